@@ -1,0 +1,47 @@
+"""Who is calling: nobody, an agent by its token, a person by a user token, or a person by a sign-in JWT."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from config.api.errors import AgentCommunityNotAllowed
+
+
+class CallerKind(StrEnum):
+    """The kinds of credential. An operation names those it accepts; `PUBLIC` accepts all and none."""
+
+    PUBLIC = "public"
+    AGENT = "agent"
+    PERSON = "person"
+    SIGNED_IN = "signed_in"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """One authenticated caller. `account` is a `messaging.Account`, None for nobody.
+
+    `scopes` and `community_ids` hold for agents only; an empty `community_ids` means every community.
+    """
+
+    kind: CallerKind
+    account: Any = None
+    scopes: frozenset[str] = frozenset()
+    community_ids: frozenset[UUID] = frozenset()
+    token: dict[str, Any] = field(default_factory=dict)
+    expires_at: datetime | None = None
+
+    @property
+    def is_super_admin(self) -> bool:
+        return self.account is not None and bool(self.account.is_superuser)
+
+    def require_community(self, community_id: UUID | None) -> None:
+        """Refuse an agent that is limited to communities and names none, or another (403)."""
+        if self.community_ids and community_id not in self.community_ids:
+            raise AgentCommunityNotAllowed
+
+
+ANYONE = Caller(kind=CallerKind.PUBLIC)

@@ -1,0 +1,98 @@
+"""Keyset cursors: opaque, signed, and bound to the list and filters they came from.
+
+A page is cut by a row comparison, `(created_at, id) < (x, y)`, which PostgreSQL answers from the index however deep
+the page lies; the `OR` form and `OFFSET` do not.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Model, QuerySet
+
+from config.api import crypto
+from config.api.errors import InvalidCursor
+
+LIMIT_DEFAULT = 10
+LIMIT_MAX = 100
+MAC_BYTES = 12
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+Position = tuple[datetime, UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which stretch of a list is asked for. `bound_to` names the list and its filters."""
+
+    bound_to: str
+    limit: int = LIMIT_DEFAULT
+    after: Position | None = None
+
+    @classmethod
+    def of(cls, name: str, query: Mapping[str, Any], **bound: Any) -> Page:
+        """From a validated ListQuery; everything else in it, and `bound`, ties the cursor to this list."""
+        filters = {key: value for key, value in query.items() if key not in {"limit", "cursor"}} | bound
+        bound_to = name + "".join(f"\n{key}={value}" for key, value in sorted(filters.items()) if value is not None)
+        cursor = query.get("cursor")
+        return cls(
+            bound_to=bound_to,
+            limit=min(query.get("limit") or LIMIT_DEFAULT, LIMIT_MAX),
+            after=decode(cursor, bound_to=bound_to) if cursor is not None else None,
+        )
+
+    def cursor_at(self, position: Position) -> str:
+        return encode(position, bound_to=self.bound_to)
+
+    def cut(self, queryset: QuerySet[Any]) -> tuple[list[Any], str | None]:
+        """(rows, next cursor) of this page of `queryset`, newest first by (created_at, id)."""
+        table = queryset.model._meta.db_table
+        if self.after is not None:
+            queryset = queryset.extra(  # noqa: S610  the ORM writes no row comparison; the table name is ours
+                where=[f'("{table}"."created_at", "{table}"."id") < (%s, %s)'], params=list(self.after)
+            )
+        rows: Sequence[Model] = queryset.order_by("-created_at", "-id")[: self.limit + 1]
+        return self.split(list(rows), lambda row: (row.created_at, row.id))
+
+    def split(self, rows: list[Any], position: Callable[[Any], Position]) -> tuple[list[Any], str | None]:
+        """Cut the one row too many that tells whether there is more; the cursor of the last row kept, if so."""
+        if len(rows) <= self.limit:
+            return rows, None
+        kept = rows[: self.limit]
+        return kept, self.cursor_at(position(kept[-1]))
+
+
+def envelope(plural: str, records: list[Any], next_cursor: str | None) -> dict[str, Any]:
+    """The body of every list of this service."""
+    return {plural: records, "hasMore": next_cursor is not None, "nextCursor": next_cursor}
+
+
+def encode(position: Position, *, bound_to: str) -> str:
+    """48 characters of base64url: microseconds since 1970, id, MAC."""
+    created_at, row_id = position
+    packed = struct.pack(">q", (created_at - EPOCH) // timedelta(microseconds=1)) + row_id.bytes
+    return base64.urlsafe_b64encode(packed + _mac(next(crypto.root_keys()), packed, bound_to)).decode()
+
+
+def decode(text: str, *, bound_to: str) -> Position:
+    """Raises InvalidCursor (400) on anything this service did not hand out for this very list."""
+    try:
+        raw = base64.b64decode(text.encode("ascii"), altchars=b"-_", validate=True)
+        packed, mac = raw[:24], raw[24:]
+        micros, row_id = struct.unpack(">q16s", packed)
+    except (UnicodeEncodeError, binascii.Error, struct.error):
+        raise InvalidCursor from None
+    if not any(hmac.compare_digest(mac, _mac(root, packed, bound_to)) for root in crypto.root_keys()):
+        raise InvalidCursor
+    return EPOCH + timedelta(microseconds=micros), UUID(bytes=row_id)
+
+
+def _mac(root: str, packed: bytes, bound_to: str) -> bytes:
+    return crypto.mac(root, "cursor", packed + bound_to.encode())[:MAC_BYTES]

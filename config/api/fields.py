@@ -1,0 +1,189 @@
+"""Strict serializer fields: a string is a string, an integer an integer, and nothing is guessed.
+
+DRF's own fields take `5` for a string, `"5"` and `1_0` for an integer and `"yes"` for a boolean. A cap given as
+`cap=` answers 413 with the field's JSON path (`attachments[3].url`); a `max_length` answers 400.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+import orjson
+from rest_framework import serializers
+
+from config.api.errors import ContentTooLong, InvalidCursor, OverCap, PayloadTooLarge
+from config.api.ids import is_id
+
+INTEGER_TEXT = re.compile(r"-?[0-9]{1,9}\Z", re.ASCII)
+BOOLEAN_TEXT = {"true": True, "1": True, "false": False, "0": False}
+
+
+def path_of(field: serializers.Field[Any, Any, Any, Any]) -> str:
+    """The JSON path of a field inside the body: `payload`, `attachments[3].url`."""
+    parent = field.parent
+    if parent is None:
+        return ""
+    if isinstance(parent, ListOf):
+        return f"{path_of(parent)}[{parent.index}]"
+    prefix = path_of(parent)
+    return f"{prefix}.{field.field_name}" if prefix else str(field.field_name)
+
+
+class Text(serializers.CharField):
+    """A string, as sent. `cap`: more code points are a 413; `trim` strips white space before anything is measured."""
+
+    default_error_messages = {"invalid": "Not a string.", "pattern": "Does not match {pattern}."}
+
+    def __init__(
+        self,
+        *,
+        cap: int | None = None,
+        over: type[OverCap] = ContentTooLong,
+        pattern: re.Pattern[str] | None = None,
+        trim: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        self.cap, self.over, self.pattern = cap, over, pattern
+        super().__init__(trim_whitespace=trim, **kwargs)
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        if isinstance(data, str) and self.cap is not None and len(data) > self.cap:
+            raise self.over(field=path_of(self), max=self.cap)
+        return super().run_validation(data)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        value = data.strip() if self.trim_whitespace else data
+        if self.pattern is not None and not self.pattern.match(value):
+            self.fail("pattern", pattern=self.pattern.pattern.replace(r"\Z", "$"))
+        return value
+
+
+class Integer(serializers.IntegerField):
+    """An integer, in the body or, as plain ASCII digits, in the query string."""
+
+    def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, str) and isinstance(self.parent, QuerySerializer) and INTEGER_TEXT.match(data):
+            return int(data)
+        if type(data) is not int:
+            self.fail("invalid")
+        return data
+
+
+class Boolean(serializers.BooleanField):
+    """true or false; in the query string also 1 and 0."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if isinstance(data, str) and isinstance(self.parent, QuerySerializer) and data in BOOLEAN_TEXT:
+            return BOOLEAN_TEXT[data]
+        if not isinstance(data, bool):
+            self.fail("invalid", input=str(data)[:40])
+        return data
+
+
+class Id(serializers.UUIDField):
+    """A uuid in canonical form."""
+
+    def to_internal_value(self, data: Any) -> UUID:
+        if not is_id(data):
+            self.fail("invalid", value=str(data)[:40])
+        return UUID(data)
+
+
+class Choice(serializers.ChoiceField):
+    """One of the choices, as a string."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, str):
+            self.fail("invalid_choice", input=str(data)[:40])
+        return super().to_internal_value(data)
+
+
+class Object(serializers.DictField):
+    """A JSON object, kept as sent. `cap`: more bytes of compact UTF-8 JSON are a 413."""
+
+    def __init__(self, *, cap: int | None = None, **kwargs: Any) -> None:
+        self.cap = cap
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if not isinstance(data, dict):
+            self.fail("not_a_dict", input_type=type(data).__name__)
+        if self.cap is not None and len(orjson.dumps(data)) > self.cap:
+            raise PayloadTooLarge(field=path_of(self), max=self.cap)
+        return data
+
+
+class ListOf(serializers.ListField):
+    """An array. `cap`: more items are a 413; `max_length`: a 400. Knows the index at work, for paths."""
+
+    index = 0
+
+    def __init__(self, *, cap: int | None = None, **kwargs: Any) -> None:
+        self.cap = cap
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        if not isinstance(data, list):
+            self.fail("not_a_list", input_type=type(data).__name__)
+        if self.cap is not None and len(data) > self.cap:
+            raise PayloadTooLarge(field=path_of(self), max=self.cap)
+        return super().to_internal_value(data)
+
+    def run_child_validation(self, data: Sequence[Any]) -> list[Any]:
+        result, errors = [], {}
+        for self.index, item in enumerate(data):
+            try:
+                result.append(self.child.run_validation(item))
+            except serializers.ValidationError as failure:
+                errors[self.index] = failure.detail
+        if errors:
+            raise serializers.ValidationError(errors)
+        return result
+
+
+class BodySerializer(serializers.Serializer[Any]):
+    """A request body. Unknown fields are ignored; `null` is not the same as absent unless a field allows it."""
+
+
+class QuerySerializer(serializers.Serializer[Any]):
+    """A query string: the last of repeated parameters counts."""
+
+
+class CursorText(Text):
+    """An opaque cursor; too long to be one of ours is refused before it is looked at."""
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        if isinstance(data, str) and not 0 < len(data) <= 128:
+            raise InvalidCursor
+        return super().run_validation(data)
+
+
+class ListQuery(QuerySerializer):
+    """What every list takes: `limit` over 100 is served as 100."""
+
+    limit = Integer(min_value=1, default=10, help_text="At most 100; more is served as 100.")
+    cursor = CursorText(required=False, help_text="`nextCursor` of the page before.")
+
+
+def flat_errors(detail: Any, path: str = "") -> dict[str, list[str]]:
+    """DRF's nested messages as {JSON path: [messages]}."""
+    if isinstance(detail, Mapping):
+        found: dict[str, list[str]] = {}
+        for key, inner in detail.items():
+            own = key == "non_field_errors"
+            found |= flat_errors(inner, path if own else _join(path, key))
+        return found
+    if isinstance(detail, list) and any(isinstance(item, (Mapping, list)) for item in detail):
+        return {key: text for n, item in enumerate(detail) for key, text in flat_errors(item, _join(path, n)).items()}
+    return {path or "body": [str(item) for item in (detail if isinstance(detail, list) else [detail])]}
+
+
+def _join(path: str, key: Any) -> str:
+    if isinstance(key, int):
+        return f"{path}[{key}]"
+    return f"{path}.{key}" if path else str(key)

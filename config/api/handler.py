@@ -1,0 +1,97 @@
+"""One place where a failure of any layer becomes an answer: `{"error": <code>}`."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFilesSent
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views import defaults
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from config.api.errors import (
+    ApiError,
+    Forbidden,
+    InvalidInput,
+    MethodNotAllowed,
+    NotFound,
+    PayloadTooLarge,
+    TemporarilyUnavailable,
+    UnsupportedMediaType,
+)
+from config.api.fields import flat_errors
+from config.api.parsers import BODY_MAX
+from config.api.renderers import JSON_TYPE, to_json
+
+logger = logging.getLogger(__name__)
+HTML_PREFIXES = ("/admin/",)
+
+
+def handle(failure: Exception, context: Mapping[str, Any]) -> Response | None:
+    """DRF's EXCEPTION_HANDLER. None (a defect) goes on to `server_error`, which logs it."""
+    error = as_api_error(failure)
+    if error is None:
+        return None
+    return Response(error.body(), status=error.status, headers=error.headers)
+
+
+def as_api_error(failure: BaseException | None) -> ApiError | None:
+    """The refusal that an exception of DRF, Django or the database stands for; None for a defect."""
+    match failure:
+        case ApiError():
+            return failure
+        case exceptions.ValidationError():
+            details = flat_errors(failure.detail)
+            return InvalidInput(field=next(iter(details), "body"), details=details)
+        case exceptions.UnsupportedMediaType():
+            return UnsupportedMediaType()
+        case exceptions.MethodNotAllowed():
+            return MethodNotAllowed()
+        case Http404() | exceptions.NotFound():
+            return NotFound()
+        case PermissionDenied() | exceptions.PermissionDenied():
+            return Forbidden()
+        case RequestDataTooBig() | TooManyFilesSent():
+            return PayloadTooLarge(field="body", max=BODY_MAX)
+        case exceptions.ParseError() | UnicodeError():
+            return InvalidInput(field="body", details="The request cannot be read.")
+        case OperationalError() | InterfaceError():
+            logger.error("PostgreSQL is away: %s", str(failure).strip()[:300])
+            return TemporarilyUnavailable()
+    return None
+
+
+def error_response(error: ApiError) -> HttpResponse:
+    """The answer of a layer that runs outside DRF."""
+    return HttpResponse(to_json(error.body()), status=error.status, content_type=JSON_TYPE, headers=error.headers)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if request.path.startswith(HTML_PREFIXES):
+        return defaults.bad_request(request, exception)
+    return error_response(as_api_error(exception) or InvalidInput(details="The request cannot be read."))
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if request.path.startswith(HTML_PREFIXES):
+        return defaults.permission_denied(request, exception)
+    return error_response(Forbidden())
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if request.path.startswith(HTML_PREFIXES):
+        return defaults.page_not_found(request, exception)
+    return error_response(NotFound())
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    error = as_api_error(sys.exc_info()[1])
+    if error is None and request.path.startswith(HTML_PREFIXES):
+        return defaults.server_error(request)
+    return error_response(error or ApiError())
+

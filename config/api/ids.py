@@ -1,0 +1,29 @@
+"""Identifiers: UUIDv7 (RFC 9562), so that ids sort by the time they were made."""
+
+from __future__ import annotations
+
+import re
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from config.api.errors import ApiError
+
+CANONICAL = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE | re.ASCII)
+
+
+def new_id() -> UUID:
+    """A new time-ordered id."""
+    return uuid7()
+
+
+def is_id(text: object) -> bool:
+    """Whether `text` is a uuid in its canonical 36 character form (braces, URNs and bare hex are refused)."""
+    return isinstance(text, str) and CANONICAL.match(text) is not None
+
+
+def parse_id(text: str, *, missing: type[ApiError]) -> UUID:
+    """The id in a path segment; raises `missing` (a 404, or a 400 where the contract says so) on anything else."""
+    if not is_id(text):
+        raise missing
+    return UUID(text)

@@ -1,0 +1,29 @@
+"""What has to be said before Django reads a body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from config.api.errors import LengthRequired, PayloadTooLarge
+from config.api.handler import HTML_PREFIXES, error_response
+from config.api.parsers import BODY_MAX
+
+
+class BodyCapMiddleware:
+    """Refuses a body over 1 MiB by its announced length, and one that announces none, unread."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.path.startswith(HTML_PREFIXES):
+            return self.get_response(request)
+        length = request.META.get("CONTENT_LENGTH") or ""
+        if length.isdecimal() and int(length) > BODY_MAX:
+            return error_response(PayloadTooLarge(field="body", max=BODY_MAX))
+        if not length and "chunked" in request.headers.get("Transfer-Encoding", ""):
+            return error_response(LengthRequired(details="Send the body with a Content-Length."))
+        return self.get_response(request)

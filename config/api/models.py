@@ -1,0 +1,30 @@
+"""The kernel's two tables: answers kept for repeated Idempotency-Keys, and the ledger of hourly limits."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class StoredResponse(models.Model):
+    """The first 2xx answer of a keyed write. Holds no raw key; `sealed` opens only with the caller's own key."""
+
+    key_mac = models.BinaryField(primary_key=True, max_length=32)
+    body_mac = models.BinaryField(max_length=32)
+    status = models.PositiveSmallIntegerField()
+    location = models.TextField(blank=True)
+    sealed = models.BinaryField()
+    created_at = models.DateTimeField(db_index=True)
+
+
+class LedgerEntry(models.Model):
+    """One spent unit of an hourly limit. `account_id` is no foreign key: the ledger must not slow or block accounts."""
+
+    account_id = models.UUIDField()
+    counter = models.CharField(max_length=16)
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["account_id", "counter", "-at"], name="ledger_window"),
+            models.Index(fields=["at"], name="ledger_age"),
+        ]

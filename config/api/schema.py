@@ -1,0 +1,184 @@
+"""The OpenAPI 3.1.1 document, read off the declarations of the operations."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from rest_framework import serializers
+
+from config.api.callers import CallerKind
+from config.api.errors import (
+    AgentRateLimited,
+    AgentRouteNotAllowed,
+    AgentScopeMissing,
+    ApiError,
+    IdempotencyInProgress,
+    IdempotencyKeyReused,
+    InvalidCursor,
+    InvalidIdempotencyKey,
+    InvalidInput,
+    InvalidToken,
+    LengthRequired,
+    NotAuthenticated,
+    OverCap,
+    PayloadTooLarge,
+    RateLimited,
+    TemporarilyUnavailable,
+    TokenExpired,
+    TokenRevoked,
+    UnsupportedMediaType,
+    UserMismatch,
+)
+from config.api.fields import ListOf, ListQuery, Object, Text
+from config.api.idempotency import KEY_MAX
+from config.api.operations import Operation
+
+SECURITY: dict[CallerKind, tuple[str, ...]] = {
+    CallerKind.PERSON: ("userToken", "userId"),
+    CallerKind.SIGNED_IN: ("signInToken",),
+}
+SECURITY_SCHEMES: dict[str, dict[str, str]] = {
+    "agentToken": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "cag_…",
+        "description": "An agent token. Scopes: post, reply, quote, react.",
+    },
+    "userToken": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "JWT",
+        "description": "A person's user token (POST /api/auth/embed-token), with X-User-Id beside it.",
+    },
+    "userId": {"type": "apiKey", "in": "header", "name": "X-User-Id", "description": "The user token's subject."},
+    "signInToken": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "JWT",
+        "description": "The access token of the sign-in flow (POST /api/auth/login).",
+    },
+}
+HEADER_HELP = {"x-service-embed-id": "The web embed the write comes from; its word list and domain rules apply too."}
+
+
+class OperationSchema(AutoSchema):
+    """drf-spectacular's inspector, answering from `@operation` instead of guessing."""
+
+    @property
+    def declared(self) -> Operation:
+        handler = getattr(self.view, self.method.lower())
+        return handler.operation  # type: ignore[no-any-return]
+
+    def is_excluded(self) -> bool:
+        return not hasattr(getattr(self.view, self.method.lower(), None), "operation")
+
+    def get_operation_id(self) -> str:
+        return self.declared.id
+
+    def get_tags(self) -> list[str]:
+        return [self.view.__class__.__module__.partition(".")[0]]
+
+    def get_auth(self) -> list[dict[str, list[str]]]:
+        held = self.declared
+        anonymous: list[dict[str, list[str]]] = [{}] if CallerKind.PUBLIC in held.callers else []
+        agent = CallerKind.AGENT in held.callers or anonymous
+        return [
+            *anonymous,
+            *([{"agentToken": sorted(held.scopes)}] if agent else []),
+            *({name: [] for name in SECURITY[kind]} for kind in SECURITY if kind in held.callers),
+        ]
+
+    def get_request_serializer(self) -> Any:
+        return self.declared.body
+
+    def map_parsers(self) -> list[str]:
+        return ["application/json", *(["text/plain"] if self.declared.public_body else [])]
+
+    def map_renderers(self, attribute: str) -> list[str]:
+        return ["application/json"]
+
+    def get_filter_backends(self) -> list[Any]:
+        return []
+
+    def get_override_parameters(self) -> list[Any]:
+        held = self.declared
+        found: list[Any] = [held.query] if held.query else []
+        if held.is_write and CallerKind.PUBLIC not in held.callers:
+            found.append(_header("Idempotency-Key", "A repeat with the same key answers the first response.", KEY_MAX))
+        return found + [_header(name, HEADER_HELP[name]) for name in held.headers]
+
+    def get_response_serializers(self) -> Any:
+        held = self.declared
+        answers: dict[Any, Any] = {held.status: OpenApiResponse(held.answer, description="Done.")}
+        for status, errors in sorted(_by_status(possible_errors(held)).items()):
+            answers[status] = OpenApiResponse(_error_schema(errors), description=_codes_text(errors))
+        return answers
+
+    def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
+        schema = super()._map_serializer_field(field, direction, bypass_extensions)
+        if isinstance(field, Text) and field.cap is not None:
+            schema["maxLength"] = field.cap
+        if isinstance(field, Text) and field.pattern is not None:
+            schema["pattern"] = "^" + re.sub(r"\\Z$", "$", field.pattern.pattern)
+        if isinstance(field, ListOf) and field.cap is not None:
+            schema["maxItems"] = field.cap
+        if isinstance(field, Object):
+            schema = {"type": "object", "additionalProperties": True}
+        return schema
+
+
+def possible_errors(held: Operation) -> set[type[ApiError]]:
+    """Every refusal an operation can give: its own, and those that its declaration implies."""
+    found: set[type[ApiError]] = {*held.errors, TemporarilyUnavailable, InvalidToken, TokenExpired, TokenRevoked}
+    found |= {InvalidInput} if held.body or held.query or held.is_write else set()
+    found |= {InvalidCursor} if held.query and issubclass(held.query, ListQuery) else set()
+    found |= {UserMismatch, NotAuthenticated}
+    if CallerKind.PUBLIC not in held.callers and CallerKind.AGENT not in held.callers:
+        found.add(AgentRouteNotAllowed)
+    if held.scopes:
+        found |= {AgentScopeMissing, AgentRateLimited}
+    if held.is_write:
+        found |= {LengthRequired, PayloadTooLarge, UnsupportedMediaType}
+    if held.is_write and CallerKind.PUBLIC not in held.callers:
+        found |= {InvalidIdempotencyKey, IdempotencyInProgress, IdempotencyKeyReused}
+    return found | {RateLimited}
+
+
+def _by_status(errors: Iterable[type[ApiError]]) -> dict[int, list[type[ApiError]]]:
+    grouped: dict[int, list[type[ApiError]]] = defaultdict(list)
+    for error in errors:
+        grouped[error.status].append(error)
+    return {status: sorted(held, key=lambda error: error.code) for status, held in grouped.items()}
+
+
+def _codes_text(errors: list[type[ApiError]]) -> str:
+    return ", ".join(f"`{error.code}`" for error in errors)
+
+
+def _error_schema(errors: list[type[ApiError]]) -> dict[str, Any]:
+    codes = sorted({error.code for error in errors} - {AgentScopeMissing.code})
+    error: dict[str, Any] = {"type": "string", "enum": codes}
+    if AgentScopeMissing in errors:
+        pattern = {"type": "string", "pattern": f"^{AgentScopeMissing.code}:(post|reply|quote|react)$"}
+        error = {"anyOf": [error, pattern]} if codes else pattern
+    schema: dict[str, Any] = {"type": "object", "required": ["error"], "properties": {"error": error}}
+    if any(issubclass(held, OverCap) for held in errors):
+        schema["required"] += ["field", "max"]
+        schema["properties"] |= {"field": {"type": "string"}, "max": {"type": "integer"}}
+    return schema
+
+
+def _header(name: str, help_text: str, max_length: int | None = None) -> OpenApiParameter:
+    field = serializers.CharField(max_length=max_length) if max_length else str
+    return OpenApiParameter(name, field, OpenApiParameter.HEADER, description=help_text)  # type: ignore[arg-type]
+
+
+def add_security_schemes(result: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
+    """Post-processing hook: the security schemes, which no inspector can find on an authenticator."""
+    result.setdefault("components", {})["securitySchemes"] = SECURITY_SCHEMES
+    return result

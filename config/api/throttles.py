@@ -1,0 +1,105 @@
+"""Soft throttles: they slow down floods, they guard no promise.
+
+They live in the Django cache and fail open: with the cache away, every call passes. A cache that does not answer is
+left alone for a few seconds, so that a frozen Redis costs one time-out and not one a call.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from ipaddress import ip_address, ip_network
+
+from django.conf import settings
+from django.core.cache import cache
+from django.http import HttpRequest
+
+from config.api.errors import RateLimited
+
+logger = logging.getLogger(__name__)
+REST_SECONDS = 5.0
+_resting_until = 0.0
+
+
+def hit(name: str, who: str) -> None:
+    """Count one call of `who` against the throttle `name`; raises RateLimited (429) over its rate."""
+    limit, seconds = settings.SOFT_THROTTLES[name]
+    slot, left = _slot(seconds)
+    if _count(f"throttle:{name}:{who}:{slot}", seconds) > limit:
+        raise RateLimited(retry_after=left)
+
+
+def check(name: str, who: str) -> None:
+    """Refuse `who` while over the rate, without counting this call."""
+    limit, seconds = settings.SOFT_THROTTLES[name]
+    slot, left = _slot(seconds)
+    if _read(f"throttle:{name}:{who}:{slot}") >= limit:
+        raise RateLimited(retry_after=left)
+
+
+def note(name: str, who: str) -> None:
+    """Count one call without refusing it."""
+    _limit, seconds = settings.SOFT_THROTTLES[name]
+    slot, _left = _slot(seconds)
+    _count(f"throttle:{name}:{who}:{slot}", seconds)
+
+
+def client_address(request: HttpRequest) -> str:
+    """The peer's address; `X-Forwarded-For` counts only where the peer is a proxy named in TRUSTED_PROXIES."""
+    address = request.META.get("REMOTE_ADDR", "")
+    for hop in reversed(request.headers.get("X-Forwarded-For", "").split(",")):
+        if not _is_trusted(address) or not hop.strip():
+            break
+        address = hop.strip()
+    return address
+
+
+def _is_trusted(address: str) -> bool:
+    if not settings.TRUSTED_PROXIES:
+        return False
+    try:
+        peer = ip_address(address)
+    except ValueError:
+        # A unix socket has no address; only a proxy on this host can be behind it.
+        return not address
+    return any(peer in ip_network(network, strict=False) for network in settings.TRUSTED_PROXIES)
+
+
+def _slot(seconds: int) -> tuple[int, int]:
+    now = time.time()
+    return int(now // seconds), max(1, int(seconds - now % seconds) + 1)
+
+
+def _count(key: str, seconds: int) -> int:
+    try:
+        return _awake() and _increment(key, seconds)
+    except Exception as failure:  # the cache backends share no error class
+        _rest(failure)
+        return 0
+
+
+def _read(key: str) -> int:
+    try:
+        return _awake() and int(cache.get(key, 0))
+    except Exception as failure:  # as above
+        _rest(failure)
+        return 0
+
+
+def _increment(key: str, seconds: int) -> int:
+    try:
+        return int(cache.incr(key))
+    except ValueError:
+        if cache.add(key, 1, timeout=seconds):
+            return 1
+        return int(cache.incr(key))
+
+
+def _awake() -> bool:
+    return time.monotonic() >= _resting_until
+
+
+def _rest(failure: Exception) -> None:
+    global _resting_until
+    _resting_until = time.monotonic() + REST_SECONDS
+    logger.warning("The cache does not answer (%s); soft throttles are off for %s s.", type(failure).__name__, REST_SECONDS)

@@ -1,0 +1,212 @@
+"""The base of every API view: the order of checks, and one transaction around each write.
+
+Order on a write: credential (401), operation accepts this caller (403), JSON (400/413/415), agent scope (403),
+Idempotency-Key syntax (400), then the transaction: key lock (409), replay, and whatever the handler checks and
+writes. The answer is rendered inside the transaction and stored with it. Any refusal rolls all of it back, since it
+travels as an exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from django.db import OperationalError, transaction
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.views import APIView
+
+from config.api import throttles
+from config.api.callers import ANYONE, Caller, CallerKind
+from config.api.cursors import Page
+from config.api.errors import AgentScopeMissing, ApiError, MethodNotAllowed, NotFound
+from config.api.idempotency import KeyedWrite, Replay
+from config.api.ids import parse_id
+from config.api.limits import Budget, rate_limit_headers
+from config.api.operations import Operation, require_operation
+from config.api.parsers import PlainTextJSONParser, StrictJSONParser
+from config.api.renderers import JSON_TYPE, AlwaysJSON
+
+SERIALIZATION_FAILURE = "40001"
+DEADLOCK_DETECTED = "40P01"
+
+
+class ApiRequest(Request):
+    """DRF's request, with who calls and what the call may spend."""
+
+    budget: Budget
+
+    @property
+    def caller(self) -> Caller:
+        _account = self.user  # makes DRF authenticate
+        return self.auth if isinstance(self.auth, Caller) else ANYONE
+
+
+class ApiView(APIView):
+    """Subclasses declare handlers with `@operation` and translate; services decide."""
+
+    http_method_names = ["get", "post", "put", "delete", "head"]
+    content_negotiation_class = AlwaysJSON
+    request: ApiRequest
+
+    @cached_property
+    def operation(self) -> Operation:
+        return require_operation(type(self), self.request.method or "")
+
+    @property
+    def default_response_headers(self) -> dict[str, str]:
+        return {}
+
+    def get_parsers(self) -> list[BaseParser]:
+        plain = [PlainTextJSONParser()] if self._declares_public_body() else []
+        return [StrictJSONParser(), *plain]
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """DRF's dispatch, with the handler of a write run as one unit."""
+        self.args, self.kwargs = args, kwargs
+        self.request = self.initialize_request(request, *args, **kwargs)
+        try:
+            self.initial(self.request, *args, **kwargs)
+            response = self.write() if self.operation.is_write else self.handle()
+        except Exception as failure:
+            response = self.handle_exception(failure)
+            self._note_refusal(response.status_code)
+            self.finalize_response(self.request, response, *args, **kwargs)
+        self.response = response
+        return response
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> ApiRequest:
+        context = self.get_parser_context(request)
+        return ApiRequest(
+            request,
+            parsers=self.get_parsers(),
+            authenticators=self.get_authenticators(),
+            negotiator=self.get_content_negotiator(),
+            parser_context=context,
+        )
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Everything that can be refused before a transaction opens."""
+        request.accepted_renderer, request.accepted_media_type = self.perform_content_negotiation(request)
+        if (request.method or "").lower() not in self.http_method_names or not hasattr(
+            self, (request.method or "").lower()
+        ):
+            raise MethodNotAllowed(allowed=self.allowed_methods)
+        self.perform_authentication(request)
+        self.check_permissions(request)
+        self._throttle()
+        if self.operation.is_write:
+            self.request.budget = self._budget()
+
+    def handle(self) -> HttpResponse:
+        """Run the handler and render its answer."""
+        handler = getattr(self, (self.request.method or "").lower())
+        response: HttpResponse = handler(self.request, *self.args, **self.kwargs)
+        self.finalize_response(self.request, response)
+        if isinstance(response, Response):
+            response.render()
+        return response
+
+    def write(self) -> HttpResponse:
+        """One unit of work; run once more where PostgreSQL broke it off for the sake of another transaction."""
+        keyed = self._keyed_write()
+        try:
+            return self._unit(keyed)
+        except OperationalError as failure:
+            if getattr(failure.__cause__, "sqlstate", None) not in {SERIALIZATION_FAILURE, DEADLOCK_DETECTED}:
+                raise
+            return self._unit(keyed)
+
+    def body(self, serializer: type[Serializer[Any]]) -> dict[str, Any]:
+        """The validated body, in snake_case; raises a 400 or 413."""
+        return _validated(serializer, self.request.data)
+
+    def query(self, serializer: type[Serializer[Any]]) -> dict[str, Any]:
+        """The validated query string, in snake_case; raises a 400."""
+        return _validated(serializer, self.request.query_params.dict())
+
+    def page(self, name: str, query: Mapping[str, Any], **bound: Any) -> Page:
+        """The stretch of the list `name` that a validated ListQuery asks for."""
+        return Page.of(name, query, **bound)
+
+    def path_id(self, missing: type[ApiError] = NotFound, name: str = "id") -> UUID:
+        return parse_id(self.kwargs[name], missing=missing)
+
+    def _unit(self, keyed: KeyedWrite | None) -> HttpResponse:
+        with transaction.atomic():
+            if keyed is not None:
+                keyed.lock()
+                replay = keyed.find()
+                if replay is not None:
+                    return self._replayed(replay)
+            response = self.handle()
+            response.headers.update(rate_limit_headers(self.request.budget.usages))
+            if keyed is not None:
+                keyed.store(
+                    status=response.status_code, body=response.content, location=response.headers.get("Location", "")
+                )
+        return response
+
+    def _replayed(self, replay: Replay) -> HttpResponse:
+        response = HttpResponse(replay.body, status=replay.status, content_type=JSON_TYPE)
+        response.headers["Idempotent-Replayed"] = "true"
+        if replay.location:
+            response.headers["Location"] = replay.location
+        if replay.mismatch:
+            response.headers["Idempotency-Payload-Mismatch"] = "true"
+        self.request.budget.peek()
+        response.headers.update(rate_limit_headers(self.request.budget.usages))
+        return response
+
+    def _keyed_write(self) -> KeyedWrite | None:
+        key = self.request.headers.get("Idempotency-Key")
+        account = self.request.caller.account
+        if key is None or account is None:
+            return None
+        return KeyedWrite.of(
+            account_id=account.pk,
+            method=self.request.method or "",
+            path=self.request.path,
+            key=key,
+            data=self.request.data,
+        )
+
+    def _budget(self) -> Budget:
+        caller, data = self.request.caller, self.request.data
+        if caller.kind is not CallerKind.AGENT or not self.operation.scopes:
+            return Budget()
+        needed = sorted(self.operation.scopes_needed(data if isinstance(data, dict) else {}))
+        for scope in needed:
+            if scope not in caller.scopes:
+                raise AgentScopeMissing(scope)
+        return Budget(account_id=caller.account.pk, counters=tuple(needed))
+
+    def _throttle(self) -> None:
+        caller = self.request.caller
+        if self.operation.throttle is not None:
+            throttles.hit(self.operation.throttle, throttles.client_address(self.request._request))
+        if caller.kind is CallerKind.AGENT:
+            throttles.check("agent_refused", str(caller.token["id"]))
+        elif caller.account is not None and self.operation.is_write:
+            throttles.hit("person", str(caller.account.pk))
+
+    def _note_refusal(self, status: int) -> None:
+        caller: Caller | None = getattr(self.request._request, "caller", None)
+        if caller is not None and 400 <= status < 500:
+            throttles.note("agent_refused", str(caller.token["id"]))
+
+    def _declares_public_body(self) -> bool:
+        declared = getattr(getattr(self, "post", None), "operation", None)
+        return declared is not None and declared.public_body
+
+
+def _validated(serializer: type[Serializer[Any]], data: Any) -> dict[str, Any]:
+    bound = serializer(data=data)
+    bound.is_valid(raise_exception=True)
+    return dict(bound.validated_data)

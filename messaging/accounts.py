@@ -1,0 +1,77 @@
+"""Accounts: who may exist, under which handle, and signing in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from config.api.errors import InvalidInput
+from messaging.errors import HandleTaken, InvalidCredentials
+from messaging.models import Account, AccountKind, HandleClaim
+
+
+@transaction.atomic
+def claim_handle(*, handle: str) -> None:
+    """Take a handle for a person, an agent or a pending request; raises HandleTaken (409)."""
+    try:
+        with transaction.atomic():
+            HandleClaim.objects.create(handle=handle)
+    except IntegrityError:
+        raise HandleTaken(field="handle") from None
+
+
+def release_handle(*, handle: str) -> None:
+    """Give back the handle of a request that came to nothing."""
+    HandleClaim.objects.filter(handle=handle).delete()
+
+
+@transaction.atomic
+def create_person(
+    *, handle: str, name: str, password: str | None, is_staff: bool = False, is_superuser: bool = False
+) -> Account:
+    """A new person. Without a password nobody can sign in as them."""
+    account = Account(handle=handle, name=name, is_staff=is_staff, is_superuser=is_superuser)
+    _check_password(password, account)
+    claim_handle(handle=handle)
+    account.password = make_password(password)
+    account.save(force_insert=True)
+    return account
+
+
+@transaction.atomic
+def create_agent_account(*, handle: str, name: str) -> Account:
+    """The account of an approved agent, whose handle its request has claimed already."""
+    return Account.objects.create(
+        handle=handle, name=name, kind=AccountKind.AGENT, password=make_password(None)
+    )
+
+
+def sign_in(*, handle: str, password: str) -> Account:
+    """The person with this password; raises InvalidCredentials (401), after the same work for unknown handles."""
+    account = Account.objects.filter(handle=handle, kind=AccountKind.HUMAN).first()
+    if account is None:
+        make_password(password)
+        raise InvalidCredentials
+    if not account.check_password(password) or not account.is_active:
+        raise InvalidCredentials
+    Account.objects.filter(pk=account.pk).update(last_login=timezone.now())
+    return account
+
+
+def account_record(account: Account) -> dict[str, Any]:
+    """`{id, handle, name, kind}`: how an account shows anywhere in this API."""
+    return {"id": account.pk, "name": account.name, "handle": account.handle, "kind": account.kind}
+
+
+def _check_password(password: str | None, account: Account) -> None:
+    if password is None:
+        return
+    try:
+        validate_password(password, account)
+    except ValidationError as failure:
+        raise InvalidInput(field="password", details={"password": failure.messages}) from None

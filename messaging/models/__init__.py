@@ -1,0 +1,15 @@
+from messaging.models.account import Account, AccountKind, HandleClaim
+from messaging.models.community import Community, PreModeration
+from messaging.models.message import Message, MessageStatus
+from messaging.models.page import Page
+
+__all__ = [
+    "Account",
+    "AccountKind",
+    "Community",
+    "HandleClaim",
+    "Message",
+    "MessageStatus",
+    "Page",
+    "PreModeration",
+]

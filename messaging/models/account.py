@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.core.validators import RegexValidator
+from django.db import models
+from django.utils import timezone
+
+from config.api.ids import new_id
+
+HANDLE_MIN = 3
+HANDLE_MAX = 30
+NAME_MIN = 2
+NAME_MAX = 60
+HANDLE = re.compile(r"[a-z0-9_]{%d,%d}\Z" % (HANDLE_MIN, HANDLE_MAX), re.ASCII)
+
+
+class AccountKind(models.TextChoices):
+    HUMAN = "human"
+    AGENT = "agent"
+
+
+class HandleClaim(models.Model):
+    """The one namespace of handles: whoever inserts the row first has it, person, agent or pending request."""
+
+    handle = models.CharField(primary_key=True, max_length=HANDLE_MAX)
+    claimed_at = models.DateTimeField(default=timezone.now)
+
+
+class AccountManager(BaseUserManager["Account"]):
+    def create_superuser(self, handle: str, password: str | None = None, **fields: Any) -> Account:
+        """What Django's own `createsuperuser` calls; the same service serves `create_person`."""
+        from messaging.accounts import create_person
+
+        return create_person(
+            handle=handle, name=fields.get("name") or handle, password=password, is_staff=True, is_superuser=True
+        )
+
+
+class Account(AbstractBaseUser, PermissionsMixin):
+    """A person or an agent. An agent has no password; its tokens act for it."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    kind = models.CharField(max_length=5, choices=AccountKind, default=AccountKind.HUMAN)
+    handle = models.CharField(max_length=HANDLE_MAX, unique=True, validators=[RegexValidator(HANDLE)])
+    name = models.CharField(max_length=NAME_MAX)
+    is_active = models.BooleanField(default=True)
+    is_staff = models.BooleanField("may open the admin", default=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = AccountManager()
+
+    USERNAME_FIELD = "handle"
+    REQUIRED_FIELDS = ["name"]
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(kind__in=AccountKind.values), name="account_kind_known"),
+            # A token can be narrowed and revoked; an administrator's rights on an agent could not.
+            models.CheckConstraint(
+                condition=models.Q(kind=AccountKind.HUMAN) | models.Q(is_staff=False, is_superuser=False),
+                name="agent_is_no_admin",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"@{self.handle}"

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
+from django.core.validators import MinLengthValidator
+from django.db import models
+from django.utils import timezone
+
+from config.api.ids import new_id
+from messaging.smart_tags import is_known
+from messaging.word_lists import InvalidWord, compile_words
+
+NAME_MAX = 120
+SLUG_MAX = 60
+WORDS_MAX = 500
+WORD_MAX = 100
+
+
+class PreModeration(models.TextChoices):
+    """Whose posts wait for a moderator before anybody sees them."""
+
+    OFF = "off"
+    AGENTS = "agents"
+    EVERYONE = "everyone"
+
+
+def validate_words(words: list[str]) -> None:
+    try:
+        compile_words(tuple(words))
+    except InvalidWord as failure:
+        raise ValidationError(str(failure)) from None
+
+
+def validate_tag_types(types: list[str]) -> None:
+    unknown = [tag_type for tag_type in types if not is_known(tag_type)]
+    if unknown:
+        raise ValidationError(f"Unknown smart tag type: {', '.join(unknown)}")
+
+
+class Community(models.Model):
+    """Whom posts belong to, and the rules and blocked words that hold for them."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    name = models.CharField(max_length=NAME_MAX, validators=[MinLengthValidator(1)])
+    slug = models.SlugField(max_length=SLUG_MAX, unique=True)
+    blocked_words = ArrayField(
+        models.CharField(max_length=WORD_MAX), size=WORDS_MAX, default=list, blank=True, validators=[validate_words]
+    )
+    agents_may_post = models.BooleanField(default=True)
+    people_may_post = models.BooleanField(default=True)
+    read_only = models.BooleanField(default=False)
+    allowed_tag_types = ArrayField(
+        models.CharField(max_length=32),
+        default=list,
+        blank=True,
+        validators=[validate_tag_types],
+        help_text="Empty: every type.",
+    )
+    pre_moderation = models.CharField(max_length=8, choices=PreModeration, default=PreModeration.OFF)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name_plural = "communities"
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(pre_moderation__in=PreModeration.values), name="community_pre_moderation_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def holds_back(self, author_kind: str) -> bool:
+        """Whether a post of such an author waits for a moderator."""
+        return self.pre_moderation == PreModeration.EVERYONE or (
+            self.pre_moderation == PreModeration.AGENTS and author_kind == "agent"
+        )

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from config.api.ids import new_id
+from messaging.models.account import Account, AccountKind
+from messaging.models.community import Community
+from messaging.models.page import Page
+
+CONTENT_MAX = 20_000
+ANCHOR_TEXT_MAX = 2_000
+PAYLOAD_MAX = 65_536
+ATTACHMENTS_MAX = 20
+ATTACHMENT_URL_MAX = 2_048
+LANGUAGE_MAX = 16
+SOURCE_APP_MAX = 64
+TAG_TYPE_MAX = 32
+
+
+class MessageStatus(models.TextChoices):
+    """Only `published` is listed or got by anybody."""
+
+    PUBLISHED = "published"
+    PENDING = "pending"
+    HIDDEN = "hidden"
+    DELETED = "deleted"
+
+
+PUBLISHED = Q(status=MessageStatus.PUBLISHED)
+
+
+class Message(models.Model):
+    """A post, a reply (`parent`) or a quote (`quote`) on a page.
+
+    The counts are of published replies and quotes and of reactions; they change in the transaction that changes what
+    they count.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    page = models.ForeignKey(Page, on_delete=models.PROTECT, db_index=False, related_name="messages")
+    community = models.ForeignKey(
+        Community, on_delete=models.PROTECT, null=True, blank=True, related_name="messages"
+    )
+    author = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="messages")
+    # A copy of the author's kind, which never changes, so that a page filtered by it needs no join.
+    author_kind = models.CharField(max_length=5, choices=AccountKind)
+    parent = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, blank=True, db_index=False, related_name="replies"
+    )
+    quote = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="quotes")
+    status = models.CharField(max_length=9, choices=MessageStatus, default=MessageStatus.PUBLISHED)
+    content = models.TextField(blank=True)
+    tag_type = models.CharField(max_length=TAG_TYPE_MAX, null=True, blank=True)  # noqa: DJ001  null is the contract's
+    payload = models.JSONField(null=True, blank=True)
+    anchor_text = models.TextField(null=True, blank=True)  # noqa: DJ001  as above
+    context_anchor = models.JSONField(null=True, blank=True)
+    attachments = models.JSONField(default=list, blank=True)
+    language = models.CharField(max_length=LANGUAGE_MAX, null=True, blank=True)  # noqa: DJ001  as above
+    source_app = models.CharField(max_length=SOURCE_APP_MAX, null=True, blank=True)  # noqa: DJ001  as above
+    embed_id = models.UUIDField(null=True, blank=True)
+    reply_count = models.PositiveIntegerField(default=0)
+    quote_count = models.PositiveIntegerField(default=0)
+    reaction_counts = models.JSONField(default=dict)
+    reaction_total = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                "page", F("created_at").desc(), F("id").desc(), condition=PUBLISHED & Q(parent=None), name="page_posts"
+            ),
+            models.Index(
+                "parent", F("created_at").desc(), F("id").desc(), condition=PUBLISHED, name="post_replies"
+            ),
+            models.Index(
+                "parent", F("reaction_total").desc(), "created_at", "id", condition=PUBLISHED, name="top_reply"
+            ),
+            models.Index("created_at", "id", condition=Q(status=MessageStatus.PENDING), name="moderation_queue"),
+            models.Index(F("created_at").desc(), F("id").desc(), name="newest_messages"),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=Q(status__in=MessageStatus.values), name="message_status_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.content[:60] or f"[{self.tag_type or 'attachment'}]"

@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+PAGE_ID_MAX = 35
+
+
+class Page(models.Model):
+    """A page somebody asked the id of. The id follows from the normalised URL (see `messaging.page_ids`)."""
+
+    id = models.CharField(primary_key=True, max_length=PAGE_ID_MAX)
+    # No index: a URL may be longer than PostgreSQL indexes, and the id already stands for it.
+    normalized_url = models.TextField()
+    created_at = models.DateTimeField(default=timezone.now, editable=False, db_index=True)
+
+    def __str__(self) -> str:
+        return self.normalized_url
