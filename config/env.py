@@ -1,0 +1,58 @@
+"""Typed reading of environment variables. Nonsense is refused at start, in a sentence that names the variable."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+_FLAGS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+
+
+def text(name: str, default: str = "") -> str:
+    """The variable without surrounding blanks; unset and empty are the same."""
+    return os.environ.get(name, "").strip() or default
+
+
+def flag(name: str, *, default: bool) -> bool:
+    value = text(name).lower()
+    if not value:
+        return default
+    if value not in _FLAGS:
+        raise ImproperlyConfigured(f"{name} is {value!r}: write 1 or 0.")
+    return _FLAGS[value]
+
+
+def integer(name: str, default: int, *, minimum: int = 0, maximum: int = 2**31 - 1) -> int:
+    value = text(name)
+    if not value:
+        return default
+    # ASCII digits only: int() also takes "1_0", full-width digits and blanks.
+    if not (value.isascii() and value.isdigit()) or not minimum <= int(value) <= maximum:
+        raise ImproperlyConfigured(f"{name} is {value!r}: write a whole number from {minimum} to {maximum}.")
+    return int(value)
+
+
+def words(name: str, default: Sequence[str] = ()) -> list[str]:
+    """A list written with commas between its entries."""
+    return [word.strip() for word in text(name).split(",") if word.strip()] or list(default)
+
+
+def choice(name: str, default: str, allowed: Sequence[str]) -> str:
+    value = text(name, default)
+    if value not in allowed:
+        raise ImproperlyConfigured(f"{name} is {value!r}: write one of {', '.join(allowed)}.")
+    return value
+
+
+def origin(name: str, default: str) -> str:
+    """A scheme and host such as `https://api.example.com`, without a trailing slash."""
+    value = text(name, default).rstrip("/")
+    scheme, separator, host = value.partition("://")
+    if scheme not in ("http", "https") or not separator or not host or "/" in host:
+        raise ImproperlyConfigured(f"{name} is {value!r}: write an origin such as https://api.example.com.")
+    return value
+
+
+def folder(name: str, default: Path) -> Path:
+    return Path(text(name, str(default))).expanduser().resolve()

@@ -1,0 +1,1 @@
+"""A database engine: Django's PostgreSQL with a health check of kept connections that asks nobody."""

@@ -1,0 +1,22 @@
+import select
+
+from django.db.backends.postgresql import base
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """Connections stay open for good, and every request first makes sure of its own.
+
+    Django's check costs a round trip a request. A server that went away has always said so on the socket (a last message,
+    or its end), while the socket of an idle connection in good health is silent: so look there, and ask only on a sound.
+    """
+
+    def is_usable(self) -> bool:
+        return (not self.errors_occurred and self._is_silent()) or super().is_usable()
+
+    def _is_silent(self) -> bool:
+        pgconn = self.connection.pgconn
+        if pgconn.status != 0:
+            return False
+        poll = select.poll()
+        poll.register(pgconn.socket, select.POLLIN | select.POLLHUP | select.POLLERR)
+        return not poll.poll(0)

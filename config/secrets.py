@@ -1,0 +1,52 @@
+"""Secrets of the service: from the environment, or from the file `make run` keeps in its data folder."""
+
+import json
+import os
+import secrets as randomness
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+from config import env
+
+NAMES = ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER")
+SECRET_MIN = 32
+DEVELOPMENT_MARK = "for-development-only"
+
+
+def make_once(data: Path) -> None:
+    """Write the secrets of this data folder if it has none yet (a file only its owner reads)."""
+    file = _file(data)
+    if file.exists():
+        return
+    draft = file.with_suffix(".new")
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+        json.dump({name: randomness.token_urlsafe(48) for name in NAMES}, out, indent=2)
+    draft.rename(file)
+
+
+def read(name: str, *, data: Path, debug: bool) -> str:
+    """Raises ImproperlyConfigured where production would run with a missing, short or well-known secret."""
+    value = env.text(name) or _kept(data).get(name, "")
+    if debug:
+        return value or f"{name.lower()}-{DEVELOPMENT_MARK}-{'0' * SECRET_MIN}"
+    if not value:
+        raise ImproperlyConfigured(f"Set {name} to {SECRET_MIN} or more random characters, or use `make run`.")
+    if len(value) < SECRET_MIN or DEVELOPMENT_MARK in value:
+        raise ImproperlyConfigured(f"{name} is too short or well known: set {SECRET_MIN} or more random characters.")
+    return value
+
+
+def _file(data: Path) -> Path:
+    return data / "secrets.json"
+
+
+def _kept(data: Path) -> dict[str, str]:
+    try:
+        kept: dict[str, str] = json.loads(_file(data).read_text())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ImproperlyConfigured(f"{_file(data)} cannot be read: {error}") from error
+    return kept

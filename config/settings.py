@@ -1,0 +1,225 @@
+"""Django settings: one flat file. What differs between places comes from the environment (see the README's table)."""
+
+import hashlib
+import hmac
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from corsheaders.defaults import default_headers
+
+from config import database, env, postgres, secrets
+from config.logging import LOGGING as LOGGING
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = env.folder("DATA_DIR", BASE_DIR / ".data")
+DEBUG = env.flag("DEBUG", default=False)
+
+# Secrets. A previous value is still accepted while a rotation is under way.
+SECRET_KEY = secrets.read("SECRET_KEY", data=DATA_DIR, debug=DEBUG)
+ROOT_KEY = secrets.read("ROOT_KEY", data=DATA_DIR, debug=DEBUG)
+ROOT_KEY_PREVIOUS = env.text("ROOT_KEY_PREVIOUS")
+TOKEN_PEPPER = secrets.read("TOKEN_PEPPER", data=DATA_DIR, debug=DEBUG)
+TOKEN_PEPPER_PREVIOUS = env.text("TOKEN_PEPPER_PREVIOUS")
+
+# Addresses.
+PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
+BASE_URL = env.origin("BASE_URL", f"http://127.0.0.1:{PORT}")
+APP_URL = env.origin("APP_URL", BASE_URL)
+ALLOWED_HOSTS = env.words(
+    "ALLOWED_HOSTS",
+    sorted({"localhost", "127.0.0.1", "[::1]", *(urlsplit(url).hostname or "" for url in (BASE_URL, APP_URL))}),
+)
+# Peers whose X-Forwarded-For counts: addresses or networks.
+TRUSTED_PROXIES = env.words("TRUSTED_PROXIES")
+HTTPS = BASE_URL.startswith("https://")
+
+# Behaviour.
+REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)
+IDEMPOTENCY_MISMATCH = env.choice("IDEMPOTENCY_MISMATCH", "replay", ("replay", "reject"))
+# Dotted paths to the rules that a post's text must pass beyond its community's own.
+CONTENT_RULES = ["messaging.rules.CommunityRule"]
+HOURLY_LIMITS = {"post": 30, "reply": 30, "quote": 30, "react": 120}
+# Name of a soft throttle: calls, seconds.
+SOFT_THROTTLES = {
+    "person": (env.integer("THROTTLE_PERSON_PER_HOUR", 300), 3600),
+    "ingest": (env.integer("THROTTLE_INGEST_PER_MINUTE", 120), 60),
+    "normalize_url": (env.integer("THROTTLE_NORMALIZE_URL_PER_MINUTE", 120), 60),
+    "sign_in": (env.integer("THROTTLE_SIGN_IN_PER_MINUTE", 10), 60),
+    "agent_refused": (env.integer("THROTTLE_AGENT_REFUSED_PER_MINUTE", 600), 60),
+}
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "rest_framework_simplejwt.token_blacklist",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_filters",
+    "corsheaders",
+    "config.api",
+    "messaging",
+    "agents",
+    "reactions",
+    "embeds",
+]
+
+MIDDLEWARE = [
+    "config.api.middleware.BodyCapMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
+    # For the admin; they touch no session and no cookie on any other path.
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "agents.middleware.AgentTokenMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+# A redirect to the same path with a slash would drop the Authorization header.
+APPEND_SLASH = False
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# Database. Commands take their time (manage.py sets STATEMENT_TIMEOUT=0); a request does not.
+STATEMENT_TIMEOUT = env.integer("STATEMENT_TIMEOUT", 5000)
+DATABASES = {
+    "default": {
+        "ENGINE": "config.kept_connection",
+        **database.connection(env.text("DATABASE_URL") or postgres.embedded(DATA_DIR).url),
+        "CONN_MAX_AGE": None,
+        "CONN_HEALTH_CHECKS": True,
+        "ATOMIC_REQUESTS": False,
+    }
+}
+DATABASES["default"]["OPTIONS"] |= {
+    "application_name": "community-messaging",
+    "connect_timeout": 3,
+    "server_side_binding": True,
+    # A statement is prepared on the server when a connection runs it the second time.
+    "prepare_threshold": 1,
+    "options": database.session_options(
+        default_transaction_isolation="read committed",
+        statement_timeout=STATEMENT_TIMEOUT,
+        lock_timeout=3000,
+        idle_in_transaction_session_timeout=2 * STATEMENT_TIMEOUT,
+        client_connection_check_interval=2000,
+    ),
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Cache: soft throttles and kept answers. Nothing depends on it.
+REDIS_URL = env.text("REDIS_URL")
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+if REDIS_URL:
+    CACHES["default"] = {
+        "BACKEND": "django_redis.cache.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "cm",
+        "OPTIONS": {"SOCKET_CONNECT_TIMEOUT": 0.1, "SOCKET_TIMEOUT": 0.1, "IGNORE_EXCEPTIONS": True},  # type: ignore[dict-item]
+    }
+
+# People.
+AUTH_USER_MODEL = "messaging.Account"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "/admin/login/"
+
+# API.
+REST_FRAMEWORK = {
+    "EXCEPTION_HANDLER": "config.api.handler.handle",
+    "DEFAULT_PARSER_CLASSES": ["config.api.parsers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["config.api.renderers.OrjsonRenderer"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["config.api.authentication.CallerAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["config.api.permissions.OperationPermission"],
+    "DEFAULT_SCHEMA_CLASS": "config.api.schema.OperationSchema",
+    "UNAUTHENTICATED_USER": None,
+}
+# Above the API's own cap of a body (1 MiB), so that the API answers first, in JSON.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
+
+SIMPLE_JWT = {
+    "ALGORITHM": "HS256",
+    "SIGNING_KEY": hmac.digest(SECRET_KEY.encode(), b"json web tokens", hashlib.sha256).hex(),
+    "ISSUER": "community-messaging",
+    "AUDIENCE": "community-messaging",
+    "ACCESS_TOKEN_LIFETIME": timedelta(minutes=15),
+    "REFRESH_TOKEN_LIFETIME": timedelta(days=14),
+    "ROTATE_REFRESH_TOKENS": False,
+    "BLACKLIST_AFTER_ROTATION": False,
+    "USER_ID_FIELD": "id",
+    "USER_ID_CLAIM": "sub",
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Community Messaging, Agent Access and Web Embed Service",
+    "DESCRIPTION": "Posts, replies, quotes and reactions on any web page, for people and for agents.",
+    "VERSION": "1.0.0",
+    "OAS_VERSION": "3.1.1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": [],
+    "POSTPROCESSING_HOOKS": ["config.api.schema.add_security_schemes"],
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+CORS_ALLOWED_ORIGINS = [APP_URL]
+CORS_URLS_REGEX = r"^/(api|v1)/"
+CORS_ALLOW_HEADERS = [*default_headers, "idempotency-key", "x-service-embed-id", "x-user-id"]
+CORS_EXPOSE_HEADERS = [
+    "ETag",
+    "Idempotent-Replayed",
+    "Idempotency-Payload-Mismatch",
+    "Location",
+    "RateLimit",
+    "RateLimit-Policy",
+    "Retry-After",
+]
+
+# Static files are served from where they lie; there is no collecting step.
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+
+# Transport. Where the service is reached over https, nothing works without it.
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
+SESSION_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_SECURE = HTTPS
+CSRF_TRUSTED_ORIGINS = [BASE_URL]
+X_FRAME_OPTIONS = "DENY"
+# HSTS for subdomains and browsers' preload lists are for the owner of the whole domain to decide.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+
+LANGUAGE_CODE = "en"
+USE_I18N = False
+TIME_ZONE = "UTC"
+USE_TZ = True

@@ -1,0 +1,40 @@
+#!/usr/bin/env python
+"""Django's command line. A missing setting or a database that is away is said in one sentence."""
+
+import os
+import sys
+
+import psycopg
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import execute_from_command_line
+from django.db import OperationalError
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    # The limit is for requests: a migration or a clean-up may take as long as it needs.
+    os.environ.setdefault("STATEMENT_TIMEOUT", "0")
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        sys.exit(f"manage.py: {error}")
+    except OperationalError as error:
+        if not _is_about_connecting(error):
+            raise
+        sys.exit(
+            f"manage.py: PostgreSQL does not answer ({_first_line(error)}). "
+            "Start it with `make run`, or set DATABASE_URL to one that runs."
+        )
+
+
+def _is_about_connecting(error: OperationalError) -> bool:
+    # PostgreSQL's own errors carry an SQLSTATE; only a failed connection has none.
+    return isinstance(error.__cause__, psycopg.OperationalError) and error.__cause__.sqlstate is None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]
+
+
+if __name__ == "__main__":
+    main()

