@@ -43,6 +43,8 @@ def run(program: str, *arguments: str | Path) -> None:
             stdout=said,
             stderr=said,
             cwd="/",
+            # Out of reach of a Ctrl-C: what it was told to do, it does to the end.
+            start_new_session=True,
             check=False,
             **_as_allowed_user(),
         )

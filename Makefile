@@ -1,0 +1,36 @@
+# The first Python on PATH that is new enough; `make PYTHON=… run` names another.
+PYTHON := $(shell for python in python3 python3.13 python3.12 python3.11 python; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+bin := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check lock venv python
+
+help:
+	@echo 'make run     start everything on this machine (PORT=8000, DATA_DIR=.data, DEMO=1, DATABASE_URL, REDIS_URL)'
+	@echo 'make test    the whole test suite (TESTS="tests/agents -k token" for a part)'
+	@echo 'make check   style, types, layers, migrations, deployment, API description, security'
+	@echo 'make lock    choose new versions of the dependencies (needs uv)'
+
+run: python
+	@$(PYTHON) config/install.py requirements.lock
+	@exec $(bin)/python -m config.serve
+
+test: venv
+	@exec $(bin)/python -m pytest -n 2 --dist worksteal $(TESTS)
+
+check: venv
+	@exec $(bin)/python -m tests.check
+
+venv: python
+	@$(PYTHON) config/install.py requirements.lock requirements-dev.lock
+
+python:
+	@test -n '$(PYTHON)' || { echo 'Python 3.11 or newer is needed; `python3` here is' \
+		"$$(python3 --version 2>&1). Install one, or name it: make PYTHON=/path/to/python3.12 run" >&2; exit 1; }
+
+lock:
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
+		pyproject.toml --output-file requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
+		--constraint requirements.lock pyproject.toml --group dev --output-file requirements-dev.lock

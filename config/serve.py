@@ -1,0 +1,93 @@
+"""`make run`: PostgreSQL, migrations, the demo and the server, started in order and stopped in the opposite one."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+from config import env, secrets, server, welcome
+from config.postgres import embedded
+from config.postgres_programs import PostgresError
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+
+class CannotRun(Exception):
+    """Something outside the program is in the way. The text says what to do about it."""
+
+
+def main() -> None:
+    # As Ctrl-C does: leave through every `finally`.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        run()
+    except (CannotRun, PostgresError, ImproperlyConfigured) as error:
+        sys.exit(f"make run: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def run() -> None:
+    data = env.folder("DATA_DIR", BASE_DIR / ".data")
+    port = env.integer("PORT", server.PORT, minimum=1, maximum=65535)
+    with ExitStack() as running:
+        running.enter_context(sole_use(data))
+        check_port(port)
+        secrets.make_once(data)
+        if not env.text("DATABASE_URL"):
+            running.enter_context(embedded_postgres(data))
+        manage("migrate", "--verbosity=0")
+        if env.flag("DEMO", default=True):
+            manage("demo")
+        welcome.say_when_open(port, data)
+        server.serve(port)
+
+
+@contextmanager
+def sole_use(data: Path) -> Iterator[None]:
+    """Holds the data folder; the lock goes with the process, so that nothing is left of a killed one."""
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+        file = (data / "lock").open("w")
+    except OSError as error:
+        raise CannotRun(f"{data} cannot be written ({error.strerror}); name another place: DATA_DIR=… make run") from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise CannotRun(f"another `make run` uses {data}; stop it, or name another place: DATA_DIR=… make run") from error
+        yield
+
+
+def check_port(port: int) -> None:
+    try:
+        server.check_free(port)
+    except OSError as error:
+        raise CannotRun(f"port {port} cannot be used ({error.strerror}); choose another: PORT={port + 1} make run") from error
+
+
+@contextmanager
+def embedded_postgres(data: Path) -> Iterator[None]:
+    cluster = embedded(data)
+    try:
+        cluster.start()
+        yield
+    finally:
+        cluster.stop()
+
+
+def manage(*arguments: str) -> None:
+    done = subprocess.run([sys.executable, BASE_DIR / "manage.py", *arguments], cwd=BASE_DIR, check=False)
+    if done.returncode:
+        raise CannotRun(f"`manage.py {' '.join(arguments)}` failed; what it said stands above")
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    main()

@@ -1,0 +1,73 @@
+"""The web server: granian, running the WSGI application in worker processes."""
+
+import ctypes
+import multiprocessing
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
+from granian.log import LogLevels
+from granian.server import Server
+
+from config import env
+from config.logging import LOGGING
+
+HOST = env.text("HOST", "127.0.0.1")
+PORT = 8000
+# Measured on two cores: more workers or threads only wait for one another.
+WORKERS = 2
+THREADS = 2
+# Connections a worker holds open at once; the next ones wait in the backlog.
+CONNECTIONS = 512
+BACKLOG = 2048
+# The application's own limit on a statement is 5 s; a stop waits for the requests under way no longer than this.
+STOP_SECONDS = 10
+# Longest idle time of a thread that granian takes: a thread keeps its connection to PostgreSQL.
+THREAD_IDLE_SECONDS = 600
+HEADER_MILLISECONDS = 10_000
+PR_SET_PDEATHSIG = 1
+
+
+def serve(port: int) -> None:
+    """Returns after SIGINT or SIGTERM, when the requests under way are answered; a killed worker is replaced."""
+    # A fork would copy a process that runs threads.
+    multiprocessing.set_start_method("spawn")
+    Server(
+        "config.wsgi:application",
+        address=HOST,
+        port=port,
+        interface=Interfaces.WSGI,
+        http=HTTPModes.http1,
+        http1_settings=HTTP1Settings(header_read_timeout=HEADER_MILLISECONDS),
+        websockets=False,
+        workers=env.integer("WORKERS", WORKERS, minimum=1),
+        blocking_threads=env.integer("THREADS", THREADS, minimum=1),
+        blocking_threads_idle_timeout=THREAD_IDLE_SECONDS,
+        backlog=BACKLOG,
+        backpressure=CONNECTIONS,
+        respawn_failed_workers=True,
+        workers_kill_timeout=STOP_SECONDS,
+        log_level=LogLevels.warning,
+        log_dictconfig=LOGGING,
+    ).serve(target_loader=load_application, wrap_loader=False)
+
+
+def load_application() -> Callable[..., Any]:
+    """Runs in each worker."""
+    if sys.platform == "linux":
+        # A worker must not outlive a main process that was killed: it would keep the port.
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    from config.wsgi import application
+
+    return application
+
+
+def check_free(port: int) -> None:
+    """Raises OSError. Asked beforehand: granian's workers share a port, and would share it with a stranger's as well."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind((HOST, port))
