@@ -1,0 +1,54 @@
+"""The pieces that the payload schemas of smart tags are put together from (JSON Schema 2020-12)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+RATIONALE_MAX = 4_000
+URL_MAX = 2_048
+
+RATIONALE: dict[str, Any] = {
+    "type": "string",
+    "maxLength": RATIONALE_MAX,
+    "description": "Why the author thinks so.",
+}
+LINK: dict[str, Any] = {
+    "type": "string",
+    "format": "uri",
+    "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]",
+    "maxLength": URL_MAX,
+}
+FRACTION: dict[str, Any] = {"type": "number", "minimum": 0, "maximum": 1}
+
+
+def text(longest: int) -> dict[str, Any]:
+    """A string of 1 to `longest` characters that shows something."""
+    return {"type": "string", "minLength": 1, "maxLength": longest, "pattern": r"\S"}
+
+
+def list_of(item: dict[str, Any], *, least: int = 0, most: int) -> dict[str, Any]:
+    return {"type": "array", "items": item, "minItems": least, "maxItems": most, "uniqueItems": True}
+
+
+def one_of(*values: str) -> dict[str, Any]:
+    return {"type": "string", "enum": list(values)}
+
+
+def described(schema: dict[str, Any], description: str) -> dict[str, Any]:
+    return {**schema, "description": description}
+
+
+def closed(properties: dict[str, Any], *, required: tuple[str, ...] = ()) -> dict[str, Any]:
+    """An object of these properties and `rationale`, and of no others."""
+    return {**_object({**properties, "rationale": RATIONALE}, required), "additionalProperties": False}
+
+
+def open_to_any() -> dict[str, Any]:
+    """An object of any properties; `rationale`, where given, is still text."""
+    return _object({"rationale": RATIONALE}, ())
+
+
+def _object(properties: dict[str, Any], required: tuple[str, ...]) -> dict[str, Any]:
+    needed = {"required": list(required)} if required else {}
+    return {"$schema": DIALECT, "type": "object", "properties": properties, **needed}

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class TagType(StrEnum):
+    CLAIM = "claim"
+    EVIDENCE = "evidence"
+    QUESTION = "question"
+    ANSWER = "answer"
+    CORRECTION = "correction"
+    REVIEW = "review"
+    PREDICTION = "prediction"
+    POLL = "poll"
+    SUMMARY = "summary"
+    HIGHLIGHT = "highlight"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class SmartTag:
+    """What a post can declare itself to be. `description` is one sentence of use; `example` fits `payload_schema`."""
+
+    type: TagType
+    title: str
+    description: str
+    payload_schema: dict[str, Any]
+    example: dict[str, Any]
