@@ -1,0 +1,418 @@
+/*
+ * Community embed loader, version 1.
+ *
+ *   <script async src="https://app.example/embed/v1.js" data-service-id="EMBED_ID"></script>
+ *
+ * Optional: data-lang ("de"), data-page-url (one thread, whatever the address of the page).
+ * Until somebody clicks it makes two requests, this script and the embed's config; it sets no cookie and stores nothing.
+ * Its only global is `CommunityEmbed`: { version, mount(script), open(id), close(id), destroy([id]) }.
+ */
+(function () {
+  "use strict";
+
+  const GLOBAL = "CommunityEmbed";
+  const STRINGS = {/*strings*/};
+  // How long a loaded frame may stay silent before it counts as blocked, in milliseconds.
+  const SILENCE = 1500;
+  const CSS = `
+:host{all:initial!important;display:block!important;font:500 15px/1.3 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif!important;--paper:#fff;--ink:#1c1d21;--line:rgba(0,0,0,.12)}
+:host(.float){position:fixed!important;z-index:2147483000!important;top:0!important;left:0!important}
+.small{font-size:13px}.large{font-size:17px}
+.trigger{all:unset;box-sizing:border-box;display:inline-flex;align-items:center;gap:.5em;max-width:min(320px,calc(100vw - 32px));
+background:var(--back);color:var(--text);cursor:pointer;padding:.72em 1.1em;border:1px solid transparent;box-shadow:0 0 0 1px rgba(128,128,128,.28),0 6px 20px rgba(0,0,0,.2)}
+.trigger:focus-visible{outline:3px solid var(--text);outline-offset:-5px;box-shadow:0 0 0 3px var(--back)}
+.trigger:hover{filter:brightness(1.06)}
+.trigger span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+svg{width:1.3em;height:1.3em;flex:none;fill:none;stroke:currentColor;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}
+.float .trigger{position:fixed;margin-block:calc(var(--nth)*4em)}
+.right .trigger,.right .panel{right:24px;left:auto}.left .trigger,.left .panel{left:24px;right:auto}
+.corner-tab.bottom .trigger{bottom:0;border-radius:12px 12px 0 0;padding-bottom:calc(.72em + env(safe-area-inset-bottom))}
+.corner-tab.top .trigger{top:0;border-radius:0 0 12px 12px}
+.bubble .trigger{width:3.6em;height:3.6em;padding:0;justify-content:center;border-radius:50%}
+.bubble .trigger span{position:absolute;width:1px;height:1px;clip-path:inset(50%)}
+.bubble.bottom .trigger{bottom:max(20px,env(safe-area-inset-bottom))}.bubble.top .trigger{top:20px}
+.inline .trigger{border-radius:10px;box-shadow:none}
+.float.opened .trigger{visibility:hidden}
+.panel{box-sizing:border-box;color-scheme:light dark;border:1px solid var(--line);padding:0;margin:0;background:var(--paper);color:var(--ink);border-radius:16px;overflow:hidden;
+width:100%;height:640px;max-width:none;max-height:none;position:relative}
+.float .panel{position:fixed;width:min(420px,calc(100vw - 48px));height:min(720px,calc(100dvh - 48px));box-shadow:0 16px 56px rgba(0,0,0,.28)}
+.float.bottom .panel{bottom:24px;top:auto}.float.top .panel{top:24px;bottom:auto}
+.inline .panel{margin-top:12px}
+iframe{border:0;width:100%;height:100%;display:block;color-scheme:light dark}
+.close{all:unset;box-sizing:border-box;position:absolute;top:10px;inset-inline-end:10px;width:36px;height:36px;display:grid;place-items:center;border-radius:10px;cursor:pointer;z-index:1}
+.close:hover{background:var(--line)}
+.close:focus-visible{outline:3px solid #4f7df0;outline-offset:-3px}
+.failed{position:absolute;inset:0;display:grid;place-items:center;padding:32px;text-align:center;background:var(--paper)}
+[hidden]{display:none}
+a{color:inherit;font-weight:600}a:focus-visible{outline:3px solid #4f7df0;outline-offset:3px}
+@media (max-width:480px){.float .panel{inset:0!important;width:100%;height:100%;border:0;border-radius:0}}
+@media (prefers-color-scheme:dark){:host{--paper:#16171b;--ink:#eceef2;--line:rgba(255,255,255,.16)}}
+@media (prefers-reduced-motion:no-preference){.trigger{transition:filter .15s}.float .panel[open]{animation:rise .18s ease-out}@keyframes rise{from{opacity:0;transform:translateY(10px)}}}
+@media print{:host{display:none!important}}`;
+
+  const embeds = new Map();
+  let sheet = null;
+  let forget = null;
+
+  /** The page must never see an exception of ours. */
+  function safely(work) {
+    return function () {
+      try {
+        return work.apply(this, arguments);
+      } catch (error) {
+        console.warn("[community-embed] internal_error", error);
+      }
+    };
+  }
+
+  function say(reason, id) {
+    console.info("[community-embed] not shown:", reason, id || "");
+  }
+
+  /* ---- rules: the same cases as the server's, tests/embeds/data ---- */
+
+  /** `*` stands for any run of characters. Two pointers, so no pattern can be slow. */
+  function pathMatches(pattern, path) {
+    let p = 0, s = 0, star = -1, mark = 0;
+    while (s < path.length) {
+      if (pattern[p] === "*") {
+        star = p++;
+        mark = s;
+      } else if (pattern[p] === path[s]) {
+        p++;
+        s++;
+      } else if (star >= 0) {
+        p = star + 1;
+        s = ++mark;
+      } else {
+        return false;
+      }
+    }
+    while (pattern[p] === "*") p++;
+    return p === pattern.length;
+  }
+
+  function pageAllowed(rules, path) {
+    const type = rules && rules.type;
+    if (type !== "patterns" && type !== "exclude") return true;
+    let readable = path;
+    try {
+      readable = decodeURIComponent(path);
+    } catch (error) {
+      // Not percent-encoded UTF-8: taken as it is.
+    }
+    const hit = (rules.patterns || []).some((pattern) => pathMatches(pattern, path) || pathMatches(pattern, readable));
+    return hit === (type === "patterns");
+  }
+
+  /** Parse a host with its port, with the browser's own rules for case and IDNA. */
+  function parseHost(text) {
+    const port = (/:(\d+)$/.exec(text) || [])[1] || "";
+    let name = text.replace(/:\d+$|^\*\./g, "");
+    try {
+      name = new URL("https://" + name).hostname;
+    } catch (error) {
+      // No host at all: it equals nothing but itself.
+    }
+    return { name: name.replace(/\.$/, ""), port, wild: text[0] === "*" };
+  }
+
+  function hostAllowed(whitelist, origin) {
+    if (!whitelist || !whitelist.length) return true;
+    if (origin === "null") return false;
+    const here = parseHost(origin.replace(/^\w+:\/\//, ""));
+    return whitelist.some((text) => {
+      const entry = parseHost(text);
+      if (entry.port && !(here.port ? here.port === entry.port : /^(80|443)$/.test(entry.port))) return false;
+      return entry.wild ? here.name.endsWith("." + entry.name) : here.name === entry.name || here.name === "www." + entry.name;
+    });
+  }
+
+  /** Black or white, whichever stands out more: at least 4.5 to 1 on every colour. */
+  function textOn(color) {
+    const hex = color.length === 4 ? color.replace(/\w/g, "$&$&") : color;
+    const light = [1, 3, 5].map((at) => {
+      const part = parseInt(hex.substr(at, 2), 16) / 255;
+      return part > 0.04045 ? Math.pow((part + 0.055) / 1.055, 2.4) : part / 12.92;
+    });
+    return 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2] > 0.179 ? "#000" : "#fff";
+  }
+
+  function pickLanguage(wanted) {
+    const asked = [wanted, document.documentElement.lang].concat(navigator.languages || []);
+    return asked.map((tag) => (tag || "").toLowerCase().split(/[-_]/)[0]).find((tag) => tag in STRINGS) || "en";
+  }
+
+  /** The address without a fragment that names no page; `#!` and `#/` are routes. */
+  function currentPage() {
+    return location.href.split("#")[0] + (/^#[!/]/.test(location.hash) ? location.hash : "");
+  }
+
+  function make(tag, props, parent) {
+    const node = Object.assign(document.createElement(tag), props);
+    if (parent) parent.append(node);
+    return node;
+  }
+
+  function icon(path, parent) {
+    const space = "http://www.w3.org/2000/svg";
+    const svg = document.createElementNS(space, "svg");
+    svg.setAttribute("viewBox", "0 0 24 24");
+    svg.setAttribute("aria-hidden", "true");
+    svg.append(document.createElementNS(space, "path"));
+    svg.firstChild.setAttribute("d", path);
+    parent.append(svg);
+  }
+
+  class Embed {
+    constructor(script, id) {
+      this.script = script;
+      this.id = id;
+      this.app = new URL(script.src, location.href).origin;
+      this.lang = pickLanguage(script.getAttribute("data-lang"));
+      this.words = STRINGS[this.lang] || {};
+      this.queue = [];
+      this.said = {};
+    }
+
+    start() {
+      const url = this.app + "/api/embeds/config/" + encodeURIComponent(this.id);
+      fetch(url, { credentials: "omit" }).then(
+        (answer) => (answer.ok ? answer.json().then((config) => this.configure(config)) : this.refuse(answer.status)),
+      ).catch((error) => this.say(error instanceof TypeError ? "config_unreachable" : "config_invalid"));
+    }
+
+    say(reason) {
+      if (!this.said[reason]) say(reason, this.id);
+      this.said[reason] = true;
+    }
+
+    refuse(status) {
+      this.say({ 403: "domain_not_allowed", 404: "embed_not_found" }[status] || "config_unreachable");
+    }
+
+    configure(config) {
+      if (this.gone) return;
+      if (!config || typeof config !== "object") return this.say("config_invalid");
+      if (config.status !== "active") return this.say("embed_" + config.status);
+      if (!hostAllowed(config.domainWhitelist, window.origin)) return this.say("domain_not_allowed");
+      this.config = config;
+      this.track("embed_load");
+      this.update();
+    }
+
+    /** Called once the config is here and again on every new page of a single-page site. */
+    update() {
+      if (!this.config) return;
+      const page = currentPage();
+      if (page === this.page) return;
+      this.page = page;
+      const shown = pageAllowed(this.config.pageRules, location.pathname);
+      if (!shown) {
+        this.say("page_not_allowed");
+        this.close();
+        if (this.host) this.host.remove();
+        return;
+      }
+      if (!this.host) this.paint();
+      this.attach();
+      this.track("trigger_view");
+      this.post({ type: "page", url: this.pageUrl() });
+    }
+
+    pageUrl() {
+      return this.script.getAttribute("data-page-url") || this.page;
+    }
+
+    paint() {
+      const look = this.config.triggerConfig || {};
+      const kind = look.type || "corner-tab";
+      const color = look.color || "#2f5bd0";
+      const corner = (look.position || "bottom-right").replace("-", " ");
+      const label = look.message || this.words.open;
+      this.inline = kind === "inline";
+      this.corner = corner;
+      this.host = make("community-embed", { className: this.inline ? "" : "float", lang: this.lang, dir: this.lang === "ar" ? "rtl" : "ltr" });
+      this.host.setAttribute("role", "complementary");
+      this.host.setAttribute("aria-label", label);
+      const root = this.host.attachShadow({ mode: "open" });
+      root.adoptedStyleSheets = [styles()];
+      this.box = make("div", { className: [kind, look.size, this.inline ? "" : "float " + corner].join(" ") }, root);
+      this.box.style.setProperty("--back", color);
+      this.box.style.setProperty("--text", textOn(color));
+      this.box.style.setProperty("--nth", Array.from(embeds.values()).filter((other) => other !== this && other.corner === corner).length);
+      this.trigger = make("button", { type: "button", className: "trigger", onclick: safely(() => this.toggle()) }, this.box);
+      this.trigger.setAttribute("aria-haspopup", "dialog");
+      this.trigger.setAttribute("aria-expanded", "false");
+      icon("M21 12a8 8 0 0 1-8 8H4l1.8-3A8 8 0 1 1 21 12z", this.trigger);
+      make("span", { textContent: label, dir: "auto" }, this.trigger);
+    }
+
+    /** Outside the body, which single-page sites replace and transform; in place for an inline trigger. */
+    attach() {
+      if (this.host.isConnected) return;
+      const spot = this.script;
+      if (this.inline && document.body && document.body.contains(spot)) spot.after(this.host);
+      else (this.inline && document.body || document.documentElement).append(this.host);
+    }
+
+    toggle() {
+      if (this.opened) return this.close();
+      this.clicked = true;
+      this.track("trigger_click");
+      this.open();
+    }
+
+    open() {
+      if (this.opened || !this.host || !this.host.isConnected) return;
+      if (!this.panel) this.build();
+      this.turn(true);
+      // On a small screen the panel covers the page, so the page behind it is inert.
+      if (!this.inline && matchMedia("(max-width:480px)").matches) this.panel.showModal();
+      else this.panel.show();
+      if (this.ready) this.frame.focus();
+      this.post({ type: "open" });
+      this.track("panel_open");
+    }
+
+    close() {
+      if (!this.opened) return;
+      this.turn(false);
+      this.panel.close();
+      this.trigger.focus();
+      this.post({ type: "close" });
+      this.track("panel_close");
+    }
+
+    turn(opened) {
+      this.clicked = true;
+      this.opened = opened;
+      this.box.classList.toggle("opened", opened);
+      this.trigger.setAttribute("aria-expanded", opened);
+    }
+
+    build() {
+      const label = this.host.getAttribute("aria-label");
+      this.panel = make("dialog", { className: "panel", onclose: safely(() => this.close()) }, this.box);
+      this.panel.setAttribute("aria-label", label);
+      this.panel.onkeydown = safely((event) => { if (event.key === "Escape") this.close(); });
+      const close = make("button", { type: "button", className: "close", title: this.words.close, onclick: safely(() => this.close()) }, this.panel);
+      close.setAttribute("aria-label", this.words.close);
+      icon("M6 6l12 12M18 6L6 18", close);
+      const hash = new URLSearchParams({ pageUrl: this.pageUrl(), origin: window.origin });
+      const query = new URLSearchParams({ serviceId: this.id, lang: this.lang });
+      this.frame = make("iframe", { title: label, referrerPolicy: "origin" });
+      // Its own origin for its API calls, popups for signing in and for links; no way to move the page that holds it.
+      this.frame.sandbox = "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox";
+      this.frame.src = this.app + "/embed/panel?" + query + "#" + hash;
+      this.frame.onload = () => setTimeout(safely(() => { this.failed.hidden = Boolean(this.ready); }), SILENCE);
+      this.panel.append(this.frame);
+      this.failed = make("div", { className: "failed", hidden: true }, this.panel);
+      make("a", { href: this.frame.src, target: "_blank", rel: "noopener", textContent: this.words.tab }, this.failed);
+    }
+
+    /** A message from the panel, told by its window and its origin. */
+    hear(event) {
+      if (!this.frame || event.source !== this.frame.contentWindow || event.origin !== this.app) return;
+      const type = event.data && event.data.type;
+      if (type === "close") this.close();
+      if (type !== "ready") return;
+      this.ready = true;
+      this.failed.hidden = true;
+      if (this.opened) this.frame.focus();
+      this.post({ type: "page", url: this.pageUrl() });
+    }
+
+    post(message) {
+      if (this.ready) this.frame.contentWindow.postMessage(message, this.app);
+    }
+
+    /** Events wait for the first click or for the end of the visit, so that a page that nobody uses pays nothing. */
+    track(event) {
+      if (navigator.globalPrivacyControl) return;
+      const pageUrl = location.href.split(/[?#]/)[0];
+      this.queue.push(JSON.stringify({ serviceId: this.id, event, pageUrl }));
+      if (this.clicked) this.flush();
+    }
+
+    flush() {
+      const url = this.app + "/api/embeds/analytics/events";
+      this.queue.splice(0).forEach((body) => navigator.sendBeacon(url, new Blob([body], { type: "text/plain" })));
+    }
+
+    destroy() {
+      this.close();
+      this.flush();
+      this.gone = true;
+      if (this.host) this.host.remove();
+      embeds.delete(this.id);
+    }
+  }
+
+  function styles() {
+    if (!sheet) {
+      sheet = new CSSStyleSheet();
+      sheet.replaceSync(CSS);
+    }
+    return sheet;
+  }
+
+  const each = (name) => safely((value) => Array.from(embeds.values()).forEach((embed) => embed[name](value)));
+
+  /** Follow the visit; answers the function that stops following. */
+  function follow() {
+    const update = each("update"), flush = each("flush");
+    const stops = [];
+    const on = (target, type, work) => {
+      target.addEventListener(type, work);
+      stops.push(() => target.removeEventListener(type, work));
+    };
+    on(window, "message", each("hear"));
+    on(window, "pagehide", flush);
+    on(document, "visibilitychange", () => { if (document.visibilityState === "hidden") flush(); });
+    if (window.navigation) {
+      on(window.navigation, "currententrychange", update);
+    } else {
+      on(window, "popstate", update);
+      ["pushState", "replaceState"].forEach((name) => {
+        const own = history[name];
+        const wrapped = function () {
+          const result = own.apply(this, arguments);
+          update();
+          return result;
+        };
+        history[name] = wrapped;
+        stops.push(() => { if (history[name] === wrapped) history[name] = own; });
+      });
+    }
+    return () => stops.forEach((stop) => stop());
+  }
+
+  function mount(script) {
+    const id = script && script.getAttribute("data-service-id");
+    if (!id) return say("no_service_id");
+    if (embeds.has(id)) return embeds.get(id).say("already_included");
+    if (!("adoptedStyleSheets" in document && window.HTMLDialogElement)) return say("unsupported_browser", id);
+    if (!forget) forget = follow();
+    embeds.set(id, new Embed(script, id));
+    embeds.get(id).start();
+  }
+
+  function destroy(id) {
+    Array.from(embeds.values()).filter((embed) => id === undefined || embed.id === id).forEach((embed) => embed.destroy());
+    if (embeds.size || !forget) return;
+    forget();
+    forget = null;
+  }
+
+  const call = (name) => safely((id) => { if (embeds.has(id)) embeds.get(id)[name](); });
+
+  safely(() => {
+    const own = document.currentScript;
+    const scripts = own ? [own] : Array.from(document.querySelectorAll('script[data-service-id][src*="/embed/v1.js"]'));
+    if (!window[GLOBAL]) {
+      window[GLOBAL] = { version: "1.0.0", mount: safely(mount), open: call("open"), close: call("close"), destroy: safely(destroy) };
+    }
+    scripts.forEach(window[GLOBAL].mount);
+  })();
+})();

@@ -1,0 +1,120 @@
+"""A host page and an app server that exist only inside the browser: every request is answered here, none reaches a network."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import BrowserContext, Page, Request, Route
+
+from embeds.pages.loader import loader
+
+APP = "https://app.test"
+HOST = "https://host.test"
+SCRIPT = f"{APP}/embed/v1.js"
+CONFIG = {
+    "id": "e1",
+    "communityId": "c1",
+    "domainWhitelist": [],
+    "pageRules": {"type": "all", "patterns": []},
+    "triggerConfig": {
+        "type": "corner-tab",
+        "position": "bottom-right",
+        "message": "Talk",
+        "color": "#114488",
+        "size": "medium",
+    },
+    "status": "active",
+}
+PANEL = """<!doctype html><title>panel</title><button>inside</button><script>
+const origin = new URLSearchParams(location.hash.slice(1)).get("origin");
+window.heard = [];
+addEventListener("message", (event) => heard.push([event.origin, event.data]));
+addEventListener("keydown", (event) => event.key === "Escape" && parent.postMessage({ type: "close" }, origin));
+parent.postMessage({ type: "ready" }, origin);
+</script>"""
+
+
+def tag(service_id: str = "e1", **attributes: str) -> str:
+    """The embed code of a site."""
+    more = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in attributes.items())
+    return f'<script async src="{SCRIPT}" data-service-id="{service_id}"{more}></script>'
+
+
+def html(body: str = "", head: str = "") -> str:
+    return f'<!doctype html><html lang="en"><meta charset="utf-8"><title>host</title>{head}<main><h1>Host</h1><p>Text.</p>{body}</main>'
+
+
+@dataclass
+class Site:
+    """What the pages answer, and what the browser asked for and said."""
+
+    context: BrowserContext
+    config: dict[str, Any] = field(default_factory=lambda: json.loads(json.dumps(CONFIG)))
+    config_status: int = 200
+    configs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    page: str = field(default_factory=lambda: html(tag()))
+    headers: dict[str, str] = field(default_factory=dict)
+    panel: str = PANEL
+    requests: list[Request] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    console: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.context.route("**/*", self._answer)
+        self.context.on("console", lambda message: self.console.append(message.text))
+        self.context.on("weberror", lambda error: self.errors.append(str(error.error)))
+
+    def open(self, url: str = f"{HOST}/") -> Page:
+        """Open a host page and wait until the loader has decided what to do."""
+        page = self.context.new_page()
+        self.console.clear()
+        page.goto(url)
+        self.settle(page)
+        return page
+
+    def settle(self, page: Page) -> None:
+        for _ in range(400):
+            if self.said() or page.locator("community-embed").count():
+                return
+            page.wait_for_timeout(5)
+        raise AssertionError("The loader neither painted nor said why not.")
+
+    def asked(self) -> list[str]:
+        """What was asked of the app's server, without the events."""
+        return [urlsplit(r.url).path for r in self.requests if r.url.startswith(APP) and "/analytics/" not in r.url]
+
+    def said(self) -> list[str]:
+        return [text for text in self.console if "[community-embed]" in text]
+
+    def names(self) -> list[str]:
+        return [event["event"] for event in self.events]
+
+    def _answer(self, route: Route) -> None:
+        request = route.request
+        path = urlsplit(request.url).path
+        self.requests.append(request)
+        if not request.url.startswith(APP):
+            route.fulfill(
+                body=self.page, content_type="text/html", headers={"content-type": "text/html", **self.headers}
+            )
+        elif path == "/embed/v1.js":
+            route.fulfill(body=loader().plain.decode(), content_type="text/javascript")
+        elif path.startswith("/api/embeds/config/"):
+            service_id = path.rsplit("/", 1)[1]
+            body = json.dumps({**self.config, **self.configs.get(service_id, {}), "id": service_id})
+            route.fulfill(
+                status=self.config_status,
+                body=body,
+                headers={"content-type": "application/json", "access-control-allow-origin": "*"},
+            )
+        elif path == "/embed/panel":
+            route.fulfill(body=self.panel, content_type="text/html")
+        elif path == "/api/embeds/analytics/events":
+            self.events.append(json.loads(request.post_data or "{}"))
+            route.fulfill(status=201, body='{"accepted": true}', headers={"access-control-allow-origin": "*"})
+        else:
+            route.fulfill(status=404)

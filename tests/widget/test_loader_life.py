@@ -1,0 +1,194 @@
+"""The loader among the pages of real sites: navigation without loading, double and late inclusion, strict policies."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.widget.sites import APP, HOST, SCRIPT, Site, html, tag
+
+pytestmark = pytest.mark.browser
+STRICT = (
+    f"default-src 'none'; script-src {APP}; connect-src {APP}; frame-src {APP}; "
+    "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+LATE = f"""(id) => new Promise((done) => {{
+  const script = Object.assign(document.createElement("script"), {{ src: "{SCRIPT}", onload: done }});
+  script.dataset.serviceId = id;
+  document.body.append(script);
+}})"""
+
+
+def triggers(page: Page) -> int:
+    return page.locator("community-embed").count()
+
+
+def go(page: Page, path: str) -> None:
+    page.evaluate("(path) => history.pushState(null, '', path)", path)
+    page.wait_for_timeout(20)
+
+
+@pytest.mark.parametrize("history_only", [False, True], ids=["navigation-api", "history"])
+def test_navigation_without_loading_follows_the_rules(site: Site, history_only: bool) -> None:  # noqa: FBT001
+    if history_only:
+        site.context.add_init_script("Object.defineProperty(window, 'navigation', { value: undefined })")
+    site.config["pageRules"] = {"type": "patterns", "patterns": ["/blog/*"]}
+    page = site.open(f"{HOST}/blog/1")
+    assert triggers(page) == 1
+    go(page, "/about")
+    assert triggers(page) == 0
+    go(page, "/blog/2")
+    assert triggers(page) == 1
+    page.go_back()
+    page.wait_for_timeout(20)
+    assert triggers(page) == 0
+    assert site.asked() == ["/embed/v1.js", "/api/embeds/config/e1"]
+
+
+def test_an_open_panel_hears_of_the_new_page_and_closes_where_it_may_not_be(site: Site) -> None:
+    site.config["pageRules"] = {"type": "exclude", "patterns": ["/admin/*"]}
+    page = site.open()
+    page.get_by_role("button", name="Talk").click()
+    panel = page.frame_locator("iframe")
+    panel.get_by_role("button").wait_for()
+    go(page, "/next?x=1#part")
+    heard = page.frames[-1].evaluate("heard.map(([origin, data]) => [origin, data.type, data.url])")
+    assert [HOST, "page", f"{HOST}/next?x=1"] == heard[-1]
+    go(page, "/admin/users")
+    assert triggers(page) == 0
+    assert page.evaluate("document.querySelector('dialog[open]')") is None
+
+
+def test_a_fragment_alone_is_no_new_page_but_a_route_is(site: Site) -> None:
+    page = site.open()
+    page.get_by_role("button", name="Talk").click()
+    page.frame_locator("iframe").get_by_role("button").wait_for()
+    for fragment in ("#a", "#b", "#/route", "#!/bang"):
+        page.evaluate("(fragment) => { location.hash = fragment }", fragment)
+        page.wait_for_timeout(20)
+    pages = page.frames[-1].evaluate("heard.filter(([, data]) => data.type === 'page').map(([, data]) => data.url)")
+    assert pages == [f"{HOST}/", f"{HOST}/#/route", f"{HOST}/#!/bang"]
+    assert site.names().count("trigger_view") == 3
+
+
+def test_the_same_embed_twice_is_one(site: Site) -> None:
+    site.page = html(tag() + tag())
+    page = site.open()
+    page.evaluate(LATE, "e1")
+    page.wait_for_timeout(50)
+    assert triggers(page) == 1
+    assert site.asked().count("/api/embeds/config/e1") == 1
+    assert site.said() == ["[community-embed] not shown: already_included e1"]
+
+
+def test_two_embeds_at_one_corner_do_not_cover_each_other(site: Site) -> None:
+    site.page = html(tag("e1") + tag("e2"))
+    site.configs = {"e1": {"triggerConfig": {"message": "One"}}, "e2": {"triggerConfig": {"message": "Two"}}}
+    page = site.open()
+    boxes = [page.get_by_role("button", name=name).bounding_box() for name in ("One", "Two")]
+    first, second = sorted((box["y"], box["y"] + box["height"]) for box in boxes if box)
+    assert first[1] < second[0]
+
+
+def test_late_insertion_and_destroy(site: Site) -> None:
+    site.page = html()
+    page = site.context.new_page()
+    page.goto(HOST)
+    page.evaluate(LATE, "late")
+    site.settle(page)
+    assert triggers(page) == 1
+    page.get_by_role("button", name="Talk").click()
+    page.evaluate("CommunityEmbed.destroy('late')")
+    assert triggers(page) == 0
+    go(page, "/other")
+    assert triggers(page) == 0
+    page.evaluate(LATE, "late")
+    site.settle(page)
+    assert triggers(page) == 1
+
+
+def test_destroy_before_the_config_is_here(site: Site) -> None:
+    site.page = html()
+    page = site.context.new_page()
+    page.goto(HOST)
+    page.evaluate(f"({LATE})('soon').then(() => CommunityEmbed.destroy())")
+    page.wait_for_timeout(60)
+    assert triggers(page) == 0
+
+
+def test_a_replaced_body_does_not_take_the_trigger_with_it(site: Site) -> None:
+    page = site.open()
+    page.evaluate("document.body = document.createElement('body')")
+    page.get_by_role("button", name="Talk").click()
+    page.frame_locator("iframe").get_by_role("button").wait_for()
+
+
+def test_works_under_a_strict_policy(site: Site) -> None:
+    site.headers["content-security-policy"] = STRICT
+    page = site.open()
+    page.evaluate(
+        "document.addEventListener('securitypolicyviolation', (event) => console.error(event.violatedDirective))"
+    )
+    page.get_by_role("button", name="Talk").click()
+    page.frame_locator("iframe").get_by_role("button").wait_for()
+    assert page.get_by_role("dialog").evaluate("(dialog) => getComputedStyle(dialog).borderRadius") == "16px"
+    assert site.console == []
+
+
+def test_one_global_and_nothing_of_the_page_touched(site: Site) -> None:
+    names = "() => Object.getOwnPropertyNames(window)"
+    site.page = html()
+    page = site.context.new_page()
+    page.goto(HOST)
+    before = set(page.evaluate(names))
+    page.evaluate(LATE, "e1")
+    site.settle(page)
+    assert set(page.evaluate(names)) - before == {"CommunityEmbed"}
+    assert page.evaluate("document.body.children.length") == 2  # the page's own element and the script
+
+
+HOSTILE = {
+    "a frozen history": "Object.freeze(history)",
+    "no languages": "Object.defineProperty(navigator, 'languages', { value: null })",
+    "no beacon": "navigator.sendBeacon = null",
+    "a global of the same name": "window.CommunityEmbed = 'mine'",
+    "fetch throws": "window.fetch = () => { throw new Error('no') }",
+    "fetch rejects": "window.fetch = () => Promise.reject(new Error('no'))",
+    "no shadow": "Element.prototype.attachShadow = undefined",
+    "no sheets": "window.CSSStyleSheet = undefined",
+}
+
+
+@pytest.mark.parametrize("script", HOSTILE.values(), ids=HOSTILE.keys())
+def test_nothing_is_ever_thrown_into_the_page(site: Site, script: str) -> None:
+    site.context.add_init_script(
+        "window.bad = []; for (const type of ['error', 'unhandledrejection']) addEventListener(type, (event) => bad.push(type + event.message));"
+        + script
+    )
+    page = site.open()
+    if triggers(page):
+        page.locator("community-embed button").first.click()
+        page.wait_for_timeout(30)
+    go(page, "/next")
+    assert page.evaluate("bad") == []
+    assert site.errors == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "null",
+        "[]",
+        '"text"',
+        "{}",
+        "not json",
+        '{"status":"active","pageRules":7,"triggerConfig":"x","domainWhitelist":"abc"}',
+    ],
+)
+def test_a_broken_config_shows_nothing_and_throws_nothing(site: Site, body: str) -> None:
+    site.context.route(
+        "**/api/embeds/config/*", lambda route: route.fulfill(body=body, headers={"access-control-allow-origin": "*"})
+    )
+    page = site.open()
+    assert triggers(page) == 0
+    assert site.errors == []

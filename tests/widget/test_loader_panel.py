@@ -1,0 +1,203 @@
+"""Opening and closing the panel: keyboard, focus, a frame that is blocked, messages that are forged."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.widget.sites import APP, HOST, Site, html, tag
+
+pytestmark = pytest.mark.browser
+FOCUSED = "document.activeElement.shadowRoot?.activeElement?.className ?? document.activeElement.tagName"
+
+
+def opened(site: Site) -> Page:
+    page = site.open()
+    page.get_by_role("button", name="Talk").click()
+    page.frame_locator("iframe").get_by_role("button").wait_for()
+    return page
+
+
+def test_keyboard_alone_opens_and_closes_and_focus_comes_back(site: Site) -> None:
+    page = site.open()
+    page.keyboard.press("Tab")
+    assert page.evaluate(FOCUSED) == "trigger"
+    page.keyboard.press("Enter")
+    page.frame_locator("iframe").get_by_role("button").wait_for()
+    page.keyboard.press("Escape")
+    assert page.get_by_role("dialog").count() == 0
+    assert page.evaluate(FOCUSED) == "trigger"
+    page.keyboard.press("Space")
+    page.get_by_role("button", name="Close").focus()
+    page.keyboard.press("Escape")
+    assert page.get_by_role("dialog").count() == 0
+    assert page.evaluate(FOCUSED) == "trigger"
+
+
+def test_the_close_button_closes_and_the_frame_is_kept(site: Site) -> None:
+    page = opened(site)
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Talk").click()
+    assert site.asked().count("/embed/panel") == 1
+    assert site.names() == [
+        "embed_load",
+        "trigger_view",
+        "trigger_click",
+        "panel_open",
+        "panel_close",
+        "trigger_click",
+        "panel_open",
+    ]
+
+
+def test_the_frame_is_sandboxed_and_knows_where_it_is(site: Site) -> None:
+    site.page = html(tag(data_lang="de-AT"))
+    page = site.open(f"{HOST}/a?b=c#d")
+    page.get_by_role("button", name="Talk").click()
+    frame = page.locator("iframe")
+    assert (
+        frame.get_attribute("sandbox")
+        == "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox"
+    )
+    assert frame.get_attribute("title") == "Talk"
+    src = frame.get_attribute("src") or ""
+    assert (
+        src
+        == f"{APP}/embed/panel?serviceId=e1&lang=de#pageUrl=https%3A%2F%2Fhost.test%2Fa%3Fb%3Dc&origin=https%3A%2F%2Fhost.test"
+    )
+    asked = next(request for request in site.requests if request.url.startswith(f"{APP}/embed/panel"))
+    assert asked.headers["referer"] == f"{HOST}/"
+
+
+def test_a_page_may_name_its_own_address(site: Site) -> None:
+    site.page = html(tag(data_page_url="https://host.test/canonical"))
+    page = site.open(f"{HOST}/copy")
+    page.get_by_role("button", name="Talk").click()
+    assert "pageUrl=https%3A%2F%2Fhost.test%2Fcanonical&" in (page.locator("iframe").get_attribute("src") or "")
+
+
+def test_small_screens_get_the_whole_of_it_and_the_page_behind_is_inert(site: Site) -> None:
+    page = site.open()
+    page.set_viewport_size({"width": 320, "height": 600})
+    page.get_by_role("button", name="Talk").click()
+    page.frame_locator("iframe").get_by_role("button").wait_for()
+    assert page.get_by_role("dialog").bounding_box() == {"x": 0, "y": 0, "width": 320, "height": 600}
+    assert page.evaluate(
+        "document.querySelector('community-embed').shadowRoot.querySelector('dialog').matches(':modal')"
+    )
+    page.keyboard.press("Escape")
+    assert page.evaluate(FOCUSED) == "trigger"
+
+
+def test_a_blocked_frame_offers_a_tab_instead(site: Site) -> None:
+    site.headers["content-security-policy"] = f"script-src {APP}; connect-src {APP}; frame-src 'none'"
+    page = site.open()
+    page.get_by_role("button", name="Talk").click()
+    link = page.get_by_role("link", name="Open the discussion in a new tab")
+    link.wait_for(timeout=4000)
+    assert (link.get_attribute("href") or "").startswith(f"{APP}/embed/panel?serviceId=e1")
+    page.get_by_role("button", name="Close").click()
+    assert page.get_by_role("dialog").count() == 0
+
+
+def test_a_forged_message_does_nothing(site: Site) -> None:
+    page = opened(site)
+    page.evaluate("window.postMessage({ type: 'close' }, '*')")
+    page.evaluate(
+        f"""() => new Promise((done) => {{
+          const other = Object.assign(document.createElement("iframe"), {{ src: "{APP}/embed/panel#origin={HOST}", onload: done }});
+          document.body.append(other);
+        }})"""
+    )
+    page.frames[-1].evaluate(f"parent.postMessage({{ type: 'close' }}, '{HOST}')")
+    page.wait_for_timeout(30)
+    assert page.get_by_role("dialog").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("corner", "kind"),
+    [("bottom-right", "corner-tab"), ("bottom-left", "bubble"), ("top-right", "bubble"), ("top-left", "corner-tab")],
+)
+@pytest.mark.parametrize("size", ["small", "medium", "large"])
+def test_every_corner_kind_and_size(site: Site, corner: str, kind: str, size: str) -> None:
+    site.config["triggerConfig"] |= {"type": kind, "position": corner, "size": size}
+    page = site.open()
+    box = page.get_by_role("button", name="Talk").bounding_box()
+    assert box
+    down, right = box["y"] > 400, box["x"] > 600
+    assert corner == ("bottom" if down else "top") + "-" + ("right" if right else "left")
+    assert box["height"] >= 32
+    assert (abs(box["width"] - box["height"]) < 1) == (kind == "bubble")
+    gap = min(box["y"], 800 - box["y"] - box["height"])
+    assert (gap == 0) == (kind == "corner-tab")
+
+
+def test_an_inline_trigger_stands_where_the_script_stands(site: Site) -> None:
+    site.page = html(f"<p id=before>Before.</p>{tag()}<p id=after>After.</p>")
+    site.config["triggerConfig"] |= {"type": "inline"}
+    page = site.open()
+    place = "document.querySelector('community-embed').previousElementSibling.previousElementSibling.id"
+    assert page.evaluate(place) == "before"
+    trigger = page.get_by_role("button", name="Talk")
+    trigger.click()
+    page.frame_locator("iframe").get_by_role("button").wait_for()
+    assert trigger.get_attribute("aria-expanded") == "true"
+    trigger.click()
+    assert trigger.get_attribute("aria-expanded") == "false"
+
+
+COLOURS = [
+    "#fff",
+    "#000",
+    "#777",
+    "#767676",
+    "#f00",
+    "#0f0",
+    "#00f",
+    "#ff0",
+    "#0ff",
+    "#f0f",
+    "#123456",
+    "#abcdef",
+    "#757575",
+    "#808080",
+]
+CONTRAST = """(button) => {
+  const light = (text) => {
+    const parts = text.match(/\\d+/g).slice(0, 3).map((part) => part / 255);
+    const [r, g, b] = parts.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const style = getComputedStyle(button);
+  const [low, high] = [light(style.color), light(style.backgroundColor)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}"""
+
+
+def test_text_can_be_read_on_every_colour(site: Site) -> None:
+    site.page = html("".join(tag(f"c{index}") for index in range(len(COLOURS))))
+    site.configs = {
+        f"c{index}": {"triggerConfig": {"color": color, "message": color}} for index, color in enumerate(COLOURS)
+    }
+    page = site.open()
+    for color in COLOURS:
+        assert page.get_by_role("button", name=color, exact=True).evaluate(CONTRAST) >= 4.5, color
+
+
+@pytest.mark.parametrize(
+    ("attributes", "page_lang", "expected"),
+    [
+        ({"data_lang": "ja"}, "de", "ディスカッション"),
+        ({}, "de-CH", "Diskussion"),
+        ({"data_lang": "xx"}, "pt_BR", "Discussão"),
+        ({}, "", "Conversación"),
+    ],
+)
+def test_words_follow_the_tag_then_the_page_then_the_browser(
+    site: Site, attributes: dict[str, str], page_lang: str, expected: str
+) -> None:
+    site.context.add_init_script("Object.defineProperty(navigator, 'languages', { value: ['xx', 'es-MX', 'en'] })")
+    site.config["triggerConfig"]["message"] = ""
+    site.page = html(tag(**attributes)).replace('lang="en"', f'lang="{page_lang}"')
+    page = site.open()
+    assert page.get_by_role("button", name=expected).count() == 1
