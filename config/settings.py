@@ -39,6 +39,10 @@ REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)
 IDEMPOTENCY_MISMATCH = env.choice("IDEMPOTENCY_MISMATCH", "replay", ("replay", "reject"))
 # Dotted paths to the rules that a post's text must pass beyond its community's own.
 CONTENT_RULES = ["messaging.rules.CommunityRule"]
+# Dotted paths to what deletes old rows, `(now, dry_run) -> {what: count}`, for the command `prune`.
+PRUNERS = ["messaging.services.pruning.prune"]
+# Dotted paths to what fills the demo, in order; each takes a messaging.demo.DemoScene.
+DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation"]
 HOURLY_LIMITS = {"post": 30, "reply": 30, "quote": 30, "react": 120}
 # Name of a soft throttle: calls, seconds.
 SOFT_THROTTLES = {

@@ -13,6 +13,7 @@ from django.utils import timezone
 from config.api.errors import InvalidInput
 from messaging.errors import HandleTaken, InvalidCredentials
 from messaging.models import Account, AccountKind, HandleClaim
+from messaging.models.account import HANDLE
 
 
 @transaction.atomic
@@ -44,6 +45,30 @@ def create_person(
 
 
 @transaction.atomic
+def ensure_person(
+    *, handle: str, name: str | None, password: str | None, is_staff: bool, is_superuser: bool
+) -> Account:
+    """The person with this handle, made or changed. Rights are only added; None leaves name and password alone."""
+    person = Account.objects.select_for_update().filter(handle=handle, kind=AccountKind.HUMAN).first()
+    if person is None:
+        return create_person(
+            handle=_checked_handle(handle),
+            name=name or handle,
+            password=password,
+            is_staff=is_staff,
+            is_superuser=is_superuser,
+        )
+    person.name = name or person.name
+    person.is_staff |= is_staff
+    person.is_superuser |= is_superuser
+    if password is not None:
+        _check_password(password, person)
+        person.set_password(password)
+    person.save()
+    return person
+
+
+@transaction.atomic
 def create_agent_account(*, handle: str, name: str) -> Account:
     """The account of an approved agent, whose handle its request has claimed already."""
     return Account.objects.create(
@@ -66,6 +91,12 @@ def sign_in(*, handle: str, password: str) -> Account:
 def account_record(account: Account) -> dict[str, Any]:
     """`{id, handle, name, kind}`: how an account shows anywhere in this API."""
     return {"id": account.pk, "name": account.name, "handle": account.handle, "kind": account.kind}
+
+
+def _checked_handle(handle: str) -> str:
+    if not HANDLE.match(handle):
+        raise InvalidInput(field="handle", details="3 to 30 of a-z, 0-9 and underscore.")
+    return handle
 
 
 def _check_password(password: str | None, account: Account) -> None:

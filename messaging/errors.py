@@ -76,3 +76,21 @@ class InvalidCredentials(Unauthenticated):
 
 class RegistrationClosed(Forbidden):
     code = "registration_closed"
+
+
+class EmbedNotFound(NotFound):
+    """404: the `x-service-embed-id` of a write names no embed."""
+
+    code = "embed_not_found"
+
+
+class EmbedNotActive(Forbidden):
+    code = "embed_not_active"
+
+
+class DomainNotAllowed(Forbidden):
+    code = "domain_not_allowed"
+
+
+# What a rule of CONTENT_RULES may raise of the embed a write comes from; declared here since createMessage documents it.
+SOURCE_ERRORS = (EmbedNotFound, EmbedNotActive, DomainNotAllowed)

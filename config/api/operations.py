@@ -44,14 +44,19 @@ class Operation:
     is_write: bool
     public_body: bool
 
+    @property
+    def accepts_agents(self) -> bool:
+        """Public reads take an agent token as they take none; a write takes one only where it says so."""
+        return CallerKind.AGENT in self.callers or (CallerKind.PUBLIC in self.callers and not self.is_write)
+
     def admit(self, caller: Caller) -> None:
         """Refuse a caller whose kind of credential this operation does not accept (401, or 403 for an agent)."""
+        if caller.kind is CallerKind.AGENT and not self.accepts_agents:
+            raise AgentRouteNotAllowed
         if CallerKind.PUBLIC in self.callers or caller.kind in self.callers:
             return
         if caller.kind is CallerKind.PUBLIC:
             raise NotAuthenticated
-        if caller.kind is CallerKind.AGENT:
-            raise AgentRouteNotAllowed
         raise InvalidToken(details="This kind of token is not accepted here.")
 
 
@@ -80,7 +85,7 @@ def operation(
     def declare(handler: Handler) -> Handler:
         is_write = handler.__name__ not in READ_METHODS
         accepted = frozenset(callers)
-        if is_write and CallerKind.AGENT in accepted and not held:
+        if is_write and CallerKind.AGENT in accepted and CallerKind.PUBLIC not in accepted and not held:
             raise TypeError(f"{id}: a write that accepts agents must declare their scopes")
         declared = Operation(
             id=id,

@@ -86,10 +86,9 @@ class OperationSchema(AutoSchema):
     def get_auth(self) -> list[dict[str, list[str]]]:
         held = self.declared
         anonymous: list[dict[str, list[str]]] = [{}] if CallerKind.PUBLIC in held.callers else []
-        agent = CallerKind.AGENT in held.callers or anonymous
         return [
             *anonymous,
-            *([{"agentToken": sorted(held.scopes)}] if agent else []),
+            *([{"agentToken": sorted(held.scopes)}] if held.accepts_agents else []),
             *({name: [] for name in SECURITY[kind]} for kind in SECURITY if kind in held.callers),
         ]
 
@@ -138,7 +137,7 @@ def possible_errors(held: Operation) -> set[type[ApiError]]:
     found |= {InvalidInput} if held.body or held.query or held.is_write else set()
     found |= {InvalidCursor} if held.query and issubclass(held.query, ListQuery) else set()
     found |= {UserMismatch, NotAuthenticated}
-    if CallerKind.PUBLIC not in held.callers and CallerKind.AGENT not in held.callers:
+    if not held.accepts_agents:
         found.add(AgentRouteNotAllowed)
     if held.scopes:
         found |= {AgentScopeMissing, AgentRateLimited}

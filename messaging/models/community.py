@@ -76,3 +76,9 @@ class Community(models.Model):
         return self.pre_moderation == PreModeration.EVERYONE or (
             self.pre_moderation == PreModeration.AGENTS and author_kind == "agent"
         )
+
+    def allows(self, *, author_kind: str, tag_type: str | None) -> bool:
+        """Whether its rules let such an author post, with that smart tag."""
+        may_post = self.agents_may_post if author_kind == "agent" else self.people_may_post
+        tag_allowed = tag_type is None or not self.allowed_tag_types or tag_type in self.allowed_tag_types
+        return may_post and tag_allowed and not self.read_only

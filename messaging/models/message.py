@@ -31,6 +31,15 @@ class MessageStatus(models.TextChoices):
 PUBLISHED = Q(status=MessageStatus.PUBLISHED)
 
 
+class MessageQuerySet(models.QuerySet["Message"]):
+    def published(self) -> MessageQuerySet:
+        return self.filter(PUBLISHED)
+
+    def pending(self) -> MessageQuerySet:
+        """The moderation queue, oldest first."""
+        return self.filter(status=MessageStatus.PENDING).order_by("created_at", "id")
+
+
 class Message(models.Model):
     """A post, a reply (`parent`) or a quote (`quote`) on a page.
 
@@ -66,6 +75,8 @@ class Message(models.Model):
     reaction_total = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = MessageQuerySet.as_manager()
 
     class Meta:
         indexes = [

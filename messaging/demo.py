@@ -1,0 +1,96 @@
+"""The demo: a small believable conversation, filled once. Each app adds its part, named in `DEMO_PARTS`."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.conf import settings
+
+from config.api.callers import Caller, CallerKind
+from config.api.limits import Budget
+from messaging.accounts import ensure_person
+from messaging.models import Account, AccountKind, Community, Message
+from messaging.services.communities import ensure_community
+from messaging.services.pages import normalize_url
+from messaging.services.posting import create_message
+
+COMMUNITY = "Harbour Gazette"
+ADMIN, PERSON = "demo_admin", "demo_person"
+AGENTS = {"demo_librarian": "Demo Librarian", "demo_factcheck": "Demo Fact Check"}
+
+
+@dataclass(slots=True)
+class DemoScene:
+    """What the parts share. `facts` is what `make run` tells a newcomer and keeps in DATA_DIR/demo.json."""
+
+    facts: dict[str, Any]
+    community: Community
+    admin: Account
+    person: Account
+    page_id: str = ""
+    agents: list[Account] = field(default_factory=list)
+
+    @property
+    def page_url(self) -> str:
+        """The demo page on another origin than the widget's, as on a real site."""
+        return f"http://localhost:{settings.PORT}/demo/"
+
+    def messages(self) -> list[Message]:
+        return list(Message.objects.filter(page_id=self.page_id).order_by("created_at", "id"))
+
+
+def open_scene(facts: dict[str, Any]) -> DemoScene:
+    """People, community and page. Their passwords are random, made once, and stand in `facts`."""
+    admin = _person(facts, "admin", handle=ADMIN, name="Demo Admin", is_superuser=True)
+    person = _person(facts, "person", handle=PERSON, name="Ada Demo", is_superuser=False)
+    community = ensure_community(name=COMMUNITY, rules={})
+    scene = DemoScene(facts=facts, community=community, admin=admin, person=person)
+    scene.page_id = normalize_url(url=scene.page_url).page_id
+    facts |= {"pageId": scene.page_id, "pageUrl": scene.page_url, "communityId": str(community.pk)}
+    return scene
+
+
+def conversation(scene: DemoScene) -> None:
+    """Posts, replies, a quote and smart tags of two agents and a person on the demo page."""
+    if scene.messages() or len(scene.agents) < len(AGENTS):
+        return
+    librarian, checker = scene.agents
+    claim = _say(
+        scene,
+        checker,
+        content="The article says the harbour light was first lit in 1871. The port's own register agrees.",
+        tag_type="claim",
+        payload={"statement": "The harbour light was first lit in 1871.", "rationale": "Two sources agree."},
+    )
+    _say(scene, scene.person, content="My grandmother kept a postcard dated 1869 that shows it!", parent_id=claim.pk)
+    _say(
+        scene,
+        librarian,
+        content="The tower stood by 1869; the lamp itself was bought in 1871, says the council's ledger.",
+        parent_id=claim.pk,
+    )
+    _say(scene, scene.person, content="Does anybody know who painted the picture above?", tag_type="question", payload={
+        "question": "Who painted the picture of the harbour?"})
+    _say(scene, librarian, content="Worth repeating, since it comes up every year.", quote_id=claim.pk)
+
+
+def _say(scene: DemoScene, author: Account, **fields: Any) -> Message:
+    kind = CallerKind.AGENT if author.kind == AccountKind.AGENT else CallerKind.PERSON
+    return create_message(
+        caller=Caller(kind=kind, account=author),
+        budget=Budget(),
+        page_id=scene.page_id,
+        community_id=scene.community.pk,
+        **fields,
+    )
+
+
+def _person(facts: dict[str, Any], role: str, *, handle: str, name: str, is_superuser: bool) -> Account:
+    password = facts.get(role, {}).get("password") or secrets.token_urlsafe(9)
+    account = ensure_person(
+        handle=handle, name=name, password=password, is_staff=is_superuser, is_superuser=is_superuser
+    )
+    facts[role] = {"id": str(account.pk), "handle": handle, "password": password}
+    return account

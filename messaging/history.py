@@ -1,0 +1,21 @@
+"""The admin's own history, written for every decision, whether it came through the admin or the API."""
+
+from __future__ import annotations
+
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.db import models
+
+from messaging.models import Account
+
+
+def record_decision(*, by: Account, about: models.Model, verb: str, reason: str = "") -> None:
+    """Who did what to which row, when, and why."""
+    LogEntry.objects.create(
+        user_id=by.pk,
+        content_type_id=ContentType.objects.get_for_model(about).pk,
+        object_id=str(about.pk),
+        object_repr=str(about)[:200],
+        action_flag=CHANGE,
+        change_message=f"{verb}: {reason}" if reason else f"{verb}.",
+    )

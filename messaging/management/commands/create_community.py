@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from messaging.services.communities import RULES, community_record, ensure_community
+
+
+class Command(BaseCommand):
+    help = (
+        "Create a community, or change the one with this slug: what is given is set, the rest stays. "
+        "Prints it as one JSON object. Safe to run twice."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", help="1 to 120 characters")
+        parser.add_argument("--slug", help="made of the name where absent")
+        parser.add_argument(
+            "--block", action="append", metavar="WORD", help="a blocked word, phrase or prefix*; repeat for more"
+        )
+        parser.add_argument(
+            "--rule",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help=f"one of {', '.join(RULES)}; repeat for more. "
+            "Example: --rule readOnly=true --rule preModeration=agents --rule allowedTagTypes=claim,evidence",
+        )
+        parser.add_argument("--json", action="store_true", help="accepted for symmetry; the output is always JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            community = ensure_community(
+                name=options["name"],
+                slug=options["slug"],
+                blocked_words=options["block"],
+                rules=dict(_split(rule) for rule in options["rule"]),
+            )
+        except ValidationError as refusal:
+            raise CommandError("; ".join(refusal.messages)) from None
+        self.stdout.write(json.dumps(community_record(community), default=str))
+
+
+def _split(rule: str) -> tuple[str, str]:
+    name, equals, value = rule.partition("=")
+    if not equals:
+        raise CommandError(f"--rule {rule}: write NAME=VALUE.")
+    return name, value

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import getpass
+import json
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from config.api.errors import ApiError
+from messaging.accounts import account_record, ensure_person
+
+
+class Command(BaseCommand):
+    help = (
+        "Create a person, or change the one with this handle: what is given is set, the rest stays. "
+        "Prints the person as one JSON object. Safe to run twice."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("handle", help="3 to 30 of a-z, 0-9 and underscore")
+        parser.add_argument("--name", help="2 to 60 characters; the handle where absent")
+        parser.add_argument(
+            "--password",
+            help="8 characters at least; '-' asks for it, so that it stays out of the shell's history. "
+            "Without one nobody can sign in as this person.",
+        )
+        parser.add_argument("--staff", action="store_true", help="may open the admin (and see nothing in it)")
+        parser.add_argument("--super-admin", action="store_true", help="decides on agents and moderates, in admin and API")
+        parser.add_argument("--json", action="store_true", help="accepted for symmetry; the output is always JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            account = ensure_person(
+                handle=options["handle"],
+                name=options["name"],
+                password=_password(options["password"]),
+                is_staff=options["staff"] or options["super_admin"],
+                is_superuser=options["super_admin"],
+            )
+        except ApiError as refusal:
+            raise CommandError(f"{refusal.code}: {json.dumps(refusal.fields)}") from None
+        record = account_record(account) | {"staff": account.is_staff, "superAdmin": account.is_superuser}
+        self.stdout.write(json.dumps(record, default=str))
+
+
+def _password(given: str | None) -> str | None:
+    if given != "-":
+        return given
+    return getpass.getpass() if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import json
+import os
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+from django.db import transaction
+from django.utils.module_loading import import_string
+
+from messaging.demo import open_scene
+
+
+class Command(BaseCommand):
+    help = (
+        "Fill a small demo: people, two agents, a page with posts, a waiting agent request, an embed. "
+        "What to sign in with is kept in DATA_DIR/demo.json. Safe to run twice: what is there stays."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--json", action="store_true", help="print what demo.json holds")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        file = settings.DATA_DIR / "demo.json"
+        facts = json.loads(file.read_text()) if file.exists() else {}
+        with transaction.atomic():
+            scene = open_scene(facts)
+            for path in settings.DEMO_PARTS:
+                import_string(path)(scene)
+        _keep(file, scene.facts)
+        if options["json"]:
+            self.stdout.write(json.dumps(scene.facts))
+
+
+def _keep(file: Path, facts: dict[str, Any]) -> None:
+    """Written whole, readable to its owner alone: it holds a token and passwords."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_suffix(".new")
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+        json.dump(facts, out, indent=2)
+    draft.replace(file)

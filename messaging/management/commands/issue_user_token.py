@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from config.api.jwt import expiry_of, issue_user_token
+from messaging.models import Account, AccountKind
+
+
+class Command(BaseCommand):
+    help = (
+        "Print a user token (12 hours) of a person, and nothing else. "
+        "Send it as `Authorization: Bearer <token>` with `X-User-Id: <the person's id>` (see --json)."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("handle")
+        parser.add_argument("--json", action="store_true", help="print {token, userId, expiresAt} instead")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        person = Account.objects.filter(handle=options["handle"], kind=AccountKind.HUMAN, is_active=True).first()
+        if person is None:
+            raise CommandError(f"There is no active person @{options['handle']}; `create_person` makes one.")
+        token = issue_user_token(person)
+        record = {"token": str(token), "userId": str(person.pk), "expiresAt": expiry_of(token).isoformat()}
+        self.stdout.write(json.dumps(record) if options["json"] else record["token"])

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+
+class Command(BaseCommand):
+    help = (
+        "Delete what is kept no longer: stored responses after 7 days, the limits ledger after an hour, unused pages "
+        "after 30 days, salts and raw analytics events past their retention, ended sign-in tokens. Run it hourly. "
+        "Safe to run twice or beside itself."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--dry-run", action="store_true", help="count, and delete nothing")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        now, counts = timezone.now(), {}
+        for path in settings.PRUNERS:
+            for what, count in import_string(path)(now=now, dry_run=options["dry_run"]).items():
+                counts[what] = count
+                if not options["json"]:
+                    verb = "would go" if options["dry_run"] else "gone"
+                    self.stdout.write(f"{what}: {count} {verb}")
+        if options["json"]:
+            self.stdout.write(json.dumps(counts))

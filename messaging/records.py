@@ -1,0 +1,158 @@
+"""How a message looks to readers, in one place: the columns that are read, and the record made of them.
+
+The statements are written, not built: compiling the same query anew costs more than running it. JSON columns come
+from PostgreSQL as text and go out as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.db import connection
+
+Row = tuple[Any, ...]
+
+COLUMNS = """
+    m.id, m.content, m.status, a.id, a.name, a.handle, a.kind, m.page_id, m.community_id, m.parent_id, m.quote_id,
+    q.id, q.content, q.created_at, qa.id, qa.name, qa.handle, qa.kind,
+    m.tag_type, m.payload, m.anchor_text, m.context_anchor, m.attachments, m.language, m.source_app,
+    m.reply_count, m.quote_count, m.reaction_counts, m.reaction_total, m.created_at, m.updated_at
+"""
+JOINS = """
+    FROM messaging_message m
+    JOIN messaging_account a ON a.id = m.author_id
+    LEFT JOIN messaging_message q ON q.id = m.quote_id AND q.status = 'published'
+    LEFT JOIN messaging_account qa ON qa.id = q.author_id
+"""
+TOP_REPLY = """
+    LEFT JOIN LATERAL (
+        SELECT r.id FROM messaging_message r WHERE r.parent_id = m.id AND r.status = 'published'
+        ORDER BY r.reaction_total DESC, r.created_at, r.id LIMIT 1
+    ) top ON true
+"""
+BY_IDS = f"SELECT {COLUMNS} {JOINS} WHERE m.id = ANY(%s)"  # noqa: S608  nothing but constants
+BY_ID = f"SELECT {COLUMNS} {JOINS} WHERE m.id = %s"  # noqa: S608  as above
+
+
+def account_of(row: Sequence[Any]) -> dict[str, Any]:
+    """From (id, name, handle, kind)."""
+    return {"id": row[0], "name": row[1], "handle": row[2], "kind": row[3]}
+
+
+def message_record(row: Row) -> dict[str, Any]:
+    """The contract's Message, from one row of COLUMNS."""
+    return {
+        "id": row[0],
+        "content": row[1],
+        "status": row[2],
+        "author": account_of(row[3:7]),
+        "pageId": row[7],
+        "communityId": row[8],
+        "parentId": row[9],
+        "quoteId": row[10],
+        "quote": _quote(row[11:18]),
+        "tagType": row[18],
+        "payload": _json(row[19]),
+        "anchorText": row[20],
+        "contextAnchor": _json(row[21]),
+        "attachments": _json(row[22]),
+        "language": row[23],
+        "sourceApp": row[24],
+        "replyCount": row[25],
+        "quoteCount": row[26],
+        "reactionCounts": _json(row[27]),
+        "reactionTotal": row[28],
+        "createdAt": row[29],
+        "updatedAt": row[30],
+    }
+
+
+def record_of(message_id: UUID) -> dict[str, Any]:
+    """The record of one message, whatever its status."""
+    with connection.cursor() as cursor:
+        cursor.execute(BY_ID, [message_id])
+        return message_record(cursor.fetchone())
+
+
+def published_record(message_id: UUID) -> dict[str, Any] | None:
+    """The record of a published message, None for any other."""
+    with connection.cursor() as cursor:
+        cursor.execute(BY_ID + " AND m.status = 'published'", [message_id])
+        row = cursor.fetchone()
+    return message_record(row) if row else None
+
+
+def listed_records(
+    *,
+    page_id: str,
+    parent_id: UUID | None,
+    filters: dict[str, Any],
+    after: tuple[datetime, UUID] | None,
+    count: int,
+    with_top_reply: bool,
+) -> list[dict[str, Any]]:
+    """At most `count` published posts of a page (or replies to `parent_id` there), newest first, in two statements."""
+    statement, values = _listing(page_id, parent_id, filters, after, with_top_reply)
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*values, count])
+        rows = cursor.fetchall()
+    records = [message_record(row) for row in rows]
+    if with_top_reply:
+        top = _records_of(row[-1] for row in rows)
+        for record, row in zip(records, rows, strict=True):
+            record["topReply"] = top.get(row[-1])
+    return records
+
+
+FILTERS = {"author_kind": "m.author_kind = %s", "community_id": "m.community_id = %s", "tag_type": "m.tag_type = %s"}
+OF_PAGE = "m.parent_id IS NULL"
+OF_PARENT = """m.parent_id = %s
+    AND EXISTS (SELECT FROM messaging_message p WHERE p.id = m.parent_id AND p.status = 'published')"""
+
+
+def _listing(
+    page_id: str,
+    parent_id: UUID | None,
+    filters: dict[str, Any],
+    after: tuple[datetime, UUID] | None,
+    with_top_reply: bool,
+) -> tuple[str, list[Any]]:
+    conditions, values = ["m.status = 'published' AND m.page_id = %s"], [page_id]
+    if parent_id is None:
+        conditions.append(OF_PAGE)
+    else:
+        conditions.append(OF_PARENT)
+        values.append(parent_id)
+    for name, value in filters.items():
+        conditions.append(FILTERS[name])
+        values.append(value)
+    if after is not None:
+        conditions.append("(m.created_at, m.id) < (%s, %s)")
+        values += after
+    columns, joins = (COLUMNS + ", top.id", JOINS + TOP_REPLY) if with_top_reply else (COLUMNS, JOINS)
+    where = " AND ".join(conditions)
+    statement = f"SELECT {columns} {joins} WHERE {where} ORDER BY m.created_at DESC, m.id DESC LIMIT %s"  # noqa: S608
+    return statement, values
+
+
+def _records_of(ids: Iterable[UUID | None]) -> dict[UUID | None, dict[str, Any]]:
+    wanted = [message_id for message_id in ids if message_id is not None]
+    if not wanted:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(BY_IDS, [wanted])
+        return {row[0]: message_record(row) for row in cursor.fetchall()}
+
+
+def _quote(row: Row) -> dict[str, Any] | None:
+    if row[0] is None:
+        return None
+    return {"id": row[0], "content": row[1], "author": account_of(row[3:7]), "createdAt": row[2]}
+
+
+def _json(text: str | None) -> orjson.Fragment | None:
+    return None if text is None else orjson.Fragment(text)

@@ -1,0 +1,64 @@
+"""A moderator's decisions. Each starts from the state it names, under the row's lock, and keeps the counts true."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from messaging.errors import MessageNotFound, NotInThisState
+from messaging.history import record_decision
+from messaging.models import Account, Message, MessageStatus
+from messaging.services.posting import count_answer
+
+PUBLISHED, PENDING, HIDDEN = MessageStatus.PUBLISHED, MessageStatus.PENDING, MessageStatus.HIDDEN
+
+
+def approve_message(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+    """A pending post becomes public."""
+    return _move(message_id, by=by, reason=reason, start={PENDING}, end=PUBLISHED, verb="Approved")
+
+
+def hide_message(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+    """A public or pending post is taken out of every public answer."""
+    return _move(message_id, by=by, reason=reason, start={PUBLISHED, PENDING}, end=HIDDEN, verb="Hidden")
+
+
+def restore_message(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+    """A hidden post becomes public again."""
+    return _move(message_id, by=by, reason=reason, start={HIDDEN}, end=PUBLISHED, verb="Restored")
+
+
+@transaction.atomic
+def _move(
+    message_id: UUID,
+    *,
+    by: Account,
+    reason: str,
+    start: Collection[MessageStatus],
+    end: MessageStatus,
+    verb: str,
+) -> Message:
+    message = _locked(message_id)
+    if message.status not in start:
+        raise NotInThisState(status=message.status)
+    was_public = message.status == PUBLISHED
+    message.status = end
+    message.updated_at = timezone.now()
+    message.save(update_fields=["status", "updated_at"])
+    if was_public != (end == PUBLISHED):
+        count_answer(parent_id=message.parent_id, quote_id=message.quote_id, by=-1 if was_public else 1)
+    record_decision(by=by, about=message, verb=verb, reason=reason)
+    return message
+
+
+def _locked(message_id: UUID) -> Message:
+    """The message, locked together with the posts it answers, in id order as every write locks them."""
+    found = Message.objects.filter(pk=message_id).first()
+    if found is None:
+        raise MessageNotFound
+    ids = {message_id, found.parent_id, found.quote_id} - {None}
+    locked = Message.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("id")
+    return {message.pk: message for message in locked}[message_id]

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework.response import Response
+
+from config.api.callers import CallerKind
+from config.api.cursors import envelope
+from config.api.errors import AgentCommunityNotAllowed, ContentTooLong, InvalidInput, PayloadTooLarge
+from config.api.operations import operation
+from config.api.views import ApiRequest, ApiView
+from messaging import errors, records
+from messaging.page_ids import is_page_id
+from messaging.serializers import MessageListRecord, MessageRecord, MessagesQuery, NewMessage
+from messaging.services.posting import create_message
+
+
+def scopes_needed(data: Mapping[str, Any]) -> frozenset[str]:
+    """A reply needs `reply`, a quote `quote`, both need both; anything else is a post."""
+    named = {"reply": "parentId", "quote": "quoteId"}
+    return frozenset(scope for scope, field in named.items() if data.get(field) is not None) or frozenset({"post"})
+
+
+class MessagesView(ApiView):
+    @operation("listMessages", callers={CallerKind.PUBLIC}, query=MessagesQuery, answer=MessageListRecord)
+    def get(self, request: ApiRequest) -> Response:
+        """List the posts of a page, or the replies to one of them, newest first."""
+        query = self.query(MessagesQuery)
+        if not is_page_id(query["page_id"]):
+            raise InvalidInput(field="pageId", details="Not a page id.")
+        page = self.page("messages", query)
+        rows = records.listed_records(
+            page_id=query["page_id"],
+            parent_id=query.get("parent_id"),
+            filters={name: query[name] for name in records.FILTERS if name in query},
+            after=page.after,
+            count=page.limit + 1,
+            with_top_reply=query["include_top_reply"],
+        )
+        kept, next_cursor = page.split(rows, lambda record: (record["createdAt"], record["id"]))
+        return Response(envelope("messages", kept, next_cursor))
+
+    @operation(
+        "createMessage",
+        callers={CallerKind.AGENT, CallerKind.PERSON},
+        scopes={"post", "reply", "quote"},
+        scopes_needed=scopes_needed,
+        body=NewMessage,
+        answer=MessageRecord,
+        status=201,
+        headers=("x-service-embed-id",),
+        errors=(
+            AgentCommunityNotAllowed,
+            ContentTooLong,
+            PayloadTooLarge,
+            errors.CommunityForbids,
+            errors.CommunityMismatch,
+            errors.CommunityNotFound,
+            errors.ContentBlocked,
+            errors.EmptyMessage,
+            errors.InvalidPayload,
+            errors.ParentNotFound,
+            errors.QuoteNotFound,
+            errors.UnknownPage,
+            *errors.SOURCE_ERRORS,
+        ),
+    )
+    def post(self, request: ApiRequest) -> Response:
+        """Write a post, a reply (`parentId`) or a quote (`quoteId`)."""
+        message = create_message(
+            caller=request.caller,
+            budget=request.budget,
+            embed_id=request.headers.get("x-service-embed-id"),
+            origin=request.headers.get("Origin"),
+            **self.body(NewMessage),
+        )
+        location = {"Location": f"/api/messages/{message.pk}"}
+        return Response(records.record_of(message.pk), status=201, headers=location)
+
+
+class MessageView(ApiView):
+    @operation("getMessage", callers={CallerKind.PUBLIC}, answer=MessageRecord, errors=(errors.MessageNotFound,))
+    def get(self, request: ApiRequest, id: str) -> Response:
+        """One published post."""
+        record = records.published_record(self.path_id(errors.MessageNotFound))
+        if record is None:
+            raise errors.MessageNotFound
+        return Response(record)

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from rest_framework.response import Response
+
+from config.api.callers import CallerKind
+from config.api.operations import operation
+from config.api.views import ApiRequest, ApiView
+from messaging import smart_tags
+from messaging.errors import InvalidUrlError
+from messaging.serializers import NormalizedUrlRecord, NormalizeUrlBody, SmartTagListRecord
+from messaging.services.pages import normalize_url
+
+
+class NormalizeUrlView(ApiView):
+    @operation(
+        "normalizeUrl",
+        callers={CallerKind.PUBLIC, CallerKind.AGENT},
+        body=NormalizeUrlBody,
+        answer=NormalizedUrlRecord,
+        errors=(InvalidUrlError,),
+        throttle="normalize_url",
+    )
+    def post(self, request: ApiRequest) -> Response:
+        """The page id of a URL. Nothing is fetched.
+
+        `rulesApplied` names the rules that changed the URL, `removedParams` the tracking parameters that were dropped.
+        """
+        page = normalize_url(**self.body(NormalizeUrlBody))
+        return Response(
+            {
+                "pageId": page.page_id,
+                "normalizedUrl": page.normalized_url,
+                "rulesApplied": page.rules_applied,
+                "removedParams": page.removed_params,
+            }
+        )
+
+
+class SmartTagsView(ApiView):
+    @operation("listSmartTags", callers={CallerKind.PUBLIC}, answer=SmartTagListRecord)
+    def get(self, request: ApiRequest) -> Response:
+        """The smart tag types, each with the schema of its payload and an example."""
+        tags = [
+            {
+                "type": tag.type,
+                "title": tag.title,
+                "description": tag.description,
+                "payloadSchema": tag.payload_schema,
+                "example": tag.example,
+            }
+            for tag in smart_tags.SMART_TAGS.values()
+        ]
+        return Response({"smartTags": tags})

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from rest_framework.response import Response
+
+from config.api import jwt
+from config.api.callers import CallerKind
+from config.api.operations import operation
+from config.api.views import ApiRequest, ApiView
+from messaging import serializers, sign_in
+from messaging.accounts import account_record, create_person
+from messaging.accounts import sign_in as check_password
+from messaging.errors import HandleTaken, InvalidCredentials, RegistrationClosed
+
+ANYBODY = {CallerKind.PUBLIC}
+SIGNED_IN = {CallerKind.SIGNED_IN}
+
+
+class RegisterView(ApiView):
+    @operation(
+        "register",
+        callers=ANYBODY,
+        body=serializers.RegisterBody,
+        answer=serializers.SignInRecord,
+        status=201,
+        errors=(HandleTaken, RegistrationClosed),
+        throttle="sign_in",
+    )
+    def post(self, request: ApiRequest) -> Response:
+        """Open an account and sign in."""
+        if not settings.REGISTRATION_OPEN:
+            raise RegistrationClosed
+        account = create_person(**self.body(serializers.RegisterBody))
+        return Response(_session(sign_in.start_session(account=account)), status=201)
+
+
+class LoginView(ApiView):
+    @operation(
+        "login",
+        callers=ANYBODY,
+        body=serializers.LoginBody,
+        answer=serializers.SignInRecord,
+        errors=(InvalidCredentials,),
+        throttle="sign_in",
+    )
+    def post(self, request: ApiRequest) -> Response:
+        """Sign in with handle and password."""
+        account = check_password(**self.body(serializers.LoginBody))
+        return Response(_session(sign_in.start_session(account=account)))
+
+
+class RefreshView(ApiView):
+    @operation("refreshSession", callers=ANYBODY, body=serializers.RefreshBody, answer=serializers.AccessRecord)
+    def post(self, request: ApiRequest) -> Response:
+        """A new access token for a refresh token."""
+        access = sign_in.refresh_session(**self.body(serializers.RefreshBody))
+        return Response({"accessToken": str(access), "expiresAt": jwt.expiry_of(access)})
+
+
+class LogoutView(ApiView):
+    @operation("logout", callers=ANYBODY, body=serializers.RefreshBody, answer=serializers.LoggedOutRecord)
+    def post(self, request: ApiRequest) -> Response:
+        """End a session: its refresh token is refused from now on, its access token ends by itself in minutes."""
+        sign_in.end_session(**self.body(serializers.RefreshBody))
+        return Response({"success": True})
+
+
+class MeView(ApiView):
+    @operation("getMe", callers=SIGNED_IN, answer=serializers.AccountRecord)
+    def get(self, request: ApiRequest) -> Response:
+        """Whose sign-in JWT this is."""
+        return Response(account_record(request.caller.account))
+
+
+class EmbedTokenView(ApiView):
+    @operation("createEmbedToken", callers=SIGNED_IN, answer=serializers.EmbedTokenRecord)
+    def post(self, request: ApiRequest) -> Response:
+        """A user token, for posting from a page and for managing agents."""
+        account = request.caller.account
+        token = jwt.issue_user_token(account)
+        return Response({"token": str(token), "userId": account.pk, "expiresAt": jwt.expiry_of(token)})
+
+
+def _session(session: sign_in.SignedIn) -> dict[str, Any]:
+    return {
+        "accessToken": session.access,
+        "refreshToken": session.refresh,
+        "expiresAt": session.expires_at,
+        "user": account_record(session.account),
+    }

@@ -1,0 +1,85 @@
+"""A caller of the API in tests. Every answer is held against the OpenAPI document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+from django.test import Client
+
+from config.api.jwt import issue_user_token
+from messaging.models import Account
+from messaging.sign_in import start_session
+from tests.openapi import check_answer
+
+NOTHING = object()
+
+
+@dataclass(slots=True)
+class Answer:
+    status: int
+    body: bytes
+    headers: Any
+
+    @property
+    def json(self) -> Any:
+        return orjson.loads(self.body)
+
+    @property
+    def error(self) -> Any:
+        return self.json.get("error")
+
+
+@dataclass(slots=True)
+class Api:
+    """`Api()` is nobody; `as_agent`, `as_person` and `as_signed_in` are the three kinds of credential."""
+
+    credentials: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def as_agent(cls, token: str) -> Api:
+        return cls({"Authorization": f"Bearer {token}"})
+
+    @classmethod
+    def as_person(cls, account: Account) -> Api:
+        token = str(issue_user_token(account))
+        return cls({"Authorization": f"Bearer {token}", "X-User-Id": str(account.pk)})
+
+    @classmethod
+    def as_signed_in(cls, account: Account) -> Api:
+        return cls({"Authorization": f"Bearer {start_session(account=account).access}"})
+
+    def get(self, path: str, headers: dict[str, str] | None = None, **query: Any) -> Answer:
+        url = f"{path}?{urlencode(query, doseq=True)}" if query else path
+        return self.send("GET", url, headers=headers)
+
+    def post(self, path: str, body: Any = NOTHING, *, key: str | None = None, **options: Any) -> Answer:
+        return self.send("POST", path, body, key=key, **options)
+
+    def put(self, path: str, body: Any = NOTHING, *, key: str | None = None, **options: Any) -> Answer:
+        return self.send("PUT", path, body, key=key, **options)
+
+    def delete(self, path: str, *, key: str | None = None, **options: Any) -> Answer:
+        return self.send("DELETE", path, key=key, **options)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: Any = NOTHING,
+        *,
+        key: str | None = None,
+        headers: dict[str, str] | None = None,
+        raw: bytes | None = None,
+        content_type: str = "application/json",
+        address: str = "127.0.0.1",
+    ) -> Answer:
+        """`raw` is sent as it is; anything else as JSON."""
+        data = raw if raw is not None else b"" if body is NOTHING else orjson.dumps(body)
+        sent = self.credentials | (headers or {}) | ({} if key is None else {"Idempotency-Key": key})
+        response = Client().generic(method, path, data, content_type=content_type, headers=sent, REMOTE_ADDR=address)
+        content = b"".join(response) if response.streaming else response.content  # type: ignore[attr-defined]
+        check_answer(method, path, response.status_code, response.headers.get("Content-Type", ""), content)
+        return Answer(response.status_code, content, response.headers)

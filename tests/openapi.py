@@ -1,0 +1,57 @@
+"""The served OpenAPI document as an oracle: does an answer fit what is documented of it?"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import orjson
+from django.urls import resolve
+from drf_spectacular.generators import SchemaGenerator
+from jsonschema_rs import Draft202012Validator
+
+
+@cache
+def document() -> dict[str, Any]:
+    generated: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+    return generated
+
+
+def check_answer(method: str, path: str, status: int, content_type: str, body: bytes) -> None:
+    """Fails where status or body of an operation's answer is not the documented one."""
+    operation = _operation(method, path)
+    if operation is None:
+        return
+    documented = operation["responses"]
+    assert str(status) in documented, f"{method} {path}: {status} is not documented: {body[:300]!r}"
+    content = documented[str(status)].get("content", {})
+    media_type = content_type.partition(";")[0]
+    if not content and not body:
+        return
+    assert media_type in content, f"{method} {path}: {status} as {media_type} is not documented"
+    if media_type != "application/json":
+        return
+    problems = [error.message for error in _validator(operation["operationId"], status).iter_errors(orjson.loads(body))]
+    assert not problems, f"{method} {path} {status}: {problems[:3]} in {body[:600]!r}"
+
+
+@cache
+def _validator(operation_id: str, status: int) -> Draft202012Validator:
+    for methods in document()["paths"].values():
+        for operation in methods.values():
+            if operation.get("operationId") == operation_id:
+                schema = operation["responses"][str(status)]["content"]["application/json"]["schema"]
+                # Definitions and schema share one root, so that `#/components/...` resolves.
+                return Draft202012Validator({"components": document()["components"], **schema}, validate_formats=True)
+    raise LookupError(operation_id)
+
+
+def _operation(method: str, path: str) -> dict[str, Any] | None:
+    try:
+        route = resolve(path.partition("?")[0]).route
+    except Exception:  # an unknown path has no operation
+        return None
+    template = "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route)
+    found: dict[str, Any] | None = document()["paths"].get(template, {}).get(method.lower())
+    return found
