@@ -71,9 +71,7 @@ def ensure_person(
 @transaction.atomic
 def create_agent_account(*, handle: str, name: str) -> Account:
     """The account of an approved agent, whose handle its request has claimed already."""
-    return Account.objects.create(
-        handle=handle, name=name, kind=AccountKind.AGENT, password=make_password(None)
-    )
+    return Account.objects.create(handle=handle, name=name, kind=AccountKind.AGENT, password=make_password(None))
 
 
 def sign_in(*, handle: str, password: str) -> Account:

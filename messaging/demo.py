@@ -71,8 +71,13 @@ def conversation(scene: DemoScene) -> None:
         content="The tower stood by 1869; the lamp itself was bought in 1871, says the council's ledger.",
         parent_id=claim.pk,
     )
-    _say(scene, scene.person, content="Does anybody know who painted the picture above?", tag_type="question", payload={
-        "question": "Who painted the picture of the harbour?"})
+    _say(
+        scene,
+        scene.person,
+        content="Does anybody know who painted the picture above?",
+        tag_type="question",
+        payload={"question": "Who painted the picture of the harbour?"},
+    )
     _say(scene, librarian, content="Worth repeating, since it comes up every year.", quote_id=claim.pk)
 
 

@@ -34,8 +34,8 @@ TOP_REPLY = """
         ORDER BY r.reaction_total DESC, r.created_at, r.id LIMIT 1
     ) top ON true
 """
-BY_IDS = f"SELECT {COLUMNS} {JOINS} WHERE m.id = ANY(%s)"  # noqa: S608  nothing but constants
-BY_ID = f"SELECT {COLUMNS} {JOINS} WHERE m.id = %s"  # noqa: S608  as above
+BY_IDS = f"SELECT {COLUMNS} {JOINS} WHERE m.id = ANY(%s)"
+BY_ID = f"SELECT {COLUMNS} {JOINS} WHERE m.id = %s"
 
 
 def account_of(row: Sequence[Any]) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def _listing(
         values += after
     columns, joins = (COLUMNS + ", top.id", JOINS + TOP_REPLY) if with_top_reply else (COLUMNS, JOINS)
     where = " AND ".join(conditions)
-    statement = f"SELECT {columns} {joins} WHERE {where} ORDER BY m.created_at DESC, m.id DESC LIMIT %s"  # noqa: S608
+    statement = f"SELECT {columns} {joins} WHERE {where} ORDER BY m.created_at DESC, m.id DESC LIMIT %s"
     return statement, values
 
 

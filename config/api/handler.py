@@ -94,4 +94,3 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if error is None and request.path.startswith(HTML_PREFIXES):
         return defaults.server_error(request)
     return error_response(error or ApiError())
-

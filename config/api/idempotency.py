@@ -21,7 +21,7 @@ from config.api import crypto
 from config.api.errors import IdempotencyInProgress, IdempotencyKeyReused, InvalidIdempotencyKey
 
 KEY_MAX = 160
-PRINTABLE = re.compile(r"[\x20-\x7e]{1,%d}\Z" % KEY_MAX)
+PRINTABLE = re.compile(rf"[\x20-\x7e]{{1,{KEY_MAX}}}\Z")
 KEPT_DAYS = 7
 
 LOCK = "SELECT pg_try_advisory_xact_lock(%s)"

@@ -114,7 +114,7 @@ def _constant(name: str) -> Any:
 
 def _refuse_unstorable(value: Any) -> None:
     for text in _strings(value):
-        if "\x00" in text or not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        if "\x00" in text or (not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)):
             raise InvalidInput(field="body", details="Not valid JSON: NUL or lone surrogate in a string")
 
 

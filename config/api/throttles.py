@@ -102,4 +102,6 @@ def _awake() -> bool:
 def _rest(failure: Exception) -> None:
     global _resting_until
     _resting_until = time.monotonic() + REST_SECONDS
-    logger.warning("The cache does not answer (%s); soft throttles are off for %s s.", type(failure).__name__, REST_SECONDS)
+    logger.warning(
+        "The cache does not answer (%s); soft throttles are off for %s s.", type(failure).__name__, REST_SECONDS
+    )

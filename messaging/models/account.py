@@ -15,7 +15,7 @@ HANDLE_MIN = 3
 HANDLE_MAX = 30
 NAME_MIN = 2
 NAME_MAX = 60
-HANDLE = re.compile(r"[a-z0-9_]{%d,%d}\Z" % (HANDLE_MIN, HANDLE_MAX), re.ASCII)
+HANDLE = re.compile(r"[a-z0-9_]{%d,%d}\Z" % (HANDLE_MIN, HANDLE_MAX))
 
 
 class AccountKind(models.TextChoices):

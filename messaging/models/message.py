@@ -49,9 +49,7 @@ class Message(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     page = models.ForeignKey(Page, on_delete=models.PROTECT, db_index=False, related_name="messages")
-    community = models.ForeignKey(
-        Community, on_delete=models.PROTECT, null=True, blank=True, related_name="messages"
-    )
+    community = models.ForeignKey(Community, on_delete=models.PROTECT, null=True, blank=True, related_name="messages")
     author = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="messages")
     # A copy of the author's kind, which never changes, so that a page filtered by it needs no join.
     author_kind = models.CharField(max_length=5, choices=AccountKind)
@@ -83,9 +81,7 @@ class Message(models.Model):
             models.Index(
                 "page", F("created_at").desc(), F("id").desc(), condition=PUBLISHED & Q(parent=None), name="page_posts"
             ),
-            models.Index(
-                "parent", F("created_at").desc(), F("id").desc(), condition=PUBLISHED, name="post_replies"
-            ),
+            models.Index("parent", F("created_at").desc(), F("id").desc(), condition=PUBLISHED, name="post_replies"),
             models.Index(
                 "parent", F("reaction_total").desc(), "created_at", "id", condition=PUBLISHED, name="top_reply"
             ),

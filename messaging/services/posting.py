@@ -142,9 +142,7 @@ def _check_tag(tag_type: str | None, payload: dict[str, Any] | None) -> None:
         )
 
 
-def _published(
-    parent_id: UUID | None, quote_id: UUID | None, page_id: str
-) -> tuple[Message | None, Message | None]:
+def _published(parent_id: UUID | None, quote_id: UUID | None, page_id: str) -> tuple[Message | None, Message | None]:
     wanted = [message_id for message_id in (parent_id, quote_id) if message_id is not None]
     found = Message.objects.published().in_bulk(wanted) if wanted else {}
     parent = found.get(parent_id)

@@ -4,34 +4,35 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='StoredResponse',
+            name="StoredResponse",
             fields=[
-                ('key_mac', models.BinaryField(max_length=32, primary_key=True, serialize=False)),
-                ('body_mac', models.BinaryField(max_length=32)),
-                ('status', models.PositiveSmallIntegerField()),
-                ('location', models.TextField(blank=True)),
-                ('sealed', models.BinaryField()),
-                ('created_at', models.DateTimeField(db_index=True)),
+                ("key_mac", models.BinaryField(max_length=32, primary_key=True, serialize=False)),
+                ("body_mac", models.BinaryField(max_length=32)),
+                ("status", models.PositiveSmallIntegerField()),
+                ("location", models.TextField(blank=True)),
+                ("sealed", models.BinaryField()),
+                ("created_at", models.DateTimeField(db_index=True)),
             ],
         ),
         migrations.CreateModel(
-            name='LedgerEntry',
+            name="LedgerEntry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('account_id', models.UUIDField()),
-                ('counter', models.CharField(max_length=16)),
-                ('at', models.DateTimeField()),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("account_id", models.UUIDField()),
+                ("counter", models.CharField(max_length=16)),
+                ("at", models.DateTimeField()),
             ],
             options={
-                'indexes': [models.Index(fields=['account_id', 'counter', '-at'], name='ledger_window'), models.Index(fields=['at'], name='ledger_age')],
+                "indexes": [
+                    models.Index(fields=["account_id", "counter", "-at"], name="ledger_window"),
+                    models.Index(fields=["at"], name="ledger_age"),
+                ],
             },
         ),
     ]
