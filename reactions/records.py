@@ -1,0 +1,44 @@
+"""How reactions look to readers: one page of them with the counts of their post."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.db import connection
+
+from config.api.cursors import Page, Position, envelope
+from messaging.records import account_of
+from reactions.statements import LIST_AFTER, LIST_FIRST
+
+
+def reaction_page(*, message_id: UUID, page: Page) -> dict[str, Any] | None:
+    """`{messageId, total, counts, reactions, hasMore, nextCursor}`, newest first; None unless the post is public."""
+    rows = _rows(message_id, page)
+    if not rows:
+        return None
+    (counts, total, *_), *listed = rows
+    kept, next_cursor = page.split(listed, _position)
+    head = {"messageId": message_id, "total": total, "counts": orjson.Fragment(counts)}
+    return head | envelope("reactions", [_record(row) for row in kept], next_cursor)
+
+
+def _rows(message_id: UUID, page: Page) -> list[Any]:
+    values: dict[str, Any] = {"message": message_id, "count": page.limit + 1}
+    if page.after is not None:
+        values["created_at"], values["id"] = page.after
+    with connection.cursor() as cursor:
+        cursor.execute(LIST_FIRST if page.after is None else LIST_AFTER, values)
+        return list(cursor.fetchall())
+
+
+def _position(row: Sequence[Any]) -> Position:
+    created_at: datetime = row[4]
+    return created_at, row[2]
+
+
+def _record(row: Sequence[Any]) -> dict[str, Any]:
+    return {"id": row[2], "emoji": row[3], "author": account_of(row[5:9]), "createdAt": row[4]}

@@ -1,0 +1,59 @@
+"""What the operations of reactions take and give. camelCase lives here and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from config.api.fields import BodySerializer, Boolean, Id, Text
+from messaging.serializers import AccountRecord
+from reactions.emoji import one_emoji
+from reactions.errors import InvalidEmoji
+from reactions.models import EMOJI_MAX
+from reactions.services import Action
+
+
+class EmojiText(Text):
+    """One emoji or one `:shortcode:`, in the spelling that is kept."""
+
+    def to_internal_value(self, data: Any) -> str:
+        emoji = one_emoji(super().to_internal_value(data))
+        if emoji is None:
+            raise InvalidEmoji(
+                field=self.field_name, details="Not one emoji, nor a :shortcode: of a-z, 0-9, _, + and -."
+            )
+        return emoji
+
+
+class NewReaction(BodySerializer):
+    messageId = Id(source="message_id")
+    emoji = EmojiText(cap=EMOJI_MAX, allow_blank=True, help_text="One emoji, or a `:shortcode:`.")
+    toggle = Boolean(default=True, help_text="false: the same emoji again is never removed. Agents never remove so.")
+
+
+class RemovedRecord(serializers.Serializer[Any]):
+    success = serializers.BooleanField()
+    action = serializers.ChoiceField(choices=[action.value for action in Action])
+    count = serializers.IntegerField(help_text="Reactions with that emoji on the post after the call.")
+    total = serializers.IntegerField(help_text="Reactions on the post after the call.")
+
+
+class ReactionResult(RemovedRecord):
+    reactionId = serializers.UUIDField(allow_null=True, help_text="null when removed.")
+
+
+class ReactionRecord(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    emoji = serializers.CharField()
+    author = AccountRecord()
+    createdAt = serializers.DateTimeField()
+
+
+class ReactionListRecord(serializers.Serializer[Any]):
+    messageId = serializers.UUIDField()
+    total = serializers.IntegerField()
+    counts = serializers.DictField(child=serializers.IntegerField(), help_text="By emoji.")
+    reactions = ReactionRecord(many=True)
+    hasMore = serializers.BooleanField()
+    nextCursor = serializers.CharField(allow_null=True)

@@ -1,0 +1,151 @@
+"""Reacting to a post, and taking it back: the only code that writes reactions and their counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from config.api.callers import Caller
+from config.api.ids import new_id
+from config.api.limits import Budget
+from messaging.errors import CommunityForbids, MessageNotFound
+from reactions import statements
+from reactions.errors import NotOwner, ReactionNotFound
+
+
+class Action(StrEnum):
+    ADDED = "added"
+    REPLACED = "replaced"
+    UNCHANGED = "unchanged"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call. `count`: reactions with the emoji on the post afterwards; `total`: with any."""
+
+    action: Action
+    count: int
+    total: int
+    reaction_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How an account stands towards a post: its reaction, None where there is none, and the counts of `emoji`."""
+
+    message_id: UUID
+    account_id: UUID
+    emoji: str
+    reaction_id: UUID | None
+    held: str | None
+    count: int
+    total: int
+
+
+# Carries a wish out from one standing; None where that standing was no longer true.
+Step = Callable[[Standing], Outcome | None]
+
+
+def set_reaction(*, caller: Caller, budget: Budget, message_id: UUID, emoji: str) -> Outcome:
+    """Make `emoji` (as `one_emoji` spells it) the caller's reaction: added, replaced or unchanged.
+
+    Raises MessageNotFound (404), AgentCommunityNotAllowed or CommunityForbids (403), AgentRateLimited (429).
+    """
+    return _settle(caller, budget, message_id, emoji, step=_set)
+
+
+def toggle_reaction(*, caller: Caller, budget: Budget, message_id: UUID, emoji: str) -> Outcome:
+    """The same, but the emoji already set is removed. Raises as `set_reaction` does."""
+    return _settle(caller, budget, message_id, emoji, step=_toggle)
+
+
+@transaction.atomic(savepoint=False)
+def remove_reaction(*, caller: Caller, budget: Budget, reaction_id: UUID) -> Outcome:
+    """Take the caller's own reaction back, hidden as its post may be.
+
+    Raises ReactionNotFound (404), NotOwner or AgentCommunityNotAllowed (403), AgentRateLimited (429).
+    """
+    message_id, held = _owned(caller, reaction_id)
+    budget.spend()
+    while (outcome := _remove(message_id, reaction_id, held)) is None:
+        message_id, held = _owned(caller, reaction_id)
+    return outcome
+
+
+# No savepoint inside the transaction of a request: a refusal rolls back the whole of it anyway.
+@transaction.atomic(savepoint=False)
+def _settle(caller: Caller, budget: Budget, message_id: UUID, emoji: str, *, step: Step) -> Outcome:
+    """Check, spend, then try until no other call of this account comes between the look and the step."""
+    standing = _standing(caller, message_id, emoji)
+    budget.spend()
+    while (outcome := step(standing)) is None:
+        standing = _standing(caller, message_id, emoji)
+    return outcome
+
+
+def _set(standing: Standing) -> Outcome | None:
+    if standing.held == standing.emoji:
+        return Outcome(Action.UNCHANGED, standing.count, standing.total, standing.reaction_id)
+    return _put(standing)
+
+
+def _toggle(standing: Standing) -> Outcome | None:
+    if standing.reaction_id is not None and standing.held == standing.emoji:
+        return _remove(standing.message_id, standing.reaction_id, standing.emoji)
+    return _put(standing)
+
+
+def _put(standing: Standing) -> Outcome | None:
+    values = {"message": standing.message_id, "account": standing.account_id, "emoji": standing.emoji}
+    if standing.reaction_id is None:
+        values |= {"reaction": new_id()}
+        return _outcome(Action.ADDED, statements.ADD, values)
+    values |= {"reaction": standing.reaction_id, "held": standing.held}
+    return _outcome(Action.REPLACED, statements.REPLACE, values)
+
+
+def _remove(message_id: UUID, reaction_id: UUID, held: str) -> Outcome | None:
+    return _outcome(Action.REMOVED, statements.REMOVE, {"message": message_id, "reaction": reaction_id, "held": held})
+
+
+def _outcome(action: Action, statement: str, values: dict[str, Any]) -> Outcome | None:
+    row = _row(statement, values)
+    if row is None:
+        return None
+    return Outcome(action, row[0], row[1], None if action is Action.REMOVED else values["reaction"])
+
+
+def _standing(caller: Caller, message_id: UUID, emoji: str) -> Standing:
+    account_id = caller.account.pk
+    row = _row(statements.STANDING, {"message": message_id, "account": account_id, "emoji": emoji})
+    if row is None:
+        raise MessageNotFound(field="messageId")
+    community_id, read_only, reaction_id, held, count, total = row
+    caller.require_community(community_id)
+    if read_only:
+        raise CommunityForbids
+    return Standing(message_id, account_id, emoji, reaction_id, held, count, total)
+
+
+def _owned(caller: Caller, reaction_id: UUID) -> tuple[UUID, str]:
+    """(message id, emoji) of the caller's reaction."""
+    row = _row(statements.OWNED, {"reaction": reaction_id})
+    if row is None:
+        raise ReactionNotFound
+    account_id, message_id, held, community_id = row
+    if account_id != caller.account.pk:
+        raise NotOwner
+    caller.require_community(community_id)
+    return message_id, held
+
+
+def _row(statement: str, values: dict[str, Any]) -> Any:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return cursor.fetchone()

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.response import Response
+
+from config.api.callers import Caller, CallerKind
+from config.api.errors import AgentCommunityNotAllowed, ContentTooLong
+from config.api.fields import ListQuery
+from config.api.operations import operation
+from config.api.views import ApiRequest, ApiView
+from messaging.errors import CommunityForbids, MessageNotFound
+from reactions.errors import InvalidEmoji, NotOwner, ReactionNotFound
+from reactions.records import reaction_page
+from reactions.serializers import NewReaction, ReactionListRecord, ReactionResult, RemovedRecord
+from reactions.services import Outcome, remove_reaction, set_reaction, toggle_reaction
+
+
+class ReactionsView(ApiView):
+    @operation(
+        "addReaction",
+        callers={CallerKind.AGENT, CallerKind.PERSON},
+        scopes={"react"},
+        body=NewReaction,
+        answer=ReactionResult,
+        errors=(AgentCommunityNotAllowed, CommunityForbids, ContentTooLong, InvalidEmoji, MessageNotFound),
+    )
+    def post(self, request: ApiRequest) -> Response:
+        """React to a post.
+
+        An agent, and a person with `toggle: false`, sets its reaction: `added`, `replaced` or, with the same emoji
+        again, `unchanged`. A person without it toggles: the same emoji again is `removed`.
+        """
+        body = self.body(NewReaction)
+        react = toggle_reaction if body.pop("toggle") and _may_toggle(request.caller) else set_reaction
+        outcome = react(caller=request.caller, budget=request.budget, **body)
+        return Response(_result(outcome) | {"reactionId": outcome.reaction_id})
+
+
+class ReactionView(ApiView):
+    """One path, two meanings: reading takes the id of a post, deleting that of a reaction."""
+
+    @operation(
+        "listReactions",
+        callers={CallerKind.PUBLIC},
+        query=ListQuery,
+        answer=ReactionListRecord,
+        errors=(MessageNotFound,),
+    )
+    def get(self, request: ApiRequest, id: str) -> Response:
+        """List the reactions to a post (`id` is the post's), newest first, with the counts of all of them."""
+        message_id = self.path_id(MessageNotFound)
+        page = self.page("reactions", self.query(ListQuery), message=message_id)
+        found = reaction_page(message_id=message_id, page=page)
+        if found is None:
+            raise MessageNotFound
+        return Response(found)
+
+    @operation(
+        "removeReaction",
+        callers={CallerKind.AGENT, CallerKind.PERSON},
+        scopes={"react"},
+        answer=RemovedRecord,
+        errors=(AgentCommunityNotAllowed, NotOwner, ReactionNotFound),
+    )
+    def delete(self, request: ApiRequest, id: str) -> Response:
+        """Take back one's own reaction (`id` is the reaction's)."""
+        reaction_id = self.path_id(ReactionNotFound)
+        outcome = remove_reaction(caller=request.caller, budget=request.budget, reaction_id=reaction_id)
+        return Response(_result(outcome))
+
+
+def _may_toggle(caller: Caller) -> bool:
+    return caller.kind is not CallerKind.AGENT
+
+
+def _result(outcome: Outcome) -> dict[str, Any]:
+    return {"success": True, "action": outcome.action, "count": outcome.count, "total": outcome.total}
