@@ -41,8 +41,7 @@ def _agent(scene: DemoScene, handle: str, name: str) -> Agent:
         scopes=["post", "reply", "quote", "react"],
     )
     approved = approve_request(request_id=request.pk, by=scene.admin, reason="Part of the demo.")
-    assert approved.agent is not None
-    return approved.agent
+    return Agent.objects.select_related("account").get(pk=approved.agent_id)
 
 
 def _token(scene: DemoScene) -> None:

@@ -92,5 +92,5 @@ class DomainNotAllowed(Forbidden):
     code = "domain_not_allowed"
 
 
-# What a rule of CONTENT_RULES may raise of the embed a write comes from; declared here since createMessage documents it.
+# What a rule of CONTENT_RULES may raise of the embed a write comes from; here since createMessage documents it.
 SOURCE_ERRORS = (EmbedNotFound, EmbedNotActive, DomainNotAllowed)

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import orjson
-from django.urls import resolve
+from django.urls import Resolver404, resolve
 from drf_spectacular.generators import SchemaGenerator
 from jsonschema_rs import Draft202012Validator
 
@@ -50,7 +50,7 @@ def _validator(operation_id: str, status: int) -> Draft202012Validator:
 def _operation(method: str, path: str) -> dict[str, Any] | None:
     try:
         route = resolve(path.partition("?")[0]).route
-    except Exception:  # an unknown path has no operation
+    except Resolver404:
         return None
     template = "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route)
     found: dict[str, Any] | None = document()["paths"].get(template, {}).get(method.lower())

@@ -29,7 +29,7 @@ used AS (
 ),
 tally AS (SELECT count(*) AS spent, min(at) AS oldest FROM used)
 """
-SPEND = (
+SPEND = (  # nothing but constants
     TALLY
     + """, entry AS (
     INSERT INTO api_ledgerentry (account_id, counter, at)
@@ -88,7 +88,7 @@ def usages_of(account_id: UUID, counters: Iterable[str]) -> list[Usage]:
 
 
 def rate_limit_headers(usages: Iterable[Usage]) -> dict[str, str]:
-    """`RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers: q and r in calls, w and t in seconds."""
+    """`RateLimit-Policy`, `RateLimit` (draft-ietf-httpapi-ratelimit-headers): q, r in calls, w, t in seconds."""
     held = list(usages)
     if not held:
         return {}

@@ -77,8 +77,8 @@ def operation(
 ) -> Callable[[Handler], Handler]:
     """Declare the handler of one operation.
 
-    `answer` is the serializer class (or raw JSON schema) of the success body, `headers` the request headers it reads beyond the common ones,
-    `public_body` takes JSON as `text/plain` too (sendBeacon).
+    `answer` is the serializer class (or raw JSON schema) of the success body, `headers` the request headers it reads
+    beyond the common ones, `public_body` takes JSON as `text/plain` too (sendBeacon).
     """
     held = frozenset(scopes)
 

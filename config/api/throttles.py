@@ -73,7 +73,7 @@ def _slot(seconds: int) -> tuple[int, int]:
 def _count(key: str, seconds: int) -> int:
     try:
         return _awake() and _increment(key, seconds)
-    except Exception as failure:  # the cache backends share no error class
+    except Exception as failure:  # noqa: BLE001  the cache backends share no error class
         _rest(failure)
         return 0
 
@@ -81,7 +81,7 @@ def _count(key: str, seconds: int) -> int:
 def _read(key: str) -> int:
     try:
         return _awake() and int(cache.get(key, 0))
-    except Exception as failure:  # as above
+    except Exception as failure:  # noqa: BLE001  as above
         _rest(failure)
         return 0
 
@@ -100,8 +100,6 @@ def _awake() -> bool:
 
 
 def _rest(failure: Exception) -> None:
-    global _resting_until
+    global _resting_until  # noqa: PLW0603  one clock a process
     _resting_until = time.monotonic() + REST_SECONDS
-    logger.warning(
-        "The cache does not answer (%s); soft throttles are off for %s s.", type(failure).__name__, REST_SECONDS
-    )
+    logger.warning("The cache does not answer (%s): no soft throttles for %s s.", type(failure).__name__, REST_SECONDS)

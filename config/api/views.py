@@ -74,7 +74,7 @@ class ApiView(APIView):
         try:
             self.initial(self.request, *args, **kwargs)
             response = self.write() if self.operation.is_write else self.handle()
-        except Exception as failure:
+        except Exception as failure:  # noqa: BLE001  the handler tells refusals from defects
             response = self.handle_exception(failure)
             self._note_refusal(response.status_code)
             self.finalize_response(self.request, response, *args, **kwargs)

@@ -48,7 +48,7 @@ def create_message(
     embed_id: str | None = None,
     origin: str | None = None,
 ) -> Message:
-    """The new post of `caller`, counted where it must be. Checks follow the order of decisions; each raises its own error."""
+    """The new post of `caller`, counted on what it answers. Each check raises its own refusal."""
     author = caller.account
     _check_fields(page_id, content, tag_type, payload, attachments, quote_id)
     caller.require_community(community_id)

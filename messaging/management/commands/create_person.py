@@ -27,9 +27,7 @@ class Command(BaseCommand):
             "Without one nobody can sign in as this person.",
         )
         parser.add_argument("--staff", action="store_true", help="may open the admin (and see nothing in it)")
-        parser.add_argument(
-            "--super-admin", action="store_true", help="decides on agents and moderates, in admin and API"
-        )
+        parser.add_argument("--super-admin", action="store_true", help="decides on agents and moderates")
         parser.add_argument("--json", action="store_true", help="accepted for symmetry; the output is always JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:

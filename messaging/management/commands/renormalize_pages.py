@@ -15,8 +15,8 @@ PROGRESS_EVERY = 10_000
 
 class Command(BaseCommand):
     help = (
-        "Show which pages would get another id under the rules of this release, and with whom they would fall together. "
-        "Page ids carry the version of their rules (p1_), so a change of rules is a new version and nothing moves by itself."
+        "Show which pages would get another id under the rules of this release, and which one. Page ids carry the "
+        "version of their rules (p1_), so a change of rules is a new version and nothing moves by itself."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
