@@ -45,6 +45,7 @@ def run() -> None:
         manage("migrate", "--verbosity=0")
         if env.flag("DEMO", default=True):
             manage("demo")
+        check_application()
         welcome.say_when_open(port, data)
         server.serve(port)
 
@@ -56,12 +57,16 @@ def sole_use(data: Path) -> Iterator[None]:
         data.mkdir(parents=True, exist_ok=True)
         file = (data / "lock").open("w")
     except OSError as error:
-        raise CannotRun(f"{data} cannot be written ({error.strerror}); name another place: DATA_DIR=… make run") from error
+        raise CannotRun(
+            f"{data} cannot be written ({error.strerror}); name another place: DATA_DIR=… make run"
+        ) from error
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise CannotRun(f"another `make run` uses {data}; stop it, or name another place: DATA_DIR=… make run") from error
+            raise CannotRun(
+                f"another `make run` uses {data}; stop it, or name another place: DATA_DIR=… make run"
+            ) from error
         yield
 
 
@@ -69,7 +74,9 @@ def check_port(port: int) -> None:
     try:
         server.check_free(port)
     except OSError as error:
-        raise CannotRun(f"port {port} cannot be used ({error.strerror}); choose another: PORT={port + 1} make run") from error
+        raise CannotRun(
+            f"port {port} cannot be used ({error.strerror}); choose another: PORT={port + 1} make run"
+        ) from error
 
 
 @contextmanager
@@ -86,6 +93,12 @@ def manage(*arguments: str) -> None:
     done = subprocess.run([sys.executable, BASE_DIR / "manage.py", *arguments], cwd=BASE_DIR, check=False)
     if done.returncode:
         raise CannotRun(f"`manage.py {' '.join(arguments)}` failed; what it said stands above")
+
+
+def check_application() -> None:
+    """Granian would start workers anew for ever over an application that does not load."""
+    if subprocess.run([sys.executable, "-c", "import config.wsgi"], cwd=BASE_DIR, check=False).returncode:
+        raise CannotRun("the application does not load; what it said stands above")
 
 
 if __name__ == "__main__":

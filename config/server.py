@@ -2,6 +2,7 @@
 
 import ctypes
 import multiprocessing
+import os
 import signal
 import socket
 import sys
@@ -58,12 +59,21 @@ def serve(port: int) -> None:
 
 def load_application() -> Callable[..., Any]:
     """Runs in each worker."""
-    if sys.platform == "linux":
-        # A worker must not outlive a main process that was killed: it would keep the port.
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    # Out of the terminal's process group: the main process passes a Ctrl-C on, and a worker told twice does not stop.
+    os.setpgrp()
+    _stop_with_main_process()
     from config.wsgi import application
 
     return application
+
+
+def _stop_with_main_process() -> None:
+    """A worker must not outlive a main process that was killed: it would keep the port."""
+    main = multiprocessing.parent_process()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if main is None or os.getppid() != main.pid:
+        sys.exit("The main process is gone.")
 
 
 def check_free(port: int) -> None:

@@ -1,0 +1,102 @@
+"""How `make run` gets its packages: with the right Python, whole or not at all, and once."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.service import ROOT
+
+PYTHONS = ("python3", "python3.13", "python3.12", "python3.11", "python")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A checkout with an empty lock."""
+    (tmp_path / "config").mkdir()
+    shutil.copy(ROOT / "config/install.py", tmp_path / "config")
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "empty.lock").touch()
+    return tmp_path
+
+
+def install(tree: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "config/install.py", "empty.lock"]
+    return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+
+
+def program(path: Path, text: str) -> None:
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+def test_installs_once_and_makes_a_half_made_environment_anew(tree: Path) -> None:
+    first = install(tree)
+    assert first.returncode == 0, first.stderr
+    assert "Installing the packages of empty.lock" in first.stdout
+
+    leftover = tree / ".venv/leftover"
+    leftover.touch()
+    assert install(tree).stdout == ""
+    assert leftover.exists()
+
+    (tree / ".venv/installed").unlink()
+    assert "Installing the packages of empty.lock" in install(tree).stdout
+    assert not leftover.exists()
+
+
+def test_a_python_that_went_away_is_noticed(tree: Path) -> None:
+    (tree / ".venv/bin").mkdir(parents=True)
+    (tree / ".venv/bin/python").symlink_to("/nowhere/python3")
+    (tree / ".venv/installed").write_text("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+    assert "Installing" in install(tree).stdout
+    assert (tree / ".venv/bin/python").exists()
+
+
+def test_a_failed_install_leaves_no_stamp(tree: Path) -> None:
+    (tree / "empty.lock").write_text("no-such-package==1.0 --hash=sha256:" + "0" * 64 + "\n--no-index\n")
+    failed = install(tree)
+    assert failed.returncode == 1
+    assert "The packages could not be installed" in failed.stderr
+    assert not (tree / ".venv/installed").exists()
+
+
+def test_without_the_venv_module_it_says_what_to_install(tree: Path) -> None:
+    program(
+        tree / "python",
+        f'case "$*" in *"-m venv"*) echo "No module named ensurepip"; exit 1;; esac; exec {sys.executable} "$@"',
+    )
+    # The script asks the Python that runs it, so this one stands in for it.
+    code = f"import sys; sys.executable = {str(tree / 'python')!r}; sys.path.insert(0, 'config'); import install; install.main(['empty.lock'])"
+    said = subprocess.run([sys.executable, "-c", code], cwd=tree, capture_output=True, text=True, check=False)
+    assert said.returncode == 1
+    assert "apt install python3-venv" in said.stderr
+
+
+def test_a_tree_that_cannot_be_written_says_so(tree: Path) -> None:
+    (tree / ".venv.lock").mkdir()
+    said = install(tree)
+    assert said.returncode == 1
+    assert "cannot be written" in said.stderr
+    assert "Traceback" not in said.stderr
+
+
+def test_a_too_old_python_says_what_is_needed(tree: Path, tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    old.mkdir()
+    for name in PYTHONS:
+        program(old / name, 'test "$1" = --version && echo "Python 3.9.2" && exit 0; exit 1')
+    said = subprocess.run(
+        ["make", "run"],
+        cwd=tree,
+        env=os.environ | {"PATH": f"{old}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.returncode != 0
+    assert "Python 3.11 or newer is needed" in said.stderr
+    assert "Python 3.9.2" in said.stderr

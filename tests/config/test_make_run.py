@@ -1,0 +1,161 @@
+"""`make run` as real processes: start, stop, start again, and what goes wrong around it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+
+from tests.service import ROOT, Service, a_service, running_service
+
+
+@pytest.fixture(scope="module")
+def _service() -> Iterator[Service]:
+    with running_service() as service:
+        yield service
+
+
+@pytest.fixture
+def service(_service: Service) -> Service:
+    """One service for the file; a test that stopped it costs the next one a start."""
+    if _service.process is None or _service.process.poll() is not None:
+        _service.start()
+    return _service
+
+
+def status(service: Service) -> int:
+    try:
+        with urllib.request.urlopen(f"{service.base_url}/api/schema/", timeout=5) as answer:  # noqa: S310
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+    except OSError:
+        return 0
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 20) -> bool:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def manage(service: Service, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "manage.py", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=service.environment, capture_output=True, text=True, check=False)
+
+
+def test_serves_with_two_workers_and_says_what_to_open(service: Service) -> None:
+    assert status(service) == 200
+    assert len(service.workers()) == 2
+    for path in ("/", "/demo/", "/api/docs/", "/admin/"):
+        assert f"{service.base_url}{path} " in service.said()
+
+
+def test_ctrl_c_stops_everything_and_the_next_run_finds_its_data(service: Service) -> None:
+    with psycopg.connect(service.cluster.url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+    secrets = (service.data / "secrets.json").read_bytes()
+    processes = [psutil.Process(service.process.pid), *service.workers()]  # type: ignore[union-attr]
+
+    assert service.interrupt() == 0
+    assert not service.cluster.is_running()
+    assert not any(process.is_running() for process in processes)
+    assert "Traceback" not in service.said()
+
+    service.start()
+    with psycopg.connect(service.cluster.url) as connection:
+        assert connection.execute("SELECT answer FROM kept").fetchone() == (42,)
+    assert (service.data / "secrets.json").read_bytes() == secrets
+
+
+def test_sigterm_stops_everything(service: Service) -> None:
+    assert service.stop() == 0
+    assert not service.cluster.is_running()
+
+
+def test_ctrl_c_during_the_start_stops_everything(service: Service) -> None:
+    service.stop()
+    starting = service.launch()
+    assert eventually(service.cluster.is_running)
+    os.killpg(starting.pid, signal.SIGINT)
+    assert starting.wait(20) == 130
+    assert not service.cluster.is_running()
+    assert "runs at" not in service.said()
+
+
+def test_a_killed_worker_is_replaced(service: Service) -> None:
+    killed = service.workers()[0]
+    killed.kill()
+    assert eventually(lambda: len(service.workers()) == 2 and killed not in service.workers())
+    assert eventually(lambda: status(service) == 200)
+
+
+def test_a_killed_main_process_leaves_no_worker_and_the_next_run_takes_over(service: Service) -> None:
+    workers = service.workers()
+    service.process.kill()  # type: ignore[union-attr]
+    service.process.wait()  # type: ignore[union-attr]
+    assert eventually(lambda: not any(worker.is_running() for worker in workers))
+    assert service.cluster.is_running()
+    service.start()
+    assert status(service) == 200
+    assert service.stop() == 0
+    assert not service.cluster.is_running()
+
+
+def test_a_restart_of_postgresql_costs_no_request(service: Service) -> None:
+    pages = [f"{service.base_url}/admin/login/"] * 20
+    assert all(urllib.request.urlopen(page, timeout=5).status == 200 for page in pages)  # noqa: S310
+    service.cluster.stop()
+    service.cluster.start()
+    assert all(urllib.request.urlopen(page, timeout=5).status == 200 for page in pages)  # noqa: S310
+
+
+def test_a_second_run_on_the_same_data_says_so(service: Service) -> None:
+    with a_service(DATA_DIR=str(service.data)) as second:
+        assert second.launch().wait(20) == 1
+        assert f"another `make run` uses {service.data}" in second.said()
+
+
+def test_a_busy_port_says_what_to_do(service: Service) -> None:
+    with a_service(PORT=str(service.port)) as second:
+        assert second.launch().wait(20) == 1
+        assert f"port {service.port} cannot be used" in second.said()
+        assert f"PORT={service.port + 1} make run" in second.said()
+
+
+def test_a_data_folder_that_cannot_be_written_says_what_to_do() -> None:
+    with a_service(DATA_DIR="/dev/null/data") as service:
+        assert service.launch().wait(20) == 1
+        assert "/dev/null/data cannot be written (Not a directory)" in service.said()
+
+
+def test_manage_py_works_beside_it(service: Service) -> None:
+    assert "[X] 0001_initial" in manage(service, "showmigrations", "auth").stdout
+
+
+def test_manage_py_says_in_one_sentence_that_postgresql_is_away() -> None:
+    with a_service() as service:
+        said = manage(service, "showmigrations")
+        assert said.returncode == 1
+        assert "PostgreSQL does not answer" in said.stderr
+        assert "make run" in said.stderr
+        assert len(said.stderr.strip().splitlines()) == 1
+
+
+def test_production_refuses_to_start_without_a_secret(tmp_path: Path) -> None:
+    with a_service() as service:
+        service.environment |= {"SECRET_KEY": "", "DATA_DIR": str(tmp_path)}
+        said = manage(service, "check")
+        assert said.returncode == 1
+        assert said.stderr.startswith("manage.py: Set SECRET_KEY to ")

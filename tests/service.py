@@ -1,0 +1,116 @@
+"""The whole service as real processes: its own data folder, its own PostgreSQL, its own port."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+from config.postgres import Cluster, embedded
+
+ROOT = Path(__file__).resolve().parent.parent
+START_SECONDS = 60
+
+
+class Service:
+    """`python -m config.serve`, which is what `make run` runs. `environment` goes over a bare one (no demo)."""
+
+    def __init__(self, data: Path, **environment: str) -> None:
+        self.data = data
+        self.port = free_port()
+        self.base_url = f"http://127.0.0.1:{self.port}"
+        inherited = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+        self.environment = inherited | {"DATA_DIR": str(data), "PORT": str(self.port), "DEMO": "0"} | environment
+        self.output = data.with_name(data.name + ".out")
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def cluster(self) -> Cluster:
+        """Its PostgreSQL: `cluster.stop("immediate")` is a crash, `cluster.start()` brings it back, `cluster.url` leads in."""
+        return embedded(self.data)
+
+    def start(self) -> None:
+        """Returns when the service says that it runs."""
+        self.launch()
+        deadline = time.monotonic() + START_SECONDS
+        while "runs at" not in self.said():
+            assert self.process and self.process.poll() is None and time.monotonic() < deadline, self.said()
+            time.sleep(0.05)
+
+    def launch(self) -> subprocess.Popen[bytes]:
+        """In a process group of its own, which a Ctrl-C (`interrupt`) reaches as a whole."""
+        with self.output.open("wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "config.serve"],
+                cwd=ROOT,
+                env=self.environment,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        return self.process
+
+    def said(self) -> str:
+        return self.output.read_text()
+
+    def workers(self) -> list[psutil.Process]:
+        """The processes that answer requests."""
+        assert self.process
+        return [child for child in psutil.Process(self.process.pid).children() if _is_worker(child)]
+
+    def interrupt(self) -> int:
+        """Ctrl-C. Returns the exit status."""
+        assert self.process
+        os.killpg(self.process.pid, signal.SIGINT)
+        return self.process.wait(START_SECONDS)
+
+    def stop(self) -> int:
+        """SIGTERM, as `kill` or a service manager does. Returns the exit status."""
+        assert self.process
+        self.process.terminate()
+        return self.process.wait(START_SECONDS)
+
+    def close(self) -> None:
+        if self.process and self.process.poll() is None:
+            self.stop()
+        self.cluster.stop("immediate")
+
+
+@contextmanager
+def a_service(**environment: str) -> Iterator[Service]:
+    """A service that is not started yet; stopped and cleared away afterwards."""
+    home = Path(tempfile.mkdtemp(prefix="cm-service-"))
+    service = Service(home / "data", **environment)
+    try:
+        yield service
+    finally:
+        service.close()
+        shutil.rmtree(home)
+
+
+@contextmanager
+def running_service(**environment: str) -> Iterator[Service]:
+    with a_service(**environment) as service:
+        service.start()
+        yield service
+
+
+def _is_worker(process: psutil.Process) -> bool:
+    try:
+        return "spawn_main" in " ".join(process.cmdline())
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return False
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
