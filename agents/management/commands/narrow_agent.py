@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+
+from agents.management.recorded import add_by_option, decider
+from agents.models import Agent, Scope
+from agents.models.agent import REASON_MAX
+from agents.services import narrow_agent
+from config.api.errors import InvalidInput
+from messaging.accounts import account_record
+
+
+class Command(BaseCommand):
+    help = (
+        "Take scopes or communities away from an agent, and so from all its tokens at once. What is given is all that "
+        "stays; without --scope the scopes stay, without --community the communities. Nothing can be added. "
+        "Safe to run twice."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("handle")
+        parser.add_argument("--scope", action="append", choices=Scope.values, help="a scope to keep; repeat for more")
+        parser.add_argument(
+            "--community", action="append", type=UUID, metavar="ID", help="a community to keep; repeat for more"
+        )
+        parser.add_argument("--reason", default="", help=f"kept in the history, at most {REASON_MAX} characters")
+        add_by_option(parser)
+        parser.add_argument("--json", action="store_true", help="print {agent, scopes, communityIds}")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        agent = _narrowed(options)
+        record = {
+            "agent": account_record(agent.account),
+            "scopes": agent.scopes,
+            "communityIds": agent.community_ids,
+        }
+        if options["json"]:
+            self.stdout.write(json.dumps(record, default=str))
+            return
+        communities = ", ".join(map(str, agent.community_ids)) or "every one"
+        self.stdout.write(f"@{options['handle']}: scopes {', '.join(agent.scopes)}; communities: {communities}")
+
+
+def _narrowed(options: dict[str, Any]) -> Agent:
+    agent = Agent.objects.filter(account__handle=options["handle"]).first()
+    if agent is None:
+        raise CommandError(f"There is no agent @{options['handle']}.")
+    if len(options["reason"]) > REASON_MAX:
+        raise CommandError(f"--reason: at most {REASON_MAX} characters.")
+    try:
+        return narrow_agent(
+            agent=agent,
+            by=decider(options["by"]),
+            scopes=options["scope"],
+            community_ids=options["community"],
+            reason=options["reason"],
+        )
+    except InvalidInput as refusal:
+        raise CommandError(json.dumps(refusal.fields["details"])) from None

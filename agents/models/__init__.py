@@ -1,0 +1,5 @@
+from agents.models.agent import Agent, Scope
+from agents.models.request import AgentRequest, RequestStatus
+from agents.models.token import AgentToken, TokenStatus
+
+__all__ = ["Agent", "AgentRequest", "AgentToken", "RequestStatus", "Scope", "TokenStatus"]

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from agents.models.agent import REASON_MAX, Agent
+from agents.tokens import DIGEST_BYTES, PREFIX_LENGTH
+from config.api.ids import new_id
+from messaging.models import Account
+
+LABEL_MAX = 80
+ACTIVE_MAX = 5
+DAYS_MAX = 365
+DAYS_DEFAULT = 90
+
+
+class TokenStatus(models.TextChoices):
+    """Read off the times of a token, never stored."""
+
+    ACTIVE = "active"
+    REVOKED = "revoked"
+    EXPIRED = "expired"
+
+
+class AgentTokenQuerySet(models.QuerySet["AgentToken"]):
+    def active(self) -> AgentTokenQuerySet:
+        return self.filter(revoked_at=None, expires_at__gt=timezone.now())
+
+    def operated_by(self, account: Account) -> AgentTokenQuerySet:
+        return self.filter(agent__operator=account)
+
+    def revocable_by(self, account: Account) -> AgentTokenQuerySet:
+        return self if account.is_superuser else self.operated_by(account)
+
+    def with_accounts(self) -> AgentTokenQuerySet:
+        """All that a record shows, in one query; the digest stays where it is."""
+        return self.select_related("agent__account").defer("digest")
+
+    def locked(self) -> AgentTokenQuerySet:
+        return self.select_for_update(of=("self",), no_key=True)
+
+
+class AgentToken(models.Model):
+    """One credential of an agent. Only a keyed digest of it is kept; what it may do stands on the agent."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, db_index=False, related_name="tokens")
+    digest = models.BinaryField(max_length=DIGEST_BYTES, unique=True)
+    prefix = models.CharField(max_length=PREFIX_LENGTH)
+    label = models.CharField(max_length=LABEL_MAX, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_by = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+")
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    revoked_by = models.ForeignKey(Account, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    revoke_reason = models.CharField(max_length=REASON_MAX, blank=True)
+
+    objects = AgentTokenQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index("agent", F("created_at").desc(), F("id").desc(), name="tokens_of_agent"),
+            models.Index(F("created_at").desc(), F("id").desc(), name="newest_tokens"),
+            models.Index("prefix", name="token_prefix"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(revoked_at=None, revoked_by=None, revoke_reason="")
+                | Q(revoked_at__isnull=False, revoked_by__isnull=False),
+                name="token_revoked_whole",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.prefix}…"
+
+    @property
+    def status(self) -> TokenStatus:
+        if self.revoked_at is not None:
+            return TokenStatus.REVOKED
+        return TokenStatus.EXPIRED if self.expires_at <= timezone.now() else TokenStatus.ACTIVE

@@ -1,0 +1,17 @@
+from agents.services.agents import freeze_agent, narrow_agent, unfreeze_agent
+from agents.services.requests import approve_request, cancel_request, reject_request, request_agent
+from agents.services.tokens import create_token, revoke_agent_tokens, revoke_token, revoke_tokens
+
+__all__ = [
+    "approve_request",
+    "cancel_request",
+    "create_token",
+    "freeze_agent",
+    "narrow_agent",
+    "reject_request",
+    "request_agent",
+    "revoke_agent_tokens",
+    "revoke_token",
+    "revoke_tokens",
+    "unfreeze_agent",
+]

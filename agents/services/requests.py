@@ -1,0 +1,114 @@
+"""Asking for an agent, and deciding on it. Whoever calls approve or reject has made sure of a super admin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from agents.errors import RequestNotFound, RequestNotPending, TooManyPendingRequests
+from agents.models import Agent, AgentRequest, RequestStatus
+from agents.models.request import PENDING_MAX
+from agents.services.narrowing import known_communities, narrowed_communities, narrowed_scopes
+from messaging.accounts import claim_handle, create_agent_account, release_handle
+from messaging.errors import HandleTaken
+from messaging.history import record_decision
+from messaging.models import Account
+
+
+@transaction.atomic
+def request_agent(
+    *,
+    requester: Account,
+    agent_name: str,
+    agent_handle: str,
+    purpose: str,
+    scopes: Sequence[str],
+    website: str | None = None,
+    community_ids: Sequence[UUID] = (),
+) -> AgentRequest:
+    """A new pending request, which holds its handle; raises TooManyPendingRequests (429), HandleTaken (409)."""
+    communities = known_communities(community_ids)
+    _require_room(requester)
+    _claim(agent_handle)
+    return AgentRequest.objects.create(
+        requester=requester,
+        agent_name=agent_name,
+        agent_handle=agent_handle,
+        purpose=purpose,
+        website=website or "",
+        scopes=list(dict.fromkeys(scopes)),
+        community_ids=communities,
+    )
+
+
+@transaction.atomic
+def approve_request(
+    *,
+    request_id: UUID,
+    by: Account,
+    scopes: Sequence[str] | None = None,
+    community_ids: Sequence[UUID] | None = None,
+    reason: str = "",
+) -> AgentRequest:
+    """Make the agent, operated by the requester, with what was asked for or less of it."""
+    request = _lock_pending(request_id)
+    granted = narrowed_scopes(scopes, held=request.scopes)
+    communities = narrowed_communities(community_ids, held=request.community_ids)
+    request.agent = Agent.objects.create(
+        account=create_agent_account(handle=request.agent_handle, name=request.agent_name),
+        operator=request.requester,
+        scopes=granted,
+        community_ids=communities,
+    )
+    return _decide(request, RequestStatus.APPROVED, by=by, reason=reason)
+
+
+@transaction.atomic
+def reject_request(*, request_id: UUID, by: Account, reason: str = "") -> AgentRequest:
+    """Refuse the request; its handle is free again."""
+    request = _lock_pending(request_id)
+    release_handle(handle=request.agent_handle)
+    return _decide(request, RequestStatus.REJECTED, by=by, reason=reason)
+
+
+@transaction.atomic
+def cancel_request(*, request_id: UUID, by: Account) -> AgentRequest:
+    """The requester takes it back; to anybody else it does not exist (404)."""
+    if not AgentRequest.objects.asked_by(by).filter(pk=request_id).exists():
+        raise RequestNotFound
+    request = _lock_pending(request_id)
+    release_handle(handle=request.agent_handle)
+    return _decide(request, RequestStatus.CANCELLED, by=by, reason="")
+
+
+def _require_room(requester: Account) -> None:
+    # The lock first, the count in a second statement: one statement would count what it saw before it got the lock.
+    Account.objects.select_for_update(no_key=True).get(pk=requester.pk)
+    if AgentRequest.objects.asked_by(requester).pending().count() >= PENDING_MAX:
+        raise TooManyPendingRequests(max=PENDING_MAX)
+
+
+def _claim(handle: str) -> None:
+    try:
+        claim_handle(handle=handle)
+    except HandleTaken:
+        raise HandleTaken(field="agentHandle") from None
+
+
+def _lock_pending(request_id: UUID) -> AgentRequest:
+    request = AgentRequest.objects.with_accounts().select_for_update(of=("self",)).filter(pk=request_id).first()
+    if request is None:
+        raise RequestNotFound
+    if request.status != RequestStatus.PENDING:
+        raise RequestNotPending(status=request.status)
+    return request
+
+
+def _decide(request: AgentRequest, status: RequestStatus, *, by: Account, reason: str) -> AgentRequest:
+    request.status, request.decided_by, request.decided_at, request.reason = status, by, timezone.now(), reason
+    request.save(update_fields=["status", "decided_by", "decided_at", "reason", "agent"])
+    record_decision(by=by, about=request, verb=str(status.label), reason=reason)
+    return request
