@@ -15,7 +15,7 @@ from reactions.models import Reaction
 COUNTED_MAX = 10_000
 
 
-class CountsSoFar(Paginator[Reaction]):
+class CountsSoFar(Paginator):  # type: ignore[type-arg]  # not subscriptable when run
     """Counts no further than a moderator pages: the table may hold millions of rows."""
 
     @cached_property
@@ -24,7 +24,7 @@ class CountsSoFar(Paginator[Reaction]):
 
 
 @admin.register(Reaction)
-class ReactionAdmin(admin.ModelAdmin[Reaction]):
+class ReactionAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
     """To look only: what somebody reacted is theirs to change, and the counts follow the services."""
 
     list_display = ["emoji", "account", "account_kind", "message_id", "created_at"]
