@@ -76,6 +76,8 @@ class Cluster:
         """`fast` ends the sessions and writes everything out; `immediate` is a crash."""
         if (self.folder / "postmaster.pid").exists():
             self._control("stop", "-m", mode)
+        if self.socket_folder != self.folder:
+            shutil.rmtree(self.socket_folder, ignore_errors=True)
 
     def _make(self) -> None:
         """In a folder beside, and renamed when whole, so that a broken-off start leaves nothing half made."""

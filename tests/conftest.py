@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import django
 import pytest
 
 from tests.temporary_cluster import TemporaryCluster
@@ -25,10 +26,11 @@ _temporary_cluster = pytest.StashKey[TemporaryCluster]()
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start the cluster once: pytest-xdist's workers inherit its address, and Django gives each a database of its own."""
-    if hasattr(config, "workerinput"):
-        return
-    config.stash[_temporary_cluster] = cluster = TemporaryCluster()
-    os.environ["DATABASE_URL"] = cluster.url
+    if not hasattr(config, "workerinput"):
+        config.stash[_temporary_cluster] = cluster = TemporaryCluster()
+        os.environ["DATABASE_URL"] = cluster.url
+    # Only now: pytest-django would do it before this file is read, without the address.
+    django.setup()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

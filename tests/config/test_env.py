@@ -1,15 +1,117 @@
+import json
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config import env
+from config import env, secrets
+
+GOOD = "a" * secrets.SECRET_MIN
 
 
 @pytest.fixture
-def variable(monkeypatch):
+def variable(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return lambda value: monkeypatch.setenv("A_SETTING", value)
 
 
 @pytest.mark.parametrize(("written", "read"), [("1", True), ("Yes", True), ("off", False), ("", True), (" 0 ", False)])
-def test_flag(variable, written, read):
+def test_flag(variable: Callable[[str], None], written: str, read: bool) -> None:
     variable(written)
     assert env.flag("A_SETTING", default=True) is read
+
+
+@pytest.mark.parametrize(("written", "read"), [("1", 1), ("90", 90), ("", 7), (" 5 ", 5)])
+def test_integer(variable: Callable[[str], None], written: str, read: int) -> None:
+    variable(written)
+    assert env.integer("A_SETTING", 7, minimum=1, maximum=90) == read
+
+
+@pytest.mark.parametrize("written", ["0", "91", "-1", "1_0", "1.0", "٣", "five"])
+def test_integer_refuses_nonsense_by_name(variable: Callable[[str], None], written: str) -> None:
+    variable(written)
+    with pytest.raises(ImproperlyConfigured, match="A_SETTING is .* write a whole number from 1 to 90"):
+        env.integer("A_SETTING", 7, minimum=1, maximum=90)
+
+
+def test_flag_refuses_nonsense_by_name(variable: Callable[[str], None]) -> None:
+    variable("maybe")
+    with pytest.raises(ImproperlyConfigured, match="A_SETTING is 'maybe'"):
+        env.flag("A_SETTING", default=True)
+
+
+def test_words(variable: Callable[[str], None]) -> None:
+    variable("a, b,,c ")
+    assert env.words("A_SETTING") == ["a", "b", "c"]
+    variable("")
+    assert env.words("A_SETTING", ["d"]) == ["d"]
+
+
+def test_choice(variable: Callable[[str], None]) -> None:
+    variable("reject")
+    assert env.choice("A_SETTING", "replay", ("replay", "reject")) == "reject"
+    variable("rejct")
+    with pytest.raises(ImproperlyConfigured, match="A_SETTING is 'rejct': write one of replay, reject"):
+        env.choice("A_SETTING", "replay", ("replay", "reject"))
+
+
+@pytest.mark.parametrize("written", ["https://api.example.com", "http://127.0.0.1:8000/", "http://[::1]:8000"])
+def test_origin(variable: Callable[[str], None], written: str) -> None:
+    variable(written)
+    assert env.origin("A_SETTING", "") == written.rstrip("/")
+
+
+@pytest.mark.parametrize(
+    "written", ["api.example.com", "ftp://a.example", "https://", "https://a.example/path", "a://b"]
+)
+def test_origin_refuses_what_is_none(variable: Callable[[str], None], written: str) -> None:
+    variable(written)
+    with pytest.raises(ImproperlyConfigured, match="A_SETTING is .* write an origin"):
+        env.origin("A_SETTING", "")
+
+
+def test_secrets_are_made_once_and_only_their_owner_reads_them(tmp_path: Path) -> None:
+    secrets.make_once(tmp_path)
+    file = tmp_path / "secrets.json"
+    first = json.loads(file.read_text())
+    secrets.make_once(tmp_path)
+    assert json.loads(file.read_text()) == first
+    assert set(first) == set(secrets.NAMES)
+    assert len(set(first.values())) == len(first)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_the_environment_goes_before_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secrets.make_once(tmp_path)
+    monkeypatch.setenv("ROOT_KEY", GOOD)
+    assert secrets.read("ROOT_KEY", data=tmp_path, debug=False) == GOOD
+    monkeypatch.delenv("ROOT_KEY")
+    assert (
+        secrets.read("ROOT_KEY", data=tmp_path, debug=False)
+        == json.loads((tmp_path / "secrets.json").read_text())["ROOT_KEY"]
+    )
+
+
+@pytest.mark.parametrize("written", ["", "short", GOOD[:-1]])
+def test_production_refuses_a_missing_or_short_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
+    monkeypatch.setenv("ROOT_KEY", written)
+    with pytest.raises(ImproperlyConfigured, match="ROOT_KEY"):
+        secrets.read("ROOT_KEY", data=tmp_path, debug=False)
+
+
+def test_production_refuses_the_secret_of_development(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ROOT_KEY")
+    well_known = secrets.read("ROOT_KEY", data=tmp_path, debug=True)
+    monkeypatch.setenv("ROOT_KEY", well_known)
+    with pytest.raises(ImproperlyConfigured, match="ROOT_KEY is too short or well known"):
+        secrets.read("ROOT_KEY", data=tmp_path, debug=False)
+
+
+def test_a_broken_file_of_secrets_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ROOT_KEY")
+    (tmp_path / "secrets.json").write_text("{")
+    with pytest.raises(ImproperlyConfigured, match=r"secrets\.json cannot be read"):
+        secrets.read("ROOT_KEY", data=tmp_path, debug=False)

@@ -1,0 +1,78 @@
+"""How the service's own sessions with PostgreSQL are set up."""
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.db.backends.postgresql import base
+
+from config import database
+
+ADDRESS = "postgresql://app:p%40ss@db.example:6432/posts?sslmode=require"
+
+
+def test_an_address_becomes_django_settings() -> None:
+    assert database.connection(ADDRESS) == {
+        "NAME": "posts",
+        "USER": "app",
+        "PASSWORD": "p@ss",
+        "HOST": "db.example",
+        "PORT": "6432",
+        "OPTIONS": {"sslmode": "require"},
+    }
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("statement_timeout", "5s"),
+        ("lock_timeout", "3s"),
+        ("idle_in_transaction_session_timeout", "10s"),
+        ("client_connection_check_interval", "2s"),
+        ("transaction_isolation", "read committed"),
+        ("application_name", "community-messaging"),
+        ("TimeZone", "UTC"),
+    ],
+)
+def test_a_session_is_bounded(name: str, value: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting(%s)", [name])
+        assert cursor.fetchone() == (value,)
+
+
+@pytest.mark.django_db
+def test_a_repeated_statement_is_prepared_on_the_server() -> None:
+    with connection.cursor() as cursor:
+        for number in range(3):
+            cursor.execute("SELECT %s::int + 20261120", [number])
+        cursor.execute("SELECT statement FROM pg_prepared_statements")
+        assert any("$1::int + 20261120" in statement for (statement,) in cursor.fetchall())
+
+
+@pytest.mark.django_db
+def test_a_healthy_connection_is_known_without_asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection.ensure_connection()
+    monkeypatch.setattr(base.DatabaseWrapper, "is_usable", lambda self: pytest.fail("asked the server"))
+    assert connection.is_usable()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_that_the_server_ended_is_noticed() -> None:
+    connection.ensure_connection()
+    pid = connection.connection.info.backend_pid
+    with psycopg.connect(settings_url(), autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+    assert not connection.is_usable()
+    connection.close()
+
+
+def settings_url() -> str:
+    current = connection.settings_dict
+    return psycopg.conninfo.make_conninfo(dbname=current["NAME"], user=current["USER"], host=current["HOST"])
+
+
+def test_a_connection_is_kept_and_its_health_checked() -> None:
+    default = settings.DATABASES["default"]
+    assert default["CONN_MAX_AGE"] is None
+    assert default["CONN_HEALTH_CHECKS"] is True

@@ -1,0 +1,104 @@
+"""The embedded PostgreSQL, on clusters of its own."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from config.postgres import Cluster, socket_folder
+from tests.temporary_cluster import SETTINGS, TemporaryCluster
+
+
+@pytest.fixture(scope="module")
+def temporary() -> Iterator[TemporaryCluster]:
+    cluster = TemporaryCluster()
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture
+def cluster(temporary: TemporaryCluster) -> Cluster:
+    temporary.cluster.start()
+    return temporary.cluster
+
+
+def ask(cluster: Cluster, question: str) -> object:
+    with psycopg.connect(cluster.url) as connection:
+        row = connection.execute(question).fetchone()  # type: ignore[arg-type]
+        assert row
+        return row[0]
+
+
+def test_it_is_postgresql_18_on_a_socket_that_only_its_owner_opens(cluster: Cluster) -> None:
+    assert str(ask(cluster, "SHOW server_version")).startswith("18")
+    assert ask(cluster, "SHOW listen_addresses") == ""
+    assert ask(cluster, "SHOW unix_socket_permissions") == "0700"
+    assert cluster.folder.stat().st_mode & 0o077 == 0
+
+
+def test_starting_and_stopping_twice_is_harmless_and_keeps_the_data(cluster: Cluster) -> None:
+    with psycopg.connect(cluster.url) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+    cluster.start()
+    cluster.stop()
+    cluster.stop()
+    assert not cluster.is_running()
+    cluster.start()
+    assert cluster.is_running()
+    assert ask(cluster, "SELECT answer FROM kept") == 42
+
+
+def test_a_running_server_is_found_by_another_object(cluster: Cluster) -> None:
+    other = Cluster(cluster.folder, SETTINGS)
+    assert other.is_running()
+    other.start()
+    assert ask(other, "SELECT 1") == 1
+
+
+def test_it_starts_over_the_pid_of_another_process(cluster: Cluster) -> None:
+    """After a crash of the machine: `postmaster.pid` stays, and its number belongs to somebody else by now."""
+    cluster.stop()
+    (cluster.folder / "postmaster.pid").write_text(f"{os.getpid()}\n{cluster.folder}\n0\n5432\n\n\n\nready\n")
+    cluster.start()
+    assert ask(cluster, "SELECT 1") == 1
+
+
+def test_a_making_that_broke_off_is_begun_again(temporary: TemporaryCluster) -> None:
+    draft = temporary.home / "second.new"
+    draft.mkdir()
+    (draft / "PG_VERSION").write_text("18\n")
+    second = Cluster(temporary.home / "second", SETTINGS)
+    second.start()
+    try:
+        assert ask(second, "SELECT 1") == 1
+        assert not draft.exists()
+    finally:
+        second.stop("immediate")
+
+
+@pytest.mark.parametrize("name", ["x" * 100, "it's, odd"])
+def test_a_path_that_is_no_socket_gets_a_short_one(temporary: TemporaryCluster, name: str) -> None:
+    folder = temporary.home / name / "postgres"
+    cluster = Cluster(folder, SETTINGS)
+    assert cluster.socket_folder != folder
+    assert len(str(cluster.socket_folder)) < 60
+    cluster.start()
+    try:
+        assert ask(cluster, "SELECT 1") == 1
+        assert cluster.socket_folder.stat().st_mode & 0o077 == 0
+    finally:
+        cluster.stop("immediate")
+        assert not cluster.socket_folder.exists()
+
+
+def test_an_ordinary_path_holds_its_own_socket() -> None:
+    assert socket_folder(Path("/srv/app/.data/postgres")) == Path("/srv/app/.data/postgres")
+
+
+def test_a_closed_cluster_leaves_nothing() -> None:
+    temporary = TemporaryCluster()
+    temporary.close()
+    assert not temporary.cluster.is_running()
+    assert not temporary.home.exists()
