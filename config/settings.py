@@ -78,13 +78,14 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
+    # Before the check of CSRF tokens, which would answer in its stead.
+    "agents.middleware.AgentTokenMiddleware",
     # For the admin; they touch no session and no cookie on any other path.
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "agents.middleware.AgentTokenMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"

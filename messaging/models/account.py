@@ -15,7 +15,7 @@ HANDLE_MIN = 3
 HANDLE_MAX = 30
 NAME_MIN = 2
 NAME_MAX = 60
-HANDLE = re.compile(rf"[a-z0-9_]{{{HANDLE_MIN},{HANDLE_MAX}}}\Z", re.ASCII)
+HANDLE = re.compile(rf"[a-z0-9_]{{{HANDLE_MIN},{HANDLE_MAX}}}\Z")
 
 
 class AccountKind(models.TextChoices):
