@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import re
+from typing import TypeVar
+
+from ada_url import parse_url
+
+from messaging.page_ids.encoding import canonical_escapes
+from messaging.page_ids.rules import KEPT_FRAGMENTS, Rule, rules_of_the_parser
+from messaging.page_ids.tracking import is_tracking
+
+HOST_MAX = 253  # Longer names do not fit into a DNS message.
+
+T = TypeVar("T")
+
+_PARTS = ("protocol", "hostname", "port", "pathname", "search", "hash")
+_SCHEMES = frozenset({"http:", "https:"})
+_DEFAULT_PORTS = frozenset({"80", "443"})
+_SLASHES = re.compile("//+")
+_INDEX_FILES = frozenset({"index.html", "index.htm", "index.php"})
+
+
+class InvalidUrl(ValueError):
+    """The text is not the URL of a page; `reason` says why in a few words."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Reading:
+    """Applies the rules to one URL, and keeps account of what they did."""
+
+    def __init__(self) -> None:
+        self.rules: set[Rule] = set()
+        self.removed: dict[str, None] = {}
+
+    def read(self, url: str) -> str:
+        """The URL after every rule once."""
+        try:
+            parts = parse_url(url, _PARTS)
+        except ValueError:
+            raise InvalidUrl("not an absolute URL") from None
+        if parts["protocol"] not in _SCHEMES:
+            raise InvalidUrl("neither http nor https")
+        port = "" if parts["port"] in _DEFAULT_PORTS else parts["port"]
+        tail = self._path(parts["pathname"]) + self._query(parts["search"]) + self._fragment(parts["hash"])
+        self._after(Rule.HTTP_TO_HTTPS, parts["protocol"], "https:")
+        normalized = f"https://{self._host(parts['hostname'])}{port and ':' + port}{tail}"
+        if normalized != url:
+            self.rules |= rules_of_the_parser(url, parts["hostname"], port)
+        return normalized
+
+    def _after(self, rule: Rule, before: T, after: T) -> T:
+        if before != after:
+            self.rules.add(rule)
+        return after
+
+    def _host(self, host: str) -> str:
+        bare = self._after(Rule.DROP_TRAILING_DOT, host, host.rstrip("."))
+        if not 0 < len(bare) <= HOST_MAX:
+            raise InvalidUrl(f"a host has 1 to {HOST_MAX} characters")
+        name = bare
+        while name.startswith("www.") and "." in name[4:]:
+            name = name[4:]
+        return self._after(Rule.DROP_WWW, bare, name)
+
+    def _path(self, path: str) -> str:
+        path = self._after(Rule.PERCENT_ENCODING, path, canonical_escapes(path))
+        path = self._after(Rule.COLLAPSE_SLASHES, path, _SLASHES.sub("/", path))
+        bare = self._after(Rule.DROP_TRAILING_SLASH, path, path.rstrip("/") or "/")
+        segments = bare.split("/")
+        while _is_index(segments[-1]):
+            segments.pop()
+        return self._after(Rule.DROP_INDEX_FILE, bare, "/".join(segments) or "/")
+
+    def _query(self, search: str) -> str:
+        if not (sent := search[1:]):
+            return ""
+        pieces = self._after(Rule.PERCENT_ENCODING, sent, canonical_escapes(sent.replace("+", "%20"))).split("&")
+        pairs = self._after(Rule.NAME_VALUE_PAIRS, pieces, [_pair(piece) for piece in pieces if piece])
+        kept = self._after(Rule.DROP_TRACKING, pairs, [pair for pair in pairs if not self._removes(pair)])
+        query = "&".join(self._after(Rule.SORT_QUERY, kept, sorted(kept, key=_name)))
+        return query and "?" + query
+
+    def _removes(self, pair: str) -> bool:
+        """Canonical escapes leave every character of a tracking parameter's name decoded."""
+        if removes := is_tracking(name := _name(pair)):
+            self.removed[name] = None
+        return removes
+
+    def _fragment(self, fragment: str) -> str:
+        if not fragment.startswith(KEPT_FRAGMENTS):
+            return ""
+        return self._after(Rule.PERCENT_ENCODING, fragment, "#" + canonical_escapes(fragment[1:]))
+
+
+def _is_index(segment: str) -> bool:
+    """IIS alone serves `default.aspx`, and to it names have no case."""
+    return segment in _INDEX_FILES or segment.lower() == "default.aspx"
+
+
+def _pair(piece: str) -> str:
+    return piece if "=" in piece else piece + "="
+
+
+def _name(pair: str) -> str:
+    return pair.partition("=")[0]

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from messaging.page_ids.encoding import has_canonical_escapes
+
+
+class Rule(StrEnum):
+    """What normalising may do to a URL, in the order in which it is done."""
+
+    PARSE_AS_BROWSER = "parse_as_browser"
+    DROP_USER_INFO = "drop_user_info"
+    CANONICAL_HOST = "canonical_host"
+    DROP_TRAILING_DOT = "drop_trailing_dot"
+    DROP_WWW = "drop_www"
+    HTTP_TO_HTTPS = "http_to_https"
+    DROP_DEFAULT_PORT = "drop_default_port"
+    RESOLVE_DOT_SEGMENTS = "resolve_dot_segments"
+    COLLAPSE_SLASHES = "collapse_slashes"
+    PERCENT_ENCODING = "percent_encoding"
+    DROP_INDEX_FILE = "drop_index_file"
+    DROP_TRAILING_SLASH = "drop_trailing_slash"
+    NAME_VALUE_PAIRS = "name_value_pairs"
+    DROP_TRACKING = "drop_tracking"
+    SORT_QUERY = "sort_query"
+    DROP_EMPTY_QUERY = "drop_empty_query"
+    DROP_FRAGMENT = "drop_fragment"
+
+
+# Where single-page applications keep the address of their page.
+KEPT_FRAGMENTS = ("#!", "#/")
+
+_AS_SENT = re.compile(
+    r"(?P<scheme>[^:]*):(?P<slashes>[/\\]*)(?P<user>[^/\\?#]*@)?(?P<host>\[[^\]]*\]|[^/\\?#:]*)(?P<port>:[0-9]*)?"
+    r"(?P<path>[/\\][^?#]*)?(?P<query>\?[^#]*)?(?P<fragment>#.*)?",
+    re.DOTALL,
+)
+_DOT_SEGMENT = re.compile(r"[/\\](?:\.|%2e){1,2}(?![^/\\])", re.IGNORECASE)
+
+
+def rules_of_the_parser(url: str, hostname: str, port: str) -> set[Rule]:
+    """Which rules show only by comparing the URL as sent with what the parser made of it, a `hostname` and a `port`."""
+    sent = _AS_SENT.fullmatch(url.strip(" "))
+    if sent is None:
+        return {Rule.PARSE_AS_BROWSER}
+    part = sent.groupdict(default="")
+    path, query, fragment = part["path"], part["query"], part["fragment"]
+    keeps_fragment = fragment.startswith(KEPT_FRAGMENTS)
+    plain = url[:7] == "http://" or url[:8] == "https://"
+    escapes = path.replace("\\", "/") + query + fragment[1:] * keeps_fragment
+    followed = {
+        Rule.PARSE_AS_BROWSER: not plain or url.endswith(" ") or "\\" in path or part["slashes"] != "//" or not path,
+        Rule.DROP_USER_INFO: bool(part["user"]),
+        Rule.CANONICAL_HOST: part["host"] != hostname,
+        Rule.DROP_DEFAULT_PORT: bool(part["port"]) and not port,
+        Rule.RESOLVE_DOT_SEGMENTS: _DOT_SEGMENT.search(path) is not None,
+        # In a query, browsers escape the apostrophe, though it need not be.
+        Rule.PERCENT_ENCODING: not has_canonical_escapes(escapes) or "'" in query,
+        Rule.DROP_EMPTY_QUERY: query != "" and not query.strip("?&"),
+        Rule.DROP_FRAGMENT: fragment != "" and not keeps_fragment,
+    }
+    return {rule for rule, holds in followed.items() if holds}

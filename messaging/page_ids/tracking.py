@@ -1,0 +1,45 @@
+"""Query parameters that say how a reader came to a page, never which page it is.
+
+A name is listed when its owner documents it as tracking and nobody is known to choose content by it. Names that are
+also used for content (`ref`, `source`, `id`, `campaign`, `si`, `spm`, `trk`) are left out, however often they track.
+"""
+
+from __future__ import annotations
+
+# The day of the last change. A change moves pages to other ids: see the version of the rules.
+TRACKING_VERSION = "2026-11-20"
+
+_PREFIXES = (
+    "utm_",  # Google Analytics and whoever copied it
+    "mtm_",  # Matomo
+    "hsa_",  # HubSpot ads
+    "oly_",  # Omeda
+    "vero_",  # Vero
+    "wt.",  # Webtrends
+)
+
+_BY_OWNER = {
+    "Google": "gclid gclsrc gbraid wbraid dclid gad_source gad_campaignid srsltid _ga _gac _gl",
+    "Meta": "fbclid fb_action_ids fb_action_types fb_ref fb_source igshid igsh mibextid",
+    "Microsoft": "msclkid",
+    "Yandex": "yclid ysclid _openstat",
+    "X": "twclid ref_src __twitter_impression",
+    "TikTok, LinkedIn, Pinterest, Snapchat, Reddit": "ttclid li_fat_id epik sccid rdt_cid",
+    "Matomo": "pk_campaign pk_cid pk_content pk_keyword pk_kwd pk_medium pk_source piwik_campaign piwik_kwd",
+    "Mailchimp": "mc_cid mc_eid mc_tc",
+    "HubSpot": "_hsenc _hsmi __hssc __hstc __hsfp hsctatracking",
+    "Marketo, Drip, Klaviyo, dotdigital, ActiveCampaign": "mkt_tok __s _ke _kx dm_i vgo_ee",
+    "Kit, Eloqua": "ck_subscriber_id elqtrack elqtrackid elqaid elqat",
+    "MailerLite, Bronto": "ml_subscriber ml_subscriber_hash _bta_c _bta_tid",
+    "Adobe, Impact, CJ": "ef_id s_kwcid irclickid irgwc cjevent",
+    "Branch, Piano": "_branch_match_id _branch_referrer at_campaign at_medium",
+    "Yahoo": "guccounter guce_referrer guce_referrer_sig",
+    "Comscore": "ns_campaign ns_linkname ns_mchannel ns_source",
+}
+_NAMES = frozenset(" ".join(_BY_OWNER.values()).split())
+
+
+def is_tracking(name: str) -> bool:
+    """`name` decoded; its case does not count."""
+    name = name.lower()
+    return name in _NAMES or name.startswith(_PREFIXES)
