@@ -30,6 +30,7 @@ class Draft:
     content: str
     anchor_text: str | None
     payload: dict[str, Any] | None
+    is_reply: bool = False
     embed_id: str | None = None
     origin: str | None = None
     source_embed: UUID | None = None

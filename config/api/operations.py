@@ -43,11 +43,17 @@ class Operation:
     throttle: str | None
     is_write: bool
     public_body: bool
+    also: Mapping[Any, Any]
 
     @property
     def accepts_agents(self) -> bool:
         """Public reads take an agent token as they take none; a write takes one only where it says so."""
         return CallerKind.AGENT in self.callers or (CallerKind.PUBLIC in self.callers and not self.is_write)
+
+    @property
+    def any_origin(self) -> bool:
+        """Whether web pages of any origin may call it: what needs no credential and gives none (no sign-in)."""
+        return CallerKind.PUBLIC in self.callers and self.accepts_agents
 
     def admit(self, caller: Caller) -> None:
         """Refuse a caller whose kind of credential this operation does not accept (401, or 403 for an agent)."""
@@ -74,11 +80,13 @@ def operation(
     headers: Iterable[str] = (),
     throttle: str | None = None,
     public_body: bool = False,
+    also: Mapping[Any, Any] | None = None,
 ) -> Callable[[Handler], Handler]:
     """Declare the handler of one operation.
 
     `answer` is the serializer class (or raw JSON schema) of the success body, `headers` the request headers it reads
-    beyond the common ones, `public_body` takes JSON as `text/plain` too (sendBeacon).
+    beyond the common ones, `public_body` takes JSON as `text/plain` too (sendBeacon), `also` documents further answers
+    by status or by (status, media type).
     """
     held = frozenset(scopes)
 
@@ -101,6 +109,7 @@ def operation(
             throttle=throttle,
             is_write=is_write,
             public_body=public_body,
+            also=also or {},
         )
         handler.operation = declared  # type: ignore[attr-defined]
         return handler

@@ -63,7 +63,10 @@ SECURITY_SCHEMES: dict[str, dict[str, str]] = {
         "description": "The access token of the sign-in flow (POST /api/auth/login).",
     },
 }
-HEADER_HELP = {"x-service-embed-id": "The web embed the write comes from; its word list and domain rules apply too."}
+HEADER_HELP = {
+    "x-service-embed-id": "The web embed the write comes from; its word list and domain rules apply too.",
+    "If-None-Match": "The `ETag` of an earlier answer; 304 where it still holds.",
+}
 
 
 class OperationSchema(AutoSchema):
@@ -116,7 +119,7 @@ class OperationSchema(AutoSchema):
         answers: dict[Any, Any] = {held.status: OpenApiResponse(held.answer, description="Done.")}
         for status, errors in sorted(_by_status(possible_errors(held)).items()):
             answers[status] = OpenApiResponse(_error_schema(errors), description=_codes_text(errors))
-        return answers
+        return answers | dict(held.also)
 
     def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
         schema = super()._map_serializer_field(field, direction, bypass_extensions)

@@ -60,6 +60,7 @@ def create_message(
         content=content,
         anchor_text=anchor_text,
         payload=payload,
+        is_reply=parent_id is not None,
         embed_id=embed_id,
         origin=origin,
     )
