@@ -3,8 +3,11 @@ PYTHON := $(shell for python in python3 python3.13 python3.12 python3.11 python;
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 bin := .venv/bin
 
+# Cheap ones first. `make -k check` goes on after a failure.
+checks := style layers security types deployment migrations description
+
 .DEFAULT_GOAL := help
-.PHONY: help run test check lock venv python
+.PHONY: help run test check $(checks) lock venv python
 
 help:
 	@echo 'make run     start everything on this machine (PORT=8000, DATA_DIR=.data, DEMO=1, DATABASE_URL, REDIS_URL)'
@@ -19,8 +22,39 @@ run: python
 test: venv
 	@exec $(bin)/python -m pytest -n 2 --dist worksteal $(TESTS)
 
-check: venv
-	@exec $(bin)/python -m tests.check
+# As in production: nothing is checked with settings that only development has.
+random = $(shell $(PYTHON) -c 'import secrets; print(secrets.token_urlsafe(48))')
+production = env DEBUG=0 BASE_URL=https://service.example SECRET_KEY=$(random) ROOT_KEY=$(random) TOKEN_PEPPER=$(random)
+manage = $(production) $(bin)/python -W ignore::RuntimeWarning manage.py
+
+check: $(checks)
+	@echo 'Everything checked.'
+
+style: venv
+	$(bin)/ruff check .
+	$(bin)/ruff format --check .
+
+layers: venv
+	$(bin)/lint-imports --no-logo
+
+security: venv
+	$(bin)/bandit --quiet --configfile pyproject.toml --recursive config messaging agents reactions embeds manage.py
+
+types: venv
+	@echo mypy
+	@$(production) $(bin)/mypy
+
+deployment: venv
+	@echo manage.py check --deploy
+	@$(manage) check --deploy --fail-level WARNING
+
+migrations: venv
+	@echo manage.py makemigrations --check
+	@$(manage) makemigrations --check --dry-run
+
+description: venv
+	@echo manage.py spectacular --validate --fail-on-warn
+	@$(manage) spectacular --validate --fail-on-warn --file /dev/null
 
 venv: python
 	@$(PYTHON) config/install.py requirements.lock requirements-dev.lock

@@ -3,6 +3,8 @@
 Usage: python install.py LOCK…   (the stamp is written last, so that a half-made .venv is seen and made anew)
 """
 
+from __future__ import annotations
+
 import fcntl
 import hashlib
 import os
@@ -17,9 +19,9 @@ STAMP = VENV / "installed"
 OLDEST = (3, 11)
 
 
-def main(locks):
+def main(locks: list[str]) -> None:
     if sys.version_info < OLDEST:
-        sys.exit("Python 3.11 or newer is needed, this is {}.{}: make PYTHON=python3.12 …".format(*sys.version_info))
+        sys.exit(f"Python 3.11 or newer is needed, this is {sys.version.split()[0]}: make PYTHON=python3.12 …")
     try:
         with (ROOT / ".venv.lock").open("w") as turn:
             fcntl.flock(turn, fcntl.LOCK_EX)
@@ -28,13 +30,14 @@ def main(locks):
         sys.exit(f"{error.filename or ROOT} cannot be written ({error.strerror}): work in a folder of your own.")
 
 
-def install(locks):
+def install(locks: list[str]) -> None:
     wanted = [hashlib.sha256((ROOT / lock).read_bytes()).hexdigest() for lock in locks]
     installed = STAMP.read_text().split() if STAMP.exists() else []
     usable = installed and runs()
     if usable and set(wanted) <= set(installed):
         return
-    print("Installing the packages of {} into .venv (a minute, once) …".format(" and ".join(locks)), flush=True)
+    sys.stdout.write(f"Installing the packages of {' and '.join(locks)} into .venv (a minute, once) …\n")
+    sys.stdout.flush()
     if usable:
         STAMP.unlink()
     else:
@@ -46,11 +49,11 @@ def install(locks):
     STAMP.write_text("\n".join(wanted))
 
 
-def runs():
+def runs() -> bool:
     return PYTHON.exists() and subprocess.run([PYTHON, "-c", ""], check=False).returncode == 0
 
 
-def make_venv():
+def make_venv() -> None:
     made = subprocess.run(
         [sys.executable, "-m", "venv", "--clear", VENV], check=False, text=True, capture_output=True, env=without_venv()
     )
@@ -61,7 +64,7 @@ def make_venv():
         )
 
 
-def without_venv():
+def without_venv() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in ("PYTHONHOME", "PYTHONPATH")}
 
 

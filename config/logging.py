@@ -1,4 +1,4 @@
-"""What is logged, and what never is: credentials are hidden in the finished line, so arguments and tracebacks count too."""
+"""What is logged, and what never is: credentials are hidden in the finished line, arguments and traceback included."""
 
 import logging
 import re

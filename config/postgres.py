@@ -47,7 +47,7 @@ SETTINGS = {
 class Cluster:
     """One data folder and the server on it.
 
-    `settings` go over SETTINGS. A running server is found again, by whichever process; `start` and `stop` may be repeated.
+    `settings` go over SETTINGS. A running server is found again, by any process; `start` and `stop` may be repeated.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
@@ -134,7 +134,7 @@ def embedded(data: Path) -> Cluster:
 
 
 def socket_folder(folder: Path) -> Path:
-    """The cluster's own folder; a short one where its path is too long for a socket, or has letters that mean something."""
+    """The cluster's own folder; a short one where its path is too long, or has letters that mean something to others."""
     path = folder / SOCKET_NAME
     if len(os.fsencode(path)) <= SOCKET_PATH_MAX and re.fullmatch(r"[\w /.+-]+", str(path), re.ASCII):
         return folder

@@ -10,7 +10,8 @@ from django.core.exceptions import ImproperlyConfigured
 from config import env
 
 NAMES = ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER")
-SECRET_MIN = 32
+# Django's own check of SECRET_KEY asks for as many.
+SECRET_MIN = 50
 DEVELOPMENT_MARK = "for-development-only"
 
 

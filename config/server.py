@@ -77,7 +77,7 @@ def _stop_with_main_process() -> None:
 
 
 def check_free(port: int) -> None:
-    """Raises OSError. Asked beforehand: granian's workers share a port, and would share it with a stranger's as well."""
+    """Raises OSError. Asked beforehand: granian's workers share a port, and would share a stranger's as well."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind((HOST, port))

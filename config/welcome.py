@@ -2,6 +2,7 @@
 
 import json
 import socket
+import sys
 import threading
 import time
 from pathlib import Path
@@ -36,7 +37,8 @@ def _demo_lines(demo: dict[str, Any]) -> list[str]:
 def _wait_and_say(port: int, data: Path) -> None:
     while not _answers(port):
         time.sleep(0.05)
-    print(text(port, _demo(data)), flush=True)
+    sys.stdout.write(text(port, _demo(data)) + "\n")
+    sys.stdout.flush()
 
 
 def _answers(port: int) -> bool:

@@ -25,7 +25,7 @@ _temporary_cluster = pytest.StashKey[TemporaryCluster]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start the cluster once: pytest-xdist's workers inherit its address, and Django gives each a database of its own."""
+    """Start one cluster: pytest-xdist's workers inherit its address, and Django gives each a database of its own."""
     if not hasattr(config, "workerinput"):
         config.stash[_temporary_cluster] = cluster = TemporaryCluster()
         os.environ["DATABASE_URL"] = cluster.url
@@ -107,7 +107,8 @@ def start_redis(home: Path) -> subprocess.Popen[bytes]:
     server = subprocess.Popen([_redis_program(), *options], stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 10
     while not (home / "redis.sock").exists():
-        assert server.poll() is None and time.monotonic() < deadline, "redis-server did not start"
+        assert server.poll() is None, "redis-server did not start"
+        assert time.monotonic() < deadline, "redis-server does not come up"
         time.sleep(0.01)
     return server
 

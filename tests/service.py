@@ -34,7 +34,7 @@ class Service:
 
     @property
     def cluster(self) -> Cluster:
-        """Its PostgreSQL: `cluster.stop("immediate")` is a crash, `cluster.start()` brings it back, `cluster.url` leads in."""
+        """Its PostgreSQL: `stop("immediate")` crashes it, `start()` brings it back, `url` leads in."""
         return embedded(self.data)
 
     def start(self) -> None:
@@ -42,7 +42,9 @@ class Service:
         self.launch()
         deadline = time.monotonic() + START_SECONDS
         while "runs at" not in self.said():
-            assert self.process and self.process.poll() is None and time.monotonic() < deadline, self.said()
+            assert self.process
+            assert self.process.poll() is None, self.said()
+            assert time.monotonic() < deadline, self.said()
             time.sleep(0.05)
 
     def launch(self) -> subprocess.Popen[bytes]:

@@ -6,8 +6,9 @@ from django.db.backends.postgresql import base
 class DatabaseWrapper(base.DatabaseWrapper):
     """Connections stay open for good, and every request first makes sure of its own.
 
-    Django's check costs a round trip a request. A server that went away has always said so on the socket (a last message,
-    or its end), while the socket of an idle connection in good health is silent: so look there, and ask only on a sound.
+    Django's check costs a round trip a request. A server that went away has always said so on the socket (a last
+    message, or its end), while the socket of an idle connection in good health is silent: so look there first, and ask
+    only on a sound.
     """
 
     def is_usable(self) -> bool:

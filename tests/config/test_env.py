@@ -31,7 +31,7 @@ def test_integer(variable: Callable[[str], None], written: str, read: int) -> No
 @pytest.mark.parametrize("written", ["0", "91", "-1", "1_0", "1.0", "٣", "five"])
 def test_integer_refuses_nonsense_by_name(variable: Callable[[str], None], written: str) -> None:
     variable(written)
-    with pytest.raises(ImproperlyConfigured, match="A_SETTING is .* write a whole number from 1 to 90"):
+    with pytest.raises(ImproperlyConfigured, match=r"A_SETTING is .* write a whole number from 1 to 90"):
         env.integer("A_SETTING", 7, minimum=1, maximum=90)
 
 
@@ -67,7 +67,7 @@ def test_origin(variable: Callable[[str], None], written: str) -> None:
 )
 def test_origin_refuses_what_is_none(variable: Callable[[str], None], written: str) -> None:
     variable(written)
-    with pytest.raises(ImproperlyConfigured, match="A_SETTING is .* write an origin"):
+    with pytest.raises(ImproperlyConfigured, match=r"A_SETTING is .* write an origin"):
         env.origin("A_SETTING", "")
 
 

@@ -69,8 +69,14 @@ def test_without_the_venv_module_it_says_what_to_install(tree: Path) -> None:
         tree / "python",
         f'case "$*" in *"-m venv"*) echo "No module named ensurepip"; exit 1;; esac; exec {sys.executable} "$@"',
     )
-    # The script asks the Python that runs it, so this one stands in for it.
-    code = f"import sys; sys.executable = {str(tree / 'python')!r}; sys.path.insert(0, 'config'); import install; install.main(['empty.lock'])"
+    # The script starts the Python that runs it: this one stands in for it.
+    code = f"""
+import sys
+sys.executable = {str(tree / "python")!r}
+sys.path.insert(0, "config")
+import install
+install.main(["empty.lock"])
+"""
     said = subprocess.run([sys.executable, "-c", code], cwd=tree, capture_output=True, text=True, check=False)
     assert said.returncode == 1
     assert "apt install python3-venv" in said.stderr

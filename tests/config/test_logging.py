@@ -5,7 +5,7 @@ import pytest
 
 from config.logging import LOGGING, HidingFormatter, hide_credentials
 
-AGENT_TOKEN = "cag_" + "A1b2C3d4E5" * 4 + "abc123"  # noqa: S105
+AGENT_TOKEN = "cag_" + "A1b2C3d4E5" * 4 + "abc123"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl-_"
 
 
@@ -15,7 +15,7 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl-_"
 @pytest.mark.parametrize("around", ["{}", "token={} refused", "{{'Authorization': '{}'}}", '"{}",'])
 def test_a_credential_is_hidden(secret: str, around: str) -> None:
     hidden = hide_credentials(around.format(secret))
-    assert secret.split()[-1] not in hidden
+    assert secret.rsplit(maxsplit=1)[-1] not in hidden
     assert "[hidden]" in hidden
     assert hidden.startswith(around[:1].replace("{", hidden[:1]))
 
@@ -27,11 +27,11 @@ def test_what_is_no_credential_stays(text: str) -> None:
 
 def test_arguments_and_tracebacks_are_hidden_too() -> None:
     try:
-        raise ValueError(f"refused {AGENT_TOKEN}")
+        int(AGENT_TOKEN)
     except ValueError:
         record = logging.LogRecord("x", logging.ERROR, __file__, 1, "sent %s", (JWT,), sys.exc_info())
     line = HidingFormatter("{message}", style="{").format(record)
-    assert "ValueError: refused cag_[hidden]" in line
+    assert "cag_[hidden]" in line
     assert AGENT_TOKEN not in line
     assert JWT not in line
 
