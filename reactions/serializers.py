@@ -11,17 +11,17 @@ from messaging.serializers import AccountRecord
 from reactions.emoji import one_emoji
 from reactions.errors import InvalidEmoji
 from reactions.models import EMOJI_MAX
-from reactions.services import Action
+from reactions.standing import Action
 
 
 class EmojiText(Text):
     """One emoji or one `:shortcode:`, in the spelling that is kept."""
 
-    def to_internal_value(self, data: Any) -> str:
-        emoji = one_emoji(super().to_internal_value(data))
+    def run_validation(self, data: Any = serializers.empty) -> str:
+        emoji = one_emoji(super().run_validation(data))
         if emoji is None:
             raise InvalidEmoji(
-                field=self.field_name, details="Not one emoji, nor a :shortcode: of a-z, 0-9, _, + and -."
+                field=self.field_name, details="Not one emoji, nor one :shortcode: of a-z, 0-9, _, + and -."
             )
         return emoji
 

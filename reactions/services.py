@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -16,37 +14,7 @@ from config.api.limits import Budget
 from messaging.errors import CommunityForbids, MessageNotFound
 from reactions import statements
 from reactions.errors import NotOwner, ReactionNotFound
-
-
-class Action(StrEnum):
-    ADDED = "added"
-    REPLACED = "replaced"
-    UNCHANGED = "unchanged"
-    REMOVED = "removed"
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a call. `count`: reactions with the emoji on the post afterwards; `total`: with any."""
-
-    action: Action
-    count: int
-    total: int
-    reaction_id: UUID | None
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How an account stands towards a post: its reaction, None where there is none, and the counts of `emoji`."""
-
-    message_id: UUID
-    account_id: UUID
-    emoji: str
-    reaction_id: UUID | None
-    held: str | None
-    count: int
-    total: int
-
+from reactions.standing import Action, Outcome, Standing
 
 # Carries a wish out from one standing; None where that standing was no longer true.
 Step = Callable[[Standing], Outcome | None]
@@ -90,13 +58,13 @@ def _settle(caller: Caller, budget: Budget, message_id: UUID, emoji: str, *, ste
 
 
 def _set(standing: Standing) -> Outcome | None:
-    if standing.held == standing.emoji:
+    if standing.is_repeat:
         return Outcome(Action.UNCHANGED, standing.count, standing.total, standing.reaction_id)
     return _put(standing)
 
 
 def _toggle(standing: Standing) -> Outcome | None:
-    if standing.reaction_id is not None and standing.held == standing.emoji:
+    if standing.reaction_id is not None and standing.is_repeat:
         return _remove(standing.message_id, standing.reaction_id, standing.emoji)
     return _put(standing)
 

@@ -13,7 +13,8 @@ from messaging.errors import CommunityForbids, MessageNotFound
 from reactions.errors import InvalidEmoji, NotOwner, ReactionNotFound
 from reactions.records import reaction_page
 from reactions.serializers import NewReaction, ReactionListRecord, ReactionResult, RemovedRecord
-from reactions.services import Outcome, remove_reaction, set_reaction, toggle_reaction
+from reactions.services import remove_reaction, set_reaction, toggle_reaction
+from reactions.standing import Outcome
 
 
 class ReactionsView(ApiView):

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+# pytest reads this file before Django is set up when it is given this folder alone, so models are imported late.
+if TYPE_CHECKING:
+    from messaging.models import Account, Message
+    from tests.api import Api
+
+
+@pytest.fixture
+def post() -> Message:
+    from tests.factories import MessageFactory
+
+    return MessageFactory()
+
+
+@pytest.fixture
+def person() -> Account:
+    from tests.factories import PersonFactory
+
+    return PersonFactory()
+
+
+@pytest.fixture
+def api(person: Account) -> Api:
+    """The person's own client."""
+    from tests.api import Api
+
+    return Api.as_person(person)
+
+
+@pytest.fixture
+def agent() -> Api:
+    """The client of an agent with every scope, in every community."""
+    from tests.agents.factories import agent_with_token
+
+    return agent_with_token().api

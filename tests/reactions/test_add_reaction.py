@@ -1,0 +1,208 @@
+"""addReaction: POST /v1/reactions (contract: reaction states, ReactionResult, limits; decisions 9)."""
+
+from __future__ import annotations
+
+import pytest
+
+from config.api.ids import new_id
+from config.api.models import LedgerEntry
+from messaging.models import Community, Message, MessageStatus
+from reactions.models import Reaction
+from tests.agents.factories import agent_with_token
+from tests.api import Answer, Api
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory
+from tests.reactions.counts import counted
+
+pytestmark = pytest.mark.django_db
+UNTOLD: dict[str, bool] = {}
+SET = {"toggle": False}
+
+
+def react(api: Api, message: Message, emoji: object, **fields: object) -> Answer:
+    return api.post("/v1/reactions", {"messageId": str(message.pk), "emoji": emoji, **fields})
+
+
+@pytest.mark.parametrize(
+    ("caller", "fields", "emojis", "expected"),
+    [
+        ("agent", UNTOLD, "👍", [("added", 1, 1)]),
+        ("agent", UNTOLD, "👍👍", [("added", 1, 1), ("unchanged", 1, 1)]),
+        ("agent", UNTOLD, "👍🎉", [("added", 1, 1), ("replaced", 1, 1)]),
+        ("agent", {"toggle": True}, "👍👍", [("added", 1, 1), ("unchanged", 1, 1)]),
+        ("agent", SET, "👍🎉👍", [("added", 1, 1), ("replaced", 1, 1), ("replaced", 1, 1)]),
+        ("api", SET, "👍👍", [("added", 1, 1), ("unchanged", 1, 1)]),
+        ("api", SET, "👍🎉", [("added", 1, 1), ("replaced", 1, 1)]),
+        ("api", UNTOLD, "👍👍👍", [("added", 1, 1), ("removed", 0, 0), ("added", 1, 1)]),
+        ("api", {"toggle": True}, "👍👍", [("added", 1, 1), ("removed", 0, 0)]),
+        ("api", UNTOLD, "👍🎉🎉", [("added", 1, 1), ("replaced", 1, 1), ("removed", 0, 0)]),
+    ],
+)
+def test_the_table_of_the_contract(
+    request: pytest.FixtureRequest,
+    post: Message,
+    caller: str,
+    fields: dict[str, bool],
+    emojis: str,
+    expected: list[tuple[str, int, int]],
+) -> None:
+    api: Api = request.getfixturevalue(caller)
+    answers = [react(api, post, emoji, **fields) for emoji in emojis]
+    assert [answer.status for answer in answers] == [200] * len(emojis)
+    results = [answer.json for answer in answers]
+    assert [(result["action"], result["count"], result["total"]) for result in results] == expected
+    for result in results:
+        assert result["success"] is True
+        assert (result["reactionId"] is None) == (result["action"] == "removed")
+    counted(post)
+
+
+def test_count_is_of_the_emoji_and_total_of_the_post(post: Message) -> None:
+    callers = [Api.as_person(PersonFactory()) for _ in range(3)]
+    react(callers[0], post, "👍")
+    react(callers[1], post, "👍")
+    result = react(callers[2], post, "🎉").json
+    assert (result["count"], result["total"]) == (1, 3)
+    assert counted(post) == {"👍": 2, "🎉": 1}
+    shown = Api().get(f"/api/messages/{post.pk}").json
+    assert (shown["reactionCounts"], shown["reactionTotal"]) == ({"👍": 2, "🎉": 1}, 3)
+
+
+def test_replacing_keeps_the_reaction_and_drops_the_count_of_the_old_emoji(api: Api, post: Message) -> None:
+    first = react(api, post, "👍").json["reactionId"]
+    assert react(api, post, "🎉").json["reactionId"] == first
+    assert counted(post) == {"🎉": 1}
+
+
+def test_a_heart_is_a_heart_with_or_without_its_selector(api: Api, post: Message) -> None:
+    react(api, post, "❤")
+    assert react(Api.as_person(PersonFactory()), post, "❤️").json["count"] == 2
+    assert react(api, post, "❤️", toggle=False).json["action"] == "unchanged"
+    assert counted(post) == {"❤️": 2}
+
+
+@pytest.mark.parametrize("emoji", ["", " ", "word", "👍🎉", "👍 ", ":Caps:", "x" * 32, ":no space:"])
+def test_not_one_emoji(api: Api, post: Message, emoji: str) -> None:
+    answer = react(api, post, emoji)
+    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_emoji", "emoji")
+    assert not Reaction.objects.exists()
+
+
+@pytest.mark.parametrize("emoji", ["x" * 33, "👍" * 33, ":" + "x" * 31 + ":"])
+def test_33_characters(api: Api, post: Message, emoji: str) -> None:
+    answer = react(api, post, emoji)
+    assert answer.status == 413
+    assert answer.json == {"error": "content_too_long", "field": "emoji", "max": 32}
+
+
+def test_32_characters_of_a_shortcode_fit(api: Api, post: Message) -> None:
+    assert react(api, post, ":" + "x" * 30 + ":").status == 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"emoji": "👍"},
+        {"messageId": "x", "emoji": "👍"},
+        {"messageId": None, "emoji": "👍"},
+        {"messageId": str(new_id())},
+        {"messageId": str(new_id()), "emoji": None},
+        {"messageId": str(new_id()), "emoji": 5},
+        {"messageId": str(new_id()), "emoji": ["👍"]},
+        {"messageId": str(new_id()), "emoji": "👍", "toggle": "false"},
+        {"messageId": str(new_id()), "emoji": "👍", "toggle": 0},
+        {"messageId": str(new_id()), "emoji": "👍", "toggle": None},
+        [],
+    ],
+)
+def test_bad_bodies(api: Api, body: object) -> None:
+    answer = api.post("/v1/reactions", body)
+    assert (answer.status, answer.error) == (400, "invalid_input")
+
+
+def test_an_unknown_post(api: Api, agent: Api) -> None:
+    for caller in (api, agent):
+        answer = caller.post("/v1/reactions", {"messageId": str(new_id()), "emoji": "👍"})
+        assert (answer.status, answer.error) == (404, "message_not_found")
+    assert not LedgerEntry.objects.exists()
+
+
+@pytest.mark.parametrize("status", [status for status in MessageStatus if status != MessageStatus.PUBLISHED])
+def test_a_post_that_is_not_public(api: Api, status: str) -> None:
+    answer = react(api, MessageFactory(status=status), "👍")
+    assert (answer.status, answer.error) == (404, "message_not_found")
+
+
+def test_nobody(post: Message) -> None:
+    answer = react(Api(), post, "👍")
+    assert (answer.status, answer.error) == (401, "not_authenticated")
+
+
+def test_an_agent_without_the_scope(post: Message) -> None:
+    answer = react(agent_with_token(scopes=["post", "reply", "quote"]).api, post, "👍")
+    assert (answer.status, answer.error) == (403, "agent_scope_missing:react")
+
+
+def test_a_limited_agent_reacts_in_its_communities_only() -> None:
+    own: Community = CommunityFactory()
+    agent = agent_with_token(community_ids=[own.pk]).api
+    assert react(agent, MessageFactory(community=own), "👍").json["action"] == "added"
+    for elsewhere in (MessageFactory(community=CommunityFactory()), MessageFactory(community=None)):
+        answer = react(agent, elsewhere, "👍")
+        assert (answer.status, answer.error) == (403, "agent_community_not_allowed")
+    assert LedgerEntry.objects.count() == 1
+
+
+def test_a_read_only_community_takes_no_reaction(api: Api) -> None:
+    post = MessageFactory(community=CommunityFactory(read_only=True))
+    answer = react(api, post, "👍")
+    assert (answer.status, answer.error) == (403, "community_forbids")
+    assert counted(post) == {}
+
+
+def test_the_agents_hour(post: Message) -> None:
+    """120 of any outcome fit, the next is refused; a refusal changes nothing and spends nothing."""
+    holder = agent_with_token()
+    react(holder.api, post, "👍")
+    spent = LedgerEntry.objects.get()
+    spare = [LedgerEntry(account_id=spent.account_id, counter="react", at=spent.at) for _ in range(118)]
+    LedgerEntry.objects.bulk_create(spare)
+    last = react(holder.api, post, "👍")
+    assert last.json["action"] == "unchanged"
+    assert '"react";r=0;' in last.headers["RateLimit"]
+    assert last.headers["RateLimit-Policy"] == '"react";q=120;w=3600'
+    refused = react(holder.api, post, "🎉")
+    assert (refused.status, refused.error) == (429, "agent_rate_limited")
+    assert 3590 <= int(refused.headers["Retry-After"]) <= 3600
+    assert counted(post) == {"👍": 1}
+    unknown = holder.api.post("/v1/reactions", {"messageId": str(new_id()), "emoji": "👍"})
+    assert unknown.status == 404, "an unknown post is told before the limit"
+    assert LedgerEntry.objects.count() == 120
+
+
+def test_a_person_spends_no_counter(api: Api, post: Message) -> None:
+    assert "RateLimit" not in react(api, post, "👍").headers
+    assert not LedgerEntry.objects.exists()
+
+
+def test_a_repeat_with_the_same_key_toggles_once(api: Api, post: Message) -> None:
+    body = {"messageId": str(post.pk), "emoji": "👍"}
+    first, second = (api.post("/v1/reactions", body, key="one click") for _ in range(2))
+    assert first.body == second.body
+    assert second.headers["Idempotent-Replayed"] == "true"
+    assert counted(post) == {"👍": 1}
+
+
+def test_an_agent_may_be_refused_later_and_still_get_its_replay(agent: Api, post: Message) -> None:
+    body = {"messageId": str(post.pk), "emoji": "👍"}
+    first = agent.post("/v1/reactions", body, key="k")
+    Message.objects.filter(pk=post.pk).update(status=MessageStatus.HIDDEN)
+    second = agent.post("/v1/reactions", body, key="k")
+    assert (second.status, second.body) == (200, first.body)
+    assert LedgerEntry.objects.count() == 1
+
+
+def test_statements_of_one_reaction(api: Api, post: Message, django_assert_num_queries: object) -> None:
+    """Who calls, how things stand, the one write, and the two ends of the transaction around them."""
+    with django_assert_num_queries(5):  # type: ignore[operator]
+        assert react(api, post, "👍").status == 200
