@@ -134,7 +134,7 @@ def embedded(data: Path) -> Cluster:
 
 
 def socket_folder(folder: Path) -> Path:
-    """The cluster's own folder; a short one where its path is too long, or has letters that mean something to others."""
+    """The cluster's own folder; a short one where its path is too long or has letters that mean something."""
     path = folder / SOCKET_NAME
     if len(os.fsencode(path)) <= SOCKET_PATH_MAX and re.fullmatch(r"[\w /.+-]+", str(path), re.ASCII):
         return folder
