@@ -52,10 +52,12 @@ class WebUrl(Text):
             parsed = URL(text)
         except ValueError:
             self.fail("url")
-        # The scheme must be spelled out: browsers' parsers also take what starts with blanks or lacks the slashes.
-        if not text.lower().startswith(("http://", "https://")) or not parsed.hostname:
+        # Stricter than browsers, whose parsers also take blanks around it, missing slashes and an empty authority.
+        scheme, _, rest = text.partition("://")
+        authority = rest.partition("/")[0]
+        if scheme.lower() not in {"http", "https"} or not authority or "@" in authority or not parsed.hostname:
             self.fail("url")
-        if parsed.username or parsed.password or "@" in text.split("/")[2] or not text.isprintable() or " " in text:
+        if parsed.username or parsed.password or " " in text or not text.isprintable():
             self.fail("url")
         return text
 

@@ -53,6 +53,7 @@ class ApiView(APIView):
 
     http_method_names = ["get", "post", "put", "delete", "head"]
     content_negotiation_class = AlwaysJSON
+    format_kwarg = None
     request: ApiRequest
 
     @cached_property
@@ -69,7 +70,7 @@ class ApiView(APIView):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """DRF's dispatch, with the handler of a write run as one unit."""
-        self.args, self.kwargs = args, kwargs
+        self.args, self.kwargs, self.headers = args, kwargs, self.default_response_headers
         self.request = self.initialize_request(request, *args, **kwargs)
         try:
             self.initial(self.request, *args, **kwargs)
@@ -146,7 +147,7 @@ class ApiView(APIView):
                 if replay is not None:
                     return self._replayed(replay)
             response = self.handle()
-            response.headers.update(rate_limit_headers(self.request.budget.usages))
+            self._tell_limits(response)
             if keyed is not None:
                 keyed.store(
                     status=response.status_code, body=response.content, location=response.headers.get("Location", "")
@@ -161,8 +162,12 @@ class ApiView(APIView):
         if replay.mismatch:
             response.headers["Idempotency-Payload-Mismatch"] = "true"
         self.request.budget.peek()
-        response.headers.update(rate_limit_headers(self.request.budget.usages))
+        self._tell_limits(response)
         return response
+
+    def _tell_limits(self, response: HttpResponse) -> None:
+        for name, value in rate_limit_headers(self.request.budget.usages).items():
+            response.headers[name] = value
 
     def _keyed_write(self) -> KeyedWrite | None:
         key = self.request.headers.get("Idempotency-Key")
