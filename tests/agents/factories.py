@@ -1,0 +1,63 @@
+"""Requests, agents and tokens, made by the services."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import factory
+from factory.django import DjangoModelFactory
+
+from agents.models import Agent, AgentRequest, AgentToken, Scope
+from agents.services import approve_request, create_token, request_agent
+from tests.api import Api
+from tests.factories import PersonFactory, SuperAdminFactory
+
+
+class RequestFactory(DjangoModelFactory[AgentRequest]):
+    """A pending request."""
+
+    requester = factory.SubFactory(PersonFactory)
+    agent_name = factory.Sequence(lambda n: f"Helper {n}")
+    agent_handle = factory.Sequence(lambda n: f"helper_{n}")
+    purpose = "Answers questions about the page in two sentences."
+    scopes = Scope.values
+
+    class Meta:
+        model = AgentRequest
+
+    @classmethod
+    def _create(cls, model_class: Any, *args: Any, **kwargs: Any) -> AgentRequest:
+        return request_agent(**kwargs)
+
+
+class ApprovedFactory(RequestFactory):
+    """An approved request."""
+
+    @classmethod
+    def _create(cls, model_class: Any, *args: Any, **kwargs: Any) -> AgentRequest:
+        pending = super()._create(model_class, *args, **kwargs)
+        return approve_request(request_id=pending.pk, by=SuperAdminFactory())
+
+
+class TokenHolder(NamedTuple):
+    """An approved agent with one token."""
+
+    request: AgentRequest
+    agent: Agent
+    token: AgentToken
+    value: str
+
+    @property
+    def api(self) -> Api:
+        return Api.as_agent(self.value)
+
+    @property
+    def operator(self) -> Api:
+        return Api.as_person(self.request.requester)
+
+
+def agent_with_token(**asked: Any) -> TokenHolder:
+    request = ApprovedFactory(**asked)
+    assert request.agent is not None
+    token, value = create_token(request_id=request.pk, by=request.requester)
+    return TokenHolder(request, request.agent, token, value)

@@ -1,0 +1,168 @@
+"""requestAgent: POST /v1/agent-tokens/requests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agents.models import AgentRequest
+from messaging.models import Account, HandleClaim
+from tests.agents.factories import ApprovedFactory, RequestFactory, agent_with_token
+from tests.agents.racing import race
+from tests.api import Api
+from tests.factories import CommunityFactory, PersonFactory
+
+pytestmark = pytest.mark.django_db
+URL = "/v1/agent-tokens/requests"
+
+
+def body(**changes: Any) -> dict[str, Any]:
+    asked = {
+        "agentName": "Page Helper",
+        "agentHandle": "page_helper",
+        "purpose": "Answers questions about the page.",
+        "scopes": ["post", "reply"],
+    }
+    return asked | changes
+
+
+@pytest.fixture
+def person() -> Account:
+    return PersonFactory()
+
+
+@pytest.fixture
+def api(person: Account) -> Api:
+    return Api.as_person(person)
+
+
+def test_answers_the_pending_request(api: Api, person: Account) -> None:
+    """Agent request: (none) → pending, 201, with every body field."""
+    community = CommunityFactory()
+    sent = body(website="https://example.com/about", communityIds=[str(community.pk)])
+    answer = api.post(URL, sent)
+    assert answer.status == 201
+    assert {name: answer.json[name] for name in sent} == sent
+    assert answer.json["status"] == "pending"
+    assert answer.json["requester"]["id"] == str(person.pk)
+    assert [answer.json[name] for name in ("agent", "decidedBy", "decidedAt", "reason")] == [None] * 4
+
+
+def test_optional_fields_may_be_left_out(api: Api) -> None:
+    answer = api.post(URL, body())
+    assert (answer.json["website"], answer.json["communityIds"]) == (None, [])
+
+
+@pytest.mark.parametrize("name", ["agentName", "agentHandle", "purpose", "scopes"])
+@pytest.mark.parametrize("value", [None, 7, {}, ""])
+def test_required_fields(api: Api, name: str, value: object) -> None:
+    """Agent request: the column Required; a wrong type is a 400 as well."""
+    for sent in (body(**{name: value}), {key: kept for key, kept in body().items() if key != name}):
+        answer = api.post(URL, sent)
+        assert (answer.status, answer.json["field"]) == (400, name)
+    assert not AgentRequest.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "status"),
+    [("agentName", 1, 400), ("agentName", 2, 201), ("agentName", 60, 201), ("agentName", 61, 400)]
+    + [("purpose", 19, 400), ("purpose", 20, 201), ("purpose", 2000, 201), ("purpose", 2001, 400)]
+    + [("agentHandle", 2, 400), ("agentHandle", 3, 201), ("agentHandle", 30, 201), ("agentHandle", 31, 400)],
+)
+def test_lengths(api: Api, name: str, length: int, status: int) -> None:
+    """Limits: agentName 2 to 60, agentHandle 3 to 30, purpose 20 to 2000; blanks around do not count."""
+    padding = "" if name == "agentHandle" else "  "
+    answer = api.post(URL, body(**{name: padding + "x" * length + padding}))
+    assert answer.status == status
+    if status == 201:
+        assert answer.json[name] == "x" * length
+
+
+@pytest.mark.parametrize("handle", ["Helper", "help-er", "help er", "hélper", "helper\n", "١٢٣"])
+def test_handle_pattern(api: Api, handle: str) -> None:
+    """agentHandle: ^[a-z0-9_]{3,30}$, to the very end."""
+    answer = api.post(URL, body(agentHandle=handle))
+    assert (answer.status, answer.json["field"]) == (400, "agentHandle")
+
+
+@pytest.mark.parametrize("website", ["example.com", "ftp://example.com", "javascript:alert(1)", "https://u:p@a.example", ""])
+def test_website_is_a_web_address(api: Api, website: str) -> None:
+    answer = api.post(URL, body(website=website))
+    assert (answer.status, answer.json["field"]) == (400, "website")
+
+
+@pytest.mark.parametrize("scopes", [[], ["admin"], ["post", "Post"], "post", [["post"]]])
+def test_scopes_are_the_four(api: Api, scopes: object) -> None:
+    """scopes: each one of post, reply, quote, react."""
+    assert api.post(URL, body(scopes=scopes)).status == 400
+
+
+def test_repeated_scopes_are_folded(api: Api) -> None:
+    assert api.post(URL, body(scopes=["react", "post", "react"])).json["scopes"] == ["react", "post"]
+
+
+def test_communities_are_known_and_at_most_twenty(api: Api) -> None:
+    """Limits: communityIds on an agent request, 20 items."""
+    held = [str(community.pk) for community in CommunityFactory.create_batch(21)]
+    assert api.post(URL, body(communityIds=held)).json["field"] == "communityIds"
+    assert api.post(URL, body(communityIds=held[:20])).status == 201
+    unknown = api.post(URL, body(agentHandle="other", communityIds=["018f0000-0000-7000-8000-000000000000"]))
+    assert (unknown.status, unknown.json["field"]) == (400, "communityIds")
+    assert api.post(URL, body(agentHandle="other", communityIds=["nonsense"])).status == 400
+
+
+@pytest.mark.parametrize("make", [RequestFactory, ApprovedFactory])
+def test_handle_of_a_request_is_taken(api: Api, make: Any) -> None:
+    """Errors: 409 handle_taken, for a pending and for an approved request."""
+    make(agent_handle="page_helper")
+    answer = api.post(URL, body())
+    assert (answer.status, answer.error, answer.json["field"]) == (409, "handle_taken", "agentHandle")
+
+
+def test_handle_of_a_person_is_taken(api: Api, person: Account) -> None:
+    assert api.post(URL, body(agentHandle=person.handle)).error == "handle_taken"
+    assert HandleClaim.objects.filter(handle=person.handle).count() == 1
+
+
+def test_three_pending_requests_at_most(api: Api, person: Account) -> None:
+    """Limits: pending agent requests 3; 429 without Retry-After. Others are not counted."""
+    RequestFactory()
+    ApprovedFactory(requester=person)
+    for n in range(3):
+        assert api.post(URL, body(agentHandle=f"helper_no_{n}")).status == 201
+    answer = api.post(URL, body(agentHandle="one_too_many"))
+    assert (answer.status, answer.error) == (429, "too_many_pending_requests")
+    assert "Retry-After" not in answer.headers
+    assert not HandleClaim.objects.filter(handle="one_too_many").exists()
+
+
+def test_a_repeat_with_the_same_key_is_one_request(api: Api) -> None:
+    first, second = (api.post(URL, body(), key="once") for _ in range(2))
+    assert first.body == second.body
+    assert second.headers["Idempotent-Replayed"] == "true"
+    assert AgentRequest.objects.count() == 1
+
+
+def test_is_for_persons_only(person: Account) -> None:
+    """Rule 6: 403 for agents; 401 for nobody and for a sign-in JWT."""
+    assert agent_with_token().api.post(URL, body()).error == "agent_route_not_allowed"
+    assert Api().post(URL, body()).error == "not_authenticated"
+    assert Api.as_signed_in(person).post(URL, body()).error == "invalid_token"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ten_at_once_leave_three(person: Account) -> None:
+    """Limits: the 3 hold under concurrency."""
+    statuses = race(10, lambda n: Api.as_person(person).post(URL, body(agentHandle=f"racer_{n}")).status)
+    assert sorted(statuses) == [201] * 3 + [429] * 7
+    assert AgentRequest.objects.count() == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ten_who_want_one_handle() -> None:
+    """One has it, nine are told 409 handle_taken."""
+    people = PersonFactory.create_batch(10)
+    answers = race(10, lambda n: Api.as_person(people[n]).post(URL, body()))
+    assert sorted(answer.status for answer in answers) == [201] + [409] * 9
+    assert {answer.error for answer in answers if answer.status == 409} == {"handle_taken"}
