@@ -6,8 +6,6 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from corsheaders.defaults import default_headers
-
 from config import database, env, postgres, secrets
 from config.logging import LOGGING
 
@@ -38,11 +36,11 @@ HTTPS = BASE_URL.startswith("https://")
 REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)
 IDEMPOTENCY_MISMATCH = env.choice("IDEMPOTENCY_MISMATCH", "replay", ("replay", "reject"))
 # Dotted paths to the rules that a post's text must pass beyond its community's own.
-CONTENT_RULES = ["messaging.rules.CommunityRule"]
+CONTENT_RULES = ["messaging.rules.CommunityRule", "embeds.rules.EmbedRule"]
 # Dotted paths to what deletes old rows, `(now, dry_run) -> {what: count}`, for the command `prune`.
-PRUNERS = ["messaging.services.pruning.prune"]
+PRUNERS = ["messaging.services.pruning.prune", "embeds.analytics.retention.prune"]
 # Dotted paths to what fills the demo, in order; each takes a messaging.demo.DemoScene.
-DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation"]
+DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation", "reactions.demo.reactions"]
 HOURLY_LIMITS = {"post": 30, "reply": 30, "quote": 30, "react": 120}
 # Name of a soft throttle: calls, seconds.
 SOFT_THROTTLES = {
@@ -65,7 +63,6 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "django_filters",
-    "corsheaders",
     "config.api",
     "messaging",
     "agents",
@@ -74,10 +71,10 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.api.cors.CorsMiddleware",
     "config.api.middleware.BodyCapMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "corsheaders.middleware.CorsMiddleware",
     # Before the check of CSRF tokens, which would answer in its stead.
     "agents.middleware.AgentTokenMiddleware",
     # For the admin; they touch no session and no cookie on any other path.
@@ -196,19 +193,6 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
 }
-
-CORS_ALLOWED_ORIGINS = [APP_URL]
-CORS_URLS_REGEX = r"^/(api|v1)/"
-CORS_ALLOW_HEADERS = [*default_headers, "idempotency-key", "x-service-embed-id", "x-user-id"]
-CORS_EXPOSE_HEADERS = [
-    "ETag",
-    "Idempotent-Replayed",
-    "Idempotency-Payload-Mismatch",
-    "Location",
-    "RateLimit",
-    "RateLimit-Policy",
-    "Retry-After",
-]
 
 # Static files are served from where they lie; there is no collecting step.
 STATIC_URL = "/static/"

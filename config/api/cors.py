@@ -1,0 +1,76 @@
+"""Which web pages may call which operation, read off the operation's declaration.
+
+- Operations that need no credential and give none (`Operation.any_origin`): pages of any origin, `*`, no Authorization.
+- Every other operation: pages of the app's own origin, where the panel runs. Nobody else, sign-in included.
+
+No answer allows cookies: the API knows none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import ResolverMatch, resolve
+from django.utils.cache import patch_vary_headers
+
+from config.api.operations import Operation, operation_of
+
+ANY = "*"
+ANY_HEADERS = "Accept, Content-Type, If-None-Match"
+OWN_HEADERS = f"{ANY_HEADERS}, Authorization, Idempotency-Key, X-Service-Embed-Id, X-User-Id"
+EXPOSED = "ETag, Idempotent-Replayed, Idempotency-Payload-Mismatch, Location, RateLimit, RateLimit-Policy, Retry-After"
+PREFLIGHT_SECONDS = "7200"
+
+
+class CorsMiddleware:
+    """Answers preflights and names, on every answer of an operation, who may read it; errors included."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        asked = request.headers.get("Access-Control-Request-Method")
+        if request.method == "OPTIONS" and asked is not None and "Origin" in request.headers:
+            return preflight(request, asked)
+        response = self.get_response(request)
+        held = _operation(request.resolver_match, request.method or "")
+        if held is not None:
+            _allow(request, response, held)
+        return response
+
+
+def preflight(request: HttpRequest, method: str) -> HttpResponse:
+    """204, with the permission where there is one; without it the browser goes no further."""
+    response = HttpResponse(status=204)
+    patch_vary_headers(response, ("Origin", "Access-Control-Request-Method"))
+    try:
+        held = _operation(resolve(request.path_info), method)
+    except Http404:
+        held = None
+    own = request.headers["Origin"] == settings.APP_URL
+    if held is None or not (own or held.any_origin):
+        return response
+    response.headers["Access-Control-Allow-Origin"] = settings.APP_URL if own else ANY
+    response.headers["Access-Control-Allow-Methods"] = method
+    response.headers["Access-Control-Allow-Headers"] = OWN_HEADERS if own else ANY_HEADERS
+    response.headers["Access-Control-Max-Age"] = PREFLIGHT_SECONDS
+    return response
+
+
+def _allow(request: HttpRequest, response: HttpResponseBase, held: Operation) -> None:
+    if held.any_origin:
+        # The same for everybody, so that caches need not tell origins apart.
+        response.headers["Access-Control-Allow-Origin"] = ANY
+    elif request.headers.get("Origin") == settings.APP_URL:
+        response.headers["Access-Control-Allow-Origin"] = settings.APP_URL
+        patch_vary_headers(response, ("Origin",))
+    else:
+        return
+    response.headers["Access-Control-Expose-Headers"] = EXPOSED
+
+
+def _operation(match: ResolverMatch | None, method: str) -> Operation | None:
+    return operation_of(match.func, method) if match is not None else None

@@ -1,0 +1,124 @@
+"""Adding up what is counted and what is not yet: the same numbers before and after a roll-up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from uuid import UUID
+
+from django.db import connection
+
+from config.api.errors import InvalidInput
+from embeds.analytics.events import KNOWN_EVENTS, OTHER, KnownEvent
+from embeds.analytics.folding import FOLD, fold_parameters
+
+PAGES_SHOWN = 100
+DAYS_MAX = 400
+DAYS_DEFAULT = 30
+
+# One statement, hence one snapshot: no event is seen on both sides of a roll-up, or on neither.
+COUNTS = f"""
+WITH taken AS (
+    SELECT embed_id, day, event, path FROM embeds_event
+    WHERE embed_id = %(embed)s AND day BETWEEN %(first)s AND %(last)s
+),
+{FOLD},
+every AS (
+    SELECT day, path, event, count AS n FROM embeds_dailycount
+    WHERE embed_id = %(embed)s AND day BETWEEN %(first)s AND %(last)s
+    UNION ALL
+    SELECT day, path, event, n FROM folded
+)
+SELECT day, path, event, sum(n)::bigint FROM every GROUP BY GROUPING SETS ((day, event), (path, event))
+"""  # noqa: S608  both parts are constants
+
+VISITORS = """
+SELECT day, sum(visitors)::bigint FROM (
+    SELECT day, visitors FROM embeds_dailyvisitors
+    WHERE embed_id = %(embed)s AND day BETWEEN %(first)s AND %(last)s
+    UNION ALL
+    SELECT day, count(*) FROM (
+        SELECT day, visitor FROM embeds_visitor
+        WHERE embed_id = %(embed)s AND day BETWEEN %(first)s AND %(last)s
+        UNION
+        SELECT day, visitor FROM embeds_event
+        WHERE embed_id = %(embed)s AND day BETWEEN %(first)s AND %(last)s
+    ) AS open_days GROUP BY day
+) AS every GROUP BY day
+"""
+
+
+@dataclass(slots=True)
+class Summary:
+    """The counts of an embed from `first` to `last`, both included. `days` has every day, `pages` the busiest."""
+
+    embed_id: UUID
+    first: date
+    last: date
+    days: dict[date, Counter[str]]
+    pages: dict[str, Counter[str]] = field(default_factory=dict)
+    visitors: dict[date, int] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How often each event happened."""
+        return sum_of(self.days.values())
+
+    @property
+    def click_rate(self) -> float | None:
+        """Clicks per view of the trigger; None where it was never in view."""
+        counts = self.counts
+        views = counts[KnownEvent.TRIGGER_VIEW]
+        return round(counts[KnownEvent.TRIGGER_CLICK] / views, 4) if views else None
+
+
+def period(first: date | None, last: date | None, *, today: date) -> tuple[date, date]:
+    """The days asked for: the last 30 unless told otherwise. Raises InvalidInput (400) beyond 400 of them."""
+    last = last or today
+    first = first or last - min(timedelta(days=DAYS_DEFAULT - 1), last - date.min)
+    if not 0 <= (last - first).days < DAYS_MAX:
+        raise InvalidInput(field="from", details=f"`from` to `to` must be 1 to {DAYS_MAX} days.")
+    return first, last
+
+
+def summarize(*, embed_id: UUID, first: date, last: date) -> Summary:
+    summary = Summary(embed_id, first, last, days={day: Counter() for day in days_between(first, last)})
+    asked = {"embed": embed_id, "first": first, "last": last}
+    pages: dict[str, Counter[str]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(COUNTS, asked | fold_parameters())
+        for day, path, event, count in cursor.fetchall():
+            counts = summary.days[day] if path is None else pages.setdefault(path, Counter())
+            counts[event] += count
+        cursor.execute(VISITORS, asked)
+        summary.visitors = dict(cursor.fetchall())
+    summary.pages = _busiest(pages)
+    return summary
+
+
+def days_between(first: date, last: date) -> Iterator[date]:
+    for number in range((last - first).days + 1):
+        yield first + timedelta(days=number)
+
+
+def columns(summary: Summary) -> list[str]:
+    """The events of a table: the known ones, then the own ones that happened."""
+    return [*KNOWN_EVENTS, *sorted(set(summary.counts) - set(KNOWN_EVENTS))]
+
+
+def sum_of(counters: Iterable[Counter[str]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for counter in counters:
+        total.update(counter)
+    return total
+
+
+def _busiest(pages: dict[str, Counter[str]]) -> dict[str, Counter[str]]:
+    """The pages with the most events; the others are one entry, so that the sums stay true."""
+    rest = [pages.pop(OTHER)] if OTHER in pages else []
+    ordered = sorted(pages, key=lambda path: (-pages[path].total(), path))
+    rest += [pages[path] for path in ordered[PAGES_SHOWN:]]
+    shown = {path: pages[path] for path in ordered[:PAGES_SHOWN]}
+    return shown | ({OTHER: sum_of(rest)} if rest else {})

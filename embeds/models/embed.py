@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+from uuid import UUID
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MinLengthValidator
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from config.api.ids import new_id
+from embeds import domains
+from messaging.models import Account, Community
+
+NAME_MAX = 120
+DESCRIPTION_MAX = 2_000
+DOMAINS_MAX = 1_000
+DOMAIN_MAX = domains.HOST_MAX + 8
+WORDS_MAX = 500
+WORD_MAX = 100
+PATTERNS_MAX = 100
+PATTERN_MAX = 512
+TRIGGER_MESSAGE_MAX = 80
+COLOR = re.compile(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})\Z")
+
+
+class EmbedStatus(models.TextChoices):
+    """`paused` is the owner's choice, `disabled` a super admin's."""
+
+    ACTIVE = "active"
+    PAUSED = "paused"
+    DISABLED = "disabled"
+
+
+class PageRuleType(models.TextChoices):
+    """Every page, only those that match a pattern, or all but those."""
+
+    ALL = "all"
+    PATTERNS = "patterns"
+    EXCLUDE = "exclude"
+
+
+class TriggerType(models.TextChoices):
+    CORNER_TAB = "corner-tab"
+    BUBBLE = "bubble"
+    INLINE = "inline"
+
+
+class TriggerPosition(models.TextChoices):
+    BOTTOM_RIGHT = "bottom-right"
+    BOTTOM_LEFT = "bottom-left"
+    TOP_RIGHT = "top-right"
+    TOP_LEFT = "top-left"
+
+
+class TriggerSize(models.TextChoices):
+    SMALL = "small"
+    MEDIUM = "medium"
+    LARGE = "large"
+
+
+def default_page_rules() -> dict[str, Any]:
+    return {"type": PageRuleType.ALL.value, "patterns": []}
+
+
+def default_trigger_config() -> dict[str, Any]:
+    """An empty message means the loader's own words, in the reader's language."""
+    return {
+        "type": TriggerType.CORNER_TAB.value,
+        "position": TriggerPosition.BOTTOM_RIGHT.value,
+        "message": "",
+        "color": "#2f5bd0",
+        "size": TriggerSize.MEDIUM.value,
+    }
+
+
+class EmbedQuerySet(models.QuerySet["Embed"]):
+    def live(self) -> EmbedQuerySet:
+        return self.filter(deleted_at=None)
+
+    def owned_by(self, owner_id: UUID) -> EmbedQuerySet:
+        return self.filter(owner_id=owner_id)
+
+
+class Embed(models.Model):
+    """A widget on somebody's web pages, bound to a community. Deleting it is soft: posts still name it."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    owner = models.ForeignKey(Account, on_delete=models.PROTECT, db_index=False, related_name="embeds")
+    community = models.ForeignKey(Community, on_delete=models.PROTECT, related_name="embeds")
+    name = models.CharField(max_length=NAME_MAX, validators=[MinLengthValidator(1)])
+    description = models.TextField(blank=True, max_length=DESCRIPTION_MAX)
+    domain_whitelist = ArrayField(models.CharField(max_length=DOMAIN_MAX), size=DOMAINS_MAX, default=list, blank=True)
+    domain_blacklist = ArrayField(models.CharField(max_length=DOMAIN_MAX), size=DOMAINS_MAX, default=list, blank=True)
+    page_rules = models.JSONField(default=default_page_rules)
+    trigger_config = models.JSONField(default=default_trigger_config)
+    status = models.CharField(max_length=8, choices=EmbedStatus, default=EmbedStatus.ACTIVE)
+    blocked_words = ArrayField(models.CharField(max_length=WORD_MAX), size=WORDS_MAX, default=list, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = EmbedQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(
+                "owner", F("created_at").desc(), F("id").desc(), condition=Q(deleted_at=None), name="owner_embeds"
+            ),
+            models.Index(F("created_at").desc(), F("id").desc(), name="newest_embeds"),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=Q(status__in=EmbedStatus.values), name="embed_status_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def allows_host(self, host: str) -> bool:
+        """Whether it may run on a host (see `embeds.domains`)."""
+        return domains.is_allowed(host, whitelist=self.domain_whitelist, blacklist=self.domain_blacklist)
+
+    def allows_origin(self, origin: str | None) -> bool:
+        """The same for an Origin header. Without one it is no browser that asks: a server or a command line may."""
+        return origin is None or self.allows_host(domains.host_of_origin(origin))

@@ -1,0 +1,127 @@
+"""What the operations of embeds take. camelCase lives here, in `embeds.records` and in `embeds.answers`."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import Any
+
+from rest_framework import serializers
+
+from config.api.fields import BodySerializer, Choice, Id, ListOf, QuerySerializer, Text
+from embeds.analytics.events import EVENT_NAME
+from embeds.domains import ENTRY_MAX, InvalidDomain, normalize_entry
+from embeds.models import EmbedStatus, PageRuleType, TriggerPosition, TriggerSize, TriggerType
+from embeds.models import embed as caps
+from messaging.page_ids import URL_MAX
+from messaging.word_lists import InvalidWord
+from messaging.word_lists.entries import parse_entry
+
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
+
+
+class DomainText(Text):
+    """A host with an optional port, `*.` before it for its subdomains; kept in its normalised form."""
+
+    default_error_messages = {"domain": "Not a host such as example.com, *.example.com or localhost:3000."}
+
+    def to_internal_value(self, data: Any) -> str:
+        try:
+            return normalize_entry(super().to_internal_value(data))
+        except InvalidDomain:
+            self.fail("domain")
+
+
+class DomainList(ListOf):
+    """Entries in their order; another spelling of an entry is no second one."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(child=DomainText(trim=True, max_length=ENTRY_MAX), max_length=caps.DOMAINS_MAX, **kwargs)
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        return list(dict.fromkeys(super().to_internal_value(data)))
+
+
+class BlockedWord(Text):
+    """An entry of a word list (see `messaging.word_lists`)."""
+
+    default_error_messages = {"word": "{why}"}
+
+    def to_internal_value(self, data: Any) -> str:
+        word = super().to_internal_value(data)
+        try:
+            parse_entry(word)
+        except InvalidWord as failure:
+            self.fail("word", why=str(failure))
+        return word
+
+
+class PageRulesBody(BodySerializer):
+    type = Choice(choices=PageRuleType.choices)
+    patterns = ListOf(
+        child=Text(max_length=caps.PATTERN_MAX),
+        max_length=caps.PATTERNS_MAX,
+        required=False,
+        help_text="Paths; `*` stands for any run of characters.",
+    )
+
+
+class TriggerConfigBody(BodySerializer):
+    type = Choice(choices=TriggerType.choices, required=False)
+    position = Choice(choices=TriggerPosition.choices, required=False)
+    message = Text(max_length=caps.TRIGGER_MESSAGE_MAX, allow_blank=True, required=False)
+    color = Text(pattern=caps.COLOR, required=False, help_text="`#rgb` or `#rrggbb`.")
+    size = Choice(choices=TriggerSize.choices, required=False)
+
+
+class NewEmbed(BodySerializer):
+    name = Text(trim=True, max_length=caps.NAME_MAX)
+    communityId = Id(source="community_id")
+    description = Text(max_length=caps.DESCRIPTION_MAX, allow_blank=True, required=False)
+    domainWhitelist = DomainList(source="domain_whitelist", required=False, help_text="Empty: any domain.")
+    pageRules = PageRulesBody(source="page_rules", required=False)
+    triggerConfig = TriggerConfigBody(source="trigger_config", required=False)
+    status = Choice(choices=EmbedStatus.choices, required=False, help_text="An owner chooses `active` or `paused`.")
+    blockedWords = ListOf(
+        source="blocked_words",
+        child=BlockedWord(max_length=caps.WORD_MAX),
+        max_length=caps.WORDS_MAX,
+        required=False,
+        help_text="Apply beside the community's own.",
+    )
+
+
+class EmbedChanges(NewEmbed):
+    """Only what is given changes, down to the parts of `pageRules` and `triggerConfig`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, partial=True, **kwargs)
+
+
+class BlacklistBody(BodySerializer):
+    domains = DomainList()
+
+
+class NewEvent(BodySerializer):
+    serviceId = Text(source="embed_id", max_length=64, help_text="The embed's id.")
+    event = Text(pattern=EVENT_NAME, help_text="`trigger_click` and its like, or a name of your own.")
+    pageUrl = Text(source="page_url", max_length=URL_MAX)
+
+
+class Day(serializers.DateField):
+    """A day as YYYY-MM-DD and nothing else."""
+
+    def to_internal_value(self, value: Any) -> date:
+        if not isinstance(value, str) or not DAY.match(value):
+            self.fail("invalid", format="YYYY-MM-DD")
+        return super().to_internal_value(value)
+
+
+class SummaryQuery(QuerySerializer):
+    to = Day(source="last", required=False, help_text="Last day (UTC), today where it is absent.")
+    format = Choice(choices=["json", "csv"], default="json")
+
+    def get_fields(self) -> dict[str, Any]:
+        # `from` cannot be written as a class attribute.
+        first = Day(source="first", required=False, help_text="First day, 30 days in all where it is absent.")
+        return {"from": first} | super().get_fields()

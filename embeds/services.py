@@ -1,0 +1,138 @@
+"""What owners and super admins do to embeds."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from config.api.errors import InvalidInput
+from embeds.errors import EmbedDisabled, NotOwner
+from embeds.models import Embed, EmbedStatus
+from embeds.models.embed import default_page_rules, default_trigger_config
+from messaging.errors import CommunityNotFound, EmbedNotFound
+from messaging.history import record_decision
+from messaging.models import Account, Community
+
+# Objects of which a change names only the parts that it changes.
+COMPOSED = ("page_rules", "trigger_config")
+
+
+@transaction.atomic
+def create_embed(
+    *,
+    owner: Account,
+    name: str,
+    community_id: UUID,
+    page_rules: dict[str, Any] | None = None,
+    trigger_config: dict[str, Any] | None = None,
+    **fields: Any,
+) -> Embed:
+    """A new embed of `owner`; what is not given has its default. Raises CommunityNotFound (404)."""
+    _require_community(community_id)
+    _refuse_status(fields.get("status"))
+    now = timezone.now()
+    embed = Embed(owner=owner, name=name, community_id=community_id, created_at=now, updated_at=now, **fields)
+    embed.page_rules = default_page_rules() | (page_rules or {})
+    embed.trigger_config = default_trigger_config() | (trigger_config or {})
+    embed.save(force_insert=True)
+    return embed
+
+
+def owned_embed(*, embed_id: UUID, owner: Account) -> Embed:
+    """Raises EmbedNotFound (404), or NotOwner (403) where it is another's."""
+    return _owned(Embed.objects.live().filter(pk=embed_id).first(), owner)
+
+
+@transaction.atomic
+def update_embed(*, embed_id: UUID, owner: Account, **changes: Any) -> Embed:
+    """Change the fields given, of `page_rules` and `trigger_config` the parts given.
+
+    Raises EmbedDisabled (403) where an owner would lift what a super admin disabled.
+    """
+    embed = _locked(embed_id, owner)
+    if "community_id" in changes:
+        _require_community(changes["community_id"])
+    _check_status(embed, changes.get("status", embed.status), owner)
+    for name, value in changes.items():
+        setattr(embed, name, getattr(embed, name) | value if name in COMPOSED else value)
+    _save(embed)
+    return embed
+
+
+@transaction.atomic
+def delete_embed(*, embed_id: UUID, owner: Account) -> None:
+    """Soft: its config is gone, the posts that came from it stay."""
+    embed = _locked(embed_id, owner)
+    embed.deleted_at = timezone.now()
+    _save(embed)
+
+
+@transaction.atomic
+def set_blacklist(*, embed_id: UUID, owner: Account, domains: list[str]) -> Embed:
+    """Replace the domains where the embed must not run."""
+    embed = _locked(embed_id, owner)
+    embed.domain_blacklist = domains
+    _save(embed)
+    return embed
+
+
+def disable_embed(*, embed_id: UUID, by: Account, reason: str = "") -> Embed:
+    """Switch an embed off as a super admin: only a super admin can switch it on again."""
+    return _decide(embed_id, by=by, status=EmbedStatus.DISABLED, verb="Disabled", reason=reason)
+
+
+def enable_embed(*, embed_id: UUID, by: Account, reason: str = "") -> Embed:
+    """Lift what disable_embed did."""
+    return _decide(embed_id, by=by, status=EmbedStatus.ACTIVE, verb="Enabled", reason=reason)
+
+
+@transaction.atomic
+def _decide(embed_id: UUID, *, by: Account, status: EmbedStatus, verb: str, reason: str) -> Embed:
+    embed = Embed.objects.live().select_for_update().filter(pk=embed_id).first()
+    if embed is None:
+        raise EmbedNotFound
+    was_disabled, becomes_disabled = embed.status == EmbedStatus.DISABLED, status == EmbedStatus.DISABLED
+    if was_disabled != becomes_disabled:
+        embed.status = status
+        _save(embed)
+        record_decision(by=by, about=embed, verb=verb, reason=reason)
+    return embed
+
+
+def _locked(embed_id: UUID, owner: Account) -> Embed:
+    return _owned(Embed.objects.live().select_for_update().filter(pk=embed_id).first(), owner)
+
+
+def _owned(embed: Embed | None, owner: Account) -> Embed:
+    if embed is None:
+        raise EmbedNotFound
+    if embed.owner_id != owner.pk:
+        raise NotOwner
+    return embed
+
+
+def _save(embed: Embed) -> None:
+    embed.updated_at = timezone.now()
+    embed.save()
+
+
+def _require_community(community_id: UUID) -> None:
+    if not Community.objects.filter(pk=community_id).exists():
+        raise CommunityNotFound
+
+
+def _check_status(embed: Embed, status: str, owner: Account) -> None:
+    """A disabled embed may be sent back as it was read; only a change of its status is refused."""
+    if status == embed.status:
+        return
+    if embed.status == EmbedStatus.DISABLED and not owner.is_superuser:
+        raise EmbedDisabled
+    _refuse_status(status)
+
+
+def _refuse_status(status: str | None) -> None:
+    if status == EmbedStatus.DISABLED:
+        raise InvalidInput(field="status", details="An owner may choose active or paused.")

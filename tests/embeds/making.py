@@ -1,0 +1,54 @@
+"""Embeds for tests, made by the service's own functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from embeds.analytics.ingest import record_event
+from embeds.models import Embed
+from embeds.services import create_embed
+from messaging.models import Account
+from tests.factories import CommunityFactory, PersonFactory
+
+INSTANCES = "/api/embeds/instances"
+EVENTS = "/api/embeds/analytics/events"
+
+
+def an_embed(owner: Account | None = None, **fields: Any) -> Embed:
+    community_id = fields.pop("community_id", None) or CommunityFactory().pk
+    blacklist = fields.pop("domain_blacklist", [])
+    name = fields.pop("name", "Widget")
+    return create_embed(
+        owner=owner or PersonFactory(), name=name, community_id=community_id, domain_blacklist=blacklist, **fields
+    )
+
+
+def send(embed: Embed, event: str, at: datetime, *, path: str = "/", address: str = "192.0.2.1") -> None:
+    """One event through the service, at a time of the test's choice."""
+    record_event(
+        embed_id=str(embed.pk),
+        event=event,
+        page_url=f"https://site.example{path}",
+        address=address,
+        user_agent="Mozilla/5.0 (Test)",
+        at=at,
+    )
+
+
+def every_row() -> Iterator[str]:
+    """The whole database, row by row, as text."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        for (table,) in cursor.fetchall():
+            cursor.execute(f'SELECT row_to_json(t)::text FROM "{table}" t')  # noqa: S608  names from the catalogue
+            yield from (row for (row,) in cursor.fetchall())
+
+
+def rows_of(table: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) FROM {table}")  # noqa: S608  a name of ours
+        return int(cursor.fetchone()[0])

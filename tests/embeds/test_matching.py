@@ -1,0 +1,140 @@
+"""Hosts and paths: the case tables that the loader's tests run too, and what no table can show."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embeds.domains import InvalidDomain, host_of_origin, host_of_url, is_allowed, normalize_entry
+from embeds.path_patterns import matches, shows_on
+
+DATA = Path(__file__).parent / "data"
+
+
+def cases(name: str) -> list[Any]:
+    return [pytest.param(case, id=case["why"]) for case in json.loads((DATA / f"{name}.json").read_text())]
+
+
+def test_the_tables_are_as_long_as_promised() -> None:
+    assert len(cases("domains")) >= 40
+    assert len(cases("path_patterns")) >= 30
+
+
+@pytest.mark.parametrize("case", cases("domains"))
+def test_hosts(case: dict[str, Any]) -> None:
+    whitelist, blacklist = ([normalize_entry(entry) for entry in case[key]] for key in ("whitelist", "blacklist"))
+    assert is_allowed(case["host"], whitelist=whitelist, blacklist=blacklist) is case["allowed"]
+
+
+@pytest.mark.parametrize("case", cases("path_patterns"))
+def test_patterns(case: dict[str, Any]) -> None:
+    assert matches(case["pattern"], case["path"]) is case["matches"]
+
+
+@pytest.mark.parametrize("case", cases("page_rules"))
+def test_page_rules(case: dict[str, Any]) -> None:
+    assert shows_on({"type": case["type"], "patterns": case["patterns"]}, case["path"]) is case["shown"]
+
+
+@pytest.mark.parametrize(
+    ("text", "entry"),
+    [
+        ("Example.COM.", "example.com"),
+        ("*.Bücher.example:0443", "*.xn--bcher-kva.example:443"),
+        ("localhost:3000", "localhost:3000"),
+        ("[2001:DB8::1]:80", "[2001:db8::1]:80"),
+        ("0x7f.1", "127.0.0.1"),
+    ],
+)
+def test_entries_are_kept_in_one_form(text: str, entry: str) -> None:
+    assert normalize_entry(text) == entry
+    assert normalize_entry(entry) == entry
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        ".",
+        "*",
+        "*.",
+        "*.*.example.com",
+        "ex*mple.com",
+        "https://example.com",
+        "example.com/",
+        "example.com?x",
+        "user@example.com",
+        "a%41.com",
+        "exam ple.com",
+        "example.com\t",
+        "a..b",
+        ".example.com",
+        "::1",
+        "example.com:0",
+        "example.com:65536",
+        "example.com:8a",
+        "example.com:",
+        "example.com:８０",
+        "a" * 64 + "." + "b" * 200,
+        "\\example.com",
+    ],
+)
+def test_what_is_no_host_is_no_entry(text: str) -> None:
+    with pytest.raises(InvalidDomain):
+        normalize_entry(text)
+
+
+@pytest.mark.parametrize(
+    ("origin", "host"),
+    [
+        ("https://example.com", "example.com"),
+        ("HTTP://example.com:8080", "example.com:8080"),
+        ("null", "null"),
+        ("", "null"),
+        ("file://", "null"),
+        ("chrome-extension://abcdef", "null"),
+    ],
+)
+def test_host_of_an_origin(origin: str, host: str) -> None:
+    assert host_of_origin(origin) == host
+
+
+def test_host_of_an_address() -> None:
+    assert host_of_url("https://me:secret@WWW.Example.com:8443/x?y#z") == "www.example.com:8443"
+    assert host_of_url("https://example.com:443/") == "example.com"
+    assert host_of_url("nonsense") == "null"
+
+
+@given(st.text(max_size=400))
+def test_any_text_is_judged(text: str) -> None:
+    assert is_allowed(text, whitelist=["example.com"], blacklist=[]) in {True, False}
+    assert is_allowed(f"{text}.evil.net", whitelist=["example.com", "*.example.com"], blacklist=[]) is False
+
+
+def naive(pattern: str, path: str) -> bool:
+    if not pattern:
+        return not path
+    if pattern[0] == "*":
+        return any(naive(pattern[1:], path[at:]) for at in range(len(path) + 1))
+    return bool(path) and path[0] == pattern[0] and naive(pattern[1:], path[1:])
+
+
+@given(st.text("ab*", max_size=8), st.text("ab*", max_size=10))
+def test_patterns_as_by_definition(pattern: str, path: str) -> None:
+    assert matches(pattern, path) == naive(pattern, path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fits"),
+    [("*a" * 50, True), ("*a" * 50 + "b", False), ("*" + "a" * 255 + "b*", False), ("*a" * 255 + "*b*", False)],
+)
+def test_no_pattern_is_slow(pattern: str, *, fits: bool) -> None:
+    started = time.perf_counter()
+    assert matches(pattern, "a" * 2_048) is fits
+    assert time.perf_counter() - started < 0.01
