@@ -121,7 +121,8 @@ def _listing(
     after: tuple[datetime, UUID] | None,
     with_top_reply: bool,
 ) -> tuple[str, list[Any]]:
-    conditions, values = ["m.status = 'published' AND m.page_id = %s"], [page_id]
+    values: list[Any] = [page_id]
+    conditions = ["m.status = 'published' AND m.page_id = %s"]
     if parent_id is None:
         conditions.append(OF_PAGE)
     else:

@@ -36,7 +36,7 @@ def refresh_session(*, refresh_token: str) -> AccessToken:
     """A new access token; raises a 401 for a refresh token that ended, was logged out, or whose person is gone."""
     with _token_errors():
         refresh = RefreshToken(refresh_token.encode())  # type: ignore[arg-type]
-    subject = refresh.payload.get("sub")
+    subject = str(refresh.payload.get("sub"))
     if not is_id(subject) or not Account.objects.filter(pk=subject, is_active=True, kind=AccountKind.HUMAN).exists():
         raise InvalidToken
     return refresh.access_token

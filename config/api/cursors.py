@@ -10,13 +10,13 @@ import base64
 import binascii
 import hmac
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 
 from config.api import crypto
 from config.api.errors import InvalidCursor
@@ -58,7 +58,7 @@ class Page:
             queryset = queryset.extra(  # noqa: S610  the ORM writes no row comparison; the table name is ours
                 where=[f'("{table}"."created_at", "{table}"."id") < (%s, %s)'], params=list(self.after)
             )
-        rows: Sequence[Model] = queryset.order_by("-created_at", "-id")[: self.limit + 1]
+        rows = queryset.order_by("-created_at", "-id")[: self.limit + 1]
         return self.split(list(rows), lambda row: (row.created_at, row.id))
 
     def split(self, rows: list[Any], position: Callable[[Any], Position]) -> tuple[list[Any], str | None]:

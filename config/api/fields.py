@@ -135,7 +135,8 @@ class ListOf(serializers.ListField):
         return super().to_internal_value(data)
 
     def run_child_validation(self, data: Sequence[Any]) -> list[Any]:
-        result, errors = [], {}
+        result: list[Any] = []
+        errors: dict[Any, Any] = {}
         for self.index, item in enumerate(data):
             try:
                 result.append(self.child.run_validation(item))

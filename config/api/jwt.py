@@ -46,11 +46,11 @@ def caller_of(raw: str, *, user_id: str | None) -> Caller:
     """
     claims = _claims(raw)
     kind = KINDS.get(str(claims.get("token_type")))
-    subject = claims.get("sub")
+    subject = str(claims.get("sub"))
     if kind is None or not is_id(subject):
         raise InvalidToken
     if kind is CallerKind.PERSON:
-        _require_user_id(user_id, subject=str(subject))
+        _require_user_id(user_id, subject=subject)
     account = get_user_model()._default_manager.filter(pk=subject, is_active=True, kind="human").first()
     if account is None:
         raise InvalidToken

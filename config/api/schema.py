@@ -38,9 +38,9 @@ from config.api.fields import ListOf, ListQuery, Object, Text
 from config.api.idempotency import KEY_MAX
 from config.api.operations import Operation
 
-SECURITY: dict[CallerKind, tuple[str, ...]] = {
-    CallerKind.PERSON: ("userToken", "userId"),
-    CallerKind.SIGNED_IN: ("signInToken",),
+SECURITY: dict[CallerKind, dict[str, list[str]]] = {
+    CallerKind.PERSON: {"userToken": [], "userId": []},
+    CallerKind.SIGNED_IN: {"signInToken": []},
 }
 SECURITY_SCHEMES: dict[str, dict[str, str]] = {
     "agentToken": {
@@ -83,6 +83,12 @@ class OperationSchema(AutoSchema):
     def get_operation_id(self) -> str:
         return self.declared.id
 
+    def get_summary(self) -> str | None:
+        return (super().get_description() or "").partition("\n")[0] or None
+
+    def get_description(self) -> str:  # type: ignore[override]  # drf-spectacular's own signature
+        return str((super().get_description() or "").partition("\n")[2].strip())
+
     def get_tags(self) -> list[str]:
         return [self.view.__class__.__module__.partition(".")[0]]
 
@@ -92,7 +98,7 @@ class OperationSchema(AutoSchema):
         return [
             *anonymous,
             *([{"agentToken": sorted(held.scopes)}] if held.accepts_agents else []),
-            *({name: [] for name in SECURITY[kind]} for kind in SECURITY if kind in held.callers),
+            *(requirement for kind, requirement in SECURITY.items() if kind in held.callers),
         ]
 
     def get_request_serializer(self) -> Any:
@@ -122,7 +128,7 @@ class OperationSchema(AutoSchema):
         return answers | dict(held.also)
 
     def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
-        schema = super()._map_serializer_field(field, direction, bypass_extensions)
+        schema = super()._map_serializer_field(field, direction, bypass_extensions)  # type: ignore[no-untyped-call]
         if isinstance(field, Text) and field.cap is not None:
             schema["maxLength"] = field.cap
         if isinstance(field, Text) and field.pattern is not None:

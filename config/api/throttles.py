@@ -46,7 +46,7 @@ def note(name: str, who: str) -> None:
 
 def client_address(request: HttpRequest) -> str:
     """The peer's address; `X-Forwarded-For` counts only where the peer is a proxy named in TRUSTED_PROXIES."""
-    address = request.META.get("REMOTE_ADDR", "")
+    address = str(request.META.get("REMOTE_ADDR", ""))
     for hop in reversed(request.headers.get("X-Forwarded-For", "").split(",")):
         if not _is_trusted(address) or not hop.strip():
             break

@@ -74,12 +74,11 @@ class ApiView(APIView):
         self.request = self.initialize_request(request, *args, **kwargs)
         try:
             self.initial(self.request, *args, **kwargs)
-            response = self.write() if self.operation.is_write else self.handle()
+            response: HttpResponse = self.write() if self.operation.is_write else self.handle()
         except Exception as failure:  # noqa: BLE001  the handler tells refusals from defects
-            response = self.handle_exception(failure)
-            self._note_refusal(response.status_code)
-            self.finalize_response(self.request, response, *args, **kwargs)
-        self.response = response
+            refusal = self.handle_exception(failure)
+            self._note_refusal(refusal.status_code)
+            response = self.finalize_response(self.request, refusal, *args, **kwargs)
         return response
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> ApiRequest:
@@ -109,7 +108,7 @@ class ApiView(APIView):
         """Run the handler and render its answer."""
         handler = getattr(self, (self.request.method or "").lower())
         response: HttpResponse = handler(self.request, *self.args, **self.kwargs)
-        self.finalize_response(self.request, response)
+        self.finalize_response(self.request, response)  # type: ignore[arg-type]  # it takes any HttpResponse
         if isinstance(response, Response):
             response.render()
         return response

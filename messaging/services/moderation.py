@@ -59,6 +59,6 @@ def _locked(message_id: UUID) -> Message:
     found = Message.objects.filter(pk=message_id).first()
     if found is None:
         raise MessageNotFound
-    ids = {message_id, found.parent_id, found.quote_id} - {None}
+    ids = [held for held in (message_id, found.parent_id, found.quote_id) if held is not None]
     locked = Message.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("id")
     return {message.pk: message for message in locked}[message_id]

@@ -7,7 +7,7 @@ from messaging.page_ids import InvalidUrl, NormalizedUrl, normalize
 
 RECORD = """
 INSERT INTO messaging_page (id, normalized_url, created_at)
-SELECT %(id)s, %(url)s, clock_timestamp() WHERE NOT EXISTS (SELECT FROM messaging_page WHERE id = %(id)s)
+SELECT %(id)s::text, %(url)s, clock_timestamp() WHERE NOT EXISTS (SELECT FROM messaging_page WHERE id = %(id)s::text)
 ON CONFLICT DO NOTHING
 """
 

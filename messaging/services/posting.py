@@ -100,7 +100,7 @@ def create_message(
 
 def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int) -> None:
     """Raise or lower the counts on the posts that a message answers, in id order, so that no two writes deadlock."""
-    columns = {}
+    columns: dict[UUID, list[str]] = {}
     if parent_id is not None:
         columns.setdefault(parent_id, []).append("reply_count")
     if quote_id is not None:
