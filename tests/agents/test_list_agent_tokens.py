@@ -1,0 +1,89 @@
+"""listAgentTokens: GET /v1/agent-tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from agents.models import AgentToken
+from agents.services import create_token, narrow_agent, revoke_token
+from tests.agents.factories import ApprovedFactory, agent_with_token
+from tests.api import Api
+from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+URL = "/v1/agent-tokens"
+
+
+def test_shows_ones_own_by_prefix_only() -> None:
+    """Listing returns the prefix only, never the value."""
+    held, _other = agent_with_token(), agent_with_token()
+    answer = held.operator.get(URL)
+    (token,) = answer.json["tokens"]
+    assert (token["id"], token["prefix"]) == (str(held.token.pk), held.value[:12])
+    assert token["agent"]["handle"] == held.request.agent_handle
+    assert token["scopes"] == held.agent.scopes
+    assert held.value not in answer.body.decode()
+    assert held.value[12:] not in answer.body.decode()
+
+
+def test_statuses() -> None:
+    """Agent token: active, revoked, expired."""
+    request = ApprovedFactory()
+    rows = [create_token(request_id=request.pk, by=request.requester, label=name)[0] for name in "abc"]
+    revoke_token(token_id=rows[1].pk, by=request.requester, reason="Lost.")
+    AgentToken.objects.filter(pk=rows[2].pk).update(expires_at=timezone.now())
+    listed = Api.as_person(request.requester).get(URL).json["tokens"]
+    assert [(token["label"], token["status"]) for token in listed] == [
+        ("c", "expired"),
+        ("b", "revoked"),
+        ("a", "active"),
+    ]
+    assert listed[1]["revokeReason"] == "Lost."
+    assert listed[1]["revokedAt"] is not None
+    assert listed[0]["revokedAt"] is listed[0]["lastUsedAt"] is None
+
+
+def test_shows_what_holds_now() -> None:
+    """Narrowing an agent narrows its tokens."""
+    held, community = agent_with_token(), CommunityFactory()
+    narrow_agent(agent=held.agent, by=SuperAdminFactory(), scopes=["react"], community_ids=[community.pk])
+    (token,) = held.operator.get(URL).json["tokens"]
+    assert (token["scopes"], token["communityIds"]) == (["react"], [str(community.pk)])
+
+
+def test_all_is_for_super_admins() -> None:
+    """Query: all=1, super admins: every agent."""
+    held = {str(agent_with_token().token.pk) for _ in range(2)}
+    refused = Api.as_person(PersonFactory()).get(URL, all="1")
+    assert (refused.status, refused.error) == (403, "super_admin_required")
+    admin = Api.as_person(SuperAdminFactory())
+    assert {token["id"] for token in admin.get(URL, all="1").json["tokens"]} == held
+    assert admin.get(URL).json["tokens"] == []
+
+
+@pytest.mark.parametrize("value", ["0", "true", "", "11"])
+def test_all_takes_only_1(value: str) -> None:
+    assert Api.as_person(SuperAdminFactory()).get(URL, all=value).status == 400
+
+
+def test_pages_through_with_a_fixed_number_of_queries(django_assert_max_num_queries: Any) -> None:
+    request = ApprovedFactory()
+    for _ in range(5):
+        create_token(request_id=request.pk, by=request.requester)
+    operator = Api.as_person(request.requester)
+    with django_assert_max_num_queries(2):  # who calls, and the list
+        first = operator.get(URL, limit=3).json
+    second = operator.get(URL, limit=3, cursor=first["nextCursor"]).json
+    assert (first["hasMore"], second["hasMore"]) == (True, False)
+    assert len({token["id"] for token in first["tokens"] + second["tokens"]}) == 5
+
+
+def test_is_for_persons_only() -> None:
+    """Rule 6: 403 for agents."""
+    held = agent_with_token()
+    assert held.api.get(URL).error == "agent_route_not_allowed"
+    assert Api().get(URL).error == "not_authenticated"
+    assert Api.as_signed_in(held.request.requester).get(URL).error == "invalid_token"
