@@ -1,0 +1,228 @@
+"""normalizeUrl, the rules: which URLs are one page (decisions: pages)."""
+
+import hashlib
+import socket
+import time
+
+import ada_url
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from messaging.page_ids import (
+    NORMALIZED_MAX,
+    URL_MAX,
+    InvalidUrl,
+    NormalizedUrl,
+    Rule,
+    is_page_id,
+    is_tracking,
+    normalize,
+    renormalize,
+)
+from tests.messaging.page_pairs import DIFFERENT, SAME
+
+PIECES = """http: https: HTTP: : // / \\ . .. ... %2e %2E%2e www. WWW. example.com EXAMPLE.com. x 0x7f 1 256 [::1] :80
+:443 :8080 @ a:b@ index.html index.php/ default.aspx Default.aspx ? & = # #! #/ ; + %20 % %2 %41 %2541 %C3%A9 %zz é 中
+ｗ 。 \u00ad 💩 ' " [ ] | utm_source=1 UTM_x %75tm_a gclid b=2 a a= a=1 ^ ` { } < > $ ! * ( ) , ~ _ - xn-- xn--bcher-kva
+\u0308 \ufdfa \u200b"""
+ATOMS = [*PIECES.split(), " "]
+URLS = st.one_of(
+    st.lists(st.sampled_from(ATOMS), max_size=25).map("".join),
+    st.lists(st.sampled_from(ATOMS), max_size=25).map(lambda atoms: "http://" + "".join(atoms)),
+    st.text(max_size=40).map(lambda tail: "https://example.com/" + tail),
+    st.text(max_size=40).map(lambda host: f"http://{host}/"),
+    st.text(),
+)
+
+
+def read(url: str) -> NormalizedUrl | None:
+    try:
+        return normalize(url)
+    except InvalidUrl:
+        return None
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_one_page(one: str, other: str) -> None:
+    assert normalize(one).normalized_url == normalize(other).normalized_url
+    assert normalize(one).page_id == normalize(other).page_id
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_two_pages(one: str, other: str) -> None:
+    assert normalize(one).page_id != normalize(other).page_id
+
+
+def test_there_are_as_many_pairs_as_promised() -> None:
+    assert len({*SAME, *DIFFERENT}) >= 80
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", " ", "example.com/a", "//example.com/a", "/a", "https://", "https:///", "https://?", "https://#/a"),
+        *(
+            "ftp://example.com/",
+            "mailto:ann@example.com",
+            "javascript:alert(1)",
+            "file:///etc/passwd",
+            "data:,x",
+            "ws://x/",
+        ),
+        *("localhost:8000/a", "about:blank", "view-source:https://example.com/"),
+        *("https://exa mple.com/", "https://exa<mple.com/", "https://a%00b.com/", "https://x%2Fy/", "https://%zz/"),
+        *(
+            "https://x:65536/",
+            "https://x:a/",
+            "https://256.1.1.1/",
+            "https://256.1.1.1../",
+            "https://[::1/",
+            "https://[x]/",
+        ),
+        *("https://./", "https://.../", "https://\u3002/", "https://\u00ad/", "https://" + "a" * 254 + "/"),
+        *("https://x/\ud800", "https://\udfff/"),
+        *(f"https://x/a{control}b" for control in "\x00\t\n\r\x1f\x7f\x80\x9f"),
+        *("\nhttps://x/", "https://x/\n", "ht\ntps://x/"),
+    ],
+)
+def test_refusals(url: str) -> None:
+    with pytest.raises(InvalidUrl) as refusal:
+        normalize(url)
+    assert refusal.value.reason
+
+
+def test_the_cap_counts_characters_before_encoding() -> None:
+    longest = "https://example.com/" + "中" * (URL_MAX - 20)
+    assert len(longest) == URL_MAX
+    assert len(normalize(longest).normalized_url) > URL_MAX
+    with pytest.raises(InvalidUrl):
+        normalize(longest + "a")
+
+
+def test_the_id_is_the_hash_of_the_normalised_url() -> None:
+    page = normalize("https://example.com/a?b=1")
+    digest = hashlib.sha256(b"https://example.com/a?b=1").digest()
+    assert page.normalized_url == "https://example.com/a?b=1"
+    assert len(page.page_id) == 35
+    bits = f"{int.from_bytes(digest):0256b}"[:160]
+    letters = "abcdefghijklmnopqrstuvwxyz234567"
+    assert page.page_id == "p1_" + "".join(letters[int(bits[at : at + 5], 2)] for at in range(0, 160, 5))
+
+
+def test_the_rules_that_changed_a_url_are_named_in_their_order() -> None:
+    page = normalize(
+        "HTTP:\\\\u:p@WWW.EXAMPLE.com.:80//x/../a%7e/index.html/?utm_source=n&b&GCLID=1&a=+&utm_source=m#part"
+    )
+    assert page.normalized_url == "https://example.com/a~?a=%20&b="
+    assert page.rules_applied == tuple(rule.value for rule in Rule if rule != Rule.DROP_EMPTY_QUERY)
+    assert page.removed_params == ("utm_source", "GCLID")
+
+
+@pytest.mark.parametrize(
+    ("url", "rules"),
+    [
+        ("https://example.com/a?b=1", ()),
+        ("https://example.com/#!/a", ()),
+        ("https://example.com/?", ("drop_empty_query",)),
+        ("https://example.com/a/", ("drop_trailing_slash",)),
+        ("https://example.com:443/", ("drop_default_port",)),
+        ("https://example.com/a%2fb", ("percent_encoding",)),
+        ("https://example.com/?b=1&a=2", ("sort_query",)),
+        ("http://example.com/", ("http_to_https",)),
+        ("https://EXAMPLE.com/", ("canonical_host",)),
+    ],
+)
+def test_a_rule_is_named_only_where_it_changed_something(url: str, rules: tuple[str, ...]) -> None:
+    assert normalize(url).rules_applied == rules
+
+
+@settings(max_examples=600, deadline=None)
+@given(URLS)
+@example("https://%\u200b2e/")
+@example("https://x/%%34%31")
+def test_normalising_is_idempotent_and_never_fails_otherwise(url: str) -> None:
+    page = read(url)
+    if page is None:
+        return
+    again = renormalize(page.normalized_url)
+    assert again == (page.page_id, page.normalized_url, (), ())
+    assert (page.normalized_url != url) == bool(page.rules_applied)
+    assert is_page_id(page.page_id)
+    assert page.normalized_url.isascii()
+    assert len(page.normalized_url) <= NORMALIZED_MAX
+
+
+@settings(max_examples=300, deadline=None)
+@given(URLS)
+def test_a_browser_reads_the_result_as_it_stands(url: str) -> None:
+    if page := read(url):
+        assert ada_url.URL(page.normalized_url).href == page.normalized_url
+
+
+@settings(max_examples=300, deadline=None)
+@given(URLS, URLS)
+def test_ids_are_equal_as_the_normalised_urls_are(one: str, other: str) -> None:
+    first, second = read(one), read(other)
+    if first and second:
+        assert (first.page_id == second.page_id) == (first.normalized_url == second.normalized_url)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["", "1", "2"])), max_size=8), st.randoms())
+def test_the_order_of_other_names_does_not_count(pairs: list[tuple[str, str]], random: object) -> None:
+    names = sorted({name for name, _ in pairs})
+    random.shuffle(names)  # type: ignore[attr-defined]
+    regrouped = [pair for name in names for pair in pairs if pair[0] == name]
+    one, other = ("https://x/?" + "&".join(map("=".join, given_pairs)) for given_pairs in (pairs, regrouped))
+    assert normalize(one).page_id == normalize(other).page_id
+
+
+def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object, **options: object) -> None:
+        raise AssertionError("a socket was asked for")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    for url, _ in SAME:
+        normalize(url)
+
+
+HOSTILE = [
+    *(
+        "https://x" + piece * (2_030 // len(piece))
+        for piece in ("/..", "/", "/a/..", "/%2e", "/index.html", "/a", "\\")
+    ),
+    *(
+        "https://x/" + piece * (2_030 // len(piece))
+        for piece in ("%25%32%35", "%", "%2", ".index.html/", "中", "💩", "a&")
+    ),
+    *("https://x/?" + piece * (2_030 // len(piece)) for piece in ("&", "a&", "utm_a&", "=", "+", "%", "b&a&", "?")),
+    *(
+        "https://" + piece * (2_030 // len(piece))
+        for piece in ("www.", ".", "@", ":", "[", "xn--", "é.", "中", "%41", "1.", "\ufdfa")
+    ),
+    "https:" + "/" * 2_030,
+    "https://x/#!" + "#" * 2_000,
+]
+
+
+@pytest.mark.parametrize("url", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_urls_are_quick(url: str) -> None:
+    assert len(url) <= URL_MAX
+    read(url)
+    started = time.perf_counter()
+    read(url)
+    assert time.perf_counter() - started < 0.1
+
+
+def test_page_id_syntax() -> None:
+    good = "p1_" + "a2" * 16
+    assert is_page_id(good)
+    for bad in ("", good + "\n", good + "a", good[:-1], good.upper(), "p2" + good[2:], " " + good, "p1_" + "a1" * 16):
+        assert not is_page_id(bad)
+
+
+@pytest.mark.parametrize("name", ["id", "ref", "source", "page", "q", "s", "v", "t", "utm", "ga", "si", "spm", "trk"])
+def test_names_that_choose_content_are_not_tracking(name: str) -> None:
+    assert not is_tracking(name)

@@ -1,0 +1,200 @@
+"""Word lists of createMessage: what a blocked word matches, and what never (decisions: messages)."""
+
+import re
+import time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from messaging.word_lists import MATCHES_MAX, WORD_MAX, InvalidWord, Match, compile_words
+from messaging.word_lists.folding import fold, origins
+
+MATCHING = [
+    ("cialis", "buy CIALIS today", "CIALIS"),
+    ("cialis", "cialis", "cialis"),
+    ("cialis", "(cialis)", "cialis"),
+    ("cialis", "ｃｉａｌｉｓ!", "ｃｉａｌｉｓ"),
+    ("cialis", "ci\u200bal\u00adis", "ci\u200bal\u00adis"),
+    ("cialis", "𝓬𝓲𝓪𝓵𝓲𝓼", "𝓬𝓲𝓪𝓵𝓲𝓼"),
+    ("cialis", "c\u0336i\u0336a\u0336l\u0336i\u0336s\u0336", "c\u0336i\u0336a\u0336l\u0336i\u0336s\u0336"),
+    ("ci\u200balis", "cialis", "cialis"),
+    ("  cialis  ", "cialis", "cialis"),
+    ('"cialis".', "cialis", "cialis"),
+    ("buy now", "Buy -- NOW!", "Buy -- NOW"),
+    ("buy now", "buy\n\nnow", "buy\n\nnow"),
+    ("buy now", "buy,now", "buy,now"),
+    ("buy now", "buy 🍆 $ now", "buy 🍆 $ now"),
+    ("buy   now", "buy now", "buy now"),
+    ("buy-now", "buy now", "buy now"),
+    ("e-mail", "an e\u2011mail", "e\u2011mail"),
+    ("e-mail", "E Mail", "E Mail"),
+    ("don't", "Don\u2019t", "Don\u2019t"),
+    ("spam*", "spammer", "spam"),
+    ("spam*", "spam", "spam"),
+    ("spam＊", "spammer", "spam"),
+    ("spam**", "spammer", "spam"),
+    ("buy no*", "buy nothing", "buy no"),
+    ("straße", "STRASSE", "STRASSE"),
+    ("strasse", "Straße", "Straße"),
+    ("résumé", "RE\u0301SUME\u0301", "RE\u0301SUME\u0301"),
+    ("istanbul", "İSTANBUL", "İSTANBUL"),
+    ("kız", "KIZ", "KIZ"),
+    ("kiz", "kız", "kız"),
+    ("office", "oﬃce", "oﬃce"),
+    ("ガス", "ｶﾞｽ", "ｶﾞｽ"),
+    ("각", "\u1100\u1161\u11a8", "\u1100\u1161\u11a8"),
+    ("हिन्दी", "वह हिन्दी है", "हिन्दी"),
+    ("赌博", "去,赌博。", "赌博"),
+    ("赌*", "赌博网站", "赌"),
+    ("a$$", "what an a$$.", "a$$"),
+    ("a$$hole", "A$$HOLE", "A$$HOLE"),
+    ("C++", "learn c++ now", "c++"),
+    ("@bob", "hi @Bob!", "@Bob"),
+    ("sh!t", "Sh!t", "Sh!t"),
+    ("yahoo!", "yahoo", "yahoo"),
+    ("a b c", "x a b a b c", "a b c"),
+    ("bad_word", "bad_word", "bad_word"),
+]
+
+APART = [
+    ("cialis", "specialist cialist especialis cialis_ cialis2"),
+    ("cialis", "ciali s"),
+    ("buy now", "buynow buy  snow rebuy now"),
+    ("e-mail", "email"),
+    ("spam*", "antispam"),
+    ("buy no*", "buy yes no"),
+    ("a$$", "a hole, a $$ and $$"),
+    ("a$$hole", "a hole"),
+    ("C++", "vitamin C"),
+    ("f*ck", "f ck"),
+    ("@bob", "bob @bobby"),
+    ("resume", "résumé"),
+    ("हि", "हिन्दी"),
+    ("赌博", "我喜欢赌博网站"),
+    ("ｒ", "р"),
+]
+
+
+@pytest.mark.parametrize(("word", "text", "found"), MATCHING)
+def test_a_word_matches(word: str, text: str, found: str) -> None:
+    matches = compile_words([word]).matches(text)
+    assert [(match.word, text[match.start : match.end]) for match in matches] == [(word, found)]
+    assert compile_words([word]).first_match(text) == matches[0]
+
+
+@pytest.mark.parametrize(("word", "text"), APART)
+def test_a_word_does_not_match(word: str, text: str) -> None:
+    assert compile_words([word]).matches(text) == []
+    assert compile_words([word]).first_match(text) is None
+
+
+def test_all_matches_are_told_overlapping_ones_too() -> None:
+    text = "Ünder: buy now, buy"
+    assert compile_words(["buy", "buy now", "now", "n*", "unheard"]).matches(text) == [
+        Match("buy", 7, 10),
+        Match("buy now", 7, 14),
+        Match("n*", 11, 12),
+        Match("now", 11, 14),
+        Match("buy", 16, 19),
+    ]
+
+
+def test_matches_are_bounded() -> None:
+    assert len(compile_words(["a"]).matches("a " * 5_000)) == MATCHES_MAX
+
+
+def test_a_list_is_compiled_once_and_compares_by_its_words() -> None:
+    one = compile_words(["a", "b"])
+    assert compile_words(iter(["a", "b"])) is one
+    assert {one: 1}[compile_words(("a", "b"))] == 1
+    assert one != compile_words(["b", "a"])
+    assert compile_words([]).matches("anything") == []
+
+
+@pytest.mark.parametrize(
+    "word", ["", " ", "\u200b", "*", "* *", "...", "!!!", "$$$", "🍆", "-*", "x" * (WORD_MAX + 1), "$" * 5 + "a"]
+)
+def test_entries_that_could_not_match_are_refused(word: str) -> None:
+    with pytest.raises(InvalidWord):
+        compile_words(["fine", word])
+
+
+def naive(word: str, text: str) -> set[tuple[int, int]]:
+    """What the rules say, in a regular expression per entry, for plain entries and folded ASCII texts."""
+    inner = re.compile(r"\W+".join(re.findall(r"\w+", word.lower())))
+    boundary = "" if word.endswith("*") else r"(?!\w)"
+    found = re.finditer(rf"(?<!\w)(?=({inner.pattern}){boundary})", text.lower())
+    return {match.span(1) for match in found}
+
+
+PLAIN_WORDS = st.from_regex(r"[ab_]{1,3}([ ,.-]{1,2}[ab1]{1,2}){0,2}\*?", fullmatch=True)
+TEXTS = st.lists(st.sampled_from(["a", "b", "ab", "A", "_", "1", " ", ", ", ". ", "-", "$", "a b", "ba"]), max_size=25)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(PLAIN_WORDS, max_size=6), TEXTS.map("".join))
+@example(["a b", "b a"], "a b a b")
+def test_a_list_finds_what_one_regular_expression_per_word_finds(words: list[str], text: str) -> None:
+    shown = {(match.start, match.end) for match in compile_words(words).matches(text)}
+    assert shown == set().union(*(naive(word, text) for word in words))
+
+
+STRANGE = st.text(
+    st.sampled_from("abİıßéﬁ\u0301\u0323\u0345\u0336\u200b\u200d\ufeff\u1100\u1161\u11a8가ｶﾞ\ufdfaส\u0e33ा𝓬 ,$*")
+    | st.characters()
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(STRANGE)
+def test_positions_cover_the_folded_text(text: str) -> None:
+    starts, ends = origins(text)
+    assert len(starts) == len(ends) == len(fold(text))
+    assert starts == sorted(starts)
+    assert all(0 <= start < end <= len(text) for start, end in zip(starts, ends, strict=True))
+    pieces = sorted(set(zip(starts, ends, strict=True)))
+    assert "".join(fold(text[start:end]) for start, end in pieces) == fold(text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(STRANGE, STRANGE, STRANGE)
+def test_a_word_between_spaces_is_always_found(before: str, word: str, after: str) -> None:
+    try:
+        words = compile_words([word])
+    except InvalidWord:
+        return
+    text = f"{before} {word.rstrip('*＊')} {after}"
+    assert words.first_match(text)
+
+
+WORDS = [f"{'abcdefghij' * 9}{n:010d}" for n in range(500)]
+HOSTILE = {
+    "prose": "hello world and so on " * 909,
+    "one letter": "a " * 10_000,
+    "one word": "a" * 20_000,
+    "near misses": WORDS[7][:-1] * 200,
+    "unordered marks": "a" + "\u0301\u0316" * 10_000,
+    "marks in blocks": "a" + "\u0301" * 10_000 + "\u0316" * 10_000,
+    "zero-width": "\u200b" * 20_000,
+    "expanding": "\ufdfa" * 20_000,
+    "jamo": "\u1100\u1161" * 10_000,
+    "gaps": ("a" + " " * 99) * 200,
+    "cyrillic": "привет мир " * 1_818,
+}
+LISTS = {
+    "500 words": WORDS,
+    "500 prefixes": [word[:-1] + "*" for word in WORDS[::10]],
+    "phrases": ["a " * count + "b" for count in range(1, 50)],
+    "prefixed phrases": ["a " * count + "b*" for count in range(49)],
+    "signs": ["$" * before + "a" + "+" * after for before in range(5) for after in range(1, 5)],
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("words", LISTS.values(), ids=LISTS)
+def test_hostile_texts_are_quick(words: list[str], text: str) -> None:
+    compiled = compile_words(words)
+    started = time.perf_counter()
+    compiled.first_match(text)
+    assert time.perf_counter() - started < 0.5
