@@ -40,7 +40,7 @@ def shows_on(rules: Mapping[str, Any], path: str) -> bool:
         return True
     readable = _decoded(path)
     hit = any(matches(pattern, path) or matches(pattern, readable) for pattern in rules["patterns"])
-    return hit == (rules["type"] == "patterns")
+    return hit is (rules["type"] == "patterns")
 
 
 def _decoded(path: str) -> str:

@@ -17,7 +17,8 @@ HASH_BYTES = 16
 MAKE = "INSERT INTO embeds_dailysalt (day, salt) VALUES (%s, %s) ON CONFLICT DO NOTHING"
 READ = "SELECT salt FROM embeds_dailysalt WHERE day = %s"
 
-_kept: tuple[date, bytes] | None = None
+# At most one: a process that runs over midnight must not hold on to yesterday's.
+remembered: dict[date, bytes] = {}
 
 
 def visitor_hash(*, day: date, embed_id: UUID, address: str, user_agent: str) -> bytes:
@@ -28,23 +29,17 @@ def visitor_hash(*, day: date, embed_id: UUID, address: str, user_agent: str) ->
 
 def salt_of(day: date) -> bytes:
     """The salt of a day, made by whoever needs it first. A process remembers one, and only once it is committed."""
-    if _kept is not None and _kept[0] == day:
-        return _kept[1]
+    if (salt := remembered.get(day)) is not None:
+        return salt
     with connection.cursor() as cursor:
         # Two statements: the second sees a salt that another process committed while the first one waited for it.
         cursor.execute(MAKE, [day, secrets.token_bytes(SALT_BYTES)])
         cursor.execute(READ, [day])
         salt = bytes(cursor.fetchone()[0])
-    transaction.on_commit(partial(_keep, day, salt))
+    transaction.on_commit(partial(_remember, day, salt))
     return salt
 
 
-def forget() -> None:
-    """Drop the remembered salt."""
-    global _kept
-    _kept = None
-
-
-def _keep(day: date, salt: bytes) -> None:
-    global _kept
-    _kept = (day, salt)
+def _remember(day: date, salt: bytes) -> None:
+    remembered.clear()
+    remembered[day] = salt

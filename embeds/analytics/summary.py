@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -85,7 +86,7 @@ def period(first: date | None, last: date | None, *, today: date) -> tuple[date,
 
 def summarize(*, embed_id: UUID, first: date, last: date) -> Summary:
     summary = Summary(embed_id, first, last, days={day: Counter() for day in days_between(first, last)})
-    asked = {"embed": embed_id, "first": first, "last": last}
+    asked: dict[str, Any] = {"embed": embed_id, "first": first, "last": last}
     pages: dict[str, Counter[str]] = {}
     with connection.cursor() as cursor:
         cursor.execute(COUNTS, asked | fold_parameters())

@@ -1,0 +1,332 @@
+"""createEmbedInstance, listEmbedInstances, getEmbedInstance, updateEmbedInstance, deleteEmbedInstance, blacklist."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html.parser import HTMLParser
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.conf import settings
+
+from config.api.ids import is_id
+from embeds.models import Embed, EmbedStatus
+from embeds.services import disable_embed
+from messaging.models import Community
+from tests.agents_at_work import working_agent
+from tests.api import Answer, Api
+from tests.embeds.making import INSTANCES, an_embed
+from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def community() -> Community:
+    return CommunityFactory()
+
+
+@pytest.fixture
+def owner() -> Api:
+    return Api.as_signed_in(PersonFactory())
+
+
+def new(community: Community, **fields: Any) -> dict[str, Any]:
+    return {"name": "My blog", "communityId": str(community.pk), **fields}
+
+
+def test_create_with_defaults(owner: Api, community: Community) -> None:
+    answer = owner.post(INSTANCES, new(community))
+    assert answer.status == 201
+    record = answer.json
+    assert is_id(record["id"])
+    assert answer.headers["Location"] == f"{INSTANCES}/{record['id']}"
+    assert record["createdAt"] == record["updatedAt"]
+    assert record["createdAt"].endswith("Z")
+    assert {name: record[name] for name in record if name not in {"id", "createdAt", "updatedAt", "ownerId"}} == {
+        "name": "My blog",
+        "description": "",
+        "communityId": str(community.pk),
+        "domainWhitelist": [],
+        "pageRules": {"type": "all", "patterns": []},
+        "triggerConfig": {
+            "type": "corner-tab",
+            "position": "bottom-right",
+            "message": "",
+            "color": "#2f5bd0",
+            "size": "medium",
+        },
+        "status": "active",
+        "blockedWords": [],
+        "embedCode": (
+            f'<script async src="{settings.APP_URL}/embed/v1.js" data-service-id="{record["id"]}"></script>'
+        ),
+    }
+    assert owner.get(f"{INSTANCES}/{record['id']}").json == record
+
+
+def test_create_with_everything(owner: Api, community: Community) -> None:
+    fields = {
+        "description": "Comments <b>below</b> posts",
+        "domainWhitelist": [" Example.COM ", "example.com.", "*.bücher.example:8080"],
+        "pageRules": {"type": "patterns", "patterns": ["/blog/*"]},
+        "triggerConfig": {
+            "type": "bubble",
+            "position": "top-left",
+            "message": "Talk",
+            "color": "#0aF",
+            "size": "large",
+        },
+        "status": "paused",
+        "blockedWords": ["spam*", "buy now"],
+    }
+    record = owner.post(INSTANCES, new(community, **fields)).json
+    expected = fields | {"domainWhitelist": ["example.com", "*.xn--bcher-kva.example:8080"]}
+    assert {name: record[name] for name in expected} == expected
+
+
+class Elements(HTMLParser):
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.found.append(("text", {data: None}))
+
+
+@pytest.mark.parametrize("name", ['"><script>alert(1)</script>', "</script>", "' onload='x", "<!--", "&quot;", "名前"])
+def test_embed_code_is_one_script_element_whatever_the_name_holds(owner: Api, community: Community, name: str) -> None:
+    record = owner.post(INSTANCES, new(community, name=name)).json
+    assert record["name"] == name
+    assert Elements(record["embedCode"]).found == [
+        ("script", {"async": None, "src": f"{settings.APP_URL}/embed/v1.js", "data-service-id": record["id"]})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"name": None}, "name"),
+        ({"name": "  "}, "name"),
+        ({"name": "x" * 121}, "name"),
+        ({"name": 5}, "name"),
+        ({"communityId": "1"}, "communityId"),
+        ({"communityId": None}, "communityId"),
+        ({"description": "x" * 2001}, "description"),
+        ({"description": []}, "description"),
+        ({"domainWhitelist": "example.com"}, "domainWhitelist"),
+        ({"domainWhitelist": ["ok.example", "https://bad.example"]}, "domainWhitelist[1]"),
+        ({"domainWhitelist": [f"{n}.example" for n in range(1001)]}, "domainWhitelist"),
+        ({"pageRules": "all"}, "pageRules"),
+        ({"pageRules": {}}, "pageRules.type"),
+        ({"pageRules": {"type": "regex"}}, "pageRules.type"),
+        ({"pageRules": {"type": "patterns", "patterns": ["x" * 513]}}, "pageRules.patterns[0]"),
+        ({"pageRules": {"type": "patterns", "patterns": ["/*"] * 101}}, "pageRules.patterns"),
+        ({"triggerConfig": {"type": "popup"}}, "triggerConfig.type"),
+        ({"triggerConfig": {"position": "center"}}, "triggerConfig.position"),
+        ({"triggerConfig": {"size": 3}}, "triggerConfig.size"),
+        ({"triggerConfig": {"message": "x" * 81}}, "triggerConfig.message"),
+        ({"triggerConfig": {"color": "red"}}, "triggerConfig.color"),
+        ({"triggerConfig": {"color": "#12345"}}, "triggerConfig.color"),
+        ({"triggerConfig": {"color": "#123\n"}}, "triggerConfig.color"),
+        ({"status": "gone"}, "status"),
+        ({"status": "disabled"}, "status"),
+        ({"blockedWords": ["fine", "***"]}, "blockedWords[1]"),
+        ({"blockedWords": ["x" * 101]}, "blockedWords[0]"),
+        ({"blockedWords": ["word"] * 501}, "blockedWords"),
+    ],
+)
+def test_a_bad_field_is_named(owner: Api, community: Community, fields: dict[str, Any], field: str) -> None:
+    created = owner.post(INSTANCES, new(community, **fields))
+    assert (created.status, created.error, created.json["field"]) == (400, "invalid_input", field)
+    assert not Embed.objects.exists()
+
+
+def test_longest_allowed(owner: Api, community: Community) -> None:
+    fields = {
+        "name": "x" * 120,
+        "description": "x" * 2000,
+        "domainWhitelist": [f"{n}.example" for n in range(1000)],
+        "pageRules": {"type": "exclude", "patterns": ["/" + "x" * 511] * 100},
+        "triggerConfig": {"message": "x" * 80},
+        "blockedWords": [f"{n:x>100}" for n in range(500)],
+    }
+    assert owner.post(INSTANCES, new(community, **fields)).status == 201
+
+
+@pytest.mark.parametrize("missing", ["name", "communityId"])
+def test_required_on_create(owner: Api, community: Community, missing: str) -> None:
+    body = new(community)
+    del body[missing]
+    answer = owner.post(INSTANCES, body)
+    assert (answer.status, answer.json["field"]) == (400, missing)
+
+
+def test_unknown_community(owner: Api, community: Community) -> None:
+    answer = owner.post(INSTANCES, {"name": "x", "communityId": str(uuid4())})
+    assert (answer.status, answer.error) == (404, "community_not_found")
+
+
+def test_read_only_and_unknown_fields_are_ignored(owner: Api, community: Community) -> None:
+    sent = {"id": str(uuid4()), "ownerId": str(uuid4()), "embedCode": "<b>", "createdAt": "never", "more": 1}
+    record = owner.post(INSTANCES, new(community, **sent)).json
+    assert all(record[name] != value for name, value in sent.items() if name in record)
+    assert "more" not in record
+
+
+def test_a_repeated_key_creates_once(owner: Api, community: Community) -> None:
+    first = owner.post(INSTANCES, new(community), key="once")
+    again = owner.post(INSTANCES, new(community), key="once")
+    assert (again.status, again.json) == (201, first.json)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert Embed.objects.count() == 1
+
+
+def test_list_is_one_s_own_newest_first_and_paged(django_assert_max_num_queries: Any) -> None:
+    person = PersonFactory()
+    made = [str(an_embed(person).pk) for _ in range(13)]
+    an_embed()
+    gone = an_embed(person)
+    api = Api.as_signed_in(person)
+    assert api.delete(f"{INSTANCES}/{gone.pk}").status == 200
+    with django_assert_max_num_queries(2):
+        first = api.get(INSTANCES)
+    rest = api.get(INSTANCES, cursor=first.json["nextCursor"])
+    assert [record["id"] for record in first.json["instances"] + rest.json["instances"]] == made[::-1]
+    assert (len(first.json["instances"]), first.json["hasMore"]) == (10, True)
+    assert (rest.json["hasMore"], rest.json["nextCursor"]) == (False, None)
+    assert Api.as_signed_in(PersonFactory()).get(INSTANCES, cursor=first.json["nextCursor"]).error == "invalid_cursor"
+
+
+def test_put_changes_what_is_given_and_nothing_else(owner: Api, community: Community) -> None:
+    before = owner.post(INSTANCES, new(community, description="Old", pageRules={"type": "all"})).json
+    path = f"{INSTANCES}/{before['id']}"
+    changes = {"name": "New", "status": "paused", "triggerConfig": {"message": "Hi"}, "ownerId": str(uuid4())}
+    after = owner.put(path, changes).json
+    expected = before | {"name": "New", "status": "paused"}
+    expected["triggerConfig"] = before["triggerConfig"] | {"message": "Hi"}
+    assert after == expected | {"updatedAt": after["updatedAt"]}
+    assert after["updatedAt"] > before["updatedAt"]
+    assert owner.get(path).json == after
+    assert owner.put(path, {"status": "active", "pageRules": {"patterns": ["/x"]}}).json["pageRules"] == {
+        "type": "all",
+        "patterns": ["/x"],
+    }
+    assert owner.put(path, {}).status == 200
+
+
+def test_what_is_read_can_be_put_back(owner: Api, community: Community) -> None:
+    record = owner.post(INSTANCES, new(community)).json
+    disable_embed(embed_id=record["id"], by=SuperAdminFactory(), reason="Spam")
+    path = f"{INSTANCES}/{record['id']}"
+    read = owner.get(path).json
+    assert read["status"] == "disabled"
+    assert owner.put(path, read | {"name": "Renamed"}).json["name"] == "Renamed"
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "field"),
+    [
+        ({"name": ""}, 400, "name"),
+        ({"communityId": "x"}, 400, "communityId"),
+        ({"triggerConfig": {"color": "blue"}}, 400, "triggerConfig.color"),
+        ({"domainWhitelist": ["a b"]}, 400, "domainWhitelist[0]"),
+        ({"status": "disabled"}, 400, "status"),
+        ({"communityId": str(uuid4())}, 404, None),
+    ],
+)
+def test_put_refuses_as_create_does(changes: dict[str, Any], status: int, field: str | None) -> None:
+    embed = an_embed()
+    answer = Api.as_signed_in(embed.owner).put(f"{INSTANCES}/{embed.pk}", changes)
+    assert (answer.status, answer.json.get("field")) == (status, field)
+    unchanged = Embed.objects.get(pk=embed.pk)
+    assert (unchanged.name, unchanged.updated_at) == (embed.name, embed.updated_at)
+
+
+@pytest.mark.parametrize("wanted", ["active", "paused"])
+def test_only_a_super_admin_lifts_disabled(wanted: str) -> None:
+    embed, boss_s = an_embed(), an_embed(SuperAdminFactory())
+    for held in (embed, boss_s):
+        disable_embed(embed_id=held.pk, by=boss_s.owner)
+    refused = Api.as_signed_in(embed.owner).put(f"{INSTANCES}/{embed.pk}", {"status": wanted})
+    assert (refused.status, refused.error) == (403, "embed_disabled")
+    lifted = Api.as_signed_in(boss_s.owner).put(f"{INSTANCES}/{boss_s.pk}", {"status": wanted})
+    assert lifted.json["status"] == wanted
+
+
+def test_delete_is_soft_and_final() -> None:
+    embed = an_embed()
+    api, path = Api.as_signed_in(embed.owner), f"{INSTANCES}/{embed.pk}"
+    assert api.delete(path).json == {"id": str(embed.pk), "deleted": True}
+    assert [api.delete(path).status, api.get(path).status, api.put(path, {}).status] == [404, 404, 404]
+    assert Api().get(f"/api/embeds/config/{embed.pk}").error == "embed_not_found"
+    assert Embed.objects.filter(pk=embed.pk).exists()
+
+
+def test_blacklist_both_ways() -> None:
+    embed = an_embed()
+    api, path = Api.as_signed_in(embed.owner), f"{INSTANCES}/{embed.pk}/blacklist"
+    assert api.get(path).json == {"domains": []}
+    put = api.put(path, {"domains": ["Evil.NET", "evil.net.", "*.bad.example"]})
+    assert put.json == {"domains": ["evil.net", "*.bad.example"]}
+    assert api.get(path).json == put.json
+    for bad, field in (
+        ({}, "domains"),
+        ({"domains": "x"}, "domains"),
+        ({"domains": [1]}, "domains[0]"),
+        ({"domains": ["x/y"]}, "domains[0]"),
+        ({"domains": [f"{n}.example" for n in range(1001)]}, "domains"),
+    ):
+        refused = api.put(path, bad)
+        assert (refused.status, refused.json["field"]) == (400, field)
+    assert api.get(path).json == put.json
+
+
+ID_ROUTES: dict[str, Callable[[Api, str], Answer]] = {
+    "get": lambda api, id: api.get(f"{INSTANCES}/{id}"),
+    "put": lambda api, id: api.put(f"{INSTANCES}/{id}", {"name": "Mine now"}),
+    "delete": lambda api, id: api.delete(f"{INSTANCES}/{id}"),
+    "get blacklist": lambda api, id: api.get(f"{INSTANCES}/{id}/blacklist"),
+    "put blacklist": lambda api, id: api.put(f"{INSTANCES}/{id}/blacklist", {"domains": []}),
+    "analytics": lambda api, id: api.get(f"/api/embeds/analytics/{id}"),
+}
+
+
+@pytest.mark.parametrize("call", ID_ROUTES.values(), ids=ID_ROUTES.keys())
+def test_who_may(call: Callable[[Api, str], Answer]) -> None:
+    embed = an_embed()
+    others: list[tuple[Api, int, str]] = [
+        (Api.as_signed_in(PersonFactory()), 403, "not_owner"),
+        (Api.as_signed_in(SuperAdminFactory()), 403, "not_owner"),
+        (working_agent().api, 403, "agent_route_not_allowed"),
+        (Api.as_person(embed.owner), 401, "invalid_token"),
+        (Api(), 401, "not_authenticated"),
+    ]
+    for api, status, code in others:
+        answer = call(api, str(embed.pk))
+        assert (answer.status, answer.error) == (status, code)
+    owner = Api.as_signed_in(embed.owner)
+    for unknown in (str(uuid4()), "17", "%00", "x" * 500):
+        assert (call(owner, unknown).status, call(owner, unknown).error) == (404, "embed_not_found")
+    kept = Embed.objects.get(pk=embed.pk)
+    assert (kept.name, kept.updated_at, kept.status) == (embed.name, embed.updated_at, EmbedStatus.ACTIVE)
+    assert call(owner, str(embed.pk)).status == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_who_may_on_the_collection(method: str, community: Community) -> None:
+    body = new(community)
+    for api, status, code in (
+        (working_agent().api, 403, "agent_route_not_allowed"),
+        (Api.as_person(PersonFactory()), 401, "invalid_token"),
+        (Api(), 401, "not_authenticated"),
+    ):
+        answer = api.get(INSTANCES) if method == "GET" else api.post(INSTANCES, body)
+        assert (answer.status, answer.error) == (status, code)
+    assert not Embed.objects.exists()
