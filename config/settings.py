@@ -40,7 +40,7 @@ CONTENT_RULES = ["messaging.rules.CommunityRule", "embeds.rules.EmbedRule"]
 # Dotted paths to what deletes old rows, `(now, dry_run) -> {what: count}`, for the command `prune`.
 PRUNERS = ["messaging.services.pruning.prune", "embeds.analytics.retention.prune"]
 # Dotted paths to what fills the demo, in order; each takes a messaging.demo.DemoScene.
-DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation", "reactions.demo.reactions"]
+DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation", "reactions.demo.reactions", "embeds.demo.embed"]
 HOURLY_LIMITS = {"post": 30, "reply": 30, "quote": 30, "react": 120}
 # Name of a soft throttle: calls, seconds.
 SOFT_THROTTLES = {

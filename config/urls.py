@@ -11,6 +11,7 @@ urlpatterns = [
     path("", include("agents.urls")),
     path("", include("reactions.urls")),
     path("", include("embeds.urls")),
+    path("", include("embeds.pages.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
     path("api/redoc/", SpectacularRedocView.as_view(url_name="schema"), name="redoc"),

@@ -1,0 +1,73 @@
+"""What browsers are told about our pages: where they may be framed and what they may load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from embeds import domains
+from embeds.models import Embed
+
+# Proxies cut long headers off; a longer list is narrowed to the page that asks.
+SOURCES_MAX = 3_000
+ANYWHERE = "http: https:"
+NOWHERE = "'none'"
+BASE = {
+    "default-src": NOWHERE,
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self'",
+    "connect-src": "'self'",
+    "base-uri": NOWHERE,
+    "form-action": NOWHERE,
+    "frame-ancestors": NOWHERE,
+    "require-trusted-types-for": "'script'",
+    "trusted-types": NOWHERE,
+}
+View = Callable[..., HttpResponse]
+
+
+def policy(**changes: str) -> str:
+    """The strict policy of our pages; `changes` name directives with underscores."""
+    directives = BASE | {name.replace("_", "-"): value for name, value in changes.items()}
+    return "; ".join(f"{name} {value}" for name, value in directives.items())
+
+
+def page(view: View) -> View:
+    """A page of ours: the strict policy, unless the view sets a looser one, and never kept by a shared cache."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        response.headers.setdefault("Content-Security-Policy", policy())
+        response.headers.setdefault("Cache-Control", "private, no-cache")
+        response.headers.setdefault("Referrer-Policy", "same-origin")
+        return response
+
+    return wrapped
+
+
+def frame_ancestors(embed: Embed, referer: str) -> str:
+    """Which pages may hold the panel: those of the whitelist, not the blacklist's. `referer` is where the frame stands."""
+    host = domains.host_of_url(referer) if referer else None
+    if host is not None and not embed.allows_host(host):
+        return NOWHERE
+    if not embed.domain_whitelist:
+        return ANYWHERE
+    sources = " ".join(_sources(embed.domain_whitelist))
+    if len(sources) <= SOURCES_MAX:
+        return sources
+    return NOWHERE if host is None else " ".join(_sources([host]))
+
+
+def _sources(entries: Iterable[str]) -> list[str]:
+    """CSP sources of whitelist entries. A source of http matches https as well; without a port one is for every port."""
+    sources = []
+    for entry in entries:
+        bare = entry.startswith(("*.", "www.", "[")) or domains.PORT.sub("", entry).replace(".", "").isdigit()
+        for host in [entry] if bare else [entry, f"www.{entry}"]:
+            sources.append(f"http://{host}" if domains.PORT.search(host) else f"http://{host}:*")
+    return sources

@@ -1,0 +1,15 @@
+/** Events of the panel; silent where the reader asks for privacy. */
+
+import { settings } from "./words.js";
+
+let page = null;
+
+export function setPage(url) {
+  page = url.split(/[?#]/)[0];
+}
+
+export function count(event) {
+  if (navigator.globalPrivacyControl || !page || !navigator.sendBeacon) return;
+  const body = JSON.stringify({ serviceId: settings.serviceId, event, pageUrl: page });
+  navigator.sendBeacon("/api/embeds/analytics/events", new Blob([body], { type: "text/plain" }));
+}

@@ -1,0 +1,132 @@
+/** Where a person writes: a post, a reply or a quote. A draft outlives every failure, together with its key. */
+
+import { newKey, write } from "./api.js";
+import { fill, h, icon, said } from "./dom.js";
+import { explain } from "./failures.js";
+import { recall, remember } from "./memory.js";
+import { t } from "./words.js";
+
+export const CONTENT_MAX = 20000;
+const COUNTER_FROM = 0.8 * CONTENT_MAX;
+const EXCERPT = 140;
+
+/** Characters as the service counts them: code points. */
+const lengthOf = (text) => [...text].length;
+
+export class Composer {
+  /**
+   * `desk`: { signedIn(), announce(text), pageId() }; `parent`: the message replied to, or null for a post of its own;
+   * `onSent(message)` gets the new message.
+   */
+  constructor({ desk, parent, label, onSent }) {
+    Object.assign(this, { desk, parent, onSent, quote: null, key: null });
+    this.area = h("textarea", { rows: 1, dir: "auto", "aria-label": label, placeholder: label, oninput: () => this.changed(), onkeydown: (event) => this.shortcut(event) });
+    this.counter = h("span", { class: "counter", role: "status" });
+    this.problem = h("p", { class: "problem", role: "alert", hidden: true });
+    this.quoted = h("div", { class: "quoted", hidden: true });
+    this.button = h("button", { type: "submit", class: "primary" }, icon("send"), h("span", {}, t(parent ? "panel.send_reply" : "panel.send")));
+    this.element = h("form", { class: "composer", onsubmit: (event) => this.submit(event) },
+      this.quoted, this.area, this.problem, h("div", { class: "bar" }, this.counter, this.button));
+  }
+
+  get draftName() {
+    return `draft ${this.desk.pageId()} ${this.parent ? this.parent.id : ""}`;
+  }
+
+  /** Take up the draft of this place, or start empty. Until the page is known there is no place to write to. */
+  restore() {
+    this.element.inert = !this.desk.pageId();
+    const draft = recall(this.draftName) || {};
+    this.area.value = draft.text || "";
+    this.key = draft.key || null;
+    this.setQuote(draft.quote || null);
+    this.say("");
+  }
+
+  keep() {
+    const text = this.area.value;
+    const draft = text || this.quote ? { text, quote: this.quote, key: this.key } : null;
+    remember(this.draftName, draft);
+  }
+
+  setQuote(message) {
+    this.quote = message && { id: message.id, content: message.content.slice(0, EXCERPT), author: { name: message.author.name } };
+    this.quoted.hidden = !message;
+    if (message) {
+      const drop = h("button", { type: "button", class: "icon", "aria-label": t("panel.drop_quote"), onclick: () => this.setQuote(null) }, icon("cross"));
+      fill(this.quoted, h("p", {}, h("strong", {}, t("panel.quoting", { name: this.quote.author.name })), said("span", this.quote.content)), drop);
+    }
+    this.changed();
+  }
+
+  changed() {
+    const length = lengthOf(this.area.value);
+    const left = CONTENT_MAX - length;
+    this.counter.textContent = length < COUNTER_FROM ? "" : t(left < 0 ? "panel.over" : "panel.left", { n: Math.abs(left) });
+    this.counter.classList.toggle("over", left < 0);
+    this.element.classList.toggle("filled", length > 0 || this.quote !== null);
+    this.keep();
+  }
+
+  shortcut(event) {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.submit(event);
+  }
+
+  say(problem) {
+    this.problem.textContent = problem;
+    this.problem.hidden = !problem;
+  }
+
+  async submit(event) {
+    event.preventDefault();
+    if (this.busy) return;
+    this.say("");
+    if (!this.area.value.trim() && !this.quote) {
+      this.say(t("error.empty_message"));
+      return this.area.focus();
+    }
+    const session = await this.desk.signedIn();
+    if (!session) return;
+    this.setBusy(true);
+    try {
+      await this.send(session);
+    } catch (failure) {
+      if (failure.signedOut) this.desk.signedOut();
+      this.say(`${explain(failure)} ${t("panel.kept")}`);
+    }
+    this.setBusy(false);
+  }
+
+  async send(session) {
+    this.key = this.key || newKey();
+    this.keep();
+    const place = this.draftName;
+    const body = { pageId: this.desk.pageId(), content: this.area.value, sourceApp: "embed" };
+    if (this.parent) body.parentId = this.parent.id;
+    if (this.quote) body.quoteId = this.quote.id;
+    const { record, headers } = await write(session, "POST", "/api/messages", { body, key: this.key });
+    this.key = null;
+    // An earlier attempt had arrived after all, with other words: those are published, these stay a draft.
+    const earlier = headers.get("Idempotency-Payload-Mismatch") === "true";
+    if (!earlier) remember(place, null);
+    if (place === this.draftName) this.sent(earlier);
+    this.onSent(record);
+  }
+
+  sent(earlier) {
+    if (earlier) {
+      this.keep();
+      return this.say(t("panel.earlier"));
+    }
+    this.area.value = "";
+    this.setQuote(null);
+  }
+
+  setBusy(busy) {
+    this.busy = busy;
+    this.area.readOnly = busy;
+    this.element.classList.toggle("busy", busy);
+    this.button.setAttribute("aria-disabled", String(busy));
+    this.button.lastChild.textContent = t(busy ? "panel.sending" : this.parent ? "panel.send_reply" : "panel.send");
+  }
+}

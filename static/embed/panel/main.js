@@ -1,0 +1,82 @@
+/** The panel: puts its parts together and lets them ask one another. */
+
+import { setPage } from "./analytics.js";
+import { Composer } from "./composer.js";
+import { fill, h } from "./dom.js";
+import { askToClose, embedded, firstPageUrl, listen, tellReady } from "./host.js";
+import { current, onChange, signIn, signOut } from "./session.js";
+import { refreshEvery, Thread } from "./thread.js";
+import { settings, t } from "./words.js";
+
+const byId = (id) => document.getElementById(id);
+const toast = byId("toast");
+const scroller = byId("scroll");
+let visible = true;
+
+/** What posts and composers may ask of the panel around them. */
+const desk = {
+  pageId: () => thread.pageId || "",
+  announce: (text) => show(text),
+  failed: (failure, text) => {
+    if (failure.signedOut) signOut();
+    show(text, "problem");
+  },
+  signedOut: signOut,
+  published: (message) => thread.published(message),
+  toTop: () => scroller.scrollTo({ top: 0 }),
+  pageChanged: () => composer.restore(),
+  quote: (message) => {
+    composer.setQuote(message);
+    composer.area.focus();
+  },
+  /** The session; where there is none, the sign-in window is opened and waited for. Call it from a click. */
+  async signedIn() {
+    const session = current() || (await signIn());
+    if (session === undefined) show(t("panel.popup_blocked"), "problem");
+    return session;
+  },
+};
+
+function show(text, kind = "") {
+  clearTimeout(show.timer);
+  fill(toast, h("p", { class: kind }, text));
+  show.timer = setTimeout(() => fill(toast), 7000);
+}
+
+const thread = new Thread(desk);
+const composer = new Composer({ desk, parent: null, label: t("panel.write"), onSent: (message) => thread.published(message) });
+
+function showAccount() {
+  const session = current();
+  fill(byId("account"), session
+    ? [h("span", {}, t("panel.signed_in_as", { name: session.user.name })), h("button", { type: "button", class: "quiet", onclick: signOut }, t("panel.sign_out"))]
+    : [h("span", {}, t("panel.join")), h("button", { type: "button", class: "quiet", onclick: desk.signedIn }, t("panel.sign_in"))]);
+}
+
+function go(url) {
+  if (!url || url === thread.url) return;
+  setPage(url);
+  thread.open(url);
+}
+
+document.documentElement.style.setProperty("--accent", settings.accent);
+document.documentElement.style.setProperty("--on-accent", settings.onAccent);
+document.documentElement.classList.toggle("embedded", embedded);
+scroller.append(thread.element);
+byId("write").append(composer.element, h("div", { id: "account" }));
+byId("kind").onchange = (event) => thread.setKind(event.target.value);
+addEventListener("keydown", (event) => event.key === "Escape" && askToClose());
+onChange(showAccount);
+showAccount();
+listen({
+  page: go,
+  open: () => { visible = true; thread.refresh(); },
+  close: () => { visible = false; },
+});
+setInterval(() => {
+  if (!visible || document.visibilityState !== "visible") return;
+  thread.tick();
+  thread.refresh();
+}, refreshEvery);
+go(firstPageUrl);
+tellReady();

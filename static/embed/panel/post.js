@@ -1,0 +1,104 @@
+/** One post, reply or quote as an article, and the replies below it. */
+
+import { Composer } from "./composer.js";
+import { fill, h, icon, said, webLink } from "./dom.js";
+import { Reactions } from "./reactions.js";
+import { Replies } from "./replies.js";
+import { anchor, tagCard } from "./tags.js";
+import { dateAndTime, since, t } from "./words.js";
+
+const TONES = 8;
+const LONG_CHARACTERS = 900;
+const LONG_LINES = 14;
+
+export class Post {
+  /** `desk` is the thread's: signedIn, announce, failed, pageId, quote(message). `depth` is 0 for a top-level post. */
+  constructor(message, desk, depth = 0) {
+    Object.assign(this, { id: message.id, message, desk, depth });
+    this.reactions = new Reactions(message, desk);
+    this.replies = new Replies(message, desk, depth);
+    this.time = h("time", { datetime: message.createdAt, title: dateAndTime(message.createdAt) });
+    this.replyPlace = h("div", { class: "reply-place" });
+    const name = h("div", { class: "name", id: `name-${message.id}` }, author(message.author));
+    this.element = h("article", { class: depth ? "post reply" : "post", "aria-labelledby": name.id, tabindex: -1 },
+      avatar(message.author),
+      h("header", {}, name, said("span", `@${message.author.handle}`, { class: "handle" }), this.time),
+      h("div", { class: "body" },
+        anchor(message), content(message.content), tagCard(message), quote(message), attachments(message.attachments), this.reactions.chips,
+        h("div", { class: "actions" }, this.action("reply", () => this.openReply()), this.action("quote", () => desk.quote(message)), this.reactions.add),
+        this.reactions.choice, this.replyPlace),
+      this.replies.element);
+    this.tick();
+  }
+
+  action(name, onclick) {
+    return h("button", { type: "button", class: "quiet", onclick }, icon(name), t(`panel.${name}`));
+  }
+
+  /** Take over what can change: counts and replies. */
+  update(message) {
+    this.message = message;
+    this.reactions.update(message.reactionCounts);
+    this.replies.update(message);
+    this.tick();
+  }
+
+  tick() {
+    this.time.textContent = since(this.message.createdAt);
+  }
+
+  openReply() {
+    if (!this.composer) {
+      const label = t("panel.reply_to", { name: this.message.author.name });
+      this.composer = new Composer({ desk: this.desk, parent: this.message, label, onSent: (sent) => this.replied(sent) });
+      this.composer.restore();
+    }
+    fill(this.replyPlace, this.composer.element);
+    this.composer.area.focus();
+  }
+
+  replied(message) {
+    fill(this.replyPlace);
+    this.desk.published(message);
+    if (message.status === "published") this.replies.append(message);
+  }
+}
+
+function avatar({ id, name, kind }) {
+  const tone = [...id].reduce((sum, character) => (sum * 31 + character.codePointAt(0)) % 9973, 7) % TONES;
+  const shown = kind === "agent" ? icon("agent") : ([...name.trim()][0] || "?").toUpperCase();
+  return h("div", { class: `avatar tone-${tone} ${kind}`, "aria-hidden": true }, shown);
+}
+
+/** A name, and for an agent always the word that says so. */
+function author({ name, kind }) {
+  const badge = kind === "agent" && h("span", { class: "badge", title: t("panel.agent_hint") }, t("panel.agent"));
+  return [said("bdi", name), badge];
+}
+
+/** Long text is folded; nothing of it is left out. */
+function content(text) {
+  if (!text) return null;
+  const body = said("div", text, { class: "content" });
+  if (text.length <= LONG_CHARACTERS && text.split("\n").length <= LONG_LINES) return body;
+  body.classList.add("folded");
+  const more = h("button", { type: "button", class: "quiet more", "aria-expanded": "false" }, t("panel.read_more"));
+  more.onclick = () => {
+    const folded = body.classList.toggle("folded");
+    more.setAttribute("aria-expanded", String(!folded));
+    more.textContent = t(folded ? "panel.read_more" : "panel.read_less");
+  };
+  return [body, more];
+}
+
+function quote({ quote, quoteId }) {
+  if (!quoteId) return null;
+  if (!quote) return h("p", { class: "gone" }, t("panel.quote_gone"));
+  return h("blockquote", { class: "quote" }, h("p", { class: "name" }, author(quote.author)), said("p", quote.content, { class: "clamp" }));
+}
+
+function attachments(list) {
+  if (!Array.isArray(list) || !list.length) return null;
+  return h("ul", { class: "attachments", "aria-label": t("panel.attachments") },
+    list.map(({ url, type }) => h("li", {}, icon("link"), webLink(url), said("span", type, { class: "kind" }))));
+}

@@ -1,0 +1,73 @@
+/** The replies to one post: the best one at first, all of them on request, oldest on top. */
+
+import { listMessages } from "./api.js";
+import { h } from "./dom.js";
+import { explain } from "./failures.js";
+import { Post } from "./post.js";
+import { t } from "./words.js";
+
+const AT_ONCE = 20;
+
+export class Replies {
+  constructor(parent, desk, depth) {
+    Object.assign(this, { parent, desk, depth, posts: new Map(), cursor: null, open: false });
+    this.more = h("button", { type: "button", class: "quiet more", onclick: () => this.load() });
+    this.problem = h("p", { class: "problem", role: "alert", hidden: true });
+    this.list = h("div", { class: "list" });
+    this.element = h("div", { class: `replies depth-${Math.min(depth, 3)}` }, this.more, this.problem, this.list);
+    if (parent.topReply) this.add(parent.topReply);
+    this.label();
+  }
+
+  update(parent) {
+    this.parent = { ...parent, topReply: this.parent.topReply };
+    if (!this.open && !this.posts.size && parent.topReply) this.add(parent.topReply);
+    if (parent.topReply && this.posts.has(parent.topReply.id)) this.posts.get(parent.topReply.id).update(parent.topReply);
+    this.label();
+  }
+
+  label() {
+    const hidden = this.parent.replyCount - this.posts.size;
+    this.more.hidden = this.open ? !this.cursor : hidden <= 0;
+    this.more.textContent = this.open ? t("panel.earlier_replies") : t(this.posts.size ? "panel.more_replies" : "panel.replies", { n: hidden });
+    this.element.hidden = this.more.hidden && !this.posts.size;
+  }
+
+  async load() {
+    this.problem.hidden = true;
+    const focused = this.element.contains(document.activeElement);
+    try {
+      const query = { pageId: this.parent.pageId, parentId: this.parent.id, limit: AT_ONCE, cursor: this.cursor };
+      const { messages, nextCursor } = await listMessages(query);
+      this.cursor = nextCursor;
+      this.open = true;
+      const first = messages.reverse().map((message) => this.add(message)).at(0);
+      if (focused && first) first.element.focus({ preventScroll: true });
+    } catch (failure) {
+      this.problem.textContent = explain(failure);
+      this.problem.hidden = false;
+    }
+    this.label();
+  }
+
+  append(message) {
+    this.parent.replyCount += 1;
+    this.add(message).element.scrollIntoView({ block: "nearest" });
+    this.label();
+  }
+
+  /** Add a reply where its time puts it; one that is here already is brought up to date. */
+  add(message) {
+    const known = this.posts.get(message.id);
+    if (known) {
+      known.update(message);
+      return known;
+    }
+    const post = new Post(message, this.desk, this.depth + 1);
+    const later = [...this.posts.values()].filter((other) => other.message.createdAt > message.createdAt);
+    const next = later.sort((a, b) => (a.message.createdAt < b.message.createdAt ? -1 : 1)).at(0);
+    this.list.insertBefore(post.element, next ? next.element : null);
+    this.posts.set(message.id, post);
+    return post;
+  }
+}

@@ -1,0 +1,121 @@
+/** Smart tags as cards a reader understands. A payload is read with care: an unknown shape is shown, never trusted. */
+
+import { fill, h, said, webLink } from "./dom.js";
+import { date, dateAndTime, has, number, percent, t } from "./words.js";
+
+const STARS = 5;
+const DEEPEST = 4;
+
+const isText = (value) => typeof value === "string" && value.trim() !== "";
+const isFraction = (value) => typeof value === "number" && value >= 0 && value <= 1;
+const items = (value) => (Array.isArray(value) ? value.filter(isText) : []);
+const main = (value) => isText(value) && said("p", value, { class: "tag-main" });
+
+/** What each type shows of its payload, beside its title and its reasoning. */
+const CARDS = {
+  claim: (p) => [main(p.statement), meter("confidence", p.confidence), sources(p.sources)],
+  evidence: (p) => [
+    isText(p.stance) && h("p", { class: `stance ${p.stance}` }, label(`stance_${p.stance}`, p.stance)),
+    isText(p.url) ? h("p", { class: "tag-main" }, webLink(p.url, isText(p.title) ? p.title : "")) : main(p.title),
+    isText(p.excerpt) && said("blockquote", p.excerpt),
+    isText(p.publishedOn) && fact("published", date(p.publishedOn)),
+  ],
+  question: (p) => [main(p.question), topics(p.topics)],
+  answer: (p) => [main(p.answer), meter("confidence", p.confidence), sources(p.sources)],
+  correction: (p) => [
+    isText(p.original) && h("p", {}, h("span", { class: "key" }, t("tag.original")), said("del", p.original)),
+    isText(p.corrected) && h("p", {}, h("span", { class: "key" }, t("tag.corrected")), said("ins", p.corrected)),
+    sources(p.sources),
+  ],
+  review: (p) => [isText(p.subject) && main(p.subject), stars(p.rating), list("pros", p.pros), list("cons", p.cons)],
+  prediction: (p) => [
+    main(p.statement),
+    meter("probability", p.probability),
+    isText(p.dueDate) && fact("due", date(p.dueDate)),
+  ],
+  poll: (p) => [
+    main(p.question),
+    h("ul", { class: "options" }, items(p.options).map((option) => said("li", option))),
+    p.multiple === true && h("p", { class: "fact" }, t("tag.multiple")),
+    isText(p.closesAt) && fact("closes", dateAndTime(p.closesAt)),
+  ],
+  summary: (p) => [
+    isText(p.scope) && h("p", { class: "fact" }, label(`scope_${p.scope}`, p.scope)),
+    items(p.points).length > 0 && h("ul", {}, items(p.points).map((point) => said("li", point))),
+  ],
+  highlight: (p) => [main(p.comment)],
+};
+
+/** A post's tag as an element, null for a post without one. */
+export function tagCard({ tagType, payload }) {
+  if (!tagType) return null;
+  const data = payload && typeof payload === "object" ? payload : {};
+  const title = label(tagType, tagType);
+  const card = h("div", { class: `tag ${Object.hasOwn(CARDS, tagType) ? tagType : "other"}`, role: "group", "aria-label": title });
+  const body = Object.hasOwn(CARDS, tagType) ? CARDS[tagType](data) : other(data);
+  return fill(card, h("p", { class: "tag-title" }, title), body, rationale(data.rationale));
+}
+
+/** The passage of the page that a post is about; a highlight shows it in its colour. */
+export function anchor({ anchorText, tagType, payload }) {
+  if (!anchorText) return null;
+  const color = tagType === "highlight" && payload && isText(payload.color) ? payload.color : "";
+  return h("figure", { class: `anchor ${/^\w+$/.test(color) ? color : ""}` },
+    h("figcaption", {}, t("panel.about")), h("blockquote", {}, said("span", anchorText, { class: "mark" })));
+}
+
+function label(key, fallback) {
+  return has(`tag.${key}`) ? t(`tag.${key}`) : fallback;
+}
+
+function fact(key, value) {
+  return h("p", { class: "fact" }, h("span", { class: "key" }, t(`tag.${key}`)), " ", value);
+}
+
+function meter(key, value) {
+  if (!isFraction(value)) return null;
+  const bar = h("meter", { min: 0, max: 1, value, "aria-label": t(`tag.${key}`) });
+  return h("p", { class: "fact meter" }, h("span", { class: "key" }, t(`tag.${key}`)), bar, percent(value));
+}
+
+function stars(rating) {
+  if (typeof rating !== "number") return null;
+  const share = Math.max(0, Math.min(1, rating / STARS));
+  const full = h("span", { class: "full" }, "★".repeat(STARS));
+  full.style.inlineSize = `${share * 100}%`;
+  const row = h("span", { class: "stars", "aria-hidden": true }, "★".repeat(STARS), full);
+  return h("p", { class: "fact" }, row, h("strong", {}, t("tag.rating", { rating: number(rating), best: STARS })));
+}
+
+function list(key, value) {
+  const entries = items(value);
+  return entries.length > 0 && h("div", { class: `list ${key}` }, h("p", { class: "key" }, t(`tag.${key}`)), h("ul", {}, entries.map((entry) => said("li", entry))));
+}
+
+function topics(value) {
+  return items(value).length > 0 && h("ul", { class: "chips" }, items(value).map((topic) => said("li", topic)));
+}
+
+function sources(value) {
+  const links = items(value);
+  return links.length > 0 && h("div", { class: "list" }, h("p", { class: "key" }, t("tag.sources")), h("ul", {}, links.map((link) => h("li", {}, webLink(link)))));
+}
+
+function rationale(value) {
+  return isText(value) && h("details", {}, h("summary", {}, t("tag.rationale")), said("p", value));
+}
+
+function other(data) {
+  const entries = Object.entries(data).filter(([name]) => name !== "rationale");
+  return entries.length > 0 && pairs(entries, 1);
+}
+
+function pairs(entries, depth) {
+  return h("dl", {}, entries.map(([name, value]) => [said("dt", name), h("dd", {}, shown(value, depth))]));
+}
+
+function shown(value, depth) {
+  if (value === null || typeof value !== "object") return said("span", String(value));
+  if (depth >= DEEPEST) return said("code", JSON.stringify(value).slice(0, 500));
+  return pairs(Object.entries(value), depth + 1);
+}

@@ -1,0 +1,50 @@
+/** The words, numbers and times of the panel in the reader's language. */
+
+const data = JSON.parse(document.getElementById("data").textContent);
+export const settings = data.settings;
+export const language = document.documentElement.lang;
+const plural = new Intl.PluralRules(language);
+const numbers = new Intl.NumberFormat(language);
+const percents = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 });
+const ago = new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "short" });
+const day = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
+const calendarDay = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: "UTC" });
+const moment = new Intl.DateTimeFormat(language, { dateStyle: "long", timeStyle: "short" });
+const STEPS = [["minute", 60], ["hour", 3600], ["day", 86400], ["week", 604800]];
+
+/** t("panel.replies", { n: 3 }): `{n}` is filled in; where the entry has plural forms, `n` picks one. */
+export function t(key, values = {}) {
+  const entry = find(key);
+  const text = typeof entry === "object" ? entry[plural.select(values.n)] || entry.other : entry;
+  return text.replace(/\{(\w+)\}/g, (_, name) => (typeof values[name] === "number" ? numbers.format(values[name]) : values[name]));
+}
+
+export function has(key) {
+  return find(key) !== undefined;
+}
+
+function find(key) {
+  const [group, name] = key.split(/\.(.*)/);
+  return data.words[group][name];
+}
+
+export const number = (value) => numbers.format(value);
+export const percent = (value) => percents.format(value);
+
+/** A calendar day such as 2027-12-31, which is no moment and belongs to no time zone. */
+export const date = (text) => format(calendarDay, text);
+export const dateAndTime = (text) => format(moment, text);
+
+function format(style, text) {
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? String(text) : style.format(time);
+}
+
+/** "3 min. ago"; a date after a month. */
+export function since(text) {
+  const seconds = (Date.now() - new Date(text)) / 1000;
+  if (seconds < 60) return t("panel.now");
+  if (seconds > 30 * 86400) return day.format(new Date(text));
+  const [unit, size] = STEPS.filter(([, size]) => seconds >= size).pop();
+  return ago.format(-Math.floor(seconds / size), unit);
+}
