@@ -10,7 +10,7 @@ from django.http import HttpRequest
 
 from config.api.ids import is_id
 from reactions.emoji import one_emoji
-from reactions.models import Reaction
+from reactions.models import NO_EMOJI, Reaction
 
 COUNTED_MAX = 10_000
 
@@ -66,7 +66,8 @@ class ReactionAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
 
 def _named(term: str) -> Q:
     if is_id(term):
-        return Q(message_id=term) | Q(account_id=term)
+        # By posts through the index of listings, whose condition the query has to state (see the model).
+        return Q(message_id=term) & ~NO_EMOJI | Q(account_id=term)
     if term.startswith("@"):
         return Q(account__handle=term[1:].lower())
     return Q(emoji=one_emoji(term) or term)

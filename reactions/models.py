@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from config.api.ids import new_id
 from messaging.models import Account, Message
 
 EMOJI_MAX = 32
+NO_EMOJI = Q(emoji="")
 
 
 class Reaction(models.Model):
@@ -19,16 +20,22 @@ class Reaction(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     message = models.ForeignKey(Message, on_delete=models.PROTECT, db_index=False, related_name="reactions")
-    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="reactions")
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, db_index=False, related_name="reactions")
     emoji = models.CharField(max_length=EMOJI_MAX)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["message", "account"], name="one_reaction_per_account"),
+            models.UniqueConstraint(fields=["account", "message"], name="one_reaction_per_account"),
+            models.CheckConstraint(condition=~NO_EMOJI, name="reaction_has_emoji"),
         ]
         indexes = [
-            models.Index("message", F("created_at").desc(), F("id").desc(), name="reactions_of_post"),
+            # The condition always holds. PostgreSQL uses a partial index only for queries that state its condition: a
+            # listing does, the look-up of one account's reaction does not. With stored plans it finds both indexes
+            # equally cheap for that look-up, and through this one it would read every reaction of a viral post.
+            models.Index(
+                "message", F("created_at").desc(), F("id").desc(), condition=~NO_EMOJI, name="reactions_of_post"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -31,7 +31,7 @@ ADD = f"""
 WITH written AS (
     INSERT INTO reactions_reaction (id, message_id, account_id, emoji, created_at)
     VALUES (%(reaction)s, %(message)s, %(account)s, %(emoji)s, clock_timestamp())
-    ON CONFLICT (message_id, account_id) DO NOTHING RETURNING id
+    ON CONFLICT (account_id, message_id) DO NOTHING RETURNING id
 )
 UPDATE messaging_message m
 SET reaction_counts = reaction_counts || {_RAISED}, reaction_total = reaction_total + 1
@@ -60,13 +60,14 @@ RETURNING coalesce((reaction_counts ->> %(held)s::text)::int, 0), reaction_total
 """  # noqa: S608  as above
 
 # The post and one page of its reactions in one snapshot, so that counts and rows agree; the post's row comes first.
+# `emoji <> ''` always holds: it names the index (see the model).
 LIST = """
 WITH post AS (
     SELECT id, reaction_counts, reaction_total FROM messaging_message
     WHERE id = %(message)s AND status = 'published'
 ), page AS (
     SELECT id, emoji, created_at, account_id FROM reactions_reaction
-    WHERE message_id = (SELECT id FROM post) {after}
+    WHERE message_id = (SELECT id FROM post) AND emoji <> '' {after}
     ORDER BY created_at DESC, id DESC LIMIT %(count)s
 )
 SELECT reaction_counts, reaction_total, NULL::uuid AS id, NULL, NULL::timestamptz AS created_at,

@@ -1,0 +1,82 @@
+"""The admin's list of reactions: to look only, for super admins only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from messaging.models import Message
+from reactions.models import Reaction
+from tests.api import Api
+from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/reactions/reaction/"
+
+
+@pytest.fixture
+def desk() -> Client:
+    client = Client()
+    client.force_login(SuperAdminFactory())
+    return client
+
+
+@pytest.fixture
+def reactions(agent: Api, post: Message) -> list[Reaction]:
+    """One of a person to some post, one of an agent to `post`."""
+    elsewhere, person = MessageFactory(), Api.as_person(PersonFactory(handle="ada_l"))
+    person.post("/v1/reactions", {"messageId": str(elsewhere.pk), "emoji": "❤"})
+    agent.post("/v1/reactions", {"messageId": str(post.pk), "emoji": "👍"})
+    return list(Reaction.objects.order_by("id"))
+
+
+def listed(desk: Client, **query: Any) -> list[Reaction]:
+    answer = desk.get(LIST, query)
+    assert answer.status_code == 200
+    return list(answer.context["cl"].result_list)
+
+
+def test_newest_first(desk: Client, reactions: list[Reaction]) -> None:
+    assert listed(desk) == reactions[::-1]
+
+
+def test_filters_and_search(desk: Client, reactions: list[Reaction]) -> None:
+    of_person, of_agent = reactions
+    assert listed(desk, account__kind="agent") == [of_agent]
+    assert listed(desk, account__kind="human") == [of_person]
+    assert listed(desk, q=str(of_agent.message_id)) == [of_agent]
+    assert listed(desk, q=str(of_person.account_id)) == [of_person]
+    assert listed(desk, q="@ada_l") == [of_person]
+    assert listed(desk, q="❤") == [of_person]
+    assert listed(desk, q="'; DROP") == []
+
+
+def test_the_number_of_statements_does_not_grow(
+    desk: Client, reactions: list[Reaction], post: Message, django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(4):
+        listed(desk)
+    for _ in range(5):
+        Api.as_person(PersonFactory()).post("/v1/reactions", {"messageId": str(post.pk), "emoji": "👍"})
+    with django_assert_num_queries(4):
+        listed(desk)
+
+
+def test_nothing_can_be_changed(desk: Client, reactions: list[Reaction]) -> None:
+    row = f"{LIST}{reactions[0].pk}/"
+    assert desk.get(f"{row}change/").status_code == 200
+    assert desk.post(f"{row}change/", {"emoji": "🎉"}).status_code == 403
+    assert desk.post(f"{row}delete/", {"post": "yes"}).status_code == 403
+    assert desk.get(f"{LIST}add/").status_code == 403
+    chosen = {"action": "delete_selected", "_selected_action": [str(reactions[0].pk)], "post": "yes"}
+    desk.post(LIST, chosen)
+    assert list(Reaction.objects.order_by("id")) == reactions
+    assert Reaction.objects.get(pk=reactions[0].pk).emoji == "❤️"
+
+
+def test_staff_that_is_no_super_admin_sees_none_of_it(client: Client) -> None:
+    client.force_login(PersonFactory(is_staff=True))
+    assert client.get(LIST).status_code == 403
+    assert "reactions" not in client.get("/admin/").content.decode().lower()

@@ -1,0 +1,150 @@
+"""A post with 100,000 reactions: reading and reacting touch as little of the table as with ten."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+from psycopg.sql import SQL, Literal
+from pytest_django.plugin import DjangoDbBlocker
+
+from config.api.ids import new_id
+from messaging.models import Account, Message
+from reactions import statements
+from tests.api import Api
+from tests.factories import MessageFactory, PersonFactory
+from tests.reactions.counts import counted
+
+MANY = 100_000
+# Blocks of 8 KiB that a statement may touch. A scan of the table alone would be over a thousand.
+BLOCKS_MAX = 250
+
+ACCOUNTS = """
+INSERT INTO messaging_account (id, password, is_superuser, kind, handle, name, is_active, is_staff, created_at)
+SELECT gen_random_uuid(), '', false, 'human', 'crowd_' || n, 'One of many', true, false, now()
+FROM generate_series(1, %s) n
+"""
+REACTIONS = """
+INSERT INTO reactions_reaction (id, message_id, account_id, emoji, created_at)
+SELECT gen_random_uuid(), %s, id, (ARRAY['👍', '❤️', '🎉', '👀'])[1 + row_number() OVER () %% 4],
+    now() - make_interval(secs => row_number() OVER ())
+FROM messaging_account WHERE handle LIKE 'crowd\\_%%'
+"""
+COUNTS = """
+UPDATE messaging_message SET reaction_total = %s, reaction_counts = (
+    SELECT jsonb_object_agg(emoji, n) FROM (
+        SELECT emoji, count(*) AS n FROM reactions_reaction WHERE message_id = %s GROUP BY emoji
+    ) counted
+) WHERE id = %s
+"""
+# What is true of the table at large, where most posts have one reaction and most accounts gave one: a stored plan,
+# which is made without the values, must not take a viral post for one of those.
+EACH_ALONE = """
+ALTER TABLE reactions_reaction ALTER message_id SET (n_distinct = -1), ALTER account_id SET (n_distinct = -1)
+"""
+AS_COUNTED = """
+ALTER TABLE reactions_reaction ALTER message_id RESET (n_distinct), ALTER account_id RESET (n_distinct)
+"""
+
+
+@pytest.fixture(scope="module")
+def post(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Message]:
+    """Loaded once, in bulk, and taken away again."""
+    with django_db_blocker.unblock():
+        message: Message = MessageFactory()
+        with connection.cursor() as cursor:
+            cursor.execute("SET statement_timeout = 0")
+            cursor.execute(ACCOUNTS, [MANY])
+            cursor.execute(REACTIONS, [message.pk])
+            cursor.execute(COUNTS, [MANY, message.pk, message.pk])
+            cursor.execute(EACH_ALONE)
+            cursor.execute("ANALYZE reactions_reaction, messaging_account, messaging_message")
+    yield message
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(AS_COUNTED)
+        cursor.execute("RESET statement_timeout")
+        cursor.execute("TRUNCATE messaging_account, messaging_page CASCADE")
+        cursor.execute("TRUNCATE messaging_handleclaim")
+
+
+pytestmark = pytest.mark.django_db
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for inner in plan.get("Plans", []):
+        yield from nodes(inner)
+
+
+def explained(statement: str, values: dict[str, Any]) -> dict[str, Any]:
+    """The stored plan as it ran; fails on a scan of a whole table."""
+    values = {name: value for name, value in values.items() if f"%({name})s" in statement}
+    numbered = statement % {name: f"${number}" for number, name in enumerate(values, start=1)}
+    arguments = SQL(", ").join(Literal(value) for value in values.values())
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        cursor.execute(f"PREPARE probe AS {numbered}")
+        execute = SQL("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE probe({})").format(arguments)
+        cursor.execute(execute.as_string(connection.connection))
+        (found,) = cursor.fetchone()
+        cursor.execute("DEALLOCATE probe")
+    plan: dict[str, Any] = (json.loads(found) if isinstance(found, str) else found)[0]["Plan"]
+    big = {"reactions_reaction", "messaging_account"}
+    scanned = [node for node in nodes(plan) if node["Node Type"] == "Seq Scan" and node["Relation Name"] in big]
+    assert not scanned
+    assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < BLOCKS_MAX, plan
+    return plan
+
+
+def indexes(plan: dict[str, Any]) -> set[str]:
+    return {node["Index Name"] for node in nodes(plan) if "Index Name" in node}
+
+
+def test_a_page_of_reactions_is_read_off_the_index(post: Message) -> None:
+    first = explained(statements.LIST_FIRST, {"message": post.pk, "count": 11})
+    assert "reactions_of_post" in indexes(first)
+    deep = post.reactions.order_by("created_at")[MANY // 2]  # type: ignore[attr-defined]
+    after = {"message": post.pk, "count": 11, "created_at": deep.created_at, "id": deep.pk}
+    assert "reactions_of_post" in indexes(explained(statements.LIST_AFTER, after))
+
+
+def test_the_writes_touch_a_handful_of_blocks(post: Message) -> None:
+    account = PersonFactory()
+    asked = {"message": post.pk, "account": account.pk, "emoji": "👍"}
+    assert "one_reaction_per_account" in indexes(explained(statements.STANDING, asked))
+    reaction_id = new_id()
+    explained(statements.ADD, asked | {"reaction": reaction_id})
+    explained(statements.OWNED, {"reaction": reaction_id})
+    explained(statements.REPLACE, {**asked, "emoji": "🎉", "held": "👍", "reaction": reaction_id})
+    explained(statements.REMOVE, {**asked, "held": "🎉", "reaction": reaction_id})
+    counted(post)
+
+
+def test_listing_adding_and_removing_take_the_same_statements_as_ever(
+    post: Message, django_assert_num_queries: Any
+) -> None:
+    api = Api.as_person(PersonFactory())
+    with django_assert_num_queries(1):
+        listed = Api().get(f"/v1/reactions/{post.pk}", limit=100).json
+    assert (listed["total"], len(listed["reactions"]), listed["hasMore"]) == (MANY, 100, True)
+    with django_assert_num_queries(1):
+        shown = Api().get("/api/messages", pageId=post.page_id).json["messages"]
+    assert [message["reactionTotal"] for message in shown] == [MANY]
+    with django_assert_num_queries(5):
+        added = api.post("/v1/reactions", {"messageId": str(post.pk), "emoji": "👍"}).json
+    assert (added["count"], added["total"]) == (MANY // 4 + 1, MANY + 1)
+    with django_assert_num_queries(5):
+        assert api.delete(f"/v1/reactions/{added['reactionId']}").json["total"] == MANY
+
+
+def test_the_admin_list_counts_no_further_than_it_must(post: Message, client: Any) -> None:
+    from tests.factories import SuperAdminFactory
+
+    client.force_login(SuperAdminFactory())
+    assert Account.objects.count() > MANY
+    answer = client.get("/admin/reactions/reaction/")
+    assert answer.status_code == 200
+    assert answer.context["cl"].result_count == 10_001
