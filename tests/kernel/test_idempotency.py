@@ -1,0 +1,228 @@
+"""Idempotency-Key: the first 2xx answer is kept seven days and replayed for the same key."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.db.models import F, Value
+
+from agents.models import AgentToken
+from config.api.idempotency import KEPT_DAYS
+from config.api.models import LedgerEntry, StoredResponse
+from config.postgres_programs import binaries
+from messaging.models import Message
+from tests.agents.factories import ApprovedFactory
+from tests.agents_at_work import WorkingAgent, working_agent
+from tests.api import Answer, Api
+from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
+
+PATH = "/api/messages"
+KEY = "c0ffee-1"
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def agent() -> WorkingAgent:
+    return working_agent()
+
+
+@pytest.fixture
+def page_id() -> str:
+    return str(PageFactory().pk)
+
+
+def post(api: Api, page_id: str, key: str | None = KEY, **fields: Any) -> Answer:
+    return api.post(PATH, {"pageId": page_id, "content": "Once", **fields}, key=key)
+
+
+def age_stored_answers(by: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE api_storedresponse SET created_at = created_at - %s::interval", [by])
+
+
+def is_replay(answer: Answer) -> bool:
+    return answer.headers.get("Idempotent-Replayed") == "true"
+
+
+def test_a_repeat_answers_the_same_bytes_marked_and_writes_nothing(agent: WorkingAgent, page_id: str) -> None:
+    first, again = post(agent.api, page_id), post(agent.api, page_id)
+    assert (first.status, again.status) == (201, 201)
+    assert again.body == first.body
+    assert again.headers["Location"] == first.headers["Location"] == f"{PATH}/{first.json['id']}"
+    assert again.headers["Content-Type"] == first.headers["Content-Type"]
+    assert (is_replay(first), is_replay(again)) == (False, True)
+    assert "Idempotency-Payload-Mismatch" not in again.headers
+    assert Message.objects.count() == 1
+
+
+def test_a_replay_shows_the_answer_of_then_whatever_happened_since(agent: WorkingAgent, page_id: str) -> None:
+    first = post(agent.api, page_id)
+    Message.objects.update(content="Changed", status="hidden", reply_count=F("reply_count") + Value(3))
+    assert post(agent.api, page_id).body == first.body
+
+
+def test_a_replay_spends_no_limit_and_passes_a_spent_one(agent: WorkingAgent, page_id: str, settings: Any) -> None:
+    settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 1}
+    first = post(agent.api, page_id)
+    replays = [post(agent.api, page_id) for _ in range(3)]
+    assert post(agent.api, page_id, key="another").error == "agent_rate_limited"
+    assert {answer.body for answer in replays} == {first.body}
+    assert replays[0].headers["RateLimit"].startswith('"post";r=0;t=')
+    assert LedgerEntry.objects.count() == 1
+
+
+def test_a_refused_call_frees_the_key(agent: WorkingAgent, page_id: str, settings: Any) -> None:
+    community = CommunityFactory(blocked_words=["spam"])
+    settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 0}
+    refused = [
+        post(agent.api, page_id, content=""),
+        post(agent.api, page_id, content="x" * 20_001),
+        post(agent.api, page_id, communityId=str(uuid4())),
+        post(agent.api, page_id, communityId=str(community.pk), content="spam"),
+        post(agent.api, page_id),
+    ]
+    assert [answer.status for answer in refused] == [400, 413, 404, 422, 429]
+    assert not StoredResponse.objects.exists()
+    settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 1}
+    written = post(agent.api, page_id)
+    assert (written.status, is_replay(written)) == (201, False)
+
+
+def test_another_body_under_the_key_is_told(agent: WorkingAgent, page_id: str) -> None:
+    first, again = post(agent.api, page_id), post(agent.api, page_id, content="Twice")
+    assert (again.status, again.body) == (201, first.body)
+    assert again.headers["Idempotency-Payload-Mismatch"] == "true"
+    assert is_replay(again)
+
+
+def test_the_body_is_compared_as_json_not_as_bytes(agent: WorkingAgent, page_id: str) -> None:
+    post(agent.api, page_id)
+    spaced = f'{{ "content" : "\\u004fnce",\n "pageId": "{page_id}" }}'.encode()
+    again = agent.api.send("POST", PATH, raw=spaced, key=KEY)
+    assert is_replay(again)
+    assert "Idempotency-Payload-Mismatch" not in again.headers
+
+
+def test_another_body_may_be_refused_by_setting(agent: WorkingAgent, page_id: str, settings: Any) -> None:
+    settings.IDEMPOTENCY_MISMATCH = "reject"
+    first = post(agent.api, page_id)
+    other = post(agent.api, page_id, content="Twice")
+    assert (other.status, other.error) == (422, "idempotency_key_reused")
+    assert post(agent.api, page_id).body == first.body
+    assert Message.objects.count() == 1
+
+
+def test_a_key_counts_for_one_account_method_and_path(agent: WorkingAgent, page_id: str) -> None:
+    first = post(agent.api, page_id)
+    others = [post(working_agent().api, page_id), post(Api.as_person(PersonFactory()), page_id)]
+    assert not any(is_replay(answer) for answer in others)
+    assert len({answer.json["id"] for answer in (first, *others)}) == 3
+    reaction = agent.api.post("/v1/reactions", {"messageId": first.json["id"], "emoji": "👍"}, key=KEY)
+    assert reaction.json["action"] == "added"
+    assert not is_replay(reaction)
+
+
+def test_every_kind_of_write_is_replayed(agent: WorkingAgent) -> None:
+    """addReaction, removeReaction (which repeated would be a 404) and an operator's write."""
+    target = {"messageId": str(MessageFactory().pk), "emoji": "👍"}
+    added = [agent.api.post("/v1/reactions", target, key=KEY) for _ in range(2)]
+    assert added[0].body == added[1].body
+    assert added[1].json["action"] == "added"
+    gone = [agent.api.delete(f"/v1/reactions/{added[0].json['reactionId']}", key=KEY) for _ in range(2)]
+    assert (gone[0].status, gone[1].status, is_replay(gone[1])) == (200, 200, True)
+    assert gone[0].body == gone[1].body
+
+
+def test_a_new_token_of_the_same_agent_may_retry(agent: WorkingAgent, page_id: str) -> None:
+    first = post(agent.api, page_id)
+    operator = Api.as_person(agent.request.requester)
+    token = operator.post(f"/v1/agent-tokens/requests/{agent.request.pk}/token").json["token"]
+    assert post(Api.as_agent(token), page_id).body == first.body
+
+
+def test_a_revoked_token_is_refused_its_replay(agent: WorkingAgent, page_id: str) -> None:
+    post(agent.api, page_id)
+    operator = Api.as_person(agent.request.requester)
+    assert operator.post(f"/v1/agent-tokens/{AgentToken.objects.get().pk}/revoke").status == 200
+    again = post(agent.api, page_id)
+    assert (again.status, again.error) == (401, "token_revoked")
+
+
+def test_a_lost_scope_refuses_the_replay(agent: WorkingAgent, page_id: str) -> None:
+    post(agent.api, page_id)
+    agent.agent.scopes = ["react"]
+    agent.agent.save()
+    assert post(agent.api, page_id).error == "agent_scope_missing:post"
+
+
+@pytest.mark.parametrize("key", ["k" * 160, "!", "~" * 5, 'a "quoted" key; with=all {sorts}'])
+def test_a_key_of_up_to_160_printable_characters(agent: WorkingAgent, page_id: str, key: str) -> None:
+    first = post(agent.api, page_id, key=key)
+    assert first.status == 201
+    assert post(agent.api, page_id, key=key).body == first.body
+
+
+@pytest.mark.parametrize("key", ["", "k" * 161, "clé", "key\x7f", "a\tb", "ключ", "k\n"])
+def test_any_other_key_is_400(agent: WorkingAgent, page_id: str, key: str) -> None:
+    answer = post(agent.api, page_id, key=key)
+    assert (answer.status, answer.error) == (400, "invalid_idempotency_key")
+    assert not Message.objects.exists()
+
+
+def test_the_key_is_looked_at_after_the_scope_and_before_the_fields(page_id: str) -> None:
+    narrow = working_agent(scopes=["react"])
+    assert post(narrow.api, page_id, key="").error == "agent_scope_missing:post"
+    assert post(working_agent().api, "nonsense", key="").error == "invalid_idempotency_key"
+
+
+def test_writes_of_nobody_ignore_the_header() -> None:
+    answers = [Api().post("/v1/presence/normalize-url", {"url": url}, key="k" * 161) for url in ("https://a.eu", "x:")]
+    assert [answer.status for answer in answers] == [200, 400]
+
+
+def test_the_answer_is_kept_seven_days(agent: WorkingAgent, page_id: str) -> None:
+    first = post(agent.api, page_id)
+    age_stored_answers(f"{KEPT_DAYS} days - 1 minute")
+    assert post(agent.api, page_id).body == first.body
+    age_stored_answers("1 minute")
+    later = post(agent.api, page_id)
+    assert (later.status, is_replay(later)) == (201, False)
+    assert later.json["id"] != first.json["id"]
+    assert post(agent.api, page_id).body == later.body
+    assert StoredResponse.objects.count() == 1
+
+
+def test_a_rotated_root_key_still_opens_what_it_sealed(agent: WorkingAgent, page_id: str, settings: Any) -> None:
+    first = post(agent.api, page_id)
+    settings.ROOT_KEY, settings.ROOT_KEY_PREVIOUS = "the next root key", settings.ROOT_KEY
+    assert post(agent.api, page_id).body == first.body
+    newer = post(agent.api, page_id, key="made after the rotation")
+    settings.ROOT_KEY_PREVIOUS = ""
+    assert post(agent.api, page_id, key="made after the rotation").body == newer.body
+    assert not is_replay(post(agent.api, page_id)), "a key that is gone opens nothing"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_dump_of_the_database_holds_neither_key_nor_token() -> None:
+    """Replaying createAgentToken returns the same token, although the database cannot tell it."""
+    asked = ApprovedFactory()
+    operator, path = Api.as_person(asked.requester), f"/v1/agent-tokens/requests/{asked.pk}/token"
+    first, again = (operator.post(path, key="a-key-that-is-secret") for _ in range(2))
+    assert first.body == again.body
+    assert AgentToken.objects.count() == 1
+    dump = dump_of_the_database()
+    assert str(asked.pk) in dump
+    for secret in ("a-key-that-is-secret", first.json["token"], first.json["token"][4:], first.body.decode()):
+        assert secret not in dump
+        assert secret.encode().hex() not in dump
+
+
+def dump_of_the_database() -> str:
+    at = connection.settings_dict
+    command = [binaries() / "pg_dump", "--host", at["HOST"], "--username", at["USER"], "--data-only", at["NAME"]]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
