@@ -1,0 +1,138 @@
+"""getEmbedConfig and getEmbedClientConfig."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from embeds.models import Embed
+from embeds.services import disable_embed, update_embed
+from tests.agents_at_work import working_agent
+from tests.api import Api
+from tests.embeds.making import an_embed
+from tests.factories import SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def path_of(embed: Embed) -> str:
+    return f"/api/embeds/config/{embed.pk}"
+
+
+def test_both_shapes_in_one_answer(django_assert_num_queries: Any) -> None:
+    embed = an_embed(domain_whitelist=["example.com"], blocked_words=["secret"], description="Not for readers")
+    with django_assert_num_queries(1):
+        answer = Api().get(path_of(embed))
+    fields = answer.json["config"]
+    assert answer.status == 200
+    assert answer.json == fields | {"config": fields}
+    assert fields == {
+        "id": str(embed.pk),
+        "communityId": str(embed.community_id),
+        "domainWhitelist": ["example.com"],
+        "pageRules": {"type": "all", "patterns": []},
+        "triggerConfig": embed.trigger_config,
+        "status": "active",
+    }
+    assert answer.headers["Cache-Control"] == "public, max-age=60, stale-while-revalidate=600"
+    assert answer.headers["Vary"] == "Origin"
+
+
+def test_not_modified_until_a_change_shows_at_once() -> None:
+    embed = an_embed()
+    etag = Api().get(path_of(embed)).headers["ETag"]
+    for sent in (etag, f'"other", {etag}', f"W/{etag}", "*"):
+        again = Api().get(path_of(embed), headers={"If-None-Match": sent})
+        assert (again.status, again.body, again.headers["ETag"]) == (304, b"", etag)
+        assert again.headers["Cache-Control"].startswith("public")
+        assert again.headers["Access-Control-Allow-Origin"] == "*"
+    update_embed(embed_id=embed.pk, owner=embed.owner, trigger_config={"message": "Now"})
+    changed = Api().get(path_of(embed), headers={"If-None-Match": etag})
+    assert (changed.status, changed.json["triggerConfig"]["message"]) == (200, "Now")
+    assert changed.headers["ETag"] != etag
+
+
+def test_head() -> None:
+    answer = Client().head(path_of(an_embed()))
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        (None, 200),
+        ("https://example.com", 200),
+        ("http://www.example.com:8080", 200),
+        ("https://blog.example.com", 403),
+        ("https://example.com.evil.net", 403),
+        ("https://bad.example.com", 403),
+        ("null", 403),
+        ("nonsense", 403),
+    ],
+)
+def test_domain_check(origin: str | None, status: int) -> None:
+    embed = an_embed(domain_whitelist=["example.com", "*.example.org"], domain_blacklist=["bad.example.com"])
+    answer = Api().get(path_of(embed), headers={"Origin": origin} if origin else {})
+    assert answer.status == status
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    assert answer.headers["Vary"] == "Origin"
+    if status == 403:
+        assert answer.error == "domain_not_allowed"
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert "ETag" not in answer.headers
+
+
+def test_blocking_a_domain_holds_at_once() -> None:
+    embed = an_embed()
+    origin = {"Origin": "https://example.com"}
+    assert Api().get(path_of(embed), headers=origin).status == 200
+    api = Api.as_signed_in(embed.owner)
+    api.put(f"/api/embeds/instances/{embed.pk}/blacklist", {"domains": ["example.com"]})
+    assert Api().get(path_of(embed), headers=origin).status == 403
+    assert Api().get(path_of(embed)).status == 200
+
+
+def test_paused_and_disabled_say_so() -> None:
+    embed = an_embed()
+    update_embed(embed_id=embed.pk, owner=embed.owner, status="paused")
+    assert Api().get(path_of(embed)).json["config"]["status"] == "paused"
+    disable_embed(embed_id=embed.pk, by=SuperAdminFactory())
+    assert Api().get(path_of(embed)).json["status"] == "disabled"
+
+
+@pytest.mark.parametrize("unknown", [str(uuid4()), "nothing", "%20", "x" * 300])
+def test_unknown(unknown: str) -> None:
+    answer = Api().get(f"/api/embeds/config/{unknown}")
+    assert (answer.status, answer.error) == (404, "embed_not_found")
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+
+
+def test_an_agent_may_read_it_and_must_be_one() -> None:
+    embed = an_embed()
+    assert working_agent().api.get(path_of(embed)).status == 200
+    assert Api.as_agent("cag_nonsense").get(path_of(embed)).status == 401
+
+
+def test_client_config() -> None:
+    answer = Api().get("/api/embeds/client-config")
+    assert answer.headers["Cache-Control"] == "public, max-age=300"
+    body = answer.json
+    assert list(body) == ["enabled", "apiUrl", "appUrl", "loaderVersion", "analytics", "features", "pollSeconds"]
+    assert (body["enabled"], body["apiUrl"], body["appUrl"]) == (True, settings.BASE_URL, settings.APP_URL)
+    assert body["analytics"] == {
+        "enabled": True,
+        "events": [
+            "embed_load",
+            "trigger_view",
+            "trigger_click",
+            "panel_open",
+            "panel_close",
+            "post_created",
+            "reply_created",
+            "reaction_added",
+        ],
+    }

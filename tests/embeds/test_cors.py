@@ -1,0 +1,119 @@
+"""Which web pages may call which operation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client, override_settings
+
+from config.api.operations import all_operations
+from tests.api import Api
+from tests.embeds.making import EVENTS, INSTANCES, an_embed
+from tests.factories import PageFactory, PersonFactory
+
+pytestmark = pytest.mark.django_db
+
+FOREIGN = "https://blog.example"
+APP = "https://app.example"
+ID = "01890a5d-ac96-774b-bcce-b302099a8057"
+OPEN = {
+    "listMessages",
+    "getMessage",
+    "listReactions",
+    "getEmbedConfig",
+    "getEmbedClientConfig",
+    "ingestAnalyticsEvent",
+    "normalizeUrl",
+    "listSmartTags",
+}
+
+
+@pytest.fixture(autouse=True)
+def _app_origin() -> Any:
+    with override_settings(APP_URL=APP):
+        yield
+
+
+def preflight(path: str, method: str, origin: str = FOREIGN, headers: str = "content-type") -> Any:
+    sent = {"Origin": origin, "Access-Control-Request-Method": method, "Access-Control-Request-Headers": headers}
+    return Client().options(path, headers=sent)
+
+
+def routes() -> list[Any]:
+    found = []
+    for path, method, held in all_operations():
+        for name in ("id", "service_id"):
+            path = path.replace(f"<str:{name}>", ID)  # noqa: PLW2901
+        found.append(pytest.param(f"/{path}", method, held.id, id=held.id))
+    return found
+
+
+def test_what_is_open_is_what_was_decided() -> None:
+    assert {held.id for _path, _method, held in all_operations() if held.any_origin} == OPEN
+
+
+@pytest.mark.parametrize(("path", "method", "operation"), routes())
+def test_preflight_of_every_operation(path: str, method: str, operation: str) -> None:
+    answer = preflight(path, method)
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert answer.headers["Vary"] == "Origin, Access-Control-Request-Method"
+    assert "Access-Control-Allow-Credentials" not in answer.headers
+    if operation in OPEN:
+        assert answer.headers["Access-Control-Allow-Origin"] == "*"
+        assert answer.headers["Access-Control-Allow-Methods"] == method
+        assert "authorization" not in answer.headers["Access-Control-Allow-Headers"].lower()
+        assert "content-type" in answer.headers["Access-Control-Allow-Headers"].lower()
+    else:
+        assert not [name for name in answer.headers if name.startswith("Access-Control-Allow")]
+    own = preflight(path, method, APP)
+    assert own.headers["Access-Control-Allow-Origin"] == APP
+    for name in ("Authorization", "X-User-Id", "Idempotency-Key", "X-Service-Embed-Id"):
+        assert name in own.headers["Access-Control-Allow-Headers"]
+
+
+@pytest.mark.parametrize(("path", "method", "operation"), routes())
+def test_answer_of_every_operation(path: str, method: str, operation: str) -> None:
+    """Refusals too: what matters is who may read them."""
+    answer = Api().send(method, path, headers={"Origin": FOREIGN})
+    assert answer.headers.get("Access-Control-Allow-Origin") == ("*" if operation in OPEN else None)
+    assert "Access-Control-Allow-Credentials" not in answer.headers
+    own = Api().send(method, path, headers={"Origin": APP})
+    assert own.headers["Access-Control-Allow-Origin"] == ("*" if operation in OPEN else APP)
+    assert "Retry-After" in own.headers["Access-Control-Expose-Headers"]
+
+
+def test_a_foreign_page_may_read_posts_and_not_write_them() -> None:
+    path = f"/api/messages?pageId={PageFactory().pk}"
+    assert preflight(path, "GET").headers["Access-Control-Allow-Methods"] == "GET"
+    assert "Access-Control-Allow-Origin" not in preflight(path, "POST", headers="authorization").headers
+    assert Api().get(path, headers={"Origin": FOREIGN}).headers["Access-Control-Allow-Origin"] == "*"
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/admin/", "/api/schema/", "/api/messages/x/y"])
+def test_nothing_else_is_open(path: str) -> None:
+    for origin in (FOREIGN, APP):
+        for answer in (preflight(path, "GET", origin), Client().get(path, headers={"Origin": origin})):
+            assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+@pytest.mark.parametrize("method", ["PATCH", "OPTIONS", "dispatch", "", "__init__", "X" * 200])
+def test_unknown_methods_are_not_allowed(method: str) -> None:
+    assert "Access-Control-Allow-Methods" not in preflight("/api/messages", method).headers
+
+
+def test_options_without_an_origin_is_no_preflight() -> None:
+    assert Api().send("OPTIONS", "/api/messages").status == 405
+
+
+@pytest.mark.parametrize("origin", ["null", f"{APP}.evil.net", APP.upper(), "http://app.example", f"{APP}:444"])
+def test_hardly_the_app(origin: str) -> None:
+    assert "Access-Control-Allow-Origin" not in preflight(INSTANCES, "GET", origin).headers
+    answer = Api.as_signed_in(PersonFactory()).get(INSTANCES, headers={"Origin": origin})
+    assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+def test_a_foreign_page_sends_analytics() -> None:
+    event = {"serviceId": str(an_embed().pk), "event": "trigger_click", "pageUrl": f"{FOREIGN}/"}
+    answer = Api().post(EVENTS, event, content_type="text/plain", headers={"Origin": FOREIGN})
+    assert (answer.status, answer.headers["Access-Control-Allow-Origin"]) == (201, "*")

@@ -1,0 +1,114 @@
+"""createMessage with `x-service-embed-id`."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from embeds.models import Embed, EmbedStatus
+from messaging.models import Message
+from tests.agents_at_work import working_agent
+from tests.api import Answer, Api
+from tests.embeds.making import an_embed
+from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def post(embed: Embed | str, *, api: Api | None = None, origin: str | None = None, **body: Any) -> Answer:
+    sent = {"pageId": PageFactory().pk, "content": "Good day"} | body
+    headers = {"x-service-embed-id": str(embed.pk) if isinstance(embed, Embed) else embed}
+    headers |= {"Origin": origin} if origin else {}
+    return (api or Api.as_person(PersonFactory())).post("/api/messages", sent, headers=headers)
+
+
+def test_the_post_names_the_embed_and_takes_its_community() -> None:
+    embed = an_embed()
+    answer = post(embed)
+    assert (answer.status, answer.json["communityId"]) == (201, str(embed.community_id))
+    assert Message.objects.get().embed_id == embed.pk
+
+
+def test_its_own_community_may_be_named_and_no_other() -> None:
+    embed = an_embed()
+    assert post(embed, communityId=str(embed.community_id)).status == 201
+    other = post(embed, communityId=str(CommunityFactory().pk))
+    assert (other.status, other.error) == (400, "community_mismatch")
+    assert Message.objects.count() == 1
+
+
+def test_a_reply_goes_to_the_community_of_its_parent() -> None:
+    embed = an_embed()
+    for parent in (MessageFactory(), MessageFactory(community=CommunityFactory())):
+        answer = post(embed, pageId=parent.page_id, parentId=str(parent.pk))
+        assert answer.status == 201
+        assert answer.json["communityId"] == (str(parent.community_id) if parent.community_id else None)
+
+
+def test_a_quote_takes_the_embed_s() -> None:
+    embed = an_embed()
+    assert post(embed, quoteId=str(MessageFactory().pk)).json["communityId"] == str(embed.community_id)
+
+
+@pytest.mark.parametrize("unknown", [str(uuid4()), "17", "", "{}"])
+def test_unknown_embed(unknown: str) -> None:
+    answer = post(unknown)
+    assert (answer.status, answer.error) == (404, "embed_not_found")
+
+
+@pytest.mark.parametrize("status", [EmbedStatus.PAUSED, EmbedStatus.DISABLED])
+def test_an_embed_that_is_off_takes_no_posts(status: EmbedStatus) -> None:
+    embed = an_embed()
+    Embed.objects.update(status=status)
+    answer = post(embed)
+    assert (answer.status, answer.error) == (403, "embed_not_active")
+    assert not Message.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [(None, 201), ("https://example.com", 201), ("https://example.com.evil.net", 403), ("null", 403)],
+)
+def test_domains(origin: str | None, status: int) -> None:
+    answer = post(an_embed(domain_whitelist=["example.com"]), origin=origin)
+    assert answer.status == status
+    assert status == 201 or answer.error == "domain_not_allowed"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"content": "So much SPAM here"},
+        {"content": "fine", "anchorText": "spam"},
+        {"content": "fine", "tagType": "note", "payload": {"deep": [{"text": "spam"}]}},
+    ],
+)
+def test_the_embed_s_words_apply(body: dict[str, Any]) -> None:
+    embed = an_embed(blocked_words=["spam"])
+    answer = post(embed, **body)
+    assert (answer.status, answer.error) == (422, "content_blocked")
+    assert post(an_embed(community_id=embed.community_id), **body).status == 201
+
+
+def test_the_community_s_words_apply_beside_them() -> None:
+    embed = an_embed(community_id=CommunityFactory(blocked_words=["rude"]).pk, blocked_words=["spam"])
+    assert [post(embed, content=text).status for text in ("rude", "spam", "neither")] == [422, 422, 201]
+
+
+def test_an_agent_posts_through_it_and_a_limited_one_names_the_community() -> None:
+    embed = an_embed()
+    assert post(embed, api=working_agent().api).status == 201
+    limited = working_agent(community_ids=[embed.community_id]).api
+    assert post(embed, api=limited).error == "agent_community_not_allowed"
+    assert post(embed, api=limited, communityId=str(embed.community_id)).status == 201
+
+
+def test_a_refusal_spends_nothing() -> None:
+    agent = working_agent()
+    embed = an_embed(blocked_words=["spam"], domain_whitelist=["example.com"])
+    assert post(embed, api=agent.api, content="spam").status == 422
+    assert post(embed, api=agent.api, origin="https://evil.net").status == 403
+    answer = post(embed, api=agent.api)
+    assert answer.headers["RateLimit"].startswith('"post";r=29;')
