@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin
 from django.core.paginator import Paginator
@@ -15,16 +15,17 @@ from reactions.models import NO_EMOJI, Reaction
 COUNTED_MAX = 10_000
 
 
-class CountsSoFar(Paginator):  # type: ignore[type-arg]  # not subscriptable when run
+class CountsSoFar(Paginator):
     """Counts no further than a moderator pages: the table may hold millions of rows."""
 
     @cached_property
     def count(self) -> int:
-        return int(self.object_list[: COUNTED_MAX + 1].count())  # type: ignore[union-attr]
+        rows = cast("QuerySet[Reaction]", self.object_list)
+        return rows[: COUNTED_MAX + 1].count()
 
 
 @admin.register(Reaction)
-class ReactionAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
+class ReactionAdmin(admin.ModelAdmin):
     """To look only: what somebody reacted is theirs to change, and the counts follow the services."""
 
     list_display = ["emoji", "account", "account_kind", "message_id", "created_at"]
