@@ -22,7 +22,7 @@ export class Post {
     const name = h("div", { class: "name", id: `name-${message.id}` }, author(message.author));
     this.element = h("article", { class: depth ? "post reply" : "post", "aria-labelledby": name.id, tabindex: -1 },
       avatar(message.author),
-      h("header", {}, name, said("span", `@${message.author.handle}`, { class: "handle" }), this.time),
+      h("header", {}, name, h("div", { class: "meta" }, said("span", `@${message.author.handle}`), " · ", this.time)),
       h("div", { class: "body" },
         anchor(message), content(message.content), tagCard(message), quote(message), attachments(message.attachments), this.reactions.chips,
         h("div", { class: "actions" }, this.action("reply", () => this.openReply()), this.action("quote", () => desk.quote(message)), this.reactions.add),

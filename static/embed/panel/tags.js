@@ -41,7 +41,7 @@ const CARDS = {
   ],
   summary: (p) => [
     isText(p.scope) && h("p", { class: "fact" }, label(`scope_${p.scope}`, p.scope)),
-    items(p.points).length > 0 && h("ul", {}, items(p.points).map((point) => said("li", point))),
+    points(p.points),
   ],
   highlight: (p) => [main(p.comment)],
 };
@@ -88,8 +88,12 @@ function stars(rating) {
 }
 
 function list(key, value) {
-  const entries = items(value);
-  return entries.length > 0 && h("div", { class: `list ${key}` }, h("p", { class: "key" }, t(`tag.${key}`)), h("ul", {}, entries.map((entry) => said("li", entry))));
+  return items(value).length > 0 && h("div", { class: `list ${key}` }, h("p", { class: "key" }, t(`tag.${key}`)), points(value));
+}
+
+/** The marks stand on the side of the reader's language, each text in its own direction. */
+function points(value) {
+  return items(value).length > 0 && h("ul", {}, items(value).map((text) => h("li", {}, said("span", text))));
 }
 
 function topics(value) {
