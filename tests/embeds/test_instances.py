@@ -59,9 +59,7 @@ def test_create_with_defaults(owner: Api, community: Community) -> None:
         },
         "status": "active",
         "blockedWords": [],
-        "embedCode": (
-            f'<script async src="{settings.APP_URL}/embed/v1.js" data-service-id="{record["id"]}"></script>'
-        ),
+        "embedCode": (f'<script async src="{settings.APP_URL}/embed/v1.js" data-service-id="{record["id"]}"></script>'),
     }
     assert owner.get(f"{INSTANCES}/{record['id']}").json == record
 

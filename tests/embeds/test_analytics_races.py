@@ -1,0 +1,156 @@
+"""Analytics while others are at work, and after a crash."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+import pytest
+from django.db import connection, transaction
+
+from embeds.analytics import ingest, salts
+from embeds.analytics.rollup import roll_up
+from embeds.analytics.summary import Summary, summarize
+from tests.embeds.making import an_embed, rows_of, send
+from tests.temporary_cluster import TemporaryCluster
+
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+DAY = NOON.date()
+ring = import_module("embeds.migrations.0002_raw_events")
+
+
+@pytest.fixture(autouse=True)
+def _empty_rings(transactional_db: None) -> Iterator[None]:
+    """Django empties the tables of models; these two are none."""
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE embeds_event, embeds_visitor")
+
+
+def in_threads(*works: Callable[[], Any]) -> list[Any]:
+    def closing(work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(works)) as pool:
+        return [future.result() for future in [pool.submit(closing, work) for work in works]]
+
+
+def summary_of(embed_id: Any) -> Summary:
+    return summarize(embed_id=embed_id, first=DAY, last=DAY)
+
+
+def test_no_event_is_lost_or_counted_twice_whatever_runs_beside() -> None:
+    """Four senders, three that roll up, one that reads: the sum only grows, and is exact in the end."""
+    embed, each, done = an_embed(), 60, threading.Event()
+    seen: list[int] = []
+
+    def sender(number: int) -> None:
+        for n in range(each):
+            send(embed, f"own_{n % 60}", NOON, path=f"/{n % 7}", address=f"192.0.2.{number}")
+
+    def roller() -> int:
+        moved = 0
+        while not done.is_set():
+            moved += roll_up(at=NOON)
+        return moved
+
+    def reader() -> None:
+        while not done.is_set():
+            seen.append(summary_of(embed.pk).counts.total())
+
+    def all_senders() -> None:
+        try:
+            in_threads(*(lambda number=number: sender(number) for number in range(4)))
+        finally:
+            done.set()
+
+    moved = in_threads(all_senders, roller, roller, roller, reader)[1:4]
+    assert sum(moved) + roll_up(at=NOON) == 4 * each
+    after = summary_of(embed.pk)
+    assert (after.counts.total(), after.visitors) == (4 * each, {DAY: 4})
+    assert len(after.counts) == 51
+    assert seen == sorted(seen)
+    assert rows_of("embeds_event") == 0
+
+
+def test_an_event_under_way_during_a_roll_up_is_counted_by_the_next() -> None:
+    embed, written, rolled = an_embed(), threading.Event(), threading.Event()
+
+    def slow_sender() -> None:
+        with transaction.atomic():
+            send(embed, "late", NOON)
+            written.set()
+            assert rolled.wait(5)
+
+    def roller() -> int:
+        assert written.wait(5)
+        try:
+            return roll_up(at=NOON)
+        finally:
+            rolled.set()
+
+    salts.salt_of(DAY)
+    assert in_threads(slow_sender, roller)[1] == 0
+    assert summary_of(embed.pk).counts["late"] == 1
+    assert roll_up(at=NOON) == 1
+    assert summary_of(embed.pk).counts["late"] == 1
+
+
+def test_all_processes_find_one_salt() -> None:
+    """Eight that need the first salt of a day at once, none of which remembers one."""
+    barrier = threading.Barrier(8)
+
+    def first() -> bytes:
+        barrier.wait()
+        with transaction.atomic():
+            salts.remembered.clear()
+            return salts.salt_of(DAY)
+
+    assert len(set(in_threads(*[first] * 8))) == 1
+
+
+def test_a_salt_is_remembered_only_once_it_is_committed() -> None:
+    with pytest.raises(RuntimeError), transaction.atomic():
+        salts.salt_of(DAY)
+        raise RuntimeError
+    assert not salts.remembered
+    salt = salts.salt_of(DAY)
+    assert salts.remembered == {DAY: salt}
+
+
+def test_only_the_event_s_own_transaction_commits_without_waiting_for_the_disk() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET synchronous_commit = on")
+        with transaction.atomic():
+            send(an_embed(), "embed_load", NOON)
+            cursor.execute("SHOW synchronous_commit")
+            assert cursor.fetchone() == ("off",)
+        cursor.execute("SHOW synchronous_commit")
+        assert cursor.fetchone() == ("on",)
+
+
+def test_a_crash_loses_no_event_of_an_earlier_second() -> None:
+    """PostgreSQL is killed a second after the last answer; every event is there when it comes back."""
+    cluster = TemporaryCluster({"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"})
+    try:
+        with psycopg.connect(cluster.url, autocommit=True) as session:
+            session.execute(ring.EVENTS + ring.partitions("embeds_event"))
+            for n in range(100):
+                session.execute(ingest.INSERT, [n % 4, DAY, uuid4(), "embed_load", "/", b"x"])
+            time.sleep(1)
+            cluster.cluster.stop("immediate")
+        cluster.cluster.start()
+        with psycopg.connect(cluster.url) as session:
+            assert session.execute("SELECT count(*) FROM embeds_event").fetchone() == (100,)
+    finally:
+        cluster.close()

@@ -1,0 +1,187 @@
+"""ingestAnalyticsEvent."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import orjson
+import pytest
+from django.db import connection
+
+from embeds.analytics import salts
+from embeds.analytics.ingest import path_of
+from embeds.models import Embed, EmbedStatus
+from tests.agents_at_work import working_agent
+from tests.api import Api
+from tests.embeds.making import EVENTS, an_embed, every_row, rows_of, send
+
+pytestmark = pytest.mark.django_db
+PAGE = "https://site.example/blog"
+
+
+def event_of(embed: Embed, **fields: Any) -> dict[str, Any]:
+    return {"serviceId": str(embed.pk), "event": "trigger_click", "pageUrl": PAGE} | fields
+
+
+def raw_events() -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT day, event, path FROM embeds_event ORDER BY event, path")
+        return list(cursor.fetchall())
+
+
+@pytest.mark.parametrize("content_type", ["application/json", "text/plain", "text/plain;charset=UTF-8"])
+def test_accepted(content_type: str) -> None:
+    answer = Api().post(EVENTS, event_of(an_embed()), content_type=content_type)
+    assert (answer.status, answer.json) == (201, {"accepted": True})
+    assert [row[1:] for row in raw_events()] == [("trigger_click", "/blog")]
+
+
+def test_few_queries(django_assert_num_queries: Any) -> None:
+    embed, today = an_embed(), datetime.now(UTC).date()
+    salts.remembered[today] = salts.salt_of(today)
+    with django_assert_num_queries(4):  # begin, the embed, the event, commit
+        Api().post(EVENTS, event_of(embed))
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"serviceId": 5}, "serviceId"),
+        ({"serviceId": None}, "serviceId"),
+        ({"event": ""}, "event"),
+        ({"event": "Click"}, "event"),
+        ({"event": "_other"}, "event"),
+        ({"event": "1st"}, "event"),
+        ({"event": "click\n"}, "event"),
+        ({"event": "x" * 65}, "event"),
+        ({"event": "clíck"}, "event"),
+        ({"event": ["click"]}, "event"),
+        ({"pageUrl": "/blog"}, "pageUrl"),
+        ({"pageUrl": "javascript:alert(1)"}, "pageUrl"),
+        ({"pageUrl": "https://"}, "pageUrl"),
+        ({"pageUrl": PAGE + "x" * 2048}, "pageUrl"),
+    ],
+)
+def test_a_bad_field_is_named(fields: dict[str, Any], field: str) -> None:
+    answer = Api().post(EVENTS, event_of(an_embed(), **fields))
+    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_input", field)
+    assert not raw_events()
+
+
+@pytest.mark.parametrize("missing", ["serviceId", "event", "pageUrl"])
+def test_required(missing: str) -> None:
+    body = event_of(an_embed())
+    del body[missing]
+    assert Api().post(EVENTS, body).json["field"] == missing
+
+
+@pytest.mark.parametrize("content_type", ["application/x-www-form-urlencoded", "text/html", "multipart/form-data"])
+def test_other_kinds_of_body(content_type: str) -> None:
+    answer = Api().post(EVENTS, event_of(an_embed()), content_type=content_type)
+    assert (answer.status, answer.error) == (415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b'{"event":"a","event":"b"}', b"\xff", b'"text"'])
+def test_no_object(raw: bytes) -> None:
+    assert Api().post(EVENTS, raw=raw, content_type="text/plain").status == 400
+
+
+def test_size() -> None:
+    body = event_of(an_embed(), filler="")
+    body["filler"] = "x" * (8192 - len(orjson.dumps(body)))
+    assert Api().post(EVENTS, body).status == 201
+    body["filler"] += "x"
+    answer = Api().post(EVENTS, body)
+    assert (answer.status, answer.json) == (413, {"error": "payload_too_large", "field": "body", "max": 8192})
+
+
+@pytest.mark.parametrize("unknown", [str(uuid4()), "17", "{}"])
+def test_unknown_embed(unknown: str) -> None:
+    answer = Api().post(EVENTS, event_of(an_embed(), serviceId=unknown))
+    assert (answer.status, answer.error) == (404, "embed_not_found")
+
+
+@pytest.mark.parametrize("status", [EmbedStatus.PAUSED, EmbedStatus.DISABLED])
+def test_an_embed_that_is_off_counts_nothing(status: EmbedStatus) -> None:
+    embed = an_embed()
+    Embed.objects.update(status=status)
+    answer = Api().post(EVENTS, event_of(embed))
+    assert (answer.status, answer.error) == (403, "embed_not_active")
+
+
+@pytest.mark.parametrize(
+    ("url", "status"),
+    [
+        ("https://example.com/x", 201),
+        ("http://www.example.com:8080/", 201),
+        ("https://example.com.evil.net/", 403),
+        ("https://example.com@evil.net/", 403),
+        ("https://bad.example.com/", 403),
+    ],
+)
+def test_domains(url: str, status: int) -> None:
+    embed = an_embed(domain_whitelist=["example.com", "*.example.com"], domain_blacklist=["bad.example.com"])
+    answer = Api().post(EVENTS, event_of(embed, pageUrl=url), headers={"Origin": "https://elsewhere.example"})
+    assert answer.status == status
+    assert status == 201 or answer.error == "domain_not_allowed"
+
+
+def test_an_agent_may_and_a_key_is_ignored_for_nobody() -> None:
+    embed = an_embed()
+    assert working_agent().api.post(EVENTS, event_of(embed)).status == 201
+    for _ in range(2):
+        assert "Idempotent-Replayed" not in Api().post(EVENTS, event_of(embed), key="k").headers
+    assert len(raw_events()) == 3
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        ("https://a.example", "/"),
+        ("https://a.example/x/?q=secret#part", "/x"),
+        ("https://a.example/x//y/../z/index.html", "/x/z"),
+        ("https://a.example/#/route", "/"),
+        ("https://a.example/caf%c3%a9", "/caf%C3%A9"),
+        ("https://a.example/" + "x" * 511, "/" + "x" * 511),
+        ("https://a.example/" + "x" * 512, "_other"),
+    ],
+)
+def test_paths_as_in_page_ids(url: str, path: str) -> None:
+    assert path_of(url) == path
+
+
+def test_the_database_holds_no_address_no_user_agent_no_query_string() -> None:
+    embed = an_embed()
+    headers = {"User-Agent": "Netscape/4.79 (Unlikely)", "Referer": "https://from.example/?ref=abc"}
+    url = "https://me:pass@site.example/blog?email=jane%40doe.example&utm_source=letter#frag"
+    answer = Api().post(EVENTS, event_of(embed, pageUrl=url), headers=headers, address="203.0.113.77")
+    assert answer.status == 201
+    held = "\n".join(every_row())
+    assert "/blog" in held
+    for trace in ("203.0.113.77", "203.0.113", "Netscape", "Unlikely", "jane", "utm_source", "frag", "from.example"):
+        assert trace not in held
+    # Not even as bytes.
+    assert b"203.0.113.77".hex() not in held
+
+
+def test_days_are_utc() -> None:
+    embed = an_embed()
+    send(embed, "last", datetime(2026, 3, 1, 23, 59, 59, 999000, tzinfo=UTC))
+    send(embed, "next", datetime(2026, 3, 2, 0, 0, 0, tzinfo=UTC))
+    assert [(day.isoformat(), event) for day, event, _path in raw_events()] == [
+        ("2026-03-01", "last"),
+        ("2026-03-02", "next"),
+    ]
+
+
+def test_too_many_from_one_address(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"ingest": (3, 60)}
+    embed = an_embed()
+    answers = [Api().post(EVENTS, event_of(embed)) for _ in range(4)]
+    assert [answer.status for answer in answers] == [201, 201, 201, 429]
+    assert answers[3].error == "rate_limited"
+    assert int(answers[3].headers["Retry-After"]) >= 1
+    assert Api().post(EVENTS, event_of(embed), address="192.0.2.9").status == 201
+    assert rows_of("embeds_event") == 4
