@@ -9,7 +9,6 @@ from jsonschema_rs import Draft202012Validator, ValidationError
 from messaging.smart_tags.registry import SMART_TAGS
 
 PROBLEMS_MAX = 10
-POINTER_MAX = 200
 MESSAGE_MAX = 200
 
 # `mask` keeps the payload's own values, up to 64 KB each, out of the messages.
@@ -40,12 +39,7 @@ def validate_payload(tag_type: str, payload: Mapping[str, Any] | None) -> list[P
 
 
 def _problem(error: ValidationError) -> Problem:
-    return Problem(_short(_pointer(error.instance_path), POINTER_MAX), _short(error.message, MESSAGE_MAX))
-
-
-def _pointer(path: list[str | int]) -> str:
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
-
-
-def _short(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    # Only names of the schemas' own get into a path, and they hold nothing that a pointer would escape.
+    pointer = "".join(f"/{step}" for step in error.instance_path)
+    message = error.message
+    return Problem(pointer, message if len(message) <= MESSAGE_MAX else message[: MESSAGE_MAX - 1] + "…")

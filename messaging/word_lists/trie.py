@@ -34,7 +34,8 @@ class Ends:
         if self.phrase is not None:
             yield Match(self.phrase, start, end)
         for before, after in self.sides:
-            if word := start >= before and self.spellings.get(folded[start - before : end + after]):
+            # A slice that would begin before the text comes out shorter than any spelling of these sides.
+            if word := self.spellings.get(folded[start - before : end + after]):
                 yield Match(word, start - before, end + after)
 
 

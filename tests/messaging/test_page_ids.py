@@ -131,6 +131,7 @@ def test_the_rules_that_changed_a_url_are_named_in_their_order() -> None:
         ("https://example.com/?b=1&a=2", ("sort_query",)),
         ("http://example.com/", ("http_to_https",)),
         ("https://EXAMPLE.com/", ("canonical_host",)),
+        ("https://example.com/?q='", ("percent_encoding",)),
     ],
 )
 def test_a_rule_is_named_only_where_it_changed_something(url: str, rules: tuple[str, ...]) -> None:
@@ -211,9 +212,9 @@ HOSTILE = [
 def test_hostile_urls_are_quick(url: str) -> None:
     assert len(url) <= URL_MAX
     read(url)
-    started = time.perf_counter()
+    started = time.process_time()
     read(url)
-    assert time.perf_counter() - started < 0.1
+    assert time.process_time() - started < 0.1
 
 
 def test_page_id_syntax() -> None:

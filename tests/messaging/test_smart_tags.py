@@ -5,7 +5,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messaging.smart_tags import PROBLEMS_MAX, RATIONALE_MAX, SMART_TAGS, TagType, is_known, validate_payload
@@ -135,7 +135,7 @@ def test_problems_are_few_short_and_do_not_echo_the_payload() -> None:
     assert "secret" not in validate_payload("poll", {"options": [long, long]})[0].message
 
 
-def test_a_pointer_escapes_what_rfc_6901_escapes() -> None:
+def test_a_pointer_leads_to_the_place() -> None:
     assert validate_payload("poll", {"options": ["a", 1, "b"]})[0].pointer == "/options/1"
 
 
@@ -145,15 +145,15 @@ def test_hostile_payloads_are_quick(tag_type: str) -> None:
     deep_object: Any = {}
     for _ in range(20_000):
         deep_list, deep_object = [deep_list], {"a": deep_object}
-    started = time.perf_counter()
+    started = time.process_time()
     for hostile in (deep_list, deep_object, [[n] for n in range(9_000)], "a" * 65_000, 10**4_000):
         payload = dict.fromkeys(SMART_TAGS[tag_type].payload_schema["properties"], hostile)
         assert validate_payload(tag_type, payload)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
-@every_type
-@given(payload=st.dictionaries(st.text(max_size=8), JSON, max_size=4), data=st.data())
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(TYPES), st.dictionaries(st.text(max_size=8), JSON, max_size=4), st.data())
 def test_any_payload_gets_an_answer(tag_type: str, payload: dict[str, Any], data: st.DataObject) -> None:
     names = st.sampled_from(sorted(SMART_TAGS[tag_type].payload_schema["properties"]))
     for problem in validate_payload(tag_type, payload | data.draw(st.dictionaries(names, JSON, max_size=3))):

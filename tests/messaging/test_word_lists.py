@@ -112,6 +112,10 @@ def test_a_list_is_compiled_once_and_compares_by_its_words() -> None:
     assert compile_words([]).matches("anything") == []
 
 
+def test_of_two_spellings_of_one_word_the_first_is_told() -> None:
+    assert compile_words(["Spam", "spam"]).matches("SPAM") == [Match("Spam", 0, 4)]
+
+
 @pytest.mark.parametrize(
     "word", ["", " ", "\u200b", "*", "* *", "...", "!!!", "$$$", "🍆", "-*", "x" * (WORD_MAX + 1), "$" * 5 + "a"]
 )
@@ -132,7 +136,7 @@ PLAIN_WORDS = st.from_regex(r"[ab_]{1,3}([ ,.-]{1,2}[ab1]{1,2}){0,2}\*?", fullma
 TEXTS = st.lists(st.sampled_from(["a", "b", "ab", "A", "_", "1", " ", ", ", ". ", "-", "$", "a b", "ba"]), max_size=25)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(st.lists(PLAIN_WORDS, max_size=6), TEXTS.map("".join))
 @example(["a b", "b a"], "a b a b")
 def test_a_list_finds_what_one_regular_expression_per_word_finds(words: list[str], text: str) -> None:
@@ -146,7 +150,7 @@ STRANGE = st.text(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(STRANGE)
 def test_positions_cover_the_folded_text(text: str) -> None:
     starts, ends = origins(text)
@@ -195,6 +199,6 @@ LISTS = {
 @pytest.mark.parametrize("words", LISTS.values(), ids=LISTS)
 def test_hostile_texts_are_quick(words: list[str], text: str) -> None:
     compiled = compile_words(words)
-    started = time.perf_counter()
+    started = time.process_time()
     compiled.first_match(text)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
