@@ -28,7 +28,7 @@ class ReasonForm(ActionForm):
     reason = forms.CharField(max_length=REASON_MAX, required=False, strip=True)
 
 
-class SuperAdminsOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
+class SuperAdminsOnly(admin.ModelAdmin):
     """Shows rows to super admins, and to other staff not even that they exist."""
 
     action_form = ReasonForm

@@ -84,7 +84,7 @@ class Migration(migrations.Migration):
                 ("agent_name", models.CharField(max_length=60)),
                 ("agent_handle", models.CharField(max_length=30)),
                 ("purpose", models.CharField(max_length=2000)),
-                ("website", models.URLField(blank=True, max_length=2048)),
+                ("website", models.CharField(blank=True, max_length=2048)),
                 (
                     "scopes",
                     django.contrib.postgres.fields.ArrayField(

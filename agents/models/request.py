@@ -49,7 +49,7 @@ class AgentRequest(models.Model):
     agent_name = models.CharField(max_length=NAME_MAX)
     agent_handle = models.CharField(max_length=HANDLE_MAX)
     purpose = models.CharField(max_length=PURPOSE_MAX)
-    website = models.URLField(max_length=WEBSITE_MAX, blank=True)
+    website = models.CharField(max_length=WEBSITE_MAX, blank=True)
     scopes = ArrayField(models.CharField(max_length=5, choices=Scope))
     community_ids = ArrayField(models.UUIDField(), default=list, blank=True, help_text="Empty: every community.")
     status = models.CharField(max_length=9, choices=RequestStatus, default=RequestStatus.PENDING)

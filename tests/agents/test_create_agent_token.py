@@ -150,7 +150,7 @@ def test_no_dump_of_the_database_holds_the_token(approved: AgentRequest) -> None
 def rows_of(table: str) -> str:
     """Every row of a table as PostgreSQL writes it out: text as it is, bytes in hex."""
     with connection.cursor() as cursor:
-        cursor.execute(f'SELECT coalesce(string_agg(t::text, chr(10)), \'\') FROM "{table}" t')  # noqa: S608
+        cursor.execute(f"SELECT coalesce(string_agg(t::text, chr(10)), '') FROM \"{table}\" t")
         (text,) = cursor.fetchone()
     return str(text)
 

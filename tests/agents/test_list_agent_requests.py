@@ -41,7 +41,7 @@ def test_shows_ones_own_newest_first(person: Account) -> None:
 
 @pytest.mark.parametrize("status", ["pending", "approved", "rejected", "cancelled"])
 @pytest.mark.parametrize("everybody", [False, True])
-def test_status_filters(person: Account, status: str, everybody: bool) -> None:  # noqa: FBT001
+def test_status_filters(person: Account, status: str, everybody: bool) -> None:
     """Query: status, on one's own list and with all=1."""
     held = one_of_each(person)
     caller = Api.as_person(SuperAdminFactory() if everybody else person)

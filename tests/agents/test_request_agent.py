@@ -66,9 +66,11 @@ def test_required_fields(api: Api, name: str, value: object) -> None:
 
 @pytest.mark.parametrize(
     ("name", "length", "status"),
-    [("agentName", 1, 400), ("agentName", 2, 201), ("agentName", 60, 201), ("agentName", 61, 400)]
-    + [("purpose", 19, 400), ("purpose", 20, 201), ("purpose", 2000, 201), ("purpose", 2001, 400)]
-    + [("agentHandle", 2, 400), ("agentHandle", 3, 201), ("agentHandle", 30, 201), ("agentHandle", 31, 400)],
+    [
+        *(("agentName", length, status) for length, status in ((1, 400), (2, 201), (60, 201), (61, 400))),
+        *(("agentHandle", length, status) for length, status in ((2, 400), (3, 201), (30, 201), (31, 400))),
+        *(("purpose", length, status) for length, status in ((19, 400), (20, 201), (2000, 201), (2001, 400))),
+    ],
 )
 def test_lengths(api: Api, name: str, length: int, status: int) -> None:
     """Limits: agentName 2 to 60, agentHandle 3 to 30, purpose 20 to 2000; blanks around do not count."""
@@ -86,7 +88,9 @@ def test_handle_pattern(api: Api, handle: str) -> None:
     assert (answer.status, answer.json["field"]) == (400, "agentHandle")
 
 
-@pytest.mark.parametrize("website", ["example.com", "ftp://example.com", "javascript:alert(1)", "https://u:p@a.example", ""])
+@pytest.mark.parametrize(
+    "website", ["example.com", "ftp://example.com", "javascript:alert(1)", "https://u:p@a.example", ""]
+)
 def test_website_is_a_web_address(api: Api, website: str) -> None:
     answer = api.post(URL, body(website=website))
     assert (answer.status, answer.json["field"]) == (400, "website")
