@@ -60,26 +60,34 @@ class Budget:
     usages: list[Usage] = field(default_factory=list)
 
     def spend(self) -> None:
-        """Spend one of every counter, inside the caller's transaction; raises AgentRateLimited (429)."""
-        self.usages = [self._spend(counter) for counter in sorted(self.counters)]
+        """Spend one of every counter, inside the caller's transaction; raises AgentRateLimited (429).
+
+        The refusal names the counter to wait longest for: then there is a place in every other one too.
+        """
+        tried = [self._spend(counter) for counter in sorted(self.counters)]
+        refused = [usage for usage, spent in tried if not spent]
+        if refused:
+            longest = max(refused, key=lambda usage: usage.reset)
+            refusal = AgentRateLimited(retry_after=longest.reset)
+            refusal.headers.update(rate_limit_headers([longest]))
+            raise refusal
+        self.usages = [usage for usage, _spent in tried]
 
     def peek(self) -> None:
         """Fill `usages` without spending."""
         self.usages = usages_of(self.account_id, sorted(self.counters)) if self.account_id else []
 
-    def _spend(self, counter: str) -> Usage:
+    def _spend(self, counter: str) -> tuple[Usage, bool]:
+        """How the counter stands then, and whether it had a place."""
         limit = settings.HOURLY_LIMITS[counter]
         key = {"account": self.account_id, "counter": counter, "limit": limit}
         with connection.cursor() as cursor:
             cursor.execute(LOCK, [str(self.account_id), counter])
             cursor.execute(SPEND, key)
             spent, seconds = cursor.fetchone()
-        reset = _whole_seconds(seconds)
-        if spent >= limit:
-            refusal = AgentRateLimited(retry_after=reset)
-            refusal.headers.update(rate_limit_headers([Usage(counter, limit, 0, reset)]))
-            raise refusal
-        return Usage(counter, limit, limit - spent - 1, reset)
+        had_place = spent < limit
+        remaining = limit - spent - 1 if had_place else 0
+        return Usage(counter, limit, remaining, _whole_seconds(seconds)), had_place
 
 
 def usages_of(account_id: UUID, counters: Iterable[str]) -> list[Usage]:

@@ -1,0 +1,81 @@
+"""One key, many calls at once: one of them writes, the others are told to wait or get its answer."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection, connections
+
+from config.api.models import LedgerEntry, StoredResponse
+from messaging.models import Message
+from tests.agents.racing import race
+from tests.agents_at_work import working_agent
+from tests.api import Answer
+from tests.factories import MessageFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+CALLS = 20
+
+
+def test_twenty_calls_with_one_key_write_once() -> None:
+    agent, target = working_agent(), MessageFactory()
+    body = {"pageId": target.page_id, "parentId": str(target.pk), "content": "Once"}
+    answers = race(CALLS, lambda _index: agent.api.post("/api/messages", body, key="one"))
+    written = [answer for answer in answers if answer.status == 201]
+    assert [answer.headers.get("Idempotent-Replayed") for answer in written].count(None) == 1
+    assert len({answer.body for answer in written}) == 1
+    assert {(answer.status, answer.error) for answer in answers if answer not in written} <= {
+        (409, "idempotency_in_progress")
+    }
+    target.refresh_from_db()
+    assert (Message.objects.count(), LedgerEntry.objects.count(), target.reply_count) == (2, 1, 1)
+
+
+def test_while_the_first_call_works_the_others_are_409_and_then_replayed() -> None:
+    agent, target = working_agent(), MessageFactory()
+    body = {"pageId": target.page_id, "parentId": str(target.pk), "content": "Once"}
+
+    def call() -> Answer:
+        try:
+            return agent.api.post("/api/messages", body, key="one")
+        finally:
+            connections.close_all()
+
+    with psycopg.connect(**connection.get_connection_params()) as blocker, ThreadPoolExecutor(CALLS) as pool:
+        # The first call waits for its parent's row, which this connection holds, with the key in its hand.
+        blocker.execute("SELECT FROM messaging_message WHERE id = %s FOR UPDATE", [target.pk])
+        first = pool.submit(call)
+        wait_until_something_waits()
+        others = [future.result(timeout=5) for future in [pool.submit(call) for _ in range(CALLS - 1)]]
+        assert {(answer.status, answer.error) for answer in others} == {(409, "idempotency_in_progress")}
+        assert {answer.headers["Retry-After"] for answer in others} == {"1"}
+        assert not StoredResponse.objects.exists()
+        blocker.rollback()
+        written = first.result(timeout=5)
+    assert written.status == 201
+    replay = call()
+    assert (replay.status, replay.body) == (201, written.body)
+    assert replay.headers["Idempotent-Replayed"] == "true"
+    assert Message.objects.count() == 2
+
+
+def test_different_keys_do_not_wait_for_one_another() -> None:
+    agent, target = working_agent(), MessageFactory()
+    body: dict[str, Any] = {"pageId": target.page_id, "content": "Each"}
+    answers = race(10, lambda index: agent.api.post("/api/messages", body, key=f"key {index}"))
+    assert [answer.status for answer in answers] == [201] * 10
+    assert len({answer.json["id"] for answer in answers}) == 10
+
+
+def wait_until_something_waits() -> None:
+    """Until a session of this database waits for a lock."""
+    deadline = time.monotonic() + 5
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    with connection.cursor() as cursor:
+        while cursor.execute(waiting) and cursor.fetchone() == (0,):
+            assert time.monotonic() < deadline, "nothing waits"
+            time.sleep(0.01)

@@ -1,0 +1,91 @@
+"""The ledger against a model of it: whatever is spent whenever, a window of an hour never holds more than the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import pytest
+from django.conf import settings
+from django.db import transaction
+from django.test import override_settings
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from config.api.errors import AgentRateLimited
+from config.api.limits import Budget, usages_of
+from tests.kernel.clock import StandingClock
+
+LIMITS = {"post": 2, "reply": 3, "quote": 1}
+HOUR = timedelta(hours=1)
+ACCOUNT = UUID(int=1)
+COUNTERS = st.sets(st.sampled_from(sorted(LIMITS)), min_size=1).map(lambda found: tuple(sorted(found)))
+# Whole hours and their neighbours, where an off-by-one lives, beside any pause.
+PAUSES = st.one_of(
+    st.sampled_from([0.0, 0.000001, 1.0, 3599.0, 3599.999999, 3600.0, 3600.000001]), st.floats(0, 4000).map(round)
+)
+
+
+class Ledger(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.savepoint = transaction.savepoint()
+        self.clock = StandingClock()
+        self.spent: dict[str, list[datetime]] = {counter: [] for counter in LIMITS}
+
+    def teardown(self) -> None:
+        transaction.savepoint_rollback(self.savepoint)
+
+    def in_window(self, counter: str, after: float = 0) -> int:
+        """How many of a counter were spent in the hour that ends `after` seconds from now."""
+        start = self.clock.now + timedelta(seconds=after) - HOUR
+        return sum(at > start for at in self.spent[counter])
+
+    def has_places(self, counters: Iterable[str], after: float = 0) -> bool:
+        return all(self.in_window(counter, after) < LIMITS[counter] for counter in counters)
+
+    @rule(seconds=PAUSES)
+    def wait(self, seconds: float) -> None:
+        self.clock.advance(seconds)
+
+    @rule(counters=COUNTERS)
+    def spend(self, counters: tuple[str, ...]) -> None:
+        refusal = self._spend(counters)
+        assert (refusal is None) == self.has_places(counters)
+        if refusal is None:
+            for counter in counters:
+                self.spent[counter].append(self.clock.now)
+            return
+        seconds = int(refusal.headers["Retry-After"])
+        assert 1 <= seconds <= 3600
+        assert self.has_places(counters, after=seconds)
+        assert not self.has_places(counters, after=seconds - 1)
+
+    @rule(counters=COUNTERS)
+    def fail_after_spending(self, counters: tuple[str, ...]) -> None:
+        with transaction.atomic():
+            self._spend(counters)
+            transaction.set_rollback(True)
+
+    @invariant()
+    def tells_what_is_left(self) -> None:
+        for usage in usages_of(ACCOUNT, LIMITS):
+            assert usage.remaining == LIMITS[usage.counter] - self.in_window(usage.counter)
+
+    @staticmethod
+    def _spend(counters: tuple[str, ...]) -> AgentRateLimited | None:
+        try:
+            with transaction.atomic():
+                Budget(account_id=ACCOUNT, counters=counters).spend()
+        except AgentRateLimited as refusal:
+            return refusal
+        return None
+
+
+@pytest.mark.django_db
+def test_the_ledger_is_a_sliding_window() -> None:
+    effort = hypothesis_settings(max_examples=40, stateful_step_count=25, deadline=None)
+    with override_settings(HOURLY_LIMITS=settings.HOURLY_LIMITS | LIMITS):
+        run_state_machine_as_test(Ledger, settings=effort)  # type: ignore[no-untyped-call]

@@ -1,0 +1,188 @@
+"""The hourly limits of agents, as the contract's table has them: exact, sliding, separate."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from config.api.models import LedgerEntry
+from messaging.models import Message
+from tests.agents.racing import race
+from tests.agents_at_work import WorkingAgent, working_agent
+from tests.api import Answer, Api
+from tests.factories import MessageFactory, PersonFactory
+from tests.kernel.clock import StandingClock
+
+pytestmark = pytest.mark.django_db
+PATH = "/api/messages"
+HOUR = 3600
+
+
+@pytest.fixture
+def agent() -> WorkingAgent:
+    return working_agent()
+
+
+@pytest.fixture
+def target() -> Message:
+    return MessageFactory()
+
+
+@pytest.fixture
+def clock() -> StandingClock:
+    return StandingClock()
+
+
+@pytest.fixture
+def low(settings: Any) -> None:
+    settings.HOURLY_LIMITS = {"post": 3, "reply": 3, "quote": 3, "react": 3}
+
+
+def post(agent: WorkingAgent, target: Message, *answers: str) -> Answer:
+    fields = dict.fromkeys(answers, str(target.pk))
+    return agent.api.post(PATH, {"pageId": target.page_id, "content": "Hi", **fields})
+
+
+def ask(agent: WorkingAgent, target: Message, counter: str, number: int) -> Answer:
+    """One write that spends `counter`."""
+    if counter == "react":
+        body = {"messageId": str(target.pk), "emoji": ("👍", "🎉")[number % 2]}
+        return agent.api.post("/v1/reactions", body)
+    return post(agent, target, *{"post": (), "reply": ("parentId",), "quote": ("quoteId",)}[counter])
+
+
+@pytest.mark.parametrize(("counter", "limit"), [("post", 30), ("reply", 30), ("quote", 30), ("react", 120)])
+def test_the_limits_of_the_contract(agent: WorkingAgent, target: Message, counter: str, limit: int) -> None:
+    LedgerEntry.objects.bulk_create(
+        LedgerEntry(account_id=agent.account.pk, counter=counter, at=target.created_at) for _ in range(limit - 1)
+    )
+    last, over = (ask(agent, target, counter, number) for number in range(2))
+    assert last.status in {200, 201}
+    assert last.headers["RateLimit-Policy"] == f'"{counter}";q={limit};w=3600'
+    assert re.fullmatch(rf'"{counter}";r=0;t=(3600|35\d\d)', last.headers["RateLimit"])
+    assert (over.status, over.error) == (429, "agent_rate_limited")
+    assert over.headers["RateLimit-Policy"] == f'"{counter}";q={limit};w=3600'
+    assert over.headers["RateLimit"] == f'"{counter}";r=0;t={over.headers["Retry-After"]}'
+    assert over.json == {"error": "agent_rate_limited"}
+    for other in {"post", "reply", "quote", "react"} - {counter}:
+        assert ask(agent, target, other, 0).status in {200, 201}, f"{other} is another counter than {counter}"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_forty_parallel_posts_under_a_limit_of_thirty() -> None:
+    agent, target = working_agent(), MessageFactory()
+    answers = race(40, lambda _index: post(agent, target))
+    assert sorted(answer.status for answer in answers) == [201] * 30 + [429] * 10
+    assert (Message.objects.count(), LedgerEntry.objects.count()) == (31, 30)
+    left = sorted(int(re.findall(r"r=(\d+)", answer.headers["RateLimit"])[0]) for answer in answers)
+    assert left == [0] * 10 + list(range(30))
+
+
+@pytest.mark.usefixtures("low")
+def test_waiting_retry_after_succeeds_and_one_second_less_does_not(
+    agent: WorkingAgent, target: Message, clock: StandingClock
+) -> None:
+    for pause in (1.25, 100.5, 0.000001):
+        assert post(agent, target).status == 201
+        clock.advance(pause)
+    told = int(post(agent, target).headers["Retry-After"])
+    assert told == HOUR - 101
+    clock.advance(told - 1)
+    refused = post(agent, target)
+    assert (refused.status, refused.headers["Retry-After"]) == (429, "1")
+    clock.advance(1)
+    assert post(agent, target).status == 201
+    assert post(agent, target).headers["Retry-After"] == "1", "the second place falls free within the next second"
+    clock.advance(1)
+    assert post(agent, target).status == 201
+
+
+@pytest.mark.usefixtures("low", "clock")
+def test_retry_after_is_an_hour_at_most(agent: WorkingAgent, target: Message) -> None:
+    answers = [post(agent, target) for _ in range(4)]
+    assert [answer.status for answer in answers] == [201, 201, 201, 429]
+    assert answers[-1].headers["Retry-After"] == str(HOUR)
+
+
+@pytest.mark.usefixtures("low")
+def test_a_lowered_limit_counts_what_was_spent_under_the_old_one(
+    agent: WorkingAgent, target: Message, clock: StandingClock, settings: Any
+) -> None:
+    for _ in range(3):
+        post(agent, target)
+        clock.advance(10)
+    settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 1}
+    told = int(post(agent, target).headers["Retry-After"])
+    assert told == HOUR - 10, "only the newest of the three is in the way"
+    clock.advance(told)
+    assert post(agent, target).status == 201
+
+
+@pytest.mark.usefixtures("low")
+def test_a_reply_that_quotes_spends_both_counters(agent: WorkingAgent, target: Message, clock: StandingClock) -> None:
+    both = post(agent, target, "parentId", "quoteId")
+    assert both.headers["RateLimit"] == '"quote";r=2;t=3600, "reply";r=2;t=3600'
+    assert both.headers["RateLimit-Policy"] == '"quote";q=3;w=3600, "reply";q=3;w=3600'
+    assert sorted(LedgerEntry.objects.values_list("counter", flat=True)) == ["quote", "reply"]
+
+
+@pytest.mark.usefixtures("low")
+def test_a_reply_that_quotes_is_told_when_both_counters_have_a_place(
+    agent: WorkingAgent, target: Message, clock: StandingClock
+) -> None:
+    for counter in ("quoteId", "parentId"):
+        for _ in range(3):
+            post(agent, target, counter)
+        clock.advance(60)
+    refused = post(agent, target, "parentId", "quoteId")
+    assert refused.headers["Retry-After"] == str(HOUR - 60), "the quotes fall free a minute before the replies"
+    clock.advance(HOUR - 61)
+    assert post(agent, target, "parentId", "quoteId").status == 429
+    clock.advance(1)
+    assert post(agent, target, "parentId", "quoteId").status == 201
+
+
+@pytest.mark.usefixtures("low")
+def test_a_counter_that_refuses_leaves_the_other_unspent(agent: WorkingAgent, target: Message) -> None:
+    for _ in range(3):
+        post(agent, target, "parentId")
+    assert post(agent, target, "parentId", "quoteId").status == 429
+    assert set(LedgerEntry.objects.values_list("counter", flat=True)) == {"reply"}
+
+
+@pytest.mark.usefixtures("low")
+def test_removing_and_repeating_a_reaction_spend_react(agent: WorkingAgent, target: Message) -> None:
+    body = {"messageId": str(target.pk), "emoji": "👍"}
+    added, unchanged = (agent.api.post("/v1/reactions", body) for _ in range(2))
+    assert unchanged.json["action"] == "unchanged"
+    removed = agent.api.delete(f"/v1/reactions/{added.json['reactionId']}")
+    assert removed.headers["RateLimit"].startswith('"react";r=0')
+    assert agent.api.post("/v1/reactions", body).error == "agent_rate_limited"
+
+
+@pytest.mark.usefixtures("low")
+def test_refused_calls_spend_nothing(agent: WorkingAgent, target: Message) -> None:
+    assert agent.api.post(PATH, {"pageId": target.page_id}).status == 400
+    assert agent.api.delete("/v1/reactions/nonsense").status == 404
+    assert post(working_agent(scopes=["react"]), target).status == 403
+    assert not LedgerEntry.objects.exists()
+
+
+@pytest.mark.usefixtures("low")
+def test_each_agent_has_its_own_counters_and_people_have_none(agent: WorkingAgent, target: Message) -> None:
+    assert [post(agent, target).status for _ in range(4)] == [201, 201, 201, 429]
+    assert post(working_agent(), target).status == 201
+    person = Api.as_person(PersonFactory())
+    for _ in range(4):
+        answer = person.post(PATH, {"pageId": target.page_id, "content": "Hi"})
+        assert (answer.status, "RateLimit" in answer.headers) == (201, False)
+
+
+@pytest.mark.usefixtures("low")
+def test_two_tokens_of_an_agent_share_its_counters(agent: WorkingAgent, target: Message) -> None:
+    operator = Api.as_person(agent.request.requester)
+    other = Api.as_agent(operator.post(f"/v1/agent-tokens/requests/{agent.request.pk}/token").json["token"])
+    body = {"pageId": target.page_id, "content": "Hi"}
+    assert [api.post(PATH, body).status for api in (agent.api, other) * 2] == [201, 201, 201, 429]
