@@ -33,7 +33,8 @@ from messaging.word_lists.trie import Match, Node, grow, search
 __all__ = ["MATCHES_MAX", "WORD_MAX", "InvalidWord", "Match", "WordList", "compile_words"]
 
 MATCHES_MAX = 1_000
-KEPT_LISTS = 256
+# A list of 500 long phrases takes 6 MB, a usual one some kB.
+KEPT_LISTS = 64
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,26 +41,38 @@ class Ends:
 
 @dataclass(slots=True)
 class Node:
-    """A place in the trie: the words read so far led here."""
+    """A place in the trie: the words read so far led here. A list may have 25,000, so each holds only what it must."""
 
-    following: dict[str, Node] = field(default_factory=dict)
-    ends: Ends = field(default_factory=Ends)
-    prefixes: dict[str, Ends] = field(default_factory=dict)
-    prefix_lengths: list[int] = field(default_factory=list)
+    following: dict[str, Node] | None = None
+    ends: Ends | None = None
+    prefixes: dict[str, Ends] | None = None
+    prefix_lengths: tuple[int, ...] = ()
 
     def add(self, entry: Entry) -> None:
         *first, last = entry.words
         node = self
         for word in first:
-            node = node.following.setdefault(word, Node())
-        if entry.prefix:
-            node.prefixes.setdefault(last, Ends()).add(entry)
-            node.prefix_lengths = sorted({len(prefix) for prefix in node.prefixes})
-        else:
-            node.following.setdefault(last, Node()).ends.add(entry)
+            node = node._next(word)
+        ends = node._prefix(last) if entry.prefix else node._next(last)._ends()
+        ends.add(entry)
 
     def opens(self, word: str) -> bool:
-        return word in self.following or any(word[:length] in self.prefixes for length in self.prefix_lengths)
+        return word in (self.following or ()) or any(
+            word[:length] in (self.prefixes or ()) for length in self.prefix_lengths
+        )
+
+    def _next(self, word: str) -> Node:
+        self.following = self.following or {}
+        return self.following.setdefault(word, Node())
+
+    def _ends(self) -> Ends:
+        self.ends = self.ends or Ends()
+        return self.ends
+
+    def _prefix(self, prefix: str) -> Ends:
+        self.prefixes = self.prefixes or {}
+        self.prefix_lengths = tuple(sorted({*self.prefix_lengths, len(prefix)}))
+        return self.prefixes.setdefault(prefix, Ends())
 
 
 def grow(entries: Iterable[Entry]) -> Node:
@@ -91,11 +103,12 @@ def _from_word(root: Node, folded: str, spans: list[tuple[int, int]], words: lis
     node, opening = root, spans[first][0]
     for at in range(first, len(words)):
         word, (start, end) = words[at], spans[at]
-        for length in node.prefix_lengths:
-            if ends := length <= len(word) and node.prefixes.get(word[:length]):
-                yield from ends.matches(folded, opening, start + length)
-        if (following := node.following.get(word)) is None:
+        if node.prefixes:
+            for length in node.prefix_lengths:
+                if ends := length <= len(word) and node.prefixes.get(word[:length]):
+                    yield from ends.matches(folded, opening, start + length)
+        if not node.following or not (following := node.following.get(word)):
             return
         node = following
-        if node.ends.phrase or node.ends.sides:
+        if node.ends:
             yield from node.ends.matches(folded, opening, end)
