@@ -9,7 +9,6 @@ from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
-from rest_framework import serializers
 
 from config.api.callers import CallerKind
 from config.api.errors import (
@@ -182,8 +181,8 @@ def _error_schema(errors: list[type[ApiError]]) -> dict[str, Any]:
 
 
 def _header(name: str, help_text: str, max_length: int | None = None) -> OpenApiParameter:
-    field = serializers.CharField(max_length=max_length) if max_length else str
-    return OpenApiParameter(name, field, OpenApiParameter.HEADER, description=help_text)  # type: ignore[arg-type]
+    schema = {"type": "string"} | ({} if max_length is None else {"minLength": 1, "maxLength": max_length})
+    return OpenApiParameter(name, schema, OpenApiParameter.HEADER, description=help_text)
 
 
 def add_security_schemes(result: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
