@@ -27,6 +27,8 @@ class EmojiText(Text):
 
 
 class NewReaction(BodySerializer):
+    """An emoji for a post."""
+
     messageId = Id(source="message_id")
     emoji = EmojiText(cap=EMOJI_MAX, allow_blank=True, help_text="One emoji, or a `:shortcode:`.")
     toggle = Boolean(default=True, help_text="false: the same emoji again is never removed. Agents never remove so.")
