@@ -287,12 +287,12 @@ def test_blacklist_both_ways() -> None:
 
 
 ID_ROUTES: dict[str, Callable[[Api, str], Answer]] = {
-    "get": lambda api, id: api.get(f"{INSTANCES}/{id}"),
-    "put": lambda api, id: api.put(f"{INSTANCES}/{id}", {"name": "Mine now"}),
-    "delete": lambda api, id: api.delete(f"{INSTANCES}/{id}"),
-    "get blacklist": lambda api, id: api.get(f"{INSTANCES}/{id}/blacklist"),
-    "put blacklist": lambda api, id: api.put(f"{INSTANCES}/{id}/blacklist", {"domains": []}),
-    "analytics": lambda api, id: api.get(f"/api/embeds/analytics/{id}"),
+    "get": lambda api, embed_id: api.get(f"{INSTANCES}/{embed_id}"),
+    "put": lambda api, embed_id: api.put(f"{INSTANCES}/{embed_id}", {"name": "Mine now"}),
+    "delete": lambda api, embed_id: api.delete(f"{INSTANCES}/{embed_id}"),
+    "get blacklist": lambda api, embed_id: api.get(f"{INSTANCES}/{embed_id}/blacklist"),
+    "put blacklist": lambda api, embed_id: api.put(f"{INSTANCES}/{embed_id}/blacklist", {"domains": []}),
+    "analytics": lambda api, embed_id: api.get(f"/api/embeds/analytics/{embed_id}"),
 }
 
 

@@ -1,0 +1,151 @@
+"""Embeds in the admin: who sees them, what they show, and the switch."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from embeds.analytics.summary import summarize
+from embeds.chart import daily_chart
+from embeds.models import Embed, EmbedStatus
+from messaging.models import Account
+from tests.embeds.making import an_embed, send
+from tests.factories import PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/embeds/embed/"
+
+
+@pytest.fixture
+def boss() -> Account:
+    return SuperAdminFactory()
+
+
+@pytest.fixture
+def admin(boss: Account) -> Client:
+    client = Client()
+    client.force_login(boss)
+    return client
+
+
+def page(client: Client, embed: Embed, then: str = "", **query: str) -> Any:
+    return client.get(f"{LIST}{embed.pk}/{then or 'change/'}", query)
+
+
+def test_list_is_bounded(admin: Client, django_assert_max_num_queries: Any) -> None:
+    for n in range(12):
+        an_embed(name=f"Widget {n}", domain_whitelist=[f"site{n}.example"])
+    with django_assert_max_num_queries(7):
+        text = admin.get(LIST).content.decode()
+    assert all(f"Widget {n}<" in text for n in range(12))
+    assert "site3.example" in text
+
+
+def test_search(admin: Client) -> None:
+    embed, other = an_embed(name="Blog", domain_whitelist=["blog.example"]), an_embed(name="Shop")
+    for term in ("blo", f"@{embed.owner.handle}", str(embed.pk), str(embed.owner_id), "blog.example"):
+        text = admin.get(LIST, {"q": term}).content.decode()
+        assert str(embed.pk) in text
+        assert str(other.pk) not in text
+
+
+def test_change_page_shows_the_chart_and_the_code(admin: Client) -> None:
+    embed = an_embed(name="<b>Bold</b>")
+    send(embed, "trigger_view", timezone.now())
+    send(embed, "trigger_click", timezone.now() - timedelta(days=29))
+    text = page(admin, embed).content.decode()
+    today = timezone.now().date()
+    assert "1 views and 1 clicks" in text
+    assert f"<title>{today}: 1 views, 0 clicks, 1 visitors</title>" in text
+    assert "&lt;script async src=" in text
+    assert "<b>Bold</b>" not in text
+    assert 'href="disable/"' in text
+
+
+def test_chart_is_one_well_formed_picture_without_script_or_style() -> None:
+    embed = an_embed()
+    today = timezone.now().date()
+    for first in (today, today - timedelta(days=29)):
+        svg = daily_chart(summarize(embed_id=embed.pk, first=first, last=today))
+        root = ElementTree.fromstring(svg.strip())
+        assert root.tag == "svg"
+        assert len(root.findall("g/title")) == (today - first).days + 1
+        for element in root.iter():
+            assert element.tag in {"svg", "g", "title", "rect", "line", "text"}
+            assert not {"style", "onclick"} & set(element.keys())
+            assert float(element.get("height", 1)) >= 0
+
+
+def test_disable_asks_first_and_keeps_who_and_why(admin: Client, boss: Account) -> None:
+    embed = an_embed()
+    asked = page(admin, embed, "disable/")
+    assert "disappears from its pages" in asked.content.decode()
+    embed.refresh_from_db()
+    assert embed.status == EmbedStatus.ACTIVE
+    done = admin.post(f"{LIST}{embed.pk}/disable/", {"reason": "Spam on every page"})
+    assert (done.status_code, done["Location"]) == (302, f"{LIST}{embed.pk}/change/")
+    embed.refresh_from_db()
+    assert embed.status == EmbedStatus.DISABLED
+    entry = LogEntry.objects.get(object_id=str(embed.pk))
+    assert (entry.user_id, entry.change_message) == (boss.pk, "Disabled: Spam on every page")
+    assert 'href="enable/"' in page(admin, embed).content.decode()
+    admin.post(f"{LIST}{embed.pk}/enable/")
+    embed.refresh_from_db()
+    assert embed.status == EmbedStatus.ACTIVE
+
+
+def test_a_decision_that_changes_nothing_leaves_no_trace(admin: Client) -> None:
+    embed = an_embed(status="paused")
+    admin.post(f"{LIST}{embed.pk}/enable/")
+    embed.refresh_from_db()
+    assert embed.status == EmbedStatus.PAUSED
+    assert not LogEntry.objects.exists()
+
+
+def test_a_switch_needs_its_csrf_token(boss: Account) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(boss)
+    assert client.post(f"{LIST}{an_embed().pk}/disable/").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("https://example.com/blog/one", "Shown."),
+        ("https://evil.net/blog/one", "off this host"),
+        ("https://example.com/about", "leave this path out"),
+        ("example.com", "Write a whole address"),
+    ],
+)
+def test_try_an_address(admin: Client, address: str, said: str) -> None:
+    embed = an_embed(domain_whitelist=["example.com"], page_rules={"type": "patterns", "patterns": ["/blog/*"]})
+    assert said in page(admin, embed, address=address).content.decode()
+
+
+@pytest.mark.parametrize("who", ["nobody", "person", "staff"])
+def test_nobody_else_sees_anything(who: str) -> None:
+    embed, client = an_embed(), Client()
+    if who != "nobody":
+        client.force_login(PersonFactory(is_staff=who == "staff"))
+    for path in (LIST, f"{LIST}{embed.pk}/change/", f"{LIST}{embed.pk}/disable/"):
+        for answer in (client.get(path), client.post(path)):
+            assert answer.status_code in {302, 403}
+            assert embed.name not in answer.content.decode()
+    assert Embed.objects.get().status == EmbedStatus.ACTIVE
+    assert LIST not in client.get(reverse("admin:index")).content.decode()
+
+
+def test_rows_are_the_owners_to_change(admin: Client) -> None:
+    embed = an_embed()
+    assert admin.get(f"{LIST}add/").status_code == 403
+    assert admin.post(f"{LIST}{embed.pk}/change/", {"name": "Mine"}).status_code == 403
+    assert admin.post(f"{LIST}{embed.pk}/delete/", {"post": "yes"}).status_code == 403
+    assert Embed.objects.get().name == embed.name
+    assert page(admin, embed, "history/").status_code == 200
