@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from config.api.ids import new_id
 from config.api.models import LedgerEntry
 from messaging.models import Community, Message, MessageStatus
 from reactions.models import Reaction
@@ -14,6 +13,7 @@ from tests.factories import CommunityFactory, MessageFactory, PersonFactory
 from tests.reactions.counts import counted
 
 pytestmark = pytest.mark.django_db
+UNKNOWN = "01a1f811-f718-77e8-9670-721b30c88378"
 UNTOLD: dict[str, bool] = {}
 SET = {"toggle": False}
 
@@ -105,13 +105,13 @@ def test_32_characters_of_a_shortcode_fit(api: Api, post: Message) -> None:
         {"emoji": "👍"},
         {"messageId": "x", "emoji": "👍"},
         {"messageId": None, "emoji": "👍"},
-        {"messageId": str(new_id())},
-        {"messageId": str(new_id()), "emoji": None},
-        {"messageId": str(new_id()), "emoji": 5},
-        {"messageId": str(new_id()), "emoji": ["👍"]},
-        {"messageId": str(new_id()), "emoji": "👍", "toggle": "false"},
-        {"messageId": str(new_id()), "emoji": "👍", "toggle": 0},
-        {"messageId": str(new_id()), "emoji": "👍", "toggle": None},
+        {"messageId": UNKNOWN},
+        {"messageId": UNKNOWN, "emoji": None},
+        {"messageId": UNKNOWN, "emoji": 5},
+        {"messageId": UNKNOWN, "emoji": ["👍"]},
+        {"messageId": UNKNOWN, "emoji": "👍", "toggle": "false"},
+        {"messageId": UNKNOWN, "emoji": "👍", "toggle": 0},
+        {"messageId": UNKNOWN, "emoji": "👍", "toggle": None},
         [],
     ],
 )
@@ -122,7 +122,7 @@ def test_bad_bodies(api: Api, body: object) -> None:
 
 def test_an_unknown_post(api: Api, agent: Api) -> None:
     for caller in (api, agent):
-        answer = caller.post("/v1/reactions", {"messageId": str(new_id()), "emoji": "👍"})
+        answer = caller.post("/v1/reactions", {"messageId": UNKNOWN, "emoji": "👍"})
         assert (answer.status, answer.error) == (404, "message_not_found")
     assert not LedgerEntry.objects.exists()
 
@@ -175,7 +175,7 @@ def test_the_agents_hour(post: Message) -> None:
     assert (refused.status, refused.error) == (429, "agent_rate_limited")
     assert 3590 <= int(refused.headers["Retry-After"]) <= 3600
     assert counted(post) == {"👍": 1}
-    unknown = holder.api.post("/v1/reactions", {"messageId": str(new_id()), "emoji": "👍"})
+    unknown = holder.api.post("/v1/reactions", {"messageId": UNKNOWN, "emoji": "👍"})
     assert unknown.status == 404, "an unknown post is told before the limit"
     assert LedgerEntry.objects.count() == 120
 

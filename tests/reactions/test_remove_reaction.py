@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from config.api.ids import new_id
 from config.api.models import LedgerEntry
 from messaging.models import Message, MessageStatus
 from reactions.models import Reaction
@@ -14,6 +13,7 @@ from tests.factories import CommunityFactory, MessageFactory, PersonFactory
 from tests.reactions.counts import counted
 
 pytestmark = pytest.mark.django_db
+UNKNOWN = "01a1f811-f718-77e8-9670-721b30c88378"
 
 
 def reaction_by(api: Api, message: Message, emoji: str = "👍") -> str:
@@ -44,7 +44,7 @@ def test_a_repeat_with_the_same_key_is_replayed(api: Api, post: Message) -> None
     assert (second.status, second.body) == (200, first.body)
 
 
-@pytest.mark.parametrize("reaction_id", ["x", "00000000", str(new_id()), str(new_id()) + "%0a"])
+@pytest.mark.parametrize("reaction_id", ["x", "00000000", UNKNOWN, UNKNOWN + "%0a"])
 def test_unknown(api: Api, reaction_id: str) -> None:
     answer = api.delete(f"/v1/reactions/{reaction_id}")
     assert (answer.status, answer.error) == (404, "reaction_not_found")
@@ -70,7 +70,7 @@ def test_nobody(api: Api, post: Message) -> None:
 
 
 def test_an_agent_without_the_scope() -> None:
-    answer = agent_with_token(scopes=["post"]).api.delete(f"/v1/reactions/{new_id()}")
+    answer = agent_with_token(scopes=["post"]).api.delete(f"/v1/reactions/{UNKNOWN}")
     assert (answer.status, answer.error) == (403, "agent_scope_missing:react")
 
 
