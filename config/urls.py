@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularRedocView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularAPIView
+
+from config.api.readers import RedocView, SwaggerView
 
 urlpatterns = [
     path("", include("messaging.urls")),
@@ -13,8 +15,8 @@ urlpatterns = [
     path("", include("embeds.urls")),
     path("", include("embeds.pages.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("api/docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
-    path("api/redoc/", SpectacularRedocView.as_view(url_name="schema"), name="redoc"),
+    path("api/docs/", SwaggerView.as_view(url_name="schema"), name="docs"),
+    path("api/redoc/", RedocView.as_view(url_name="schema"), name="redoc"),
     path("admin/", admin.site.urls),
 ]
 

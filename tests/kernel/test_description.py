@@ -1,0 +1,70 @@
+"""The served description: OpenAPI 3.1.1, and two readers of it made of this server's own files."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+import pytest
+from django.test import Client
+from playwright.sync_api import Request, sync_playwright
+
+from tests.openapi import document
+
+pytestmark = pytest.mark.django_db
+SCHEMES = {"agentToken", "userToken", "userId", "signInToken"}
+
+
+def test_the_document_is_openapi_3_1_1_of_version_1_0_0() -> None:
+    served = orjson.loads(Client().get("/api/schema/?format=json").content)
+    assert (served["openapi"], served["info"]["version"]) == ("3.1.1", "1.0.0")
+    assert served["paths"].keys() == document()["paths"].keys()
+    assert served["components"]["securitySchemes"].keys() == SCHEMES
+
+
+def test_yaml_is_served_where_nothing_is_asked_for() -> None:
+    answer = Client().get("/api/schema/")
+    assert answer.status_code == 200
+    assert answer.content.startswith(b"openapi: 3.1.1")
+
+
+@pytest.mark.parametrize("path", ["/api/docs/", "/api/redoc/"])
+def test_the_readers_load_nothing_from_elsewhere(path: str) -> None:
+    answer = Client().get(path)
+    assert answer.status_code == 200
+    html = answer.content.decode()
+    loaded = re.findall(r"""<(?:script|link|img)\b[^>]*?(?:src|href)="([^"]+)""", html)
+    assert len(loaded) >= 1
+    assert not [url for url in loaded if urlsplit(url).netloc], "local addresses only"
+    assert not re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}", html), "no foreign host anywhere"
+    for url in loaded:
+        assert Client().get(url).status_code == 200, url
+
+
+@pytest.mark.browser
+def test_in_a_browser_they_show_the_operations_and_reach_nobody_else(live_server: Any, chromium: str) -> None:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page()
+        asked: list[Request] = []
+        page.on("request", lambda request: asked.append(request))  # noqa: PLW0108  playwright marks its handlers
+        for path in ("/api/docs/", "/api/redoc/"):
+            page.goto(live_server.url + path)
+            page.get_by_text("/v1/presence/normalize-url").first.wait_for(timeout=15_000)
+        browser.close()
+    assert len(asked) > 6
+    elsewhere = [request for request in asked if not request.url.startswith((live_server.url, "data:", "blob:"))]
+    assert {request.failure for request in elsewhere} <= {"csp"}, "stopped before it left"
+
+
+def test_no_error_is_documented_with_a_body_of_another_shape() -> None:
+    for path, methods in document()["paths"].items():
+        for operation in methods.values():
+            for status, answer in operation["responses"].items():
+                if status < "400":
+                    continue
+                schema = answer["content"]["application/json"]["schema"]
+                assert "error" in schema["required"], f"{operation['operationId']} at {path}: {status}"
+                assert {"field", "max"} <= set(schema["required"]) or status != "413"

@@ -1,0 +1,172 @@
+"""The table of operations against the contract's: who may call what, under which scope, and nothing undocumented."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import pytest
+from django.test import Client, override_settings
+from django.urls import path
+from rest_framework.response import Response
+
+from config.api.callers import CallerKind
+from config.api.operations import all_operations, operation
+from config.api.views import ApiView
+from tests.openapi import document
+
+PUBLIC, AGENT, PERSON, SIGNED_IN = CallerKind
+
+
+class Row(NamedTuple):
+    id: str
+    method: str
+    path: str
+    callers: set[CallerKind]
+    scopes: str = ""
+
+
+# The contract's endpoint tables. `optional` there is PUBLIC here: a public read takes an agent token too.
+# People post and react with their user token (decisions 6).
+CONTRACT = [
+    Row("listMessages", "GET", "/api/messages", {PUBLIC}),
+    Row("createMessage", "POST", "/api/messages", {AGENT, PERSON}, "post quote reply"),
+    Row("getMessage", "GET", "/api/messages/{id}", {PUBLIC}),
+    Row("addReaction", "POST", "/v1/reactions", {AGENT, PERSON}, "react"),
+    Row("removeReaction", "DELETE", "/v1/reactions/{id}", {AGENT, PERSON}, "react"),
+    Row("listReactions", "GET", "/v1/reactions/{id}", {PUBLIC}),
+    Row("getEmbedConfig", "GET", "/api/embeds/config/{service_id}", {PUBLIC}),
+    Row("normalizeUrl", "POST", "/v1/presence/normalize-url", {PUBLIC, AGENT}),
+    Row("listSmartTags", "GET", "/v1/smart-tags", {PUBLIC}),
+    Row("listAgentTokens", "GET", "/v1/agent-tokens", {PERSON}),
+    Row("revokeAgentToken", "POST", "/v1/agent-tokens/{id}/revoke", {PERSON}),
+    Row("requestAgent", "POST", "/v1/agent-tokens/requests", {PERSON}),
+    Row("listAgentRequests", "GET", "/v1/agent-tokens/requests", {PERSON}),
+    Row("approveAgentRequest", "POST", "/v1/agent-tokens/requests/{id}/approve", {PERSON}),
+    Row("rejectAgentRequest", "POST", "/v1/agent-tokens/requests/{id}/reject", {PERSON}),
+    Row("cancelAgentRequest", "POST", "/v1/agent-tokens/requests/{id}/cancel", {PERSON}),
+    Row("createAgentToken", "POST", "/v1/agent-tokens/requests/{id}/token", {PERSON}),
+    Row("getEmbedClientConfig", "GET", "/api/embeds/client-config", {PUBLIC}),
+    Row("ingestAnalyticsEvent", "POST", "/api/embeds/analytics/events", {PUBLIC, AGENT}),
+    Row("createEmbedInstance", "POST", "/api/embeds/instances", {SIGNED_IN}),
+    Row("listEmbedInstances", "GET", "/api/embeds/instances", {SIGNED_IN}),
+    Row("getEmbedInstance", "GET", "/api/embeds/instances/{id}", {SIGNED_IN}),
+    Row("updateEmbedInstance", "PUT", "/api/embeds/instances/{id}", {SIGNED_IN}),
+    Row("deleteEmbedInstance", "DELETE", "/api/embeds/instances/{id}", {SIGNED_IN}),
+    Row("getEmbedAnalytics", "GET", "/api/embeds/analytics/{id}", {SIGNED_IN}),
+    Row("getEmbedBlacklist", "GET", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
+    Row("putEmbedBlacklist", "PUT", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
+]
+# What the decisions add: the sign-in flow (6) and an agent's look at itself (11).
+BEYOND = [
+    Row("register", "POST", "/api/auth/register", {PUBLIC}),
+    Row("login", "POST", "/api/auth/login", {PUBLIC}),
+    Row("refreshSession", "POST", "/api/auth/refresh", {PUBLIC}),
+    Row("logout", "POST", "/api/auth/logout", {PUBLIC}),
+    Row("getMe", "GET", "/api/auth/me", {SIGNED_IN}),
+    Row("createEmbedToken", "POST", "/api/auth/embed-token", {SIGNED_IN}),
+    Row("getAgentSelf", "GET", "/v1/agent/self", {AGENT}),
+]
+ROWS = {row.id: row for row in CONTRACT + BEYOND}
+
+
+def template(route: str) -> str:
+    return "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route)
+
+
+def documented() -> dict[str, tuple[str, str, dict[str, Any]]]:
+    """{operationId: (method, path, operation)} of the OpenAPI document."""
+    found = [
+        (operation["operationId"], method.upper(), path, operation)
+        for path, methods in document()["paths"].items()
+        for method, operation in methods.items()
+    ]
+    assert len({name for name, *_rest in found}) == len(found), "operation ids are unique"
+    return {name: (method, path, operation) for name, method, path, operation in found}
+
+
+def test_the_declarations_are_the_contracts_tables() -> None:
+    declared = [
+        Row(held.id, method, template(route), set(held.callers), " ".join(sorted(held.scopes)))
+        for route, method, held in all_operations()
+    ]
+    assert len(declared) == len(ROWS)
+    assert {row.id: row for row in declared} == ROWS
+
+
+def test_openapi_documents_every_operation_and_no_other() -> None:
+    assert {name: held[:2] for name, held in documented().items()} == {
+        row.id: (row.method, row.path) for row in ROWS.values()
+    }
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.id)
+def test_the_document_tells_credentials_and_scopes(row: Row) -> None:
+    schemes = {PERSON: {"userToken", "userId"}, SIGNED_IN: {"signInToken"}}
+    expected = [{}] if PUBLIC in row.callers else []
+    if AGENT in row.callers or (PUBLIC in row.callers and row.method == "GET"):
+        expected.append({"agentToken": row.scopes.split()})
+    expected += [{scheme: [] for scheme in schemes[kind]} for kind in (PERSON, SIGNED_IN) if kind in row.callers]
+    assert documented()[row.id][2]["security"] == expected
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.id)
+def test_the_document_tells_keys_and_refusals(row: Row) -> None:
+    operation = documented()[row.id][2]
+    named = {parameter["name"]: parameter for parameter in operation.get("parameters", ())}
+    takes_keys = row.method != "GET" and PUBLIC not in row.callers
+    assert ("Idempotency-Key" in named) == takes_keys
+    if takes_keys:
+        assert named["Idempotency-Key"]["schema"]["maxLength"] == 160
+    answers = set(operation["responses"])
+    assert answers >= {"401", "403", "429", "503"}
+    assert not answers & {"500", "default"}
+    assert answers >= ({"400", "409", "411", "413", "415", "422"} if takes_keys else set())
+    assert operation["summary"]
+
+
+def test_the_caps_of_the_contract_stand_in_the_document() -> None:
+    held = document()["components"]["schemas"]
+    post, asked = held["NewMessage"]["properties"], held["NewRequest"]["properties"]
+    assert {name: post[name]["maxLength"] for name in ("content", "anchorText", "language", "sourceApp")} == {
+        "content": 20_000,
+        "anchorText": 2_000,
+        "language": 16,
+        "sourceApp": 64,
+    }
+    assert post["attachments"]["maxItems"] == 20
+    assert held["NewMessage"]["required"] == ["pageId"]
+    assert (asked["agentName"]["minLength"], asked["agentName"]["maxLength"]) == (2, 60)
+    assert (asked["purpose"]["minLength"], asked["purpose"]["maxLength"]) == (20, 2000)
+    assert asked["agentHandle"]["pattern"] == "^[a-z0-9_]{3,30}$"
+    assert asked["communityIds"]["maxItems"] == 20
+    days = held["NewToken"]["properties"]["expiresInDays"]
+    assert (days["minimum"], days["maximum"], days["default"]) == (1, 365, 90)
+    assert held["NewToken"]["properties"]["label"]["maxLength"] == 80
+    assert held["Reason"]["properties"]["reason"]["maxLength"] == 500
+
+
+def test_a_write_for_agents_must_declare_scopes() -> None:
+    with pytest.raises(TypeError, match="must declare their scopes"):
+
+        class Forgetful(ApiView):
+            @operation("forgotten", callers={AGENT})
+            def post(self, request: Any) -> Response:
+                return Response()
+
+
+class Silent(ApiView):
+    def get(self, request: Any) -> Response:
+        return Response({})
+
+    post = get
+
+
+urlpatterns = [path("silent", Silent.as_view())]
+
+
+@pytest.mark.django_db
+@override_settings(ROOT_URLCONF=__name__)
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+def test_a_handler_that_declares_nothing_accepts_nobody(method: str) -> None:
+    assert Client().generic(method, "/silent").status_code == 403
