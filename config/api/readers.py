@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http.response import HttpResponseBase
 from drf_spectacular.views import SpectacularRedocView, SpectacularSwaggerView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -27,7 +26,7 @@ POLICY = "; ".join(
 class LocalAssetsOnly(APIView):
     """Tells the browser to load nothing from elsewhere, whatever the scripts ask for."""
 
-    def finalize_response(self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Response:
+    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         final = super().finalize_response(request, response, *args, **kwargs)
         final.headers["Content-Security-Policy"] = POLICY
         return final
