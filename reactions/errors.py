@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from config.api.errors import Forbidden, InvalidInput, NotFound
+from config.api.errors import ApiError, Forbidden, InvalidInput, NotFound
 
 
 class InvalidEmoji(InvalidInput):
     """400: neither one emoji nor one `:shortcode:`."""
 
     code = "invalid_emoji"
+
+
+class TooManyEmoji(ApiError):
+    """409: the post has as many different emoji as a post may have; those it has can still be chosen."""
+
+    status = 409
+    code = "too_many_emoji"
 
 
 class ReactionNotFound(NotFound):

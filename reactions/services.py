@@ -13,8 +13,11 @@ from config.api.ids import new_id
 from config.api.limits import Budget
 from messaging.errors import CommunityForbids, MessageNotFound
 from reactions import statements
-from reactions.errors import NotOwner, ReactionNotFound
+from reactions.errors import NotOwner, ReactionNotFound, TooManyEmoji
 from reactions.standing import Action, Outcome, Standing
+
+# The counts of every emoji travel with the post, so their number is bounded; a race may overstep it by a few.
+EMOJI_KINDS_MAX = 100
 
 # Carries a wish out from one standing; None where that standing was no longer true.
 Step = Callable[[Standing], Outcome | None]
@@ -23,7 +26,8 @@ Step = Callable[[Standing], Outcome | None]
 def set_reaction(*, caller: Caller, budget: Budget, message_id: UUID, emoji: str) -> Outcome:
     """Make `emoji` (as `one_emoji` spells it) the caller's reaction: added, replaced or unchanged.
 
-    Raises MessageNotFound (404), AgentCommunityNotAllowed or CommunityForbids (403), AgentRateLimited (429).
+    Raises MessageNotFound (404), AgentCommunityNotAllowed or CommunityForbids (403), TooManyEmoji (409),
+    AgentRateLimited (429).
     """
     return _settle(caller, budget, message_id, emoji, step=_set)
 
@@ -94,10 +98,12 @@ def _standing(caller: Caller, message_id: UUID, emoji: str) -> Standing:
     row = _row(statements.STANDING, {"message": message_id, "account": account_id, "emoji": emoji})
     if row is None:
         raise MessageNotFound(field="messageId")
-    community_id, read_only, reaction_id, held, count, total = row
+    community_id, read_only, reaction_id, held, count, total, kinds = row
     caller.require_community(community_id)
     if read_only:
         raise CommunityForbids
+    if not count and kinds >= EMOJI_KINDS_MAX:
+        raise TooManyEmoji(max=EMOJI_KINDS_MAX)
     return Standing(message_id, account_id, emoji, reaction_id, held, count, total)
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 STANDING = """
 SELECT m.community_id, coalesce(c.read_only, false), r.id, r.emoji,
-    coalesce((m.reaction_counts ->> %(emoji)s::text)::int, 0), m.reaction_total
+    coalesce((m.reaction_counts ->> %(emoji)s::text)::int, 0), m.reaction_total,
+    (SELECT count(*) FROM jsonb_object_keys(m.reaction_counts))
 FROM messaging_message m
 LEFT JOIN messaging_community c ON c.id = m.community_id
 LEFT JOIN reactions_reaction r ON r.message_id = m.id AND r.account_id = %(account)s

@@ -10,7 +10,7 @@ from config.api.fields import ListQuery
 from config.api.operations import operation
 from config.api.views import ApiRequest, ApiView
 from messaging.errors import CommunityForbids, MessageNotFound
-from reactions.errors import InvalidEmoji, NotOwner, ReactionNotFound
+from reactions.errors import InvalidEmoji, NotOwner, ReactionNotFound, TooManyEmoji
 from reactions.records import reaction_page
 from reactions.serializers import NewReaction, ReactionListRecord, ReactionResult, RemovedRecord
 from reactions.services import remove_reaction, set_reaction, toggle_reaction
@@ -24,7 +24,14 @@ class ReactionsView(ApiView):
         scopes={"react"},
         body=NewReaction,
         answer=ReactionResult,
-        errors=(AgentCommunityNotAllowed, CommunityForbids, ContentTooLong, InvalidEmoji, MessageNotFound),
+        errors=(
+            AgentCommunityNotAllowed,
+            CommunityForbids,
+            ContentTooLong,
+            InvalidEmoji,
+            MessageNotFound,
+            TooManyEmoji,
+        ),
     )
     def post(self, request: ApiRequest) -> Response:
         """React to a post.

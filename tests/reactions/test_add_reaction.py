@@ -7,6 +7,7 @@ import pytest
 from config.api.models import LedgerEntry
 from messaging.models import Community, Message, MessageStatus
 from reactions.models import Reaction
+from reactions.services import EMOJI_KINDS_MAX
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory
@@ -206,3 +207,13 @@ def test_statements_of_one_reaction(api: Api, post: Message, django_assert_num_q
     """Who calls, how things stand, the one write, and the two ends of the transaction around them."""
     with django_assert_num_queries(5):  # type: ignore[operator]
         assert react(api, post, "👍").status == 200
+
+
+def test_a_post_bears_a_hundred_different_emoji_and_those_go_on_working(api: Api, post: Message) -> None:
+    Message.objects.filter(pk=post.pk).update(
+        reaction_counts={f":kind_{n}:": 1 for n in range(EMOJI_KINDS_MAX)}, reaction_total=EMOJI_KINDS_MAX
+    )
+    refused = react(api, post, ":one_more:")
+    assert (refused.status, refused.json) == (409, {"error": "too_many_emoji", "max": EMOJI_KINDS_MAX})
+    assert not Reaction.objects.exists()
+    assert react(api, post, ":kind_7:").json["count"] == 2
