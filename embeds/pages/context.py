@@ -43,11 +43,11 @@ def sign_in(words: Mapping[str, Any]) -> dict[str, Any]:
 def ink_on(color: str) -> str:
     """Black or white, whichever stands out more on `#rgb` or `#rrggbb` (WCAG 2 relative luminance)."""
     digits = color[1:]
-    parts = [digits[at] * 2 for at in range(3)] if len(digits) == 3 else [digits[at : at + 2] for at in (0, 2, 4)]  # noqa: PLR2004
+    parts = [digits[at] * 2 for at in range(3)] if len(digits) == 3 else [digits[at : at + 2] for at in (0, 2, 4)]
     shares = [int(part, 16) / 255 for part in parts]
-    light = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in shares]  # noqa: PLR2004
+    light = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in shares]
     luminance = 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2]
-    return DARK_INK if luminance > 0.179 else LIGHT_INK  # noqa: PLR2004
+    return DARK_INK if luminance > 0.179 else LIGHT_INK
 
 
 @cache

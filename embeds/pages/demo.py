@@ -30,7 +30,7 @@ def demo_page(host: str, *, secure: bool) -> DemoPage | None:
 
 
 def app_origin(host: str, *, secure: bool) -> str:
-    """The app's origin as seen from `host`: always another one than the page's own, where this machine has two names."""
+    """The app's origin for a page on `host`: another one than the page's own where this machine has two names."""
     name, _, port = host.partition(":")
     here = f"{'https' if secure else 'http'}://{host}"
     if name not in OTHER_NAME or here != settings.APP_URL:

@@ -1,4 +1,4 @@
-"""The loader as it is sent: the source of `static/embed/v1.js` with its words in it, without comments and indentation."""
+"""The loader as it is sent: `static/embed/v1.js` with its words in it, without comments and indentation."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import re
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from django.contrib.staticfiles import finders
 
@@ -34,8 +35,7 @@ def loader() -> Loader:
     path = finders.find(SOURCE)
     if not isinstance(path, str):
         raise FileNotFoundError(SOURCE)
-    with open(path, encoding="utf-8") as file:
-        plain = build(file.read()).encode()
+    plain = build(Path(path).read_text(encoding="utf-8")).encode()
     return Loader(plain, gzip.compress(plain, 9, mtime=0), hashlib.sha256(plain).hexdigest()[:32])
 
 

@@ -51,7 +51,7 @@ def page(view: View) -> View:
 
 
 def frame_ancestors(embed: Embed, referer: str) -> str:
-    """Which pages may hold the panel: those of the whitelist, not the blacklist's. `referer` is where the frame stands."""
+    """Which pages may hold the panel, by the embed's lists. `referer` is the page that holds it now."""
     host = domains.host_of_url(referer) if referer else None
     if host is not None and not embed.allows_host(host):
         return NOWHERE
@@ -64,10 +64,6 @@ def frame_ancestors(embed: Embed, referer: str) -> str:
 
 
 def _sources(entries: Iterable[str]) -> list[str]:
-    """CSP sources of whitelist entries. A source of http matches https as well; without a port one is for every port."""
-    sources = []
-    for entry in entries:
-        bare = entry.startswith(("*.", "www.", "[")) or domains.PORT.sub("", entry).replace(".", "").isdigit()
-        for host in [entry] if bare else [entry, f"www.{entry}"]:
-            sources.append(f"http://{host}" if domains.PORT.search(host) else f"http://{host}:*")
-    return sources
+    """CSP sources of whitelist entries. To browsers a source of http holds for https as well."""
+    hosts = [host for entry in entries for host in ([entry] if "*" in entry else [entry, f"www.{entry}"])]
+    return [f"http://{host}" if domains.PORT.search(host) else f"http://{host}:*" for host in hosts]

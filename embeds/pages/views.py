@@ -23,16 +23,18 @@ def loader_script(request: HttpRequest) -> HttpResponse:
     """The embed loader, gzipped where the browser takes it."""
     script = loader()
     zipped = "gzip" in request.headers.get("Accept-Encoding", "")
-    etag = f'"{script.digest}{"-gzip" if zipped else ""}"'
-    unchanged = request.headers.get("If-None-Match") == etag
-    response = HttpResponse(
-        b"" if unchanged else (script.gzipped if zipped else script.plain), status=304 if unchanged else 200
-    )
-    response.headers |= {"Content-Type": "text/javascript; charset=utf-8", "ETag": etag, "Cache-Control": LOADER_CACHE}
-    response.headers |= {"Vary": "Accept-Encoding", "Cross-Origin-Resource-Policy": "cross-origin"}
-    if zipped and not unchanged:
-        response.headers["Content-Encoding"] = "gzip"
-    return response
+    headers = {
+        "Cache-Control": LOADER_CACHE,
+        "ETag": f'"{script.digest}{"-gzip" if zipped else ""}"',
+        "Vary": "Accept-Encoding",
+        "Cross-Origin-Resource-Policy": "cross-origin",
+    }
+    if request.headers.get("If-None-Match") == headers["ETag"]:
+        return HttpResponse(status=304, headers=headers)
+    if zipped:
+        headers["Content-Encoding"] = "gzip"
+    body = script.gzipped if zipped else script.plain
+    return HttpResponse(body, content_type="text/javascript; charset=utf-8", headers=headers)
 
 
 @require_safe
@@ -74,8 +76,9 @@ def demo(request: HttpRequest) -> HttpResponse:
     found = demo_page(request.get_host(), secure=request.is_secure())
     response = render(request, "pages/demo.html", {"demo": found})
     if found is not None:
-        sources = {name: f"'self' {found.app}" for name in ("script_src", "connect_src")}
-        response.headers["Content-Security-Policy"] = policy(**sources, frame_src=found.app)
+        both = f"'self' {found.app}"
+        content = policy(script_src=both, connect_src=both, frame_src=found.app)
+        response.headers["Content-Security-Policy"] = content
     return response
 
 

@@ -38,7 +38,7 @@ async function submit(event) {
 
 function fieldName(form, field) {
   const input = form.elements.namedItem(field);
-  return input ? input.labels[0].firstChild.textContent.trim() : field;
+  return input ? input.labels[0].textContent : field;
 }
 
 /** Only a window of this very origin can read the message; the panel checks the nonce it made. */

@@ -3,13 +3,15 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 export const settings = data.settings;
 export const language = document.documentElement.lang;
-const plural = new Intl.PluralRules(language);
-const numbers = new Intl.NumberFormat(language);
-const percents = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 });
-const ago = new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "short" });
-const day = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
-const calendarDay = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: "UTC" });
-const moment = new Intl.DateTimeFormat(language, { dateStyle: "long", timeStyle: "short" });
+// The reader's own region, where the browser names one for this language.
+const locale = navigator.languages.find((tag) => tag.split("-")[0] === language) || language;
+const plural = new Intl.PluralRules(locale);
+const numbers = new Intl.NumberFormat(locale);
+const percents = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 });
+const ago = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" });
+const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
+const calendarDay = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
+const moment = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeStyle: "short" });
 const STEPS = [["minute", 60], ["hour", 3600], ["day", 86400], ["week", 604800]];
 
 /** t("panel.replies", { n: 3 }): `{n}` is filled in; where the entry has plural forms, `n` picks one. */

@@ -1,0 +1,97 @@
+"""The real service with an embed on a page of another origin, seen through a browser."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from playwright.sync_api import BrowserContext, Frame, FrameLocator, Page, Request, Route
+
+from config.api import jwt
+from embeds.models import Embed
+from messaging.models import Account, Message
+from messaging.models import Page as PageRow
+from tests.factories import MessageFactory, PageFactory
+from tests.widget.sites import html
+
+PASSWORD = "correct horse battery"
+CODE = '<script async src="{app}/embed/v1.js" data-service-id="{id}"{more}></script>'
+SIGN_IN = """([origin, session]) => {
+  if (location.origin === origin) sessionStorage.setItem("session", JSON.stringify(session));
+}"""
+
+
+@dataclass
+class Live:
+    """`app` serves the widget, `host` holds the page: one server under two names, two origins to the browser."""
+
+    context: BrowserContext
+    app: str
+    host: str
+    embed: Embed
+    article: PageRow = field(init=False)
+    errors: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.article = PageFactory(url=self.url)
+        self.context.route(f"{self.host}/host/**", self._host_page)
+        self.context.on("weberror", lambda error: self.errors.append(str(error.error)))
+
+    @property
+    def url(self) -> str:
+        return f"{self.host}/host/article"
+
+    def message(self, **fields: Any) -> Message:
+        message: Message = MessageFactory(**{"page": self.article} | fields)
+        return message
+
+    def signed_in(self, account: Account) -> None:
+        """As if this person had signed in before in this tab."""
+        token = jwt.issue_user_token(account)
+        user = {"id": str(account.pk), "name": account.name, "handle": account.handle, "kind": account.kind}
+        expires = jwt.expiry_of(token).isoformat()
+        session = {"token": str(token), "userId": str(account.pk), "expiresAt": expires, "user": user}
+        self.context.add_init_script(f"({SIGN_IN})({json.dumps([self.app, session])})")
+
+    def open(self) -> tuple[Page, FrameLocator]:
+        """The host page and its open panel, with the thread loaded."""
+        page = self.context.new_page()
+        page.goto(self.url)
+        page.locator("community-embed button.trigger").click()
+        panel = page.frame_locator("iframe")
+        panel.locator(".thread[aria-busy=false]").wait_for()
+        return page, panel
+
+    def panel_url(self, **query: str) -> str:
+        more = "".join(f"&{name}={value}" for name, value in query.items())
+        return f"{self.app}/embed/panel?serviceId={self.embed.pk}{more}#pageUrl={self.url}"
+
+    def open_alone(self, **query: str) -> Page:
+        """The panel as a page of its own."""
+        page = self.context.new_page()
+        page.goto(self.panel_url(**query))
+        page.locator(".thread[aria-busy=false]").wait_for()
+        return page
+
+    def answer(self, path: str, status: int, body: dict[str, Any] | None = None, **headers: str) -> list[Request]:
+        """Answer every write to a path with this; the list collects the requests."""
+        asked: list[Request] = []
+
+        def handle(route: Route) -> None:
+            if route.request.method == "GET":
+                return route.fallback()
+            asked.append(route.request)
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            return route.fulfill(status=status, json=body, headers=named)
+
+        self.context.route(f"{self.app}{path}", handle)
+        return asked
+
+    def _host_page(self, route: Route) -> None:
+        code = CODE.format(app=self.app, id=self.embed.pk, more="")
+        route.fulfill(body=html(code), content_type="text/html")
+
+
+def panel_frame(page: Page) -> Frame:
+    return page.frames[-1]

@@ -1,0 +1,159 @@
+"""What readers see: posts, replies, quotes, tags, reactions; more, refresh, empty and broken."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from config.api.callers import Caller, CallerKind
+from config.api.limits import Budget
+from messaging.models import Message
+from messaging.smart_tags import SMART_TAGS
+from reactions.services import set_reaction
+from tests.factories import AgentAccountFactory, PersonFactory
+from tests.widget.live import Live, panel_frame
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_posts_newest_first_with_who_wrote_them(live: Live) -> None:
+    live.message(content="First words", author=PersonFactory(name="Grace"))
+    live.message(content="Second words", author=AgentAccountFactory(name="Robbie", handle="robbie"))
+    _, panel = live.open()
+    posts = panel.locator("article")
+    expect(posts).to_have_count(2)
+    expect(posts.nth(0)).to_contain_text("Second words")
+    expect(posts.nth(0).locator("header")).to_have_text(re.compile("RobbieAgent@robbie"))
+    expect(posts.nth(1).locator("header")).not_to_contain_text("Agent")
+
+
+def test_agents_are_labelled_in_replies_and_quotes_too(live: Live) -> None:
+    said = live.message(content="Said by a machine", author=AgentAccountFactory(name="Robbie"))
+    live.message(content="Reply of a machine", parent=said, author=AgentAccountFactory(name="Robbie 2"))
+    live.message(content="Look at this", quote=said)
+    _, panel = live.open()
+    expect(panel.locator("blockquote.quote")).to_have_text("RobbieAgentSaid by a machine")
+    expect(panel.locator("article.reply .badge")).to_have_text("Agent")
+    assert panel.locator("article .badge").count() == 3
+
+
+def test_replies_open_oldest_on_top_and_go_on(live: Live) -> None:
+    post = live.message(content="Root")
+    start = timezone.now() - timedelta(hours=1)
+    for n in range(25):
+        live.message(content=f"Answer {n:02}", parent=post, created_at=start + timedelta(seconds=n))
+    _, panel = live.open()
+    replies = panel.locator("article.reply .content")
+    expect(replies).to_have_text(["Answer 00"])
+    panel.get_by_role("button", name="Show 24 more replies").click()
+    expect(replies).to_have_text(["Answer 00", *[f"Answer {n:02}" for n in range(5, 25)]])
+    panel.get_by_role("button", name="Show earlier replies").click()
+    expect(replies).to_have_text([f"Answer {n:02}" for n in range(25)])
+    expect(panel.get_by_role("button", name="Show earlier replies")).to_be_hidden()
+
+
+def test_more_by_cursor_and_filter_by_kind(live: Live) -> None:
+    for n in range(23):
+        live.message(content=f"Person {n}")
+    live.message(content="Machine", author=AgentAccountFactory())
+    _, panel = live.open()
+    expect(panel.locator("article")).to_have_count(20)
+    panel.get_by_role("button", name="Show more posts").click()
+    expect(panel.locator("article")).to_have_count(24)
+    expect(panel.get_by_role("button", name="Show more posts")).to_be_hidden()
+    panel.get_by_label("Show posts by").select_option("Agents")
+    expect(panel.locator("article .content")).to_have_text(["Machine"])
+
+
+def test_every_smart_tag_is_a_card(live: Live) -> None:
+    for tag in SMART_TAGS.values():
+        live.message(content=f"A {tag.type}", tag_type=tag.type.value, payload=tag.example)
+    _, panel = live.open()
+    cards = panel.locator("article [role=group].tag")
+    expect(cards).to_have_count(len(SMART_TAGS))
+    shown = "\n".join(cards.all_inner_texts())
+    expected = ["90%", "Supports", "Who paid for the bridge?", "opened in 1923", "4.5 of 5", "35%", "31 Dec 2027", "Only the railing", "12.5"]
+    assert [text for text in expected if text not in shown] == []
+    links = cards.locator("a").evaluate_all("(links) => links.map((link) => [link.rel, link.target])")
+    assert set(map(tuple, links)) == {("noopener noreferrer nofollow ugc", "_blank")}
+
+
+def test_a_quote_whose_post_is_gone_says_so(live: Live) -> None:
+    gone = live.message(content="Regretted")
+    live.message(content="Quoting", quote=gone)
+    Message.objects.filter(pk=gone.pk).update(status="deleted")
+    _, panel = live.open()
+    expect(panel.locator("article")).to_have_text(re.compile("The quoted post is no longer available"))
+
+
+def test_reactions_show_counts_and_who(live: Live) -> None:
+    post = live.message()
+    for name, emoji in (("Ann", "👍"), ("Ben", "👍"), ("Cy", "🎉")):
+        caller = Caller(kind=CallerKind.PERSON, account=PersonFactory(name=name))
+        set_reaction(caller=caller, budget=Budget(), message_id=post.pk, emoji=emoji)
+    _, panel = live.open()
+    expect(panel.locator(".chip")).to_have_text(["👍2", "🎉1"])
+    panel.get_by_role("button", name="React").click()
+    expect(panel.locator(".names")).to_have_text(re.compile("Cy.*Ben.*Ann"))
+
+
+def test_empty_and_broken(live: Live) -> None:
+    page, panel = live.open()
+    expect(panel.get_by_role("heading", name="No posts yet")).to_be_visible()
+    page.close()
+    live.context.route("**/api/messages?*", lambda route: route.fulfill(status=503, json={"error": "temporarily_unavailable"}))
+    page, panel = live.open()
+    expect(panel.get_by_role("alert")).to_contain_text("The service is away for a moment")
+    live.context.unroute("**/api/messages?*")
+    live.message(content="Back again")
+    panel.get_by_role("button", name="Try again").click()
+    expect(panel.locator("article")).to_contain_text("Back again")
+
+
+def test_refresh_keeps_the_place(live: Live) -> None:
+    posts = [live.message(content=f"Post {n}\n\nof several lines") for n in range(15)]
+    page, panel = live.open()
+    frame = panel_frame(page)
+    frame.evaluate("document.getElementById('scroll').scrollTop = 500")
+    anchor = "Math.round([...document.querySelectorAll('article')].find((a) => a.textContent.includes('Post 9')).getBoundingClientRect().top)"
+    before = frame.evaluate(anchor)
+    live.message(content="Fresh")
+    live.message(content="A reply", parent=posts[9])
+    Message.objects.filter(pk=posts[0].pk).update(status="hidden")
+    refresh(page)
+    expect(panel.get_by_role("button", name="1 new post")).to_be_visible()
+    assert frame.evaluate(anchor) == before
+    expect(panel.locator("article", has_text="Post 9").locator("article.reply")).to_contain_text("A reply")
+    expect(panel.locator("article", has_text=re.compile("Post 0"))).to_have_count(0)
+    panel.get_by_role("button", name="1 new post").click()
+    expect(panel.locator("article").first).to_contain_text("Fresh")
+    assert frame.evaluate("document.getElementById('scroll').scrollTop") == 0
+
+
+def test_a_burst_of_posts_leaves_no_gap(live: Live) -> None:
+    live.message(content="Old")
+    page, panel = live.open()
+    for n in range(30):
+        live.message(content=f"Burst {n}")
+    refresh(page)
+    panel.get_by_role("button", name="20 new posts").click()
+    expect(panel.locator("article")).to_have_count(20)
+    panel.get_by_role("button", name="Show more posts").click()
+    expect(panel.locator("article")).to_have_count(31)
+
+
+def refresh(page: object) -> None:
+    """What reopening the panel does; the timer does the same."""
+    panel_frame(page).evaluate("dispatchEvent(new MessageEvent('message', { data: { type: 'open' }, origin: new URLSearchParams(location.hash.slice(1)).get('origin'), source: parent }))")  # type: ignore[arg-type]
+
+
+def test_a_new_page_of_a_single_page_site_brings_its_own_thread(live: Live) -> None:
+    live.message(content="Of the article")
+    page, panel = live.open()
+    expect(panel.locator("article")).to_have_count(1)
+    page.evaluate("history.pushState(null, '', '/host/other')")
+    expect(panel.get_by_role("heading", name="No posts yet")).to_be_visible()

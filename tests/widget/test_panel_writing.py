@@ -1,0 +1,300 @@
+"""What readers do: sign in, post, reply, quote, react; and what they are told when it fails."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import FrameLocator, Page, expect
+
+from embeds.pages.strings import words
+from messaging.models import Account, Message
+from tests.factories import AgentAccountFactory
+from tests.widget.live import PASSWORD, Live, panel_frame
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+KEPT = words("en")["panel"]["kept"]
+
+
+def write(panel: FrameLocator, text: str) -> None:
+    panel.get_by_label("Write a post…").fill(text)
+    panel.locator("#write").get_by_role("button", name="Post").click()
+
+
+def submit(window: Page, form: str, **fields: str) -> None:
+    for name, value in fields.items():
+        window.locator(f"#{form} [name={name}]").fill(value)
+    window.locator(f"#{form} [type=submit]").click()
+
+
+def sign_in_window(page: Page, panel: FrameLocator) -> Page:
+    with page.context.expect_page() as opened:
+        panel.get_by_role("button", name="Sign in").click()
+    return opened.value
+
+
+def test_sign_in_then_post_reply_quote_and_react(live: Live, ada: Account) -> None:
+    live.message(content="From before", author=AgentAccountFactory(name="Robbie"))
+    page, panel = live.open()
+    window = sign_in_window(page, panel)
+    with window.expect_event("close"):
+        submit(window, "login", handle="ada", password=PASSWORD)
+    expect(panel.locator("#account")).to_contain_text("Signed in as Ada Lovelace")
+
+    write(panel, "My own post")
+    expect(panel.locator("article").first).to_contain_text("My own post")
+    before = panel.locator("article", has_text="From before").last
+    before.get_by_role("button", name="Reply").click()
+    panel.get_by_label("Reply to Robbie").fill("My reply")
+    before.locator("form").get_by_role("button", name="Reply").click()
+    expect(before.locator("article.reply")).to_contain_text("My reply")
+    before.locator("> .body").get_by_role("button", name="Quote").click()
+    expect(panel.locator(".quoted")).to_contain_text("Quoting Robbie")
+    write(panel, "My quote")
+    expect(panel.locator("blockquote.quote")).to_contain_text("From before")
+    before.locator("> .body").get_by_role("button", name="React").click()
+    before.get_by_role("button", name="🎉").click()
+    chip = before.locator(".chip").first
+    expect(chip).to_have_text("🎉1")
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    chip.click()
+    expect(before.locator(".chip")).to_have_count(0)
+
+    assert set(Message.objects.filter(author=ada).values_list("content", flat=True)) == {"My own post", "My reply", "My quote"}
+    assert set(Message.objects.filter(author=ada).values_list("community_id", flat=True)) == {live.embed.community_id, None}
+    assert live.errors == []
+    assert live.context.cookies() == []
+
+
+def test_register_from_the_post_button_and_the_draft_is_sent(live: Live) -> None:
+    page, panel = live.open()
+    panel.get_by_label("Write a post…").fill("Written before signing in")
+    with page.context.expect_page() as opened:
+        panel.locator("#write").get_by_role("button", name="Post").click()
+    window = opened.value
+    window.get_by_role("button", name="Create an account").click()
+    submit(window, "register", handle="newcomer", name="New Comer", password=PASSWORD)
+    expect(panel.locator("article")).to_contain_text("New Comer")
+    expect(panel.locator("article .content")).to_have_text(["Written before signing in"])
+
+
+def test_the_sign_in_window_explains_refusals(live: Live, ada: Account) -> None:
+    page, panel = live.open()
+    window = sign_in_window(page, panel)
+    submit(window, "login", handle="ada", password="not it")
+    expect(window.get_by_role("alert")).to_have_text("Handle or password is wrong.")
+    window.get_by_role("button", name="Create an account").click()
+    submit(window, "register", handle="ada", name="Another Ada", password=PASSWORD)
+    expect(window.get_by_role("alert")).to_have_text(words("en")["error"]["handle_taken"])
+
+
+@pytest.mark.parametrize("forged", ["nonce", "window"])
+def test_a_forged_sign_in_is_not_taken(live: Live, forged: str) -> None:
+    page, panel = live.open()
+    window = sign_in_window(page, panel)
+    session = {"token": "t", "userId": "u", "expiresAt": "2999-01-01", "user": {"name": "Mallory"}}
+    nonce = window.evaluate("location.hash.slice(1)") if forged == "window" else "0"
+    message = json.dumps({"type": "signed-in", "nonce": nonce, **session})
+    if forged == "nonce":
+        window.evaluate(f"opener.postMessage({message}, location.origin)")
+    else:
+        panel_frame(page).evaluate(f"postMessage({message}, location.origin)")
+        frame = "document.querySelector('community-embed').shadowRoot.querySelector('iframe')"
+        page.evaluate(f"{frame}.contentWindow.postMessage({message}, '*')")
+    page.wait_for_timeout(100)
+    expect(panel.locator("#account")).not_to_contain_text("Mallory")
+
+
+def test_a_stranger_who_opens_the_sign_in_window_gets_nothing(live: Live, ada: Account) -> None:
+    """The token goes to windows of the app's own origin only, whoever opened the window and whatever nonce it brought."""
+    page = live.context.new_page()
+    page.goto(live.url)
+    page.evaluate("window.got = []; addEventListener('message', (event) => got.push(event.data))")
+    with page.context.expect_page() as opened:
+        page.evaluate(f"window.open('{live.app}/embed/sign-in#mine')")
+    window = opened.value
+    submit(window, "login", handle="ada", password=PASSWORD)
+    page.wait_for_timeout(300)
+    assert page.evaluate("got.filter((data) => data && data.token)") == []
+
+
+ERRORS = [
+    (401, {"error": "token_expired"}, {}, "Your sign-in has ended"),
+    (403, {"error": "user_mismatch"}, {}, "Your sign-in has ended"),
+    (403, {"error": "community_forbids"}, {}, "The community’s rules do not allow this here."),
+    (403, {"error": "domain_not_allowed"}, {}, "may not be used on this site"),
+    (403, {"error": "embed_not_active"}, {}, "has paused this discussion"),
+    (404, {"error": "embed_not_found"}, {}, "no longer exists"),
+    (404, {"error": "quote_not_found"}, {}, "The post you quote is no longer available."),
+    (400, {"error": "unknown_page", "field": "pageId"}, {}, "no longer knows this page"),
+    (400, {"error": "invalid_input", "field": "content"}, {}, "could not accept this text"),
+    (413, {"error": "content_too_long", "field": "content", "max": 20000}, {}, "at most 20,000 characters"),
+    (413, {"error": "payload_too_large", "field": "body", "max": 1048576}, {}, "too much in one post"),
+    (422, {"error": "content_blocked"}, {}, "word list does not allow this text"),
+    (429, {"error": "rate_limited"}, {"Retry_After": "40"}, "Try again in 40 seconds"),
+    (429, {"error": "rate_limited"}, {"Retry_After": "1700"}, "Try again in 29 minutes"),
+    (500, {"error": "internal_error"}, {}, "Something broke on our side"),
+    (503, {"error": "temporarily_unavailable"}, {}, "away for a moment"),
+    (502, None, {}, "This did not work (unreadable)"),
+    (418, {"error": "teapot"}, {}, "This did not work (teapot)"),
+]
+
+
+def test_each_refusal_in_words_and_the_draft_is_kept(live: Live, ada: Account) -> None:
+    live.signed_in(ada)
+    _, panel = live.open()
+    keys = set()
+    for status, body, headers, text in ERRORS:
+        asked = live.answer("/api/messages", status, body, **headers)
+        write(panel, "Words that matter")
+        problem = panel.locator("#write .problem")
+        expect(problem).to_contain_text(text)
+        expect(problem).to_contain_text(KEPT)
+        expect(panel.get_by_label("Write a post…")).to_have_value("Words that matter")
+        keys.add(asked[0].headers["idempotency-key"])
+        live.context.unroute(f"{live.app}/api/messages")
+        if status == 401 or (body or {}).get("error") == "user_mismatch":
+            expect(panel.locator("#account")).to_contain_text("Sign in to post")
+            panel_frame(live.context.pages[0]).evaluate(RESTORE, session_of(live, ada))
+    assert len(keys) == 1
+
+
+RESTORE = "(session) => import('/static/embed/panel/memory.js').then(({ remember }) => remember('session', session))"
+
+
+def session_of(live: Live, account: Account) -> dict[str, Any]:
+    return {"token": "t", "userId": str(account.pk), "expiresAt": "2999-01-01", "user": {"name": account.name}}
+
+
+def test_a_word_list_refuses_and_the_mended_text_is_taken(live: Live, ada: Account) -> None:
+    live.embed.blocked_words = ["turnip"]
+    live.embed.save()
+    live.signed_in(ada)
+    _, panel = live.open()
+    write(panel, "A turnip!")
+    expect(panel.locator("#write .problem")).to_contain_text("word list")
+    write(panel, "A carrot!")
+    expect(panel.locator("article .content")).to_have_text(["A carrot!"])
+
+
+def test_no_connection_then_retry_with_the_same_key_writes_once(live: Live, ada: Account) -> None:
+    live.signed_in(ada)
+    _, panel = live.open()
+    keys: list[str] = []
+
+    def lose_the_answer(route: Any) -> None:
+        if route.request.method != "POST":
+            return route.fallback()
+        keys.append(route.request.headers["idempotency-key"])
+        if len(keys) == 1:
+            route.fetch()
+            return route.abort()
+        return route.fallback()
+
+    live.context.route(f"{live.app}/api/messages", lose_the_answer)
+    write(panel, "Only once")
+    expect(panel.locator("#write .problem")).to_contain_text("There is no connection to the service.")
+    panel.locator("#write").get_by_role("button", name="Post").click()
+    expect(panel.locator("article .content")).to_have_text(["Only once"])
+    assert len(set(keys)) == 1
+    assert Message.objects.count() == 1
+
+
+def test_a_changed_retry_of_a_post_that_arrived_is_told_apart(live: Live, ada: Account) -> None:
+    live.signed_in(ada)
+    _, panel = live.open()
+    first = []
+
+    def lose_the_first(route: Any) -> None:
+        if route.request.method == "POST" and not first:
+            first.append(route.fetch())
+            return route.abort()
+        return route.fallback()
+
+    live.context.route(f"{live.app}/api/messages", lose_the_first)
+    write(panel, "Version one")
+    expect(panel.locator("#write .problem")).to_be_visible()
+    write(panel, "Version two")
+    expect(panel.locator("#write .problem")).to_have_text(words("en")["panel"]["earlier"])
+    expect(panel.locator("article .content")).to_have_text(["Version one"])
+    expect(panel.get_by_label("Write a post…")).to_have_value("Version two")
+    panel.locator("#write").get_by_role("button", name="Post").click()
+    expect(panel.locator("article .content")).to_have_text(["Version two", "Version one"])
+
+
+def test_in_progress_is_waited_for(live: Live, ada: Account) -> None:
+    live.signed_in(ada)
+    _, panel = live.open()
+    tries = []
+
+    def busy_once(route: Any) -> None:
+        if route.request.method == "POST" and not tries:
+            tries.append(1)
+            return route.fulfill(status=409, json={"error": "idempotency_in_progress"}, headers={"retry-after": "1"})
+        return route.fallback()
+
+    live.context.route(f"{live.app}/api/messages", busy_once)
+    write(panel, "Patience")
+    expect(panel.locator("article .content")).to_have_text(["Patience"])
+
+
+def test_drafts_outlive_the_panel_and_pages_keep_their_own(live: Live) -> None:
+    page, panel = live.open()
+    panel.get_by_label("Write a post…").fill("Half a thought")
+    page.evaluate("history.pushState(null, '', '/host/other')")
+    expect(panel.get_by_label("Write a post…")).to_have_value("")
+    page.evaluate("history.back()")
+    expect(panel.get_by_label("Write a post…")).to_have_value("Half a thought")
+    page.reload()
+    page.locator("community-embed button.trigger").click()
+    expect(panel.get_by_label("Write a post…")).to_have_value("Half a thought")
+
+
+def test_the_counter_counts_code_points_and_empty_posts_are_not_sent(live: Live, ada: Account) -> None:
+    live.signed_in(ada)
+    _, panel = live.open()
+    asked = live.answer("/api/messages", 500, {})
+    write(panel, "   ")
+    expect(panel.locator("#write .problem")).to_have_text("Write something first.")
+    assert asked == []
+    panel.get_by_label("Write a post…").fill("😀" * 19_999)
+    expect(panel.locator(".counter")).to_have_text("1 character left")
+    panel.get_by_label("Write a post…").fill("😀" * 20_001)
+    expect(panel.locator(".counter")).to_have_text("1 character too many")
+
+
+def test_pre_moderation_is_explained(live: Live, ada: Account) -> None:
+    live.embed.community.pre_moderation = "everyone"
+    live.embed.community.save()
+    live.signed_in(ada)
+    _, panel = live.open()
+    write(panel, "Please look at this")
+    expect(panel.locator("#toast")).to_have_text(words("en")["panel"]["pending"])
+    expect(panel.locator("article")).to_have_count(0)
+
+
+def test_a_blocked_window_is_explained(live: Live) -> None:
+    live.context.add_init_script("window.open = () => null")
+    _, panel = live.open()
+    panel.get_by_role("button", name="Sign in").click()
+    expect(panel.locator("#toast")).to_have_text(words("en")["panel"]["popup_blocked"])
+
+
+def test_signing_out(live: Live, ada: Account) -> None:
+    live.signed_in(ada)
+    page, panel = live.open()
+    panel.get_by_role("button", name="Sign out").click()
+    expect(panel.locator("#account")).to_have_text(re.compile("^Sign in to post"))
+    assert panel_frame(page).evaluate("sessionStorage.getItem('session')") is None
+
+
+def test_a_refused_reaction_is_explained(live: Live, ada: Account) -> None:
+    live.message()
+    live.signed_in(ada)
+    _, panel = live.open()
+    live.answer("/v1/reactions", 429, {"error": "rate_limited"}, Retry_After="5")
+    panel.get_by_role("button", name="React").click()
+    panel.get_by_role("button", name="👍").click()
+    expect(panel.locator("#toast")).to_contain_text("Try again in 5 seconds")
