@@ -41,17 +41,20 @@ class EmbedAdmin(admin.ModelAdmin):
     search_fields = ["name"]
     search_help_text = "Part of a name, an @handle, an id, or a domain as in the whitelist."
     fields = [
-        ("name", "status"),
-        "description",
-        ("owner", "community"),
+        "name",
+        "status",
         "chart",
+        "description",
+        "owner",
+        "community",
         "code",
         "domain_whitelist",
         "domain_blacklist",
         "page_rules",
         "trigger_config",
         "blocked_words",
-        ("created_at", "updated_at"),
+        "created_at",
+        "updated_at",
     ]
     readonly_fields = ["chart", "code"]
 

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from embeds.analytics.events import KnownEvent
 from embeds.analytics.summary import Summary
 
-STEP, HEIGHT, MARGIN = 24, 160, 24
+STEP, HEIGHT, MARGIN = 18, 160, 24
 VIEWS, CLICKS = "#79aec8", "#417690"
 
 CHART = """
@@ -25,7 +25,7 @@ CHART = """
 # The whole column takes the pointer, also where the bars are short.
 DAY = (
     '<g><title>{}</title><rect x="{}" y="{}" width="{}" height="{}" fill="transparent"/>'
-    '<rect x="{}" y="{}" width="9" height="{}" fill="{}"/><rect x="{}" y="{}" width="9" height="{}" fill="{}"/></g>'
+    '<rect x="{}" y="{}" width="7" height="{}" fill="{}"/><rect x="{}" y="{}" width="7" height="{}" fill="{}"/></g>'
 )
 
 
@@ -57,7 +57,7 @@ def _bars(summary: Summary, top: int) -> Iterator[tuple[object, ...]]:
             f"{day}: {views} views, {clicks} clicks, {visitors} visitors",
             *(left, MARGIN, STEP, HEIGHT),
             *(left + 2, MARGIN + HEIGHT - tall, tall, VIEWS),
-            *(left + 12, MARGIN + HEIGHT - short, short, CLICKS),
+            *(left + 9, MARGIN + HEIGHT - short, short, CLICKS),
         )
 
 

@@ -11,7 +11,7 @@ NAME = "Demo"
 
 
 def embed(scene: DemoScene) -> None:
-    kept = scene.facts.get("embedId")
+    kept = str(scene.facts.get("embedId", ""))
     if is_id(kept) and Embed.objects.live().filter(pk=kept).exists():
         return
     trigger = {"message": "Discuss this story", "color": "#7a2e12"}

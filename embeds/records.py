@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -10,6 +11,10 @@ from embeds.analytics.events import KNOWN_EVENTS
 from embeds.analytics.summary import Summary, columns
 from embeds.embed_code import embed_code
 from embeds.models import Embed
+
+# PostgreSQL keeps the keys of an object in an order of its own.
+RULES = ("type", "patterns")
+TRIGGER = ("type", "position", "message", "color", "size")
 
 
 def instance_record(embed: Embed) -> dict[str, Any]:
@@ -20,8 +25,8 @@ def instance_record(embed: Embed) -> dict[str, Any]:
         "description": embed.description,
         "communityId": embed.community_id,
         "domainWhitelist": embed.domain_whitelist,
-        "pageRules": embed.page_rules,
-        "triggerConfig": embed.trigger_config,
+        "pageRules": _in_order(embed.page_rules, RULES),
+        "triggerConfig": _in_order(embed.trigger_config, TRIGGER),
         "status": embed.status,
         "blockedWords": embed.blocked_words,
         "embedCode": embed_code(app_url=settings.APP_URL, embed_id=embed.pk),
@@ -37,8 +42,8 @@ def config_record(embed: Embed) -> dict[str, Any]:
         "id": embed.pk,
         "communityId": embed.community_id,
         "domainWhitelist": embed.domain_whitelist,
-        "pageRules": embed.page_rules,
-        "triggerConfig": embed.trigger_config,
+        "pageRules": _in_order(embed.page_rules, RULES),
+        "triggerConfig": _in_order(embed.trigger_config, TRIGGER),
         "status": embed.status,
     }
     return config | {"config": config}
@@ -70,3 +75,7 @@ def summary_table(summary: Summary) -> list[list[Any]]:
         for day, counts in summary.days.items()
     ]
     return [["date", "uniqueVisitors", *events], *rows]
+
+
+def _in_order(kept: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: kept[name] for name in names}

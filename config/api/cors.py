@@ -45,6 +45,7 @@ class CorsMiddleware:
 def preflight(request: HttpRequest, method: str) -> HttpResponse:
     """204, with the permission where there is one; without it the browser goes no further."""
     response = HttpResponse(status=204)
+    del response.headers["Content-Type"]
     patch_vary_headers(response, ("Origin", "Access-Control-Request-Method"))
     try:
         held = _operation(resolve(request.path_info), method)

@@ -8,13 +8,11 @@ from urllib.parse import urlsplit
 from django.db import connection, transaction
 
 from config.api.errors import InvalidInput
-from config.api.ids import parse_id
 from embeds import domains
 from embeds.analytics.events import OTHER, slot_of
 from embeds.analytics.salts import visitor_hash
-from embeds.models import Embed, EmbedStatus
 from embeds.models.analytics import PATH_MAX
-from messaging.errors import DomainNotAllowed, EmbedNotActive, EmbedNotFound
+from embeds.sources import active_source
 from messaging.page_ids import InvalidUrl, normalize
 
 # A crash of the database may cost the events of its last fraction of a second; a post never takes this path.
@@ -32,14 +30,13 @@ def record_event(*, embed_id: str, event: str, page_url: str, address: str, user
 
     Raises EmbedNotFound (404), EmbedNotActive and DomainNotAllowed (403), InvalidInput (400).
     """
-    embed = _embed(embed_id)
+    source = active_source(embed_id)
     path = path_of(page_url)
-    if not embed.allows_host(domains.host_of_url(page_url)):
-        raise DomainNotAllowed
+    source.require_host(domains.host_of_url(page_url))
     day = at.astimezone(UTC).date()
-    visitor = visitor_hash(day=day, embed_id=embed.pk, address=address, user_agent=user_agent)
+    visitor = visitor_hash(day=day, embed_id=source.id, address=address, user_agent=user_agent)
     with connection.cursor() as cursor:
-        cursor.execute(INSERT, [slot_of(day), day, embed.pk, event, path, visitor])
+        cursor.execute(INSERT, [slot_of(day), day, source.id, event, path, visitor])
 
 
 def path_of(page_url: str) -> str:
@@ -49,13 +46,3 @@ def path_of(page_url: str) -> str:
     except InvalidUrl as failure:
         raise InvalidInput(field="pageUrl", details=str(failure)) from None
     return path if len(path) <= PATH_MAX else OTHER
-
-
-def _embed(embed_id: str) -> Embed:
-    columns = ("status", "domain_whitelist", "domain_blacklist")
-    embed = Embed.objects.live().only(*columns).filter(pk=parse_id(embed_id, missing=EmbedNotFound)).first()
-    if embed is None:
-        raise EmbedNotFound
-    if embed.status != EmbedStatus.ACTIVE:
-        raise EmbedNotActive(status=embed.status)
-    return embed

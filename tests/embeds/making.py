@@ -16,6 +16,7 @@ from tests.factories import CommunityFactory, PersonFactory
 
 INSTANCES = "/api/embeds/instances"
 EVENTS = "/api/embeds/analytics/events"
+UNKNOWN_ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 
 
 def an_embed(owner: Account | None = None, **fields: Any) -> Embed:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.conf import settings
@@ -13,7 +12,7 @@ from embeds.models import Embed
 from embeds.services import disable_embed, update_embed
 from tests.agents_at_work import working_agent
 from tests.api import Api
-from tests.embeds.making import an_embed
+from tests.embeds.making import UNKNOWN_ID, an_embed
 from tests.factories import SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
@@ -104,7 +103,7 @@ def test_paused_and_disabled_say_so() -> None:
     assert Api().get(path_of(embed)).json["status"] == "disabled"
 
 
-@pytest.mark.parametrize("unknown", [str(uuid4()), "nothing", "%20", "x" * 300])
+@pytest.mark.parametrize("unknown", [UNKNOWN_ID, "nothing", "%20", "x" * 300])
 def test_unknown(unknown: str) -> None:
     answer = Api().get(f"/api/embeds/config/{unknown}")
     assert (answer.status, answer.error) == (404, "embed_not_found")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid4
 
 import orjson
 import pytest
@@ -15,7 +14,7 @@ from embeds.analytics.ingest import path_of
 from embeds.models import Embed, EmbedStatus
 from tests.agents_at_work import working_agent
 from tests.api import Api
-from tests.embeds.making import EVENTS, an_embed, every_row, rows_of, send
+from tests.embeds.making import EVENTS, UNKNOWN_ID, an_embed, every_row, rows_of, send
 
 pytestmark = pytest.mark.django_db
 PAGE = "https://site.example/blog"
@@ -97,7 +96,7 @@ def test_size() -> None:
     assert (answer.status, answer.json) == (413, {"error": "payload_too_large", "field": "body", "max": 8192})
 
 
-@pytest.mark.parametrize("unknown", [str(uuid4()), "17", "{}"])
+@pytest.mark.parametrize("unknown", [UNKNOWN_ID, "17", "{}"])
 def test_unknown_embed(unknown: str) -> None:
     answer = Api().post(EVENTS, event_of(an_embed(), serviceId=unknown))
     assert (answer.status, answer.error) == (404, "embed_not_found")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -11,7 +10,7 @@ from embeds.models import Embed, EmbedStatus
 from messaging.models import Message
 from tests.agents_at_work import working_agent
 from tests.api import Answer, Api
-from tests.embeds.making import an_embed
+from tests.embeds.making import UNKNOWN_ID, an_embed
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
 
 pytestmark = pytest.mark.django_db
@@ -52,7 +51,7 @@ def test_a_quote_takes_the_embed_s() -> None:
     assert post(embed, quoteId=str(MessageFactory().pk)).json["communityId"] == str(embed.community_id)
 
 
-@pytest.mark.parametrize("unknown", [str(uuid4()), "17", "", "{}"])
+@pytest.mark.parametrize("unknown", [UNKNOWN_ID, "17", "", "{}"])
 def test_unknown_embed(unknown: str) -> None:
     answer = post(unknown)
     assert (answer.status, answer.error) == (404, "embed_not_found")
