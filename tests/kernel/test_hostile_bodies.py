@@ -1,0 +1,241 @@
+"""Bodies that a lenient parser lets through: each is a 4xx in JSON, quickly, and writes nothing."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from typing import Any
+from uuid import uuid4
+
+import orjson
+import pytest
+from django.apps import apps
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from config.api.parsers import BODY_MAX
+from tests.agents_at_work import working_agent
+from tests.api import Answer, Api
+from tests.factories import MessageFactory, PersonFactory
+
+pytestmark = pytest.mark.django_db
+SECONDS = 1.0
+
+# Each stands where the value of a known field stands: {"content": <value>}.
+VALUES = {
+    "NUL": rb'"a\u0000b"',
+    "raw NUL": b'"a\x00b"',
+    "raw control character": b'"a\x01b"',
+    "raw line break": b'"a\nb"',
+    "lone high surrogate": rb'"\ud800"',
+    "lone low surrogate": rb'"x\udfffx"',
+    "surrogates the wrong way round": rb'"\udc00\ud800"',
+    "surrogate in UTF-8": b'"\xed\xa0\x80"',
+    "not UTF-8": b'"\xff\xfe"',
+    "overlong UTF-8": b'"\xc0\xaf"',
+    "NaN": b"NaN",
+    "Infinity": b"Infinity",
+    "minus Infinity": b"-Infinity",
+    "a float beyond 64 bits": b"1e400",
+    "an integer beyond 64 bits": b"9223372036854775808",
+    "an integer of 100,000 digits": b"9" * 100_000,
+    "a float of 100,000 digits": b"9" * 100_000 + b".5e-99999",
+    "100,000 nested arrays": b"[" * 100_000 + b"]" * 100_000,
+    "100,000 open arrays": b"[" * 100_000,
+    "100,000 nested objects": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    "65 nested arrays": b"[" * 65 + b"]" * 65,
+    "duplicate keys inside": b'{"a": 1, "a": 2}',
+    "duplicate keys in two spellings": rb'{"a": 1, "\u0061": 2}',
+    "NUL in a key": rb'{"\u0000": 1}',
+    "lone surrogate in a key": rb'{"\ud800": 1}',
+    "a Python literal": b"None",
+    "single quotes": b"'a'",
+    "a hexadecimal number": b"0x10",
+    "an octal number": b"010",
+    "an underscore in a number": b"1_0",
+    "a plus before a number": b"+1",
+    "full-width digits": "\uff15".encode(),
+    "a bad escape": rb'"\x41"',
+    "a half escape": rb'"\u12"',
+}
+BODIES = {
+    "nothing but a bracket": b"{",
+    "trailing comma": b'{"url": "https://a.eu",}',
+    "comment": b'{"url": "https://a.eu"} // x',
+    "two documents": b'{"url": "https://a.eu"}{}',
+    "duplicate keys": b'{"url": "https://a.eu", "url": "https://b.eu"}',
+    "byte order mark": b'\xef\xbb\xbf{"url": "https://a.eu"}',
+    "UTF-16": '{"url": "https://a.eu"}'.encode("utf-16"),
+    "UTF-32": '{"url": "https://a.eu"}'.encode("utf-32"),
+    "compressed": gzip.compress(b'{"url": "https://a.eu"}'),
+    "an array": b"[]",
+    "a string": b'"url"',
+    "a number": b"1",
+    "null": b"null",
+    "true": b"true",
+    "a form": b"url=https%3A%2F%2Fa.eu",
+    "one byte of nothing": b"\x00",
+    "half a surrogate pair at the end": b'{"url": "\\ud83d',
+}
+TYPES = [
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "text/html",
+    "application/xml",
+    "application/json; charset=utf-16",
+    "application/json; charset=iso-8859-1",
+    "application/json;charset=",
+    "application/jsonx",
+    "*/*",
+    "json",
+    "",
+    "application/json\x00",
+    "приложение/json",
+]
+OPERATIONS = [
+    ("agent", "POST", "/api/messages"),
+    ("agent", "POST", "/v1/reactions"),
+    ("nobody", "POST", "/v1/presence/normalize-url"),
+    ("nobody", "POST", "/api/auth/login"),
+    ("nobody", "POST", "/api/auth/register"),
+    ("nobody", "POST", "/api/embeds/analytics/events"),
+    ("person", "POST", "/v1/agent-tokens/requests"),
+    ("signed in", "POST", "/api/embeds/instances"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _no_throttle(settings: Any) -> None:
+    settings.SOFT_THROTTLES = dict.fromkeys(settings.SOFT_THROTTLES, (10**9, 3600))
+
+
+@pytest.fixture
+def callers() -> dict[str, Api]:
+    person = PersonFactory()
+    return {
+        "nobody": Api(),
+        "agent": working_agent(operator=person).api,
+        "person": Api.as_person(person),
+        "signed in": Api.as_signed_in(person),
+    }
+
+
+def everything_written() -> dict[str, int]:
+    return {model._meta.label: model._default_manager.count() for model in apps.get_models()}
+
+
+def refused(answer: Answer) -> bool:
+    return (
+        answer.status in {400, 413}
+        and answer.headers["Content-Type"] == "application/json"
+        and isinstance(answer.error, str)
+    )
+
+
+def test_no_hostile_body_gets_through(callers: dict[str, Api]) -> None:
+    bodies = BODIES | {name: b'{"content": ' + value + b', "pageId": "x"}' for name, value in VALUES.items()}
+    before = everything_written()
+    for who, method, path in OPERATIONS:
+        for name, body in bodies.items():
+            start = time.perf_counter()
+            answer = callers[who].send(method, path, raw=body, key="a key")
+            assert refused(answer), f"{path}, {name}: {answer.status} {answer.body[:200]!r}"
+            assert time.perf_counter() - start < SECONDS, f"{path}, {name} is slow"
+    assert everything_written() == before
+
+
+def test_a_body_of_another_type_is_415(callers: dict[str, Api]) -> None:
+    before = everything_written()
+    for who, method, path in OPERATIONS:
+        for content_type in TYPES:
+            answer = callers[who].send(method, path, raw=b'{"url": "https://a.eu"}', content_type=content_type)
+            assert (answer.status, answer.error) == (415, "unsupported_media_type"), f"{path} as {content_type!r}"
+    assert everything_written() == before
+
+
+@pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", 'APPLICATION/JSON;Charset="UTF-8"'])
+def test_json_says_utf_8_in_any_spelling(content_type: str) -> None:
+    answer = Api().send("POST", "/v1/presence/normalize-url", raw=b'{"url": "https://a.eu"}', content_type=content_type)
+    assert answer.status == 200
+
+
+def test_a_body_over_the_cap_is_413(callers: dict[str, Api]) -> None:
+    before = everything_written()
+    for who, method, path in OPERATIONS:
+        body = b'{"url": "' + b"x" * (BODY_MAX - 10) + b'"}'
+        answer = callers[who].send(method, path, raw=body)
+        assert (answer.status, answer.json) == (
+            413,
+            {"error": "payload_too_large", "field": "body", "max": BODY_MAX},
+        )
+    assert everything_written() == before
+
+
+def test_a_body_of_just_the_cap_is_read() -> None:
+    body = b'{"url": "https://a.eu"}'
+    answer = Api().send("POST", "/v1/presence/normalize-url", raw=body + b" " * (BODY_MAX - len(body)))
+    assert answer.status == 200
+
+
+def test_depth_counts_nesting_not_brackets_in_text(callers: dict[str, Api]) -> None:
+    post = MessageFactory()
+    for text in ("[" * 500, '"[' * 300, "\\[" * 300, "{[" * 300 + '\\"'):
+        answer = callers["agent"].post("/api/messages", {"pageId": post.page_id, "content": text})
+        assert (answer.status, answer.json.get("content")) == (201, text)
+
+
+def test_an_empty_body_is_an_empty_object(callers: dict[str, Api]) -> None:
+    for body in (b"", b"  \r\n\t "):
+        answer = Api().send("POST", "/v1/presence/normalize-url", raw=body)
+        assert (answer.status, answer.json["field"]) == (400, "url")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(st.characters(), max_size=40),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=8,
+)
+FIELDS = [
+    *("pageId", "content", "communityId", "parentId", "quoteId", "tagType", "payload", "anchorText", "contextAnchor"),
+    *("attachments", "language", "sourceApp", "messageId", "emoji", "toggle", "url", "handle", "password", "name"),
+    *("serviceId", "event", "pageUrl", "agentName", "agentHandle", "purpose", "website", "scopes", "communityIds"),
+    *("domainWhitelist", "pageRules", "triggerConfig", "description", "blockedWords"),
+]
+PLAUSIBLE = st.sampled_from(["note", "review", "post", "react", "👍", "https://a.eu/x", "a_handle", "a long password"])
+effort = hypothesis_settings(
+    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+
+
+@pytest.fixture
+def body_start() -> dict[str, Any]:
+    """Values with which a body gets past the first checks."""
+    post = MessageFactory()
+    return {"pageId": post.page_id, "messageId": str(post.pk), "content": "Hello", "serviceId": str(uuid4())}
+
+
+@effort
+@given(operation=st.sampled_from(OPERATIONS), body=st.binary(max_size=200))
+def test_no_bytes_whatever_are_a_5xx(callers: dict[str, Api], operation: tuple[str, str, str], body: bytes) -> None:
+    who, method, path = operation
+    assert callers[who].send(method, path, raw=body, key="a key").status < 500
+
+
+@effort
+@given(
+    operation=st.sampled_from(OPERATIONS),
+    fields=st.dictionaries(st.sampled_from(FIELDS), PLAUSIBLE | JSON, max_size=6),
+)
+def test_no_json_whatever_is_a_5xx(
+    callers: dict[str, Api], body_start: dict[str, Any], operation: tuple[str, str, str], fields: dict[str, Any]
+) -> None:
+    who, method, path = operation
+    # As Python writes JSON: NaN, lone surrogates and long integers included.
+    body = json.dumps(body_start | fields).encode()
+    assert callers[who].send(method, path, raw=body).status < 500
+
+
+def test_the_property_above_reaches_the_services(callers: dict[str, Api], body_start: dict[str, Any]) -> None:
+    assert callers["agent"].send("POST", "/api/messages", raw=orjson.dumps(body_start)).status == 201
