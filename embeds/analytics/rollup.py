@@ -7,6 +7,7 @@ exactly one of the two, whatever is taken in meanwhile. Running it again, or twi
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -16,7 +17,7 @@ from embeds.analytics.folding import FOLD, fold_parameters
 # A statement of its own: the next one must see what the roll-up before it committed.
 LOCK = "SELECT pg_advisory_xact_lock(hashtext('embeds'), hashtext('rollup'))"
 
-MOVE = f"""
+TAKE = """
 WITH taken AS (
     DELETE FROM embeds_event RETURNING slot, day, embed_id, event, path, visitor
 ),
@@ -25,20 +26,25 @@ seen AS (
     SELECT DISTINCT slot, day, embed_id, visitor FROM taken
     ON CONFLICT DO NOTHING
 ),
-{FOLD},
+"""
+COUNT = """,
 counted AS (
     INSERT INTO embeds_dailycount (embed_id, day, path, event, count)
     SELECT embed_id, day, path, event, sum(n) FROM folded GROUP BY embed_id, day, path, event
     ON CONFLICT (embed_id, day, path, event) DO UPDATE SET count = embeds_dailycount.count + excluded.count
 )
 SELECT coalesce(sum(n), 0) FROM fresh
-"""  # noqa: S608  both parts are constants
+"""
+MOVE = TAKE + FOLD + COUNT
 
 CLOSE = """
 INSERT INTO embeds_dailyvisitors (embed_id, day, visitors)
 SELECT embed_id, day, count(*) FROM embeds_visitor WHERE day < %(open)s GROUP BY embed_id, day
 ON CONFLICT (embed_id, day) DO UPDATE SET visitors = embeds_dailyvisitors.visitors + excluded.visitors
 """
+# What a partition that no open day uses may hold all the same, where clocks differ.
+OPEN_VISITORS = "SELECT EXISTS (SELECT FROM embeds_visitor WHERE slot = %s AND day >= %s)"
+EVENTS = "SELECT EXISTS (SELECT FROM embeds_event WHERE slot = %s)"
 
 
 def roll_up(*, at: datetime) -> int:
@@ -74,14 +80,14 @@ def _close_days(at: datetime) -> None:
                 # Rows of four days ago, and only if nobody rolled up since.
                 cursor.execute("DELETE FROM embeds_visitor WHERE slot = %s AND day < %s", [slot, first])
             else:
-                _truncate(f"embeds_visitor_{slot:d}", keep=f"day >= '{first}'")
-                _truncate(f"embeds_event_{slot:d}", keep="TRUE")
+                _truncate(f"embeds_visitor_{slot:d}", unless=OPEN_VISITORS, parameters=[slot, first])
+                _truncate(f"embeds_event_{slot:d}", unless=EVENTS, parameters=[slot])
 
 
-def _truncate(table: str, *, keep: str) -> None:
-    """Empty a partition at once, unless it holds rows that fit `keep`."""
+def _truncate(partition: str, *, unless: str, parameters: list[Any]) -> None:
+    """Empty a partition at once, unless it holds what must stay."""
     with connection.cursor() as cursor:
-        cursor.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
-        cursor.execute(f"SELECT EXISTS (SELECT FROM {table} WHERE {keep})")  # noqa: S608  both parts are ours
+        cursor.execute(f"LOCK TABLE {partition} IN ACCESS EXCLUSIVE MODE")
+        cursor.execute(unless, parameters)
         if not cursor.fetchone()[0]:
-            cursor.execute(f"TRUNCATE {table}")
+            cursor.execute(f"TRUNCATE {partition}")

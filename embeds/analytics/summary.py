@@ -20,12 +20,13 @@ DAYS_MAX = 400
 DAYS_DEFAULT = 30
 
 # One statement, hence one snapshot: no event is seen on both sides of a roll-up, or on neither.
-COUNTS = f"""
+TAKE = """
 WITH taken AS (
     SELECT embed_id, day, event, path FROM embeds_event
     WHERE embed_id = %(embed)s AND day BETWEEN %(first)s AND %(last)s
 ),
-{FOLD},
+"""
+ADD_UP = """,
 every AS (
     SELECT day, path, event, count AS n FROM embeds_dailycount
     WHERE embed_id = %(embed)s AND day BETWEEN %(first)s AND %(last)s
@@ -33,7 +34,8 @@ every AS (
     SELECT day, path, event, n FROM folded
 )
 SELECT day, path, event, sum(n)::bigint FROM every GROUP BY GROUPING SETS ((day, event), (path, event))
-"""  # noqa: S608  both parts are constants
+"""
+COUNTS = TAKE + FOLD + ADD_UP
 
 VISITORS = """
 SELECT day, sum(visitors)::bigint FROM (
