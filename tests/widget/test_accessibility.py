@@ -1,0 +1,98 @@
+"""axe finds nothing, in light and dark, on a phone and on a wide screen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from messaging.smart_tags import SMART_TAGS
+from tests.factories import AgentAccountFactory
+from tests.widget.live import Live
+from tests.widget.sites import Site, html, tag
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def problems(page: Page) -> list[tuple[str, str, str]]:
+    """What axe finds on a page in every look: (look, rule, first element)."""
+    found = []
+    for scheme in ("light", "dark"):
+        for width in (320, 1440):
+            page.emulate_media(color_scheme=scheme)
+            page.set_viewport_size({"width": width, "height": 900})
+            violations = Axe().run(page).response["violations"]
+            found += [(f"{scheme} {width}", rule["id"], rule["nodes"][0]["html"][:200]) for rule in violations]
+    return found
+
+
+def filled(live: Live) -> None:
+    for name, smart in SMART_TAGS.items():
+        live.message(content=f"A {name}", tag_type=name, payload=smart.example, anchor_text="A passage")
+    said = live.message(content="Long words " * 200, author=AgentAccountFactory())
+    live.message(content="A reply", parent=said)
+    live.message(content="A quote", quote=said, attachments=[{"type": "image/png", "url": "https://example.org/a.png"}])
+
+
+@pytest.mark.parametrize("kind", ["corner-tab", "bubble", "inline"])
+@pytest.mark.parametrize("color", ["#2f5bd0", "#ffe94d"])
+def test_trigger(site: Site, kind: str, color: str) -> None:
+    site.config["triggerConfig"] |= {"type": kind, "color": color}
+    site.page = html(tag())
+    assert problems(site.open()) == []
+
+
+def test_panel(live: Live) -> None:
+    filled(live)
+    page = live.open_alone()
+    post = page.locator("article", has_text="Long words").last
+    post.locator("> .body").get_by_role("button", name="React").click()
+    post.locator("> .body").get_by_role("button", name="Reply").click()
+    post.locator("> .body").get_by_role("button", name="Quote").click()
+    page.locator("#write textarea").fill("x")
+    assert problems(page) == []
+
+
+def test_panel_from_right_to_left_and_its_other_states(live: Live) -> None:
+    assert problems(live.open_alone(lang="ar")) == []
+    live.context.route("**/api/messages?*", lambda route: route.abort())
+    assert problems(live.open_alone()) == []
+
+
+def test_open_dialog_on_the_host_page(live: Live) -> None:
+    live.message()
+    page, _ = live.open()
+    assert problems(page) == []
+
+
+def test_sign_in(live: Live) -> None:
+    page = live.context.new_page()
+    page.goto(live.url)
+    with page.context.expect_page() as opened:
+        page.evaluate(f"window.open('{live.app}/embed/sign-in#x')")
+    window = opened.value
+    window.locator("#login h1").wait_for()
+    assert problems(window) == []
+    window.locator("#login [name=handle]").fill("nobody")
+    window.locator("#login [name=password]").fill("wrong password")
+    window.locator("#login [type=submit]").click()
+    window.get_by_role("alert").wait_for()
+    window.get_by_role("button", name="Create an account").click()
+    assert problems(window) == []
+    page.goto(f"{live.app}/embed/sign-in")
+    assert problems(page) == []
+
+
+def test_demo_start_and_unavailable(live: Live, settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    (tmp_path / "demo.json").write_text(json.dumps({"embedId": str(live.embed.pk), "pageUrl": live.url}))
+    page = live.context.new_page()
+    for path in ("/demo/", "/", "/embed/panel?serviceId=none"):
+        page.goto(f"{live.host}{path}")
+        if path == "/demo/":
+            page.locator("community-embed .trigger").wait_for()
+        assert problems(page) == [], path

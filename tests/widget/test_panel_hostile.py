@@ -1,0 +1,123 @@
+"""Hostile content is text: it runs nothing, loads nothing and breaks neither layout nor page."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from messaging.models import Message
+from tests.factories import PersonFactory
+from tests.widget.live import Live
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SCRIPT = "<script>window.pwned = 1</script><img src=x onerror='window.pwned = 2'><svg onload='window.pwned = 3'>"
+RIGHT_TO_LEFT_OVERRIDE = "\u202e"
+UNSAFE = ["javascript:window.pwned=4", "data:text/html,<script>window.pwned=5</script>", " JaVaScRiPt:alert(1)", "//evil.example/x", "https:evil", "vbscript:x"]
+# Elements that stick out of the panel sideways.
+SPILLS = """() => {
+  const wide = [...document.querySelectorAll(".thread *")].filter((node) => {
+    const box = node.getBoundingClientRect();
+    const inside = node.closest(".hidden-text, .stars, .attachments .address, .attachments .kind, .chip .emoji, .folded");
+    return !inside && box.width && (box.right > innerWidth + 0.5 || box.left < -0.5);
+  });
+  const scroll = document.getElementById("scroll");
+  return [...wide.map((node) => node.outerHTML.slice(0, 120)), ...(scroll.scrollWidth > scroll.clientWidth ? ["scrolls"] : [])];
+}"""
+
+
+def unharmed(live: Live, page: Page) -> None:
+    assert page.evaluate("window.pwned") is None
+    assert live.errors == []
+    for width in (320, 420, 1440):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate(SPILLS) == [], width
+
+
+def test_markup_in_every_field_is_text(live: Live) -> None:
+    post = live.message(
+        content=SCRIPT,
+        author=PersonFactory(name=SCRIPT[:60]),
+        anchor_text=SCRIPT,
+        tag_type="note",
+        payload={SCRIPT: {SCRIPT: [SCRIPT, {SCRIPT: 1}]}, "rationale": SCRIPT, "__proto__": "x", "constructor": None},
+    )
+    live.message(content="quoting", quote=post)
+    asked: list[str] = []
+    live.context.on("request", lambda request: asked.append(request.url))
+    page = live.open_alone()
+    expect(page.locator("article .content").last).to_have_text(SCRIPT)
+    assert [url for url in asked if not url.startswith(live.app)] == []
+    unharmed(live, page)
+
+
+def test_every_tag_with_markup_and_wrong_shapes(live: Live) -> None:
+    for name in ("claim", "evidence", "question", "answer", "correction", "review", "prediction", "poll", "summary", "highlight", "note", "unknown"):
+        for value in (SCRIPT, "W" * 500, 7, None, [SCRIPT, 3, None, "W" * 300], {"a": SCRIPT}):
+            fields = ("statement", "url", "title", "excerpt", "stance", "question", "answer", "original", "corrected", "subject", "comment", "scope")
+            more = ("sources", "topics", "options", "points", "pros", "cons", "confidence", "probability", "rating", "dueDate", "closesAt", "publishedOn", "color")
+            live.message(content="x", tag_type=name, payload=dict.fromkeys((*fields, *more, "rationale"), value))
+    page = live.open_alone()
+    for _ in range(3):
+        page.get_by_role("button", name="Show more posts").click()
+        page.locator(".wide:not([disabled])").or_(page.locator(".wide[hidden]")).first.wait_for(state="attached")
+    expect(page.locator("article")).to_have_count(72)
+    unharmed(live, page)
+
+
+def test_addresses_that_are_no_web_links_are_text(live: Live) -> None:
+    attachments = [{"type": "W" * 64, "url": url} for url in (*UNSAFE, "https://example.org/" + "a" * 2000)]
+    live.message(content="x", attachments=attachments)
+    page = live.open_alone()
+    links = page.locator(".attachments a").evaluate_all("(links) => links.map((link) => link.protocol)")
+    assert links == ["https:"]
+    expect(page.locator(".attachments span.address")).to_have_count(len(UNSAFE))
+    unharmed(live, page)
+
+
+def test_direction_overrides_end_with_the_text_they_stand_in(live: Live) -> None:
+    live.message(content=f"{RIGHT_TO_LEFT_OVERRIDE}gnorts", author=PersonFactory(name=f"Eve{RIGHT_TO_LEFT_OVERRIDE}", handle="eve"))
+    page = live.open_alone()
+    boxes = page.locator("article header").evaluate(
+        """(header) => {
+          const range = document.createRange();
+          range.setStart(header.querySelector(".meta span").firstChild, 0);
+          range.setEnd(header.querySelector(".meta span").firstChild, 1);
+          const at = range.getBoundingClientRect();
+          return [at.left, header.querySelector(".meta").getBoundingClientRect().left];
+        }"""
+    )
+    assert abs(boxes[0] - boxes[1]) < 1  # the @ of the handle still stands first
+    unharmed(live, page)
+
+
+def test_a_long_post_without_spaces_is_folded_and_can_be_read(live: Live) -> None:
+    live.message(content="W" * 20_000)
+    live.message(content="\n" * 3_000 + "end")
+    live.message(content="Z̸̡͎̈́̕" * 2_000)
+    page = live.open_alone()
+    assert page.locator("article").last.evaluate("(post) => post.offsetHeight") < 500
+    unharmed(live, page)
+    page.locator("article").last.get_by_role("button", name="Read more").click()
+    expect(page.locator("article").last.get_by_role("button", name="Show less")).to_be_visible()
+    unharmed(live, page)
+
+
+def test_fifty_levels_of_replies(live: Live) -> None:
+    parent: Message | None = None
+    start = timezone.now() - timedelta(hours=1)
+    for level in range(50):
+        parent = live.message(content=f"Level {level}", parent=parent, created_at=start + timedelta(seconds=level))
+    page = live.open_alone()
+    page.set_viewport_size({"width": 320, "height": 800})
+    expect(page.locator("article")).to_have_count(2)
+    for shown in range(3, 51):
+        page.get_by_role("button", name="Show 1 reply").last.click()
+        expect(page.locator("article")).to_have_count(shown)
+    width: Any = page.locator("article").last.locator(".content").evaluate("(content) => content.offsetWidth")
+    assert width > 180
+    unharmed(live, page)
