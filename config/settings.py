@@ -72,7 +72,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "config.api.cors.CorsMiddleware",
-    "config.api.middleware.BodyCapMiddleware",
+    "config.api.middleware.EntryMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Before the check of CSRF tokens, which would answer in its stead.

@@ -115,6 +115,13 @@ class MethodNotAllowed(ApiError):
         self.headers["Allow"] = ", ".join(allowed)
 
 
+class NotAcceptable(ApiError):
+    """406: only the API description comes in more than one form."""
+
+    status = 406
+    code = "not_acceptable"
+
+
 class IdempotencyInProgress(ApiError):
     """409: another call with the same key is still at work."""
 

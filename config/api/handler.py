@@ -12,13 +12,13 @@ from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views import defaults
 from rest_framework import exceptions
-from rest_framework.response import Response
 
 from config.api.errors import (
     ApiError,
     Forbidden,
     InvalidInput,
     MethodNotAllowed,
+    NotAcceptable,
     NotFound,
     PayloadTooLarge,
     TemporarilyUnavailable,
@@ -30,14 +30,20 @@ from config.api.renderers import JSON_TYPE, to_json
 
 logger = logging.getLogger(__name__)
 HTML_PREFIXES = ("/admin/",)
+# Exceptions whose class says it all, and the refusal each stands for.
+SAID_BY_CLASS = (
+    (exceptions.UnsupportedMediaType, UnsupportedMediaType),
+    (exceptions.MethodNotAllowed, MethodNotAllowed),
+    (exceptions.NotAcceptable, NotAcceptable),
+    ((Http404, exceptions.NotFound), NotFound),
+    ((PermissionDenied, exceptions.PermissionDenied), Forbidden),
+)
 
 
-def handle(failure: Exception, context: Mapping[str, Any]) -> Response | None:
-    """DRF's EXCEPTION_HANDLER. None (a defect) goes on to `server_error`, which logs it."""
+def handle(failure: Exception, context: Mapping[str, Any]) -> HttpResponse | None:
+    """DRF's EXCEPTION_HANDLER: JSON, whatever the view renders. None (a defect) goes on to `server_error`."""
     error = as_api_error(failure)
-    if error is None:
-        return None
-    return Response(error.body(), status=error.status, headers=error.headers)
+    return None if error is None else error_response(error)
 
 
 def as_api_error(failure: BaseException | None) -> ApiError | None:
@@ -48,14 +54,6 @@ def as_api_error(failure: BaseException | None) -> ApiError | None:
         case exceptions.ValidationError():
             details = flat_errors(failure.detail)
             return InvalidInput(field=next(iter(details), "body"), details=details)
-        case exceptions.UnsupportedMediaType():
-            return UnsupportedMediaType()
-        case exceptions.MethodNotAllowed():
-            return MethodNotAllowed()
-        case Http404() | exceptions.NotFound():
-            return NotFound()
-        case PermissionDenied() | exceptions.PermissionDenied():
-            return Forbidden()
         case RequestDataTooBig() | TooManyFilesSent():
             return PayloadTooLarge(field="body", max=BODY_MAX)
         case exceptions.ParseError() | UnicodeError():
@@ -63,11 +61,11 @@ def as_api_error(failure: BaseException | None) -> ApiError | None:
         case OperationalError() | InterfaceError():
             logger.error("PostgreSQL is away: %s", str(failure).strip()[:300])
             return TemporarilyUnavailable()
-    return None
+    return next((refusal() for said, refusal in SAID_BY_CLASS if isinstance(failure, said)), None)
 
 
 def error_response(error: ApiError) -> HttpResponse:
-    """The answer of a layer that runs outside DRF."""
+    """The answer to a refused call."""
     return HttpResponse(to_json(error.body()), status=error.status, content_type=JSON_TYPE, headers=error.headers)
 
 

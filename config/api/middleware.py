@@ -1,4 +1,4 @@
-"""What has to be said before Django reads a body."""
+"""What has to be said of a request before anything reads it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from config.api.handler import HTML_PREFIXES, error_response
 from config.api.parsers import BODY_MAX
 
 
-class BodyCapMiddleware:
-    """Refuses a body over 1 MiB by its announced length, and one that announces none, unread."""
+class EntryMiddleware:
+    """Refuses a host that is not ours, a body over 1 MiB by its announced length, and one that announces none."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        request.get_host()  # Django asks for it only where it redirects; raises DisallowedHost (400)
         if request.path.startswith(HTML_PREFIXES):
             return self.get_response(request)
         length = request.META.get("CONTENT_LENGTH") or ""
         if length.isdecimal() and int(length) > BODY_MAX:
             return error_response(PayloadTooLarge(field="body", max=BODY_MAX))
-        if not length and "chunked" in request.headers.get("Transfer-Encoding", ""):
+        if not length and "HTTP_TRANSFER_ENCODING" in request.META:
             return error_response(LengthRequired(details="Send the body with a Content-Length."))
         return self.get_response(request)

@@ -1,0 +1,222 @@
+"""A failure of any layer is JSON `{"error": <code>}`: routing, hosts, paths, methods, the view, the database."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import orjson
+import pytest
+from django.db import DataError, InterfaceError, OperationalError, connection
+from django.http import HttpRequest, HttpResponse
+from django.test import Client
+from django.urls import include, path
+
+from config.api.operations import all_operations
+from tests.agents_at_work import working_agent
+from tests.api import HANDLER, Api
+from tests.factories import PageFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def answer(method: str, url: str, **options: Any) -> tuple[int, Any, HttpResponse]:
+    client = Client(raise_request_exception=False)
+    client.handler = HANDLER
+    response: Any = client.generic(method, url, options.pop("body", b""), content_type="application/json", **options)
+    assert response.headers["Content-Type"] == "application/json", f"{method} {url}: {response.content[:200]!r}"
+    return response.status_code, orjson.loads(response.content) if response.content else None, response
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "/nowhere",
+        "/api",
+        "/api/",
+        "/v1/",
+        "/api/messages/",
+        "/v1/reactions/",
+        "/v1/agent-tokens/requests/1/2/3",
+        "//api/messages",
+        "/api//messages",
+        "/%00",
+        "/api/messages%00",
+        "/%ff%fe",
+        "/%",
+        "/%zz",
+        "/static/none.css",
+        "/static/%00",
+        "/static/../manage.py",
+        "/static/..%2fmanage.py",
+        "/api/%2e%2e/manage.py",
+        "/" + "a" * 5000,
+        "/favicon.ico",
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_an_unknown_path_is_404(method: str, url: str) -> None:
+    status, body, _response = answer(method, url)
+    assert (status, body) == (404, {"error": "not_found"})
+
+
+@pytest.mark.parametrize("id", ["%00", "%ff", "%ED%A0%80", "%", "x", "1", "a" * 3000, "%0a", "'--", "٣"])
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("/api/messages/{}", "message_not_found"),
+        ("/v1/reactions/{}", "message_not_found"),
+        ("/api/embeds/config/{}", "embed_not_found"),
+    ],
+)
+def test_a_malformed_id_in_a_path_is_404(url: str, code: str, id: str) -> None:
+    for suffix in ("", "%0a"):
+        found = Api().get(url.format(id) + suffix)
+        assert (found.status, found.error) in {(404, code), (404, "not_found")}
+    assert Api().get(url.format(f"{uuid4()}%0a")).status == 404
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "pageId=%00",
+        "pageId=%ff",
+        "pageId=%",
+        "pageId=%ED%A0%80",
+        "tagType=%00&pageId={page}",
+        "authorKind=%00&pageId={page}",
+        "communityId=%00&pageId={page}",
+        "cursor=%00&pageId={page}",
+        "cursor=%ff&pageId={page}",
+        "limit=%00&pageId={page}",
+        "limit=%ff&pageId={page}",
+        "&".join(f"x{n}=1" for n in range(2000)),
+    ],
+)
+def test_a_hostile_query_is_400(query: str) -> None:
+    status, body, _response = answer("GET", "/api/messages?" + query.replace("{page}", PageFactory().pk))
+    assert (status, set(body) >= {"error"}) == (400, True)
+
+
+def test_every_operation_answers_405_with_allow_to_other_methods() -> None:
+    allowed: dict[str, set[str]] = {}
+    for route, method, _held in all_operations():
+        allowed.setdefault("/" + route.replace("<str:id>", "x").replace("<str:service_id>", "x"), set()).add(method)
+    assert len(allowed) > 20
+    for url, methods in allowed.items():
+        expected = methods | ({"HEAD"} if "GET" in methods else set())
+        for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"} - expected:
+            status, body, response = answer(method, url)
+            assert (status, body or {"error": "method_not_allowed"}) == (405, {"error": "method_not_allowed"}), url
+            assert {name.strip() for name in response.headers["Allow"].split(",")} == expected, f"{method} {url}"
+
+
+@pytest.mark.parametrize("url", ["/v1/smart-tags", "/api/messages?pageId=p1_" + "a" * 32])
+def test_head_answers_as_get_without_a_body(url: str) -> None:
+    head, get = Api().send("HEAD", url), Api().get(url)
+    assert (head.status, head.body) == (200, b"")
+    assert head.headers["Content-Type"] == get.headers["Content-Type"]
+
+
+def test_head_of_something_unknown_is_404() -> None:
+    assert Api().send("HEAD", f"/api/messages/{uuid4()}").status == 404
+
+
+@pytest.mark.parametrize("host", ["evil.example", "a b", "", "127.0.0.1:8000:1", "x" * 300, "[::1", "\xff"])
+def test_a_host_that_is_not_ours_is_400(host: str) -> None:
+    for url in ("/v1/smart-tags", "/nowhere", "/api/schema/"):
+        status, body, _response = answer("GET", url, headers={"Host": host})
+        assert (status, body["error"]) == (400, "invalid_input"), url
+
+
+def test_a_body_without_a_length_is_411() -> None:
+    for coding in ("chunked", "Chunked", "gzip, chunked"):
+        status, body, _response = answer("POST", "/v1/presence/normalize-url", headers={"Transfer-Encoding": coding})
+        assert (status, body["error"]) == (411, "length_required")
+
+
+@pytest.mark.parametrize("length", ["1048577", "9" * 30])
+def test_an_announced_body_over_the_cap_is_413_unread(length: str) -> None:
+    status, body, _response = answer("POST", "/v1/presence/normalize-url", CONTENT_LENGTH=length)
+    assert (status, body) == (413, {"error": "payload_too_large", "field": "body", "max": 1048576})
+
+
+@pytest.mark.parametrize("accept", ["text/html", "image/png", "application/xml;q=0.9", "nonsense", "*/*;q=0", "%00"])
+def test_whatever_accept_says_the_answer_is_json(accept: str) -> None:
+    status, _body, _response = answer("GET", "/v1/smart-tags", headers={"Accept": accept})
+    assert status == 200
+
+
+@pytest.mark.parametrize("url", ["/api/schema/", "/api/docs/", "/api/redoc/"])
+def test_the_description_refuses_in_json_too(url: str) -> None:
+    assert answer("POST", url)[:2] == (405, {"error": "method_not_allowed"})
+    assert answer("GET", url, headers={"Accept": "image/png"})[:2] == (406, {"error": "not_acceptable"})
+    assert answer("GET", url + "?format=nonsense")[:2] == (404, {"error": "not_found"})
+
+
+class Broken(Exception):
+    pass
+
+
+FAILURES: dict[str, Exception] = {
+    "defect": Broken("secret detail"),
+    "recursion": RecursionError("secret detail"),
+    "data": DataError("secret detail"),
+    "operational": OperationalError("secret detail"),
+    "interface": InterfaceError("secret detail"),
+}
+
+
+def breaks(request: HttpRequest, how: str) -> HttpResponse:
+    raise FAILURES[how]
+
+
+urlpatterns = [path("broken/<str:how>", breaks), path("", include("config.urls"))]
+handler400, handler403 = "config.api.handler.bad_request", "config.api.handler.permission_denied"
+handler404, handler500 = "config.api.handler.not_found", "config.api.handler.server_error"
+
+
+@pytest.mark.parametrize("how", ["defect", "recursion", "data"])
+def test_a_defect_is_500_and_tells_nothing(how: str, settings: Any) -> None:
+    settings.ROOT_URLCONF = __name__
+    status, body, _response = answer("GET", f"/broken/{how}")
+    assert (status, body) == (500, {"error": "internal_error"})
+
+
+@pytest.mark.parametrize("how", ["operational", "interface"])
+def test_postgresql_away_is_503(how: str, settings: Any) -> None:
+    settings.ROOT_URLCONF = __name__
+    status, body, response = answer("GET", f"/broken/{how}")
+    assert (status, body) == (503, {"error": "temporarily_unavailable"})
+    assert response.headers["Retry-After"] == "2"
+
+
+def test_a_defect_in_an_operation_is_500(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_args: Any, **_kwargs: Any) -> None:
+        raise Broken
+
+    monkeypatch.setattr("messaging.records.published_record", broken)
+    assert answer("GET", f"/api/messages/{uuid4()}")[:2] == (500, {"error": "internal_error"})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_operation_answers_anything_but_503_without_a_database() -> None:
+    agent, page = working_agent(), PageFactory()
+    token = agent.api.credentials["Authorization"]
+    connection.close()
+    name, connection.settings_dict["NAME"] = connection.settings_dict["NAME"], "gone"
+    try:
+        calls = [
+            answer("GET", f"/api/messages?pageId={page.pk}"),
+            answer("GET", f"/api/messages/{uuid4()}"),
+            answer("GET", "/v1/agent/self", headers={"Authorization": token}),
+            answer("POST", "/api/messages", headers={"Authorization": token}, body=b"{}"),
+            answer("POST", "/v1/presence/normalize-url", body=b'{"url": "https://a.eu"}'),
+            answer("POST", "/api/auth/login", body=b'{"handle": "abc", "password": "12345678"}'),
+        ]
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = name
+    assert {(status, body["error"]) for status, body, _response in calls} == {(503, "temporarily_unavailable")}
+    assert {response.headers["Retry-After"] for *_rest, response in calls} == {"2"}
+    assert agent.api.get("/v1/agent/self").status == 200
