@@ -17,7 +17,8 @@ from rest_framework import serializers
 from config.api.errors import ContentTooLong, InvalidCursor, OverCap, PayloadTooLarge
 from config.api.ids import is_id
 
-INTEGER_TEXT = re.compile(r"-?[0-9]{1,9}\Z", re.ASCII)
+# As long as anybody writes one, and short enough for int().
+INTEGER_TEXT = re.compile(r"-?[0-9]{1,100}\Z", re.ASCII)
 BOOLEAN_TEXT = {"true": True, "1": True, "false": False, "0": False}
 
 

@@ -1,0 +1,170 @@
+"""Strict fields: nothing is guessed. One serializer of each kind of field against tables of values."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rest_framework.exceptions import ValidationError
+
+from config.api.errors import ContentTooLong, OverCap, PayloadTooLarge
+from config.api.fields import (
+    BodySerializer,
+    Boolean,
+    Choice,
+    Id,
+    Integer,
+    ListOf,
+    Object,
+    QuerySerializer,
+    Text,
+    flat_errors,
+)
+
+UUID_TEXT = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
+LOOKALIKES = {
+    "text": [5, 5.0, True, None, [], {}, ["x"], "", "x" * 11],
+    "code": ["abc\n", "ab", "ABC", "ａｂｃ", "abcd", " abc"],
+    "number": ["5", 5.0, 1e3, True, None, [5], {"n": 5}, 0, -1, 10**6, 2**70],
+    "flag": ["true", "false", "yes", 1, 0, "1", None, [], {}],
+    "id": [
+        UUID_TEXT.replace("-", ""),
+        "{" + UUID_TEXT + "}",
+        f"urn:uuid:{UUID_TEXT}",
+        UUID_TEXT + "\n",
+        " " + UUID_TEXT,
+        UUID_TEXT[:-1],
+        UUID_TEXT.replace("6", "６"),
+        UUID(UUID_TEXT).int,
+        None,
+        [UUID_TEXT],
+    ],
+    "choice": ["Tea", "tea ", "", 1, None, ["tea"], {"tea": 1}, True],
+    "thing": [[], "x", 5, None, True, [{}]],
+    "items": [{}, "x", 5, None, {"0": "x"}, ["x"] * 5, [5], [None], [["x"]]],
+}
+
+
+class Item(BodySerializer):
+    name = Text(cap=3)
+
+
+class Everything(BodySerializer):
+    text = Text(max_length=10, required=False)
+    code = Text(pattern=re.compile(r"[a-z]{3}\Z"), required=False)
+    number = Integer(min_value=1, max_value=100, required=False)
+    flag = Boolean(required=False)
+    id = Id(required=False)
+    choice = Choice(choices=["tea", "coffee"], required=False)
+    thing = Object(required=False, cap=20)
+    items = ListOf(child=Text(max_length=4), required=False, max_length=4)
+    rows = ListOf(child=Item(), required=False, cap=2)
+
+
+class Query(QuerySerializer):
+    number = Integer(min_value=1, required=False)
+    flag = Boolean(required=False)
+
+
+def validated(data: Any, kind: Any = Everything) -> Any:
+    serializer = kind(data=data)
+    serializer.is_valid(raise_exception=True)
+    return serializer.validated_data
+
+
+@pytest.mark.parametrize(("field", "value"), [(name, value) for name, held in LOOKALIKES.items() for value in held])
+def test_a_lookalike_is_refused_by_name(field: str, value: Any) -> None:
+    with pytest.raises(ValidationError) as refused:
+        validated({field: value})
+    assert next(iter(flat_errors(refused.value.detail))).startswith(field)
+
+
+def test_what_fits_comes_through_as_sent() -> None:
+    data = {
+        "text": " a\tb\u200b ",
+        "code": "abc",
+        "number": 100,
+        "flag": False,
+        "id": UUID_TEXT.upper(),
+        "choice": "tea",
+        "thing": {"a": [1, None]},
+        "items": [],
+        "rows": [{"name": "abc"}],
+    }
+    assert validated(data) == data | {"id": UUID(UUID_TEXT)}
+
+
+def test_unknown_fields_are_ignored_and_absent_ones_stay_absent() -> None:
+    assert validated({"shoeSize": 44}) == {}
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "field", "cap"),
+    [
+        ({"rows": [{"name": "abc"}, {"name": "abcd"}]}, ContentTooLong, "rows[1].name", 3),
+        ({"rows": [{"name": "a"}] * 3}, PayloadTooLarge, "rows", 2),
+        ({"thing": {"k": "x" * 20}}, PayloadTooLarge, "thing", 20),
+        ({"thing": {"ключ": "значение"}}, PayloadTooLarge, "thing", 20),
+    ],
+)
+def test_over_a_cap_is_413_with_the_path(data: Any, error: type[OverCap], field: str, cap: int) -> None:
+    with pytest.raises(error) as refused:
+        validated(data)
+    assert refused.value.fields == {"field": field, "max": cap}
+
+
+def test_a_cap_counts_code_points_before_anything_else_is_checked() -> None:
+    assert validated({"rows": [{"name": "👩‍🚀"}]}), "three code points, eleven bytes"
+    with pytest.raises(ContentTooLong):
+        validated({"rows": [{"name": "👩‍🚀!"}]})
+
+
+@pytest.mark.parametrize("text", ["5", "05", "1000000000000", "9" * 100])
+def test_a_query_takes_plain_digits(text: str) -> None:
+    assert validated({"number": text}, Query) == {"number": int(text)}
+
+
+@pytest.mark.parametrize(
+    "text", ["", " 5", "5 ", "+5", "-5", "0", "1_0", "５", "٣", "1.0", "1e1", "0x5", "5\n", "abc", "None", "9" * 5000]
+)
+def test_a_query_takes_nothing_else_for_an_integer(text: str) -> None:
+    with pytest.raises(ValidationError):
+        validated({"number": text}, Query)
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", True), ("1", True), ("false", False), ("0", False)])
+def test_a_query_takes_four_spellings_of_a_boolean(text: str, value: bool) -> None:
+    assert validated({"flag": text}, Query) == {"flag": value}
+
+
+@pytest.mark.parametrize("text", ["True", "yes", "on", "", "2", " true", "1\n"])
+def test_a_query_takes_no_other_spelling(text: str) -> None:
+    with pytest.raises(ValidationError):
+        validated({"flag": text}, Query)
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*LOOKALIKES, "rows"]), ANYTHING))
+def test_whatever_comes_a_field_answers_with_a_refusal_or_its_own_type(data: dict[str, Any]) -> None:
+    try:
+        value = validated(data)
+    except (ValidationError, OverCap):
+        return
+    types: dict[str, type] = {"text": str, "code": str, "number": int, "flag": bool, "id": UUID, "choice": str}
+    for name, held in types.items():
+        assert name not in value or type(value[name]) is held
+
+
+@given(st.uuids() | st.builds(uuid4))
+def test_every_uuid_is_read_in_its_canonical_form(value: UUID) -> None:
+    assert validated({"id": str(value)}) == {"id": value}
