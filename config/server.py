@@ -33,11 +33,34 @@ HEADER_MILLISECONDS = 10_000
 PR_SET_PDEATHSIG = 1
 
 
-def serve(port: int) -> None:
-    """Returns after SIGINT or SIGTERM, when the requests under way are answered; a killed worker is replaced."""
+class PersistentServer(Server):
+    def _respawn_workers(self, *arguments: Any, **options: Any) -> None:
+        """Granian stops everything when a worker dies twice within seconds: whoever could kill workers could do that.
+
+        An application that does not even load is found before (`config.serve`).
+        """
+        super()._respawn_workers(*arguments, **options)
+        self.respawned_wrks.clear()
+
+
+def load_application() -> Callable[..., Any]:
+    """Runs in each worker."""
+    # Out of the terminal's process group: the main process passes a Ctrl-C on, and a worker told twice does not stop.
+    os.setpgrp()
+    _stop_with_main_process()
+    from config.wsgi import application
+
+    return application
+
+
+def serve(port: int, load: Callable[[], Callable[..., Any]] = load_application) -> None:
+    """Serve what `load` returns in each worker.
+
+    Returns after SIGINT or SIGTERM, when the requests under way are answered; a killed worker is replaced.
+    """
     # A fork would copy a process that runs threads.
     multiprocessing.set_start_method("spawn")
-    Server(
+    PersistentServer(
         "config.wsgi:application",
         address=HOST,
         port=port,
@@ -54,17 +77,7 @@ def serve(port: int) -> None:
         workers_kill_timeout=STOP_SECONDS,
         log_level=LogLevels.warning,
         log_dictconfig=LOGGING,
-    ).serve(target_loader=load_application, wrap_loader=False)
-
-
-def load_application() -> Callable[..., Any]:
-    """Runs in each worker."""
-    # Out of the terminal's process group: the main process passes a Ctrl-C on, and a worker told twice does not stop.
-    os.setpgrp()
-    _stop_with_main_process()
-    from config.wsgi import application
-
-    return application
+    ).serve(target_loader=load, wrap_loader=False)
 
 
 def _stop_with_main_process() -> None:

@@ -1,0 +1,187 @@
+"""The faults. Each is put in, lasts a moment and is over when its function returns."""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import psutil
+import psycopg
+
+from tests.faults import slow
+from tests.faults.stage import SERVICE_NAME, Stage, freeze, thaw
+
+Fault = Callable[[Stage], None]
+HOLD_SECONDS = 0.5
+CONNECTIONS_MAX = 60
+TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
+
+
+def worker_killed(stage: Stage) -> None:
+    random.choice(stage.service.workers()).kill()
+
+
+def all_workers_killed(stage: Stage) -> None:
+    for worker in stage.service.workers():
+        worker.kill()
+
+
+def worker_frozen(stage: Stage) -> None:
+    worker = random.choice(stage.service.workers())
+    freeze(worker)
+    time.sleep(HOLD_SECONDS)
+    thaw(worker)
+
+
+def main_process_killed(stage: Stage) -> None:
+    workers = stage.service.workers()
+    assert stage.service.process
+    stage.service.process.kill()
+    stage.service.process.wait()
+    psutil.wait_procs(workers, timeout=20)
+    stage.service.start()
+
+
+def stopped_and_started(stage: Stage) -> None:
+    assert stage.service.stop() == 0
+    stage.service.start()
+
+
+def postgres_crash(stage: Stage) -> None:
+    stage.service.cluster.stop("immediate")
+    time.sleep(random.uniform(0, HOLD_SECONDS))
+    stage.service.cluster.start()
+
+
+def postgres_restart(stage: Stage) -> None:
+    stage.service.cluster.stop("fast")
+    time.sleep(random.uniform(0, HOLD_SECONDS))
+    stage.service.cluster.start()
+
+
+def postgres_frozen(stage: Stage) -> None:
+    frozen = stage.backends()
+    for backend in frozen:
+        freeze(backend)
+    time.sleep(HOLD_SECONDS)
+    for backend in frozen:
+        with suppress(psutil.NoSuchProcess):
+            thaw(backend)
+
+
+def backends_terminated(stage: Stage) -> None:
+    stage.rows(TERMINATE, SERVICE_NAME)
+
+
+def backend_killed(stage: Stage) -> None:
+    """As the kernel does when memory runs out: PostgreSQL then ends every session and recovers."""
+    if backends := stage.backends():
+        random.choice(backends).kill()
+
+
+def connections_exhausted(stage: Stage) -> None:
+    with ExitStack() as held:
+        first = held.enter_context(_connection(stage))
+        first.execute(TERMINATE, [SERVICE_NAME])
+        end = time.monotonic() + HOLD_SECONDS
+        while time.monotonic() < end:
+            with suppress(psycopg.OperationalError):
+                held.enter_context(_connection(stage))
+
+
+def tables_locked(stage: Stage) -> None:
+    """By a careless migration, say, for longer than a request waits for a lock (3 s)."""
+    with _connection(stage) as holder, holder.transaction():
+        holder.execute("LOCK TABLE messaging_message IN ACCESS EXCLUSIVE MODE")
+        time.sleep(3.5)
+
+
+def deadlock(stage: Stage) -> None:
+    """Takes two posts' rows in the wrong order, and has the patience to let the service be the one broken off."""
+    wrong_order = "SELECT 1 FROM messaging_message WHERE id = %s FOR UPDATE"
+    roots = stage.rows("SELECT id FROM messaging_message WHERE content LIKE 'root %%' ORDER BY id")
+    with _connection(stage) as holder, holder.transaction():
+        holder.execute("SET LOCAL deadlock_timeout = '10s'")
+        for (root,) in reversed(roots):
+            holder.execute(wrong_order, [root])
+            time.sleep(0.05)
+
+
+def redis_killed(stage: Stage) -> None:
+    stage.kill_redis()
+    time.sleep(HOLD_SECONDS)
+    stage.start_redis()
+
+
+def redis_frozen(stage: Stage) -> None:
+    freeze(stage.redis)
+    time.sleep(HOLD_SECONDS)
+    thaw(stage.redis)
+
+
+def redis_flushed(stage: Stage) -> None:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(stage.redis_home / "redis.sock"))
+        connection.sendall(b"FLUSHALL\r\n")
+        assert connection.recv(16).startswith(b"+OK")
+
+
+def slow_sockets(stage: Stage) -> None:
+    """Ten each that send headers, a body and take an answer slowly, through the proxy."""
+    with slow.sockets(stage.proxy_port, count=30):
+        time.sleep(HOLD_SECONDS)
+
+
+def disk_full(stage: Stage) -> None:
+    with _ballast(stage.service.data / "ballast"):
+        time.sleep(2 * HOLD_SECONDS)
+    # A log that cannot be written stops PostgreSQL for good; whoever runs it starts it again.
+    stage.service.cluster.start()
+
+
+@contextmanager
+def _ballast(file: Path) -> Iterator[None]:
+    """Fills the disk to the last byte."""
+    with file.open("wb") as ballast:
+        size = 1 << 20
+        while size:
+            try:
+                os.posix_fallocate(ballast.fileno(), ballast.seek(0, os.SEEK_END), size)
+            except OSError:
+                size >>= 1
+        yield
+    file.unlink()
+
+
+def _connection(stage: Stage) -> psycopg.Connection[tuple[object, ...]]:
+    return psycopg.connect(stage.service.cluster.url, autocommit=True)
+
+
+# What `make faults` puts in, and how often.
+FAULTS: dict[Fault, int] = {
+    worker_killed: 30,
+    all_workers_killed: 20,
+    worker_frozen: 20,
+    main_process_killed: 10,
+    stopped_and_started: 10,
+    postgres_crash: 30,
+    postgres_restart: 20,
+    postgres_frozen: 20,
+    backends_terminated: 30,
+    backend_killed: 20,
+    connections_exhausted: 20,
+    tables_locked: 5,
+    deadlock: 20,
+    redis_killed: 20,
+    redis_frozen: 20,
+    redis_flushed: 20,
+    slow_sockets: 20,
+    disk_full: 10,
+}
+SMALL_DISK_FAULTS = {disk_full}
+THROUGH_PROXY = {slow_sockets}

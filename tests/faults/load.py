@@ -1,0 +1,148 @@
+"""Writers that never give up: each sends a write until it is acknowledged, as a client with an Idempotency-Key may."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from typing import Any, Self
+from uuid import uuid4
+
+from tests.remote import Remote, Reply
+
+PATIENCE_SECONDS = 60
+PAUSE_SECONDS = 0.01
+RETRY_SECONDS = 0.05
+ANSWERED = {200, 201}
+# Documented, and a reason to ask again.
+ASK_AGAIN = {409, 503}
+
+
+@dataclass(slots=True)
+class Write:
+    """One write and, once acknowledged, its answer. `token` is the agent's who wrote it."""
+
+    token: str
+    path: str
+    body: dict[str, Any]
+    counters: tuple[str, ...]
+    key: str = field(default_factory=lambda: str(uuid4()))
+    reply: Reply | None = None
+
+
+@dataclass(slots=True)
+class Notes:
+    """What the writers met. Times are in seconds; `slowest` is of one answered request, `longest` of a whole write."""
+
+    writes: list[Write] = field(default_factory=list)
+    surprises: list[str] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+    broken: int = 0
+    slowest: float = 0.0
+    longest: float = 0.0
+
+
+class Writer(threading.Thread):
+    """One agent at work. `lose_answers`: the share of requests whose connection it breaks before the answer."""
+
+    def __init__(self, notes: Notes, *, port: int, token: str, page_id: str, roots: list[str]) -> None:
+        super().__init__(daemon=True)
+        self.notes = notes
+        self.token, self.page_id, self.roots = token, page_id, roots
+        self.remote = Remote(port, {"Authorization": f"Bearer {token}"})
+        self.last_post: str | None = None
+        self.acknowledged_from = 0.0
+        self.lose_answers = 0.0
+        self.stopping = False
+
+    def run(self) -> None:
+        while not self.stopping:
+            self._finish(self._next_write())
+            time.sleep(random.uniform(0, 2 * PAUSE_SECONDS))
+        self.remote.close()
+
+    def _next_write(self) -> Write:
+        kind = random.choice(["post", "post", "reply", "both", "react"])
+        body: dict[str, Any] = {"pageId": self.page_id, "content": str(uuid4())}
+        first, second = random.sample(self.roots, 2)
+        match kind:
+            case "react" if self.last_post is not None:
+                target, self.last_post = self.last_post, None
+                return Write(self.token, "/v1/reactions", {"messageId": target, "emoji": "👍"}, ("react",))
+            case "reply":
+                return Write(self.token, "/api/messages", body | {"parentId": first}, ("reply",))
+            case "both":
+                answers = {"parentId": first, "quoteId": second}
+                return Write(self.token, "/api/messages", body | answers, ("reply", "quote"))
+        return Write(self.token, "/api/messages", body, ("post",))
+
+    def _finish(self, write: Write) -> None:
+        began = time.monotonic()
+        while time.monotonic() < began + PATIENCE_SECONDS:
+            reply = self._try(write)
+            if reply is not None and reply.status not in ASK_AGAIN:
+                self._note(write, reply, began)
+                return
+            time.sleep(random.uniform(0, 2 * RETRY_SECONDS))
+        self.notes.surprises.append(f"no answer in {PATIENCE_SECONDS} s")
+        self.stopping = True
+
+    def _try(self, write: Write) -> Reply | None:
+        sent = time.monotonic()
+        try:
+            self.remote.send("POST", write.path, write.body, key=write.key)
+            if random.random() < self.lose_answers:
+                self.remote.close()
+                return None
+            reply = self.remote.receive()
+        except (OSError, HTTPException):
+            self.notes.broken += 1
+            return None
+        self.notes.slowest = max(self.notes.slowest, time.monotonic() - sent)
+        self.notes.statuses[reply.status] += 1
+        return reply
+
+    def _note(self, write: Write, reply: Reply, began: float) -> None:
+        if reply.status not in ANSWERED:
+            self.notes.surprises.append(f"{write.path}: {reply.status} {reply.body[:200]!r}")
+            return
+        write.reply = reply
+        self.notes.writes.append(write)
+        self.notes.longest = max(self.notes.longest, time.monotonic() - began)
+        self.acknowledged_from = began
+        if write.counters == ("post",):
+            self.last_post = reply.json["id"]
+
+
+class Load:
+    """Writers at work, from entering to leaving; then each has finished the write under way."""
+
+    def __init__(self, *, port: int, tokens: list[str], page_id: str, roots: list[str]) -> None:
+        self.notes = Notes()
+        self.writers = [Writer(self.notes, port=port, token=token, page_id=page_id, roots=roots) for token in tokens]
+
+    def __enter__(self) -> Self:
+        for writer in self.writers:
+            writer.start()
+        return self
+
+    def __exit__(self, *_failure: object) -> None:
+        for writer in self.writers:
+            writer.stopping = True
+        for writer in self.writers:
+            writer.join(2 * PATIENCE_SECONDS)
+
+    def lose_answers(self, share: float) -> None:
+        """Break that share of the connections between the request and its answer."""
+        for writer in self.writers:
+            writer.lose_answers = share
+
+    def wait_until_healthy(self) -> float:
+        """Until each writer has had a write acknowledged that it began after this call. Returns the seconds."""
+        asked = time.monotonic()
+        while any(writer.is_alive() and writer.acknowledged_from < asked for writer in self.writers):
+            time.sleep(0.005)
+        return time.monotonic() - asked

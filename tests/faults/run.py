@@ -1,0 +1,66 @@
+"""One kind of fault, put in under load as often as asked, and the verdict on it."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass, field
+
+from tests.faults.kinds import THROUGH_PROXY, Fault
+from tests.faults.load import Load, Notes
+from tests.faults.oracle import Verdict, judge, ledger
+from tests.faults.stage import Stage
+
+WRITERS = 6
+ROOTS = 4
+LOST_ANSWERS = 0.05
+PAGE_URL = "https://example.com/under-load"
+
+
+@dataclass(slots=True)
+class Round:
+    """What one kind of fault came to. `recovered`: the longest time until every writer was served again, in seconds."""
+
+    kind: str
+    times: int
+    recovered: float = 0.0
+    notes: Notes = field(default_factory=Notes)
+    verdict: Verdict = field(default_factory=Verdict)
+
+    @property
+    def is_good(self) -> bool:
+        return self.verdict == Verdict() and not self.notes.surprises
+
+
+@dataclass(slots=True)
+class Company:
+    """The agents who write on a stage, and the posts that they answer."""
+
+    page_id: str
+    tokens: list[str]
+    roots: list[str]
+
+    @classmethod
+    def of(cls, stage: Stage) -> Company:
+        page_id = stage.cast.page_id(PAGE_URL)
+        writer = stage.cast.person()
+        posts = [{"pageId": page_id, "content": f"root {number}"} for number in range(ROOTS)]
+        roots = [stage.cast.ask("/api/messages", post, **writer.user)["id"] for post in posts]
+        return cls(page_id, [stage.cast.agent_token() for _ in range(WRITERS)], roots)
+
+
+def play(stage: Stage, company: Company, fault: Fault, *, times: int) -> Round:
+    """The faults come at random moments of the load; the next one only when the service is healthy again."""
+    spent = ledger(stage)
+    done = Round(fault.__name__.replace("_", " "), times)
+    port = stage.proxy_port if fault in THROUGH_PROXY else stage.service.port
+    with Load(port=port, tokens=company.tokens, page_id=company.page_id, roots=company.roots) as load:
+        load.lose_answers(LOST_ANSWERS)
+        load.wait_until_healthy()
+        for _ in range(times):
+            time.sleep(random.uniform(0, 0.3))
+            fault(stage)
+            done.recovered = max(done.recovered, load.wait_until_healthy())
+    done.notes = load.notes
+    done.verdict = judge(stage, load.notes.writes, since=spent)
+    return done

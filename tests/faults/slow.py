@@ -1,0 +1,58 @@
+"""Clients that take their time: with the headers, with the body, with taking the answer."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import cycle, islice
+
+BODY = b"x" * 1_000_000
+BEGINNINGS = (
+    # Headers that never end.
+    b"POST /v1/presence/normalize-url HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
+    # A body of which a byte comes now and then.
+    b"POST /v1/presence/normalize-url HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 1000000\r\n\r\n",
+    # Answers that nobody takes: many in a row, through a small window.
+    b"GET /api/schema/ HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20,
+)
+# Few enough from each address that no limit on connections takes notice.
+ADDRESSES = 20
+DRIP_SECONDS = 0.2
+
+
+@contextmanager
+def sockets(port: int, *, count: int) -> Iterator[None]:
+    """`count` slow clients from several addresses, a third of each sort, until the end of the block."""
+    over = threading.Event()
+    with ExitStack() as held:
+        held.callback(over.set)
+        opened = [
+            held.enter_context(_slow_client(port, beginning, address=f"127.0.1.{number % ADDRESSES + 1}"))
+            for number, beginning in enumerate(islice(cycle(BEGINNINGS), count))
+        ]
+        dripping = threading.Thread(target=_drip, args=(opened, over))
+        dripping.start()
+        held.callback(dripping.join)
+        held.callback(over.set)
+        yield
+
+
+def _slow_client(port: int, beginning: bytes, *, address: str) -> socket.socket:
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    client.bind((address, 0))
+    client.connect(("127.0.0.1", port))
+    client.sendall(beginning)
+    return client
+
+
+def _drip(clients: list[socket.socket], over: threading.Event) -> None:
+    while not over.wait(DRIP_SECONDS):
+        for client in clients:
+            try:
+                client.send(b"x")
+            except OSError:
+                continue

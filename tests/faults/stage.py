@@ -1,0 +1,101 @@
+"""Where the faults play: a service, its PostgreSQL, its Redis and a proxy, all real processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg
+
+from tests.cast import Cast
+from tests.nginx import nginx_before
+from tests.redis_server import start_redis
+from tests.service import Service
+
+SERVICE_NAME = "community-messaging"
+
+
+@dataclass(slots=True)
+class Stage:
+    service: Service
+    cast: Cast
+    proxy_port: int
+    redis_home: Path
+    redis: subprocess.Popen[bytes]
+
+    def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Asked past the service."""
+        with psycopg.connect(self.service.cluster.url, autocommit=True) as connection:
+            cursor = connection.execute(statement, values)
+            return cursor.fetchall() if cursor.description else []
+
+    def backends(self) -> list[psutil.Process]:
+        """PostgreSQL's processes that serve the service."""
+        asked = self.rows("SELECT pid FROM pg_stat_activity WHERE application_name = %s", SERVICE_NAME)
+        return [psutil.Process(pid) for (pid,) in asked if psutil.pid_exists(pid)]
+
+    def kill_redis(self) -> None:
+        self.redis.kill()
+        self.redis.wait()
+
+    def start_redis(self) -> None:
+        self.redis = start_redis(self.redis_home)
+
+
+@contextmanager
+def a_stage(*, disk_bytes: int | None = None) -> Iterator[Stage]:
+    """Started, and cleared away afterwards. `disk_bytes`: its data lies on a file system of that size."""
+    home = Path(tempfile.mkdtemp(prefix="cm-stage-"))
+    with ExitStack() as running:
+        running.callback(shutil.rmtree, home, ignore_errors=True)
+        (home / "redis").mkdir()
+        (home / "data").mkdir()
+        if disk_bytes is not None:
+            running.enter_context(small_disk(home / "data", disk_bytes))
+        redis = start_redis(home / "redis")
+        service = Service(home / "data", **_environment(home))
+        running.callback(service.close)
+        service.start()
+        proxy_port = running.enter_context(nginx_before(service.port))
+        stage = Stage(service, Cast(service), proxy_port, home / "redis", redis)
+        running.callback(stage.kill_redis)
+        yield stage
+
+
+@contextmanager
+def small_disk(folder: Path, size: int) -> Iterator[None]:
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "tmpfs", folder], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def can_mount() -> bool:
+    """Only root may make a small disk."""
+    return os.geteuid() == 0 and shutil.which("mount") is not None
+
+
+def freeze(process: psutil.Process | subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGSTOP)
+
+
+def thaw(process: psutil.Process | subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGCONT)
+
+
+def _environment(home: Path) -> dict[str, str]:
+    return {
+        "DJANGO_SETTINGS_MODULE": "tests.faults.settings",
+        "REDIS_URL": f"unix://{home}/redis/redis.sock",
+        "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+    }

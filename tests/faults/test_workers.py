@@ -1,0 +1,27 @@
+"""What is left of the service when its processes die."""
+
+from __future__ import annotations
+
+import time
+
+from tests.remote import Remote
+from tests.service import running_service
+
+
+def test_a_worker_that_dies_again_and_again_is_replaced_each_time() -> None:
+    with running_service(WORKERS="1") as service:
+        for _ in range(3):
+            [worker] = service.workers()
+            worker.kill()
+            deadline = time.monotonic() + 20
+            while not _answers(service.port):
+                assert service.process
+                assert service.process.poll() is None, service.said()
+                assert time.monotonic() < deadline, "no worker comes up"
+
+
+def _answers(port: int) -> bool:
+    try:
+        return Remote(port, timeout=5).call("GET", "/v1/smart-tags").status == 200
+    except OSError:
+        return False

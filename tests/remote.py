@@ -1,0 +1,67 @@
+"""A caller of a running service, over a real socket."""
+
+from __future__ import annotations
+
+import http.client
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+TIMEOUT_SECONDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One answer. `headers` has lower-case names."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str]
+
+    @property
+    def json(self) -> Any:
+        return orjson.loads(self.body)
+
+
+@dataclass(slots=True)
+class Remote:
+    """One kept connection to a port of this machine; it is opened anew after any failure."""
+
+    port: int
+    headers: dict[str, str] = field(default_factory=dict)
+    timeout: float = TIMEOUT_SECONDS
+    _connection: http.client.HTTPConnection | None = None
+
+    def call(self, method: str, path: str, body: Any = None, *, key: str | None = None, **headers: str) -> Reply:
+        """Sends `body` as JSON. Raises OSError or HTTPException where the answer did not come whole."""
+        self.send(method, path, body, key=key, **headers)
+        return self.receive()
+
+    def send(self, method: str, path: str, body: Any = None, *, key: str | None = None, **headers: str) -> None:
+        if self._connection is None:
+            self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
+        sent = self.headers | headers | ({} if key is None else {"Idempotency-Key": key})
+        data = None if body is None else orjson.dumps(body)
+        if data is not None:
+            sent["Content-Type"] = "application/json"
+        try:
+            self._connection.request(method, path, data, sent)
+        except BaseException:
+            self.close()
+            raise
+
+    def receive(self) -> Reply:
+        assert self._connection
+        try:
+            with self._connection.getresponse() as answer:
+                names = {name.lower(): value for name, value in answer.getheaders()}
+                return Reply(answer.status, answer.read(), names)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
