@@ -79,6 +79,8 @@ def demo(request: HttpRequest) -> HttpResponse:
         both = f"'self' {found.app}"
         content = policy(script_src=both, connect_src=both, frame_src=found.app)
         response.headers["Content-Security-Policy"] = content
+        # As on most sites. One that sets `same-origin` cuts the widget's sign-in window off (the window says so).
+        response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
     return response
 
 

@@ -32,6 +32,7 @@ class Live:
     embed: Embed
     article: PageRow = field(init=False)
     errors: list[str] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.article = PageFactory(url=self.url)
@@ -90,7 +91,7 @@ class Live:
 
     def _host_page(self, route: Route) -> None:
         code = CODE.format(app=self.app, id=self.embed.pk, more="")
-        route.fulfill(body=html(code), content_type="text/html")
+        route.fulfill(body=html(code), headers={"content-type": "text/html"} | self.headers)
 
 
 def panel_frame(page: Page) -> Frame:

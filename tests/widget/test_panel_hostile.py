@@ -17,7 +17,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 SCRIPT = "<script>window.pwned = 1</script><img src=x onerror='window.pwned = 2'><svg onload='window.pwned = 3'>"
 RIGHT_TO_LEFT_OVERRIDE = "\u202e"
-UNSAFE = ["javascript:window.pwned=4", "data:text/html,<script>window.pwned=5</script>", " JaVaScRiPt:alert(1)", "//evil.example/x", "https:evil", "vbscript:x"]
+UNSAFE = [
+    "javascript:window.pwned=4",
+    "data:text/html,<script>window.pwned=5</script>",
+    " JaVaScRiPt:alert(1)",
+    "//evil.example/x",
+    "https:evil",
+    "vbscript:x",
+]
 # Elements that stick out of the panel sideways.
 SPILLS = """() => {
   const wide = [...document.querySelectorAll(".thread *")].filter((node) => {
@@ -56,10 +63,50 @@ def test_markup_in_every_field_is_text(live: Live) -> None:
 
 
 def test_every_tag_with_markup_and_wrong_shapes(live: Live) -> None:
-    for name in ("claim", "evidence", "question", "answer", "correction", "review", "prediction", "poll", "summary", "highlight", "note", "unknown"):
+    for name in (
+        "claim",
+        "evidence",
+        "question",
+        "answer",
+        "correction",
+        "review",
+        "prediction",
+        "poll",
+        "summary",
+        "highlight",
+        "note",
+        "unknown",
+    ):
         for value in (SCRIPT, "W" * 500, 7, None, [SCRIPT, 3, None, "W" * 300], {"a": SCRIPT}):
-            fields = ("statement", "url", "title", "excerpt", "stance", "question", "answer", "original", "corrected", "subject", "comment", "scope")
-            more = ("sources", "topics", "options", "points", "pros", "cons", "confidence", "probability", "rating", "dueDate", "closesAt", "publishedOn", "color")
+            fields = (
+                "statement",
+                "url",
+                "title",
+                "excerpt",
+                "stance",
+                "question",
+                "answer",
+                "original",
+                "corrected",
+                "subject",
+                "comment",
+                "scope",
+            )
+            more = (
+                "sources",
+                "topics",
+                "options",
+                "points",
+                "pros",
+                "cons",
+                "confidence",
+                "probability",
+                "rating",
+                "dueDate",
+                "closesAt",
+                "publishedOn",
+                "color",
+            )
             live.message(content="x", tag_type=name, payload=dict.fromkeys((*fields, *more, "rationale"), value))
     page = live.open_alone()
     for _ in range(3):
@@ -80,7 +127,10 @@ def test_addresses_that_are_no_web_links_are_text(live: Live) -> None:
 
 
 def test_direction_overrides_end_with_the_text_they_stand_in(live: Live) -> None:
-    live.message(content=f"{RIGHT_TO_LEFT_OVERRIDE}gnorts", author=PersonFactory(name=f"Eve{RIGHT_TO_LEFT_OVERRIDE}", handle="eve"))
+    live.message(
+        content=f"{RIGHT_TO_LEFT_OVERRIDE}gnorts",
+        author=PersonFactory(name=f"Eve{RIGHT_TO_LEFT_OVERRIDE}", handle="eve"),
+    )
     page = live.open_alone()
     boxes = page.locator("article header").evaluate(
         """(header) => {

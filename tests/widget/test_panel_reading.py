@@ -76,7 +76,17 @@ def test_every_smart_tag_is_a_card(live: Live) -> None:
     cards = panel.locator("article [role=group].tag")
     expect(cards).to_have_count(len(SMART_TAGS))
     shown = "\n".join(cards.all_inner_texts())
-    expected = ["90%", "Supports", "Who paid for the bridge?", "opened in 1923", "4.5 of 5", "35%", "31 Dec 2027", "Only the railing", "12.5"]
+    expected = [
+        "90%",
+        "Supports",
+        "Who paid for the bridge?",
+        "opened in 1923",
+        "4.5 of 5",
+        "35%",
+        "31 Dec 2027",
+        "Only the railing",
+        "12.5",
+    ]
     assert [text for text in expected if text not in shown] == []
     links = cards.locator("a").evaluate_all("(links) => links.map((link) => [link.rel, link.target])")
     assert set(map(tuple, links)) == {("noopener noreferrer nofollow ugc", "_blank")}
@@ -105,7 +115,9 @@ def test_empty_and_broken(live: Live) -> None:
     page, panel = live.open()
     expect(panel.get_by_role("heading", name="No posts yet")).to_be_visible()
     page.close()
-    live.context.route("**/api/messages?*", lambda route: route.fulfill(status=503, json={"error": "temporarily_unavailable"}))
+    live.context.route(
+        "**/api/messages?*", lambda route: route.fulfill(status=503, json={"error": "temporarily_unavailable"})
+    )
     page, panel = live.open()
     expect(panel.get_by_role("alert")).to_contain_text("The service is away for a moment")
     live.context.unroute("**/api/messages?*")
@@ -148,7 +160,9 @@ def test_a_burst_of_posts_leaves_no_gap(live: Live) -> None:
 
 def refresh(page: object) -> None:
     """What reopening the panel does; the timer does the same."""
-    panel_frame(page).evaluate("dispatchEvent(new MessageEvent('message', { data: { type: 'open' }, origin: new URLSearchParams(location.hash.slice(1)).get('origin'), source: parent }))")  # type: ignore[arg-type]
+    panel_frame(page).evaluate(
+        "dispatchEvent(new MessageEvent('message', { data: { type: 'open' }, origin: new URLSearchParams(location.hash.slice(1)).get('origin'), source: parent }))"
+    )  # type: ignore[arg-type]
 
 
 def test_a_new_page_of_a_single_page_site_brings_its_own_thread(live: Live) -> None:

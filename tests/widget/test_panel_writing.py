@@ -62,8 +62,15 @@ def test_sign_in_then_post_reply_quote_and_react(live: Live, ada: Account) -> No
     chip.click()
     expect(before.locator(".chip")).to_have_count(0)
 
-    assert set(Message.objects.filter(author=ada).values_list("content", flat=True)) == {"My own post", "My reply", "My quote"}
-    assert set(Message.objects.filter(author=ada).values_list("community_id", flat=True)) == {live.embed.community_id, None}
+    assert set(Message.objects.filter(author=ada).values_list("content", flat=True)) == {
+        "My own post",
+        "My reply",
+        "My quote",
+    }
+    assert set(Message.objects.filter(author=ada).values_list("community_id", flat=True)) == {
+        live.embed.community_id,
+        None,
+    }
     assert live.errors == []
     assert live.context.cookies() == []
 
@@ -280,6 +287,18 @@ def test_a_blocked_window_is_explained(live: Live) -> None:
     _, panel = live.open()
     panel.get_by_role("button", name="Sign in").click()
     expect(panel.locator("#toast")).to_have_text(words("en")["panel"]["popup_blocked"])
+
+
+def test_a_site_that_keeps_its_windows_apart_is_explained_and_a_tab_helps(live: Live, ada: Account) -> None:
+    live.headers["cross-origin-opener-policy"] = "same-origin"
+    page, panel = live.open()
+    window = sign_in_window(page, panel)
+    expect(window.locator("#lost")).to_contain_text("open the discussion in a tab of its own")
+    alone = live.open_alone()
+    with page.context.expect_page() as opened:
+        alone.get_by_role("button", name="Sign in").click()
+    submit(opened.value, "login", handle="ada", password=PASSWORD)
+    expect(alone.locator("#account")).to_contain_text("Signed in as Ada Lovelace")
 
 
 def test_signing_out(live: Live, ada: Account) -> None:

@@ -1,0 +1,75 @@
+"""What `make run` shows a newcomer: the real processes, the demo page and a browser, on two origins."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from tests.service import Service, running_service
+from tests.widget.test_panel_writing import submit
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    with running_service(DEMO="1") as service:
+        yield service
+
+
+def test_the_demo_from_the_tab_to_the_summary(service: Service, context: BrowserContext) -> None:
+    facts = json.loads((service.data / "demo.json").read_text())
+    page = context.new_page()
+    page.goto(f"http://localhost:{service.port}/demo/")
+    page.get_by_role("button", name="Discuss this story").click()
+    panel = page.frame_locator("iframe")
+    expect(panel.locator("article", has_text="Demo Librarian").locator(".badge").first).to_have_text("Agent")
+
+    with context.expect_page() as opened:
+        panel.get_by_role("button", name="Sign in").click()
+    with opened.value.expect_event("close"):
+        submit(opened.value, "login", handle=facts["person"]["handle"], password=facts["person"]["password"])
+    panel.get_by_label("Write a post…").fill("Hello from the demo page")
+    panel.locator("#write").get_by_role("button", name="Post").click()
+    post = panel.locator("article", has_text="Hello from the demo page")
+    post.get_by_role("button", name="React").click()
+    post.get_by_role("button", name="🎉").click()
+    expect(post.locator(".chip")).to_have_text("🎉1")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+    totals = summary(service, facts)["totals"]
+    seen = ("embed_load", "trigger_view", "trigger_click", "panel_open", "panel_close", "post_created", "reaction_added")
+    assert {name: totals[name] for name in seen} == dict.fromkeys(seen, 1)
+    assert context.cookies() == []
+
+
+def test_a_visit_without_a_click_is_counted_when_it_ends(service: Service, context: BrowserContext) -> None:
+    facts = json.loads((service.data / "demo.json").read_text())
+    before = summary(service, facts)["totals"]["trigger_view"]
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{service.port}/demo/")
+    expect(page.get_by_role("button", name="Discuss this story")).to_be_visible()
+    page.goto("about:blank")
+    page.wait_for_timeout(300)
+    assert summary(service, facts)["totals"]["trigger_view"] == before + 1
+
+
+def summary(service: Service, facts: dict[str, Any]) -> dict[str, Any]:
+    credentials = {"handle": facts["person"]["handle"], "password": facts["person"]["password"]}
+    token = call(service, "/api/auth/login", credentials)["accessToken"]
+    return call(service, f"/api/embeds/analytics/{facts['embedId']}", token=token)
+
+
+def call(service: Service, path: str, body: dict[str, Any] | None = None, token: str = "") -> dict[str, Any]:
+    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    data = json.dumps(body).encode() if body else None
+    request = urllib.request.Request(service.base_url + path, data=data, headers=headers)  # noqa: S310
+    with urllib.request.urlopen(request) as answer:  # noqa: S310
+        answered: dict[str, Any] = json.load(answer)
+    return answered

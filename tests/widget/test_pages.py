@@ -1,0 +1,167 @@
+"""The pages as they are served: headers, caches, languages."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from embeds.models import Embed
+from embeds.pages.demo import app_origin
+from tests.embeds.making import an_embed
+
+pytestmark = pytest.mark.django_db
+PAGES = ["/", "/demo/", "/embed/sign-in"]
+
+
+def directives(response: Any) -> dict[str, str]:
+    parts = response.headers["Content-Security-Policy"].split("; ")
+    return {name: value for name, _, value in (part.partition(" ") for part in parts)}
+
+
+def panel(client: Client, embed: Embed, **headers: str) -> Any:
+    return client.get("/embed/panel", {"serviceId": str(embed.pk)}, headers=headers)
+
+
+def test_loader_headers(client: Client) -> None:
+    plain = client.get("/embed/v1.js")
+    zipped = client.get("/embed/v1.js", headers={"Accept-Encoding": "br, gzip"})
+    assert plain.headers["Content-Type"] == "text/javascript; charset=utf-8"
+    assert zipped.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(zipped.content) == plain.content
+    assert plain.headers["Cache-Control"].startswith("public, max-age=3600")
+    assert plain.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
+    assert plain.headers["ETag"] != zipped.headers["ETag"]
+    again = client.get("/embed/v1.js", headers={"If-None-Match": plain.headers["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert b"/*" not in plain.content
+    assert b"\n//" not in plain.content
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_pages_are_strict(client: Client, path: str) -> None:
+    response = client.get(path)
+    assert response.status_code == 200
+    assert "unsafe" not in response.headers["Content-Security-Policy"]
+    found = directives(response)
+    assert (found["default-src"], found["frame-ancestors"], found["base-uri"]) == ("'none'",) * 3
+    assert response.headers["X-Frame-Options"] == "DENY"
+    assert "Set-Cookie" not in response.headers
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/embed/v1.js", "/embed/panel"])
+def test_pages_can_only_be_read(client: Client, path: str) -> None:
+    assert client.post(path).status_code == 405
+
+
+def test_panel_policy(client: Client) -> None:
+    response = panel(client, an_embed())
+    assert "unsafe" not in response.headers["Content-Security-Policy"]
+    assert directives(response)["script-src"] == "'self'"
+    assert directives(response)["require-trusted-types-for"] == "'script'"
+    assert "X-Frame-Options" not in response.headers
+    assert "Set-Cookie" not in response.headers
+
+
+@pytest.mark.parametrize(
+    ("whitelist", "ancestors"),
+    [
+        ([], "http: https:"),
+        (["example.com"], "http://example.com:* http://www.example.com:*"),
+        (["*.example.com"], "http://*.example.com:*"),
+        (["example.com:8080"], "http://example.com:8080 http://www.example.com:8080"),
+    ],
+)
+def test_frame_ancestors_follow_the_whitelist(client: Client, whitelist: list[str], ancestors: str) -> None:
+    embed = an_embed(domain_whitelist=whitelist)
+    assert directives(panel(client, embed))["frame-ancestors"] == ancestors
+
+
+def test_frame_ancestors_of_a_long_whitelist_name_the_page_that_asks(client: Client) -> None:
+    embed = an_embed(domain_whitelist=[f"site-{n}.example" for n in range(1000)])
+    asked = panel(client, embed, Referer="https://site-7.example/")
+    assert directives(asked)["frame-ancestors"] == "http://site-7.example:* http://www.site-7.example:*"
+    assert directives(panel(client, embed))["frame-ancestors"] == "'none'"
+    assert directives(panel(client, embed, Referer="https://evil.example/"))["frame-ancestors"] == "'none'"
+
+
+def test_frame_ancestors_leave_the_blacklist_out(client: Client) -> None:
+    embed = an_embed(domain_blacklist=["bad.example"])
+    assert directives(panel(client, embed, Referer="https://bad.example/x"))["frame-ancestors"] == "'none'"
+    assert directives(panel(client, embed, Referer="https://good.example/x"))["frame-ancestors"] == "http: https:"
+
+
+@pytest.mark.parametrize("service_id", ["", "nonsense", "01a1f80d-317e-70be-95e8-1b2720202b76", "\x00", "x" * 3000])
+def test_unknown_embeds(client: Client, service_id: str) -> None:
+    response = client.get("/embed/panel", {"serviceId": service_id})
+    assert response.status_code == 404
+    assert b"This discussion is not available" in response.content
+
+
+@pytest.mark.parametrize("status", ["paused", "disabled"])
+def test_embeds_that_are_off(client: Client, status: str) -> None:
+    embed = an_embed()
+    Embed.objects.filter(pk=embed.pk).update(status=status)
+    assert panel(client, embed).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "accept", "lang", "direction"),
+    [
+        ("de", "", "de", "ltr"),
+        ("ar-EG", "", "ar", "rtl"),
+        ("xx", "fr-CH, fr;q=0.9, en;q=0.8", "fr", "ltr"),
+        ("", "en;q=0.5, ja;q=0.9", "ja", "ltr"),
+        ("", "pt_BR", "pt", "ltr"),
+        ("", "", "en", "ltr"),
+        ('"><script>', ";;q=,*;q=x,\x7f", "en", "ltr"),
+    ],
+)
+def test_languages(client: Client, query: str, accept: str, lang: str, direction: str) -> None:
+    response = client.get("/embed/sign-in", {"lang": query}, headers={"Accept-Language": accept})
+    assert f'<html lang="{lang}" dir="{direction}">'.encode() in response.content
+
+
+def test_registration_can_be_closed(client: Client, settings: Any) -> None:
+    settings.REGISTRATION_OPEN = False
+    assert b'id="register"' not in client.get("/embed/sign-in").content
+
+
+def test_words_in_the_page_cannot_end_their_element(client: Client) -> None:
+    page = panel(client, an_embed(trigger_config={"message": "</script><script>x"})).content.decode()
+    blocks = re.findall(r"<script[^>]*>(.*?)</script>", page, re.DOTALL)
+    assert len(blocks) == 2
+    assert json.loads(blocks[0])["words"]["panel"]["send"] == "Post"
+
+
+@pytest.mark.parametrize(
+    ("host", "app"),
+    [
+        ("localhost:8000", "http://127.0.0.1:8000"),
+        ("127.0.0.1:8000", "http://localhost:8000"),
+        ("other.test", "http://127.0.0.1:8000"),
+    ],
+)
+def test_the_demo_is_on_another_origin_than_its_widget(settings: Any, host: str, app: str) -> None:
+    settings.APP_URL = "http://127.0.0.1:8000"
+    assert app_origin(host, secure=False) == app
+
+
+def test_the_demo_without_a_demo_says_what_to_do(client: Client, settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    assert b"manage.py demo" in client.get("/demo/").content
+
+
+def test_the_start_page_leads_to_every_part(client: Client) -> None:
+    page = client.get("/").content.decode()
+    for href in re.findall(r'href="(/[^"]*)"', page):
+        if not href.startswith("/static/"):
+            assert client.get(href).status_code in (200, 302), href
+    assert {"/demo/", "/api/docs/", "/api/redoc/", "/api/schema/", "/admin/"} <= set(
+        re.findall(r'href="([^"]*)"', page)
+    )

@@ -1,0 +1,51 @@
+"""What the panel may cost a reader, as figures."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Request
+
+from messaging.models import Account
+from tests.widget.live import Live
+
+STATIC = Path(__file__).resolve().parent.parent.parent / "static" / "embed"
+GZIPPED_MAX = 45 * 1024
+LINES_MAX = 220
+
+
+def test_forty_five_kilobytes_of_script_and_style() -> None:
+    files = [*(STATIC / "panel").glob("*.js"), STATIC / "base.css", STATIC / "panel.css"]
+    assert sum(len(gzip.compress(file.read_bytes(), 9)) for file in files) <= GZIPPED_MAX
+
+
+def test_modules_stay_small() -> None:
+    assert [
+        file.name for file in (STATIC / "panel").glob("*.js") if len(file.read_text().splitlines()) > LINES_MAX
+    ] == []
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_the_panel_asks_two_questions_of_the_api_and_none_of_strangers(live: Live, ada: Account) -> None:
+    for n in range(20):
+        post = live.message(
+            content=f"Post {n}", attachments=[{"type": "image/png", "url": "https://example.org/a.png"}]
+        )
+        live.message(content="Reply", parent=post)
+    live.signed_in(ada)
+    asked: list[Request] = []
+    live.context.on("request", lambda request: asked.append(request))
+    page, _ = live.open()
+    page.wait_for_timeout(100)
+    panel = [request for request in asked if request.frame.parent_frame]
+    assert [request.url for request in panel if not request.url.startswith(live.app)] == []
+    api = [
+        f"{request.method} {request.url.removeprefix(live.app).split('?')[0]}"
+        for request in panel
+        if request.resource_type == "fetch"
+    ]
+    assert api == ["POST /v1/presence/normalize-url", "GET /api/messages"]
+    assert live.context.cookies() == []
