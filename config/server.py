@@ -33,7 +33,7 @@ HEADER_MILLISECONDS = 10_000
 PR_SET_PDEATHSIG = 1
 
 
-class PersistentServer(Server):
+class PersistentServer(Server):  # type: ignore[misc,valid-type]  # granian picks the class by platform
     def _respawn_workers(self, *arguments: Any, **options: Any) -> None:
         """Granian stops everything when a worker dies twice within seconds: whoever could kill workers could do that.
 
