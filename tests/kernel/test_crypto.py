@@ -1,0 +1,43 @@
+"""Seals open with the very key and secret they were made with, and with nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.api import crypto
+
+
+@given(st.binary(max_size=500), st.binary(min_size=1, max_size=60), st.binary(min_size=1, max_size=60))
+def test_a_seal_opens_with_its_secret_alone(plain: bytes, secret: bytes, other: bytes) -> None:
+    sealed = crypto.seal("root", secret, plain)
+    assert crypto.unseal("root", secret, sealed) == plain
+    assert crypto.unseal("another root", secret, sealed) is None
+    assert secret == other or crypto.unseal("root", other, sealed) is None
+
+
+@given(st.binary(min_size=1, max_size=40), st.integers(min_value=0), st.integers(1, 255))
+def test_a_changed_byte_breaks_the_seal(plain: bytes, place: int, change: int) -> None:
+    sealed = bytearray(crypto.seal("root", b"secret", plain))
+    sealed[place % len(sealed)] ^= change
+    assert crypto.unseal("root", b"secret", bytes(sealed)) is None
+
+
+def test_the_same_text_is_never_sealed_the_same() -> None:
+    assert len({crypto.seal("root", b"secret", b"text") for _ in range(20)}) == 20
+
+
+def test_every_purpose_has_a_key_of_its_own() -> None:
+    assert crypto.derive("root", "cursor") != crypto.derive("root", "idempotency-key")
+    assert crypto.derive("root", "cursor") != crypto.derive("other", "cursor")
+    assert crypto.mac("root", "cursor", b"x") != crypto.mac("root", "idempotency-key", b"x")
+    assert len(crypto.derive("root", "cursor")) == 32
+
+
+def test_the_current_root_key_comes_first(settings: Any) -> None:
+    settings.ROOT_KEY, settings.ROOT_KEY_PREVIOUS = "new", "old"
+    assert list(crypto.root_keys()) == ["new", "old"]
+    settings.ROOT_KEY_PREVIOUS = ""
+    assert list(crypto.root_keys()) == ["new"]
