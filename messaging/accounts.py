@@ -8,12 +8,16 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.db.models import Case, When
 from django.utils import timezone
 
 from config.api.errors import InvalidInput
 from messaging.errors import HandleTaken, InvalidCredentials
+from messaging.look_alikes import Likeness, near, skeleton
 from messaging.models import Account, AccountKind, HandleClaim
 from messaging.models.account import HANDLE
+
+LOOK_ALIKES_MAX = 20
 
 
 @transaction.atomic
@@ -29,6 +33,15 @@ def claim_handle(*, handle: str) -> None:
 def release_handle(*, handle: str) -> None:
     """Give back the handle of a request that came to nothing."""
     HandleClaim.objects.filter(handle=handle).delete()
+
+
+def handles_like(*, handle: str) -> list[tuple[str, Likeness]]:
+    """Other taken handles that a reader may take for this one; those that read the same come first."""
+    shape = skeleton(handle)
+    likenesses = near(shape)
+    same_first = Case(When(skeleton=shape, then=0), default=1)
+    claims = HandleClaim.objects.filter(skeleton__in=likenesses).exclude(handle=handle).order_by(same_first, "handle")
+    return [(claim.handle, likenesses[claim.skeleton]) for claim in claims[:LOOK_ALIKES_MAX]]
 
 
 @transaction.atomic

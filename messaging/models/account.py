@@ -7,9 +7,12 @@ from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.core.validators import RegexValidator
 from django.db import models
+from django.db.models import F, Func, Value
+from django.db.models.functions import Replace
 from django.utils import timezone
 
 from config.api.ids import new_id
+from messaging.look_alikes import DROPPED, PAIRS, READ, SEEN
 
 HANDLE_MIN = 3
 HANDLE_MAX = 30
@@ -23,11 +26,25 @@ class AccountKind(models.TextChoices):
     AGENT = "agent"
 
 
+def _skeleton() -> Func:
+    """`messaging.look_alikes.skeleton` of the handle, as PostgreSQL computes it."""
+    read = Func(F("handle"), Value(SEEN + DROPPED), Value(READ), function="TRANSLATE", output_field=models.CharField())
+    for pair, letter in PAIRS:
+        read = Replace(read, Value(pair), Value(letter))
+    return read
+
+
 class HandleClaim(models.Model):
     """The one namespace of handles: whoever inserts the row first has it, person, agent or pending request."""
 
     handle = models.CharField(primary_key=True, max_length=HANDLE_MAX)
     claimed_at = models.DateTimeField(default=timezone.now)
+    skeleton = models.GeneratedField(
+        expression=_skeleton(), output_field=models.CharField(max_length=HANDLE_MAX), db_persist=True
+    )
+
+    class Meta:
+        indexes = [models.Index("skeleton", name="handle_skeleton")]
 
 
 class AccountManager(BaseUserManager["Account"]):
