@@ -1,0 +1,328 @@
+"""listMessages: order, pages, filters, replies, the top reply, and what it refuses."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from messaging.models import Message, MessageStatus
+from tests.agents_at_work import working_agent
+from tests.api import Answer, Api
+from tests.factories import AgentAccountFactory, CommunityFactory, MessageFactory, PageFactory, PersonFactory
+
+pytestmark = pytest.mark.django_db
+PATH = "/api/messages"
+START = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def page_id() -> str:
+    return str(PageFactory().pk)
+
+
+def posts(page_id: str, count: int, **fields: Any) -> list[str]:
+    """Ids of posts a minute apart, the newest first."""
+    author = fields.pop("author", None) or PersonFactory()
+    made = [
+        MessageFactory(page_id=page_id, page=None, author=author, created_at=START + timedelta(minutes=n), **fields)
+        for n in range(count)
+    ]
+    return [str(post.pk) for post in reversed(made)]
+
+
+def listed(page_id: str, **query: Any) -> list[str]:
+    answer = Api().get(PATH, pageId=page_id, **query)
+    assert answer.status == 200, answer.json
+    return [message["id"] for message in answer.json["messages"]]
+
+
+def walk(page_id: str, limit: int, **query: Any) -> list[list[str]]:
+    """Every page, cursor by cursor."""
+    pages, cursor = [], {}
+    while True:
+        body = Api().get(PATH, pageId=page_id, limit=limit, **query, **cursor).json
+        pages.append([message["id"] for message in body["messages"]])
+        assert body["hasMore"] == (body["nextCursor"] is not None)
+        if not body["hasMore"]:
+            return pages
+        cursor = {"cursor": body["nextCursor"]}
+
+
+def test_a_page_with_nothing_on_it(page_id: str) -> None:
+    nothing = {"messages": [], "hasMore": False, "nextCursor": None}
+    assert Api().get(PATH, pageId=page_id).json == nothing
+    assert Api().get(PATH, pageId="p1_" + "a" * 32).json == nothing, "a page nobody asked the id of"
+
+
+@pytest.mark.parametrize(
+    "page", ["", "p1_", "p2_" + "a" * 32, "p1_" + "A" * 32, "p1_" + "a" * 33, "https://a.eu", "p1_" + "1" * 32]
+)
+def test_a_malformed_page_id_is_400(page: str) -> None:
+    answer = Api().get(PATH, pageId=page)
+    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_input", "pageId")
+
+
+def test_a_missing_page_id_is_400() -> None:
+    answer = Api().get(PATH)
+    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_input", "pageId")
+
+
+def test_newest_first_ten_at_a_time(page_id: str) -> None:
+    ids = posts(page_id, 12)
+    posts(str(PageFactory().pk), 2)
+    assert listed(page_id) == ids[:10]
+    assert walk(page_id, 10) == [ids[:10], ids[10:]]
+    assert walk(page_id, 12) == [ids], "a page that is just full is the last"
+
+
+def test_posts_of_the_same_moment_have_an_order(page_id: str) -> None:
+    author = PersonFactory()
+    made = [MessageFactory(page_id=page_id, page=None, author=author, created_at=START) for _ in range(7)]
+    ids = sorted((str(post.pk) for post in made), reverse=True)
+    assert list(chain(*walk(page_id, 2))) == ids
+
+
+def test_no_gap_and_no_repeat_while_posts_come_and_go(page_id: str) -> None:
+    ids = posts(page_id, 9)
+    seen, cursor = [], {}
+    for _ in range(3):
+        body = Api().get(PATH, pageId=page_id, limit=3, **cursor).json
+        seen += [message["id"] for message in body["messages"]]
+        cursor = {"cursor": body["nextCursor"]}
+        MessageFactory(page_id=page_id, page=None)  # newer than everything
+        Message.objects.filter(pk=seen[-1]).update(status=MessageStatus.HIDDEN)  # the very post the cursor names
+    assert seen == ids
+    assert body["hasMore"] is False
+
+
+@hypothesis_settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(offsets=st.lists(st.integers(0, 4), max_size=12), limit=st.integers(1, 5))
+def test_however_long_the_pages_the_walk_is_the_whole_list(offsets: list[int], limit: int) -> None:
+    page_id, author = str(PageFactory().pk), PersonFactory()
+    made = [
+        MessageFactory(page_id=page_id, page=None, author=author, created_at=START + timedelta(microseconds=offset))
+        for offset in offsets
+    ]
+    expected = [str(post.pk) for post in sorted(made, key=lambda post: (post.created_at, post.pk), reverse=True)]
+    pages = walk(page_id, limit)
+    assert list(chain(*pages)) == expected
+    assert all(len(page) == limit for page in pages[:-1])
+
+
+@pytest.mark.parametrize(("limit", "count"), [("1", 1), ("99", 99), ("100", 100), ("101", 100), ("9" * 30, 100)])
+def test_a_limit_over_100_is_served_as_100(page_id: str, limit: str, count: int) -> None:
+    author = PersonFactory()
+    Message.objects.bulk_create(Message(page_id=page_id, author=author, author_kind="human") for _ in range(102))
+    assert len(listed(page_id, limit=limit)) == count
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "1_0", "５", "abc", "", "1.0", "1e1", " 5", "+5", "0x5", "\x00", "None"])
+def test_a_limit_that_is_no_plain_integer_from_one_is_400(page_id: str, limit: str) -> None:
+    answer = Api().get(PATH, pageId=page_id, limit=limit)
+    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_input", "limit")
+
+
+def test_a_cursor_is_good_for_its_own_list_only(page_id: str) -> None:
+    (newest, *_rest) = posts(page_id, 3)
+    for _ in range(3):
+        MessageFactory(parent=Message.objects.get(pk=newest))
+
+    def cursor_of(**query: Any) -> str:
+        cursor = Api().get(PATH, limit=1, **query).json["nextCursor"]
+        assert isinstance(cursor, str)
+        return cursor
+
+    own = cursor_of(pageId=page_id)
+    assert Api().get(PATH, pageId=page_id, cursor=own, limit=50).status == 200
+    foreign = [
+        {"pageId": PageFactory().pk, "cursor": own},
+        {"pageId": page_id, "cursor": own, "parentId": newest},
+        {"pageId": page_id, "cursor": own, "authorKind": "human"},
+        {"pageId": page_id, "cursor": own, "includeTopReply": "true"},
+        {"pageId": page_id, "cursor": cursor_of(pageId=page_id, parentId=newest)},
+        {"pageId": page_id, "cursor": own[:-1] + ("A" if own[-1] != "A" else "B")},
+        {"pageId": page_id, "cursor": own + "A"},
+        {"pageId": page_id, "cursor": own.lower()},
+        {"pageId": page_id, "cursor": "x" * 5000},
+        {"pageId": page_id, "cursor": ""},
+        {"pageId": page_id, "cursor": "ключ"},
+    ]
+    for query in foreign:
+        answer = Api().get(PATH, **query)
+        assert (answer.status, answer.error) == (400, "invalid_cursor"), query
+
+
+@pytest.mark.parametrize("status", [MessageStatus.PENDING, MessageStatus.HIDDEN, MessageStatus.DELETED])
+def test_only_published_posts_are_listed_or_got(page_id: str, status: MessageStatus) -> None:
+    shown = str(MessageFactory(page_id=page_id, page=None).pk)
+    unseen = MessageFactory(page_id=page_id, page=None, status=status)
+    assert listed(page_id) == [shown]
+    answer = Api().get(f"{PATH}/{unseen.pk}")
+    assert (answer.status, answer.error) == (404, "message_not_found")
+
+
+@pytest.mark.parametrize("id", ["x", "1", str(uuid4()), uuid4().hex])
+def test_an_unknown_message_is_404(id: str) -> None:
+    answer = Api().get(f"{PATH}/{id}")
+    assert (answer.status, answer.error) == (404, "message_not_found")
+
+
+def test_replies_are_listed_under_their_post_only(page_id: str) -> None:
+    parent = MessageFactory(page_id=page_id, page=None)
+    replies = [str(MessageFactory(parent=parent).pk) for _ in range(3)]
+    nested = str(MessageFactory(parent=Message.objects.get(pk=replies[0])).pk)
+    assert listed(page_id) == [str(parent.pk)]
+    assert listed(page_id, parentId=parent.pk) == replies[::-1]
+    assert listed(page_id, parentId=replies[0]) == [nested]
+    assert walk(page_id, 2, parentId=parent.pk) == [replies[:0:-1], replies[:1]]
+    assert listed(str(PageFactory().pk), parentId=parent.pk) == [], "the parent is on another page"
+    assert listed(page_id, parentId=uuid4()) == []
+
+
+@pytest.mark.parametrize("status", [MessageStatus.PENDING, MessageStatus.HIDDEN, MessageStatus.DELETED])
+def test_replies_to_what_is_not_public_are_not_listed(page_id: str, status: MessageStatus) -> None:
+    parent = MessageFactory(page_id=page_id, page=None)
+    MessageFactory(parent=parent)
+    Message.objects.filter(pk=parent.pk).update(status=status)
+    assert listed(page_id, parentId=parent.pk) == []
+
+
+def test_filters_by_author_community_and_tag(page_id: str) -> None:
+    community, agent = CommunityFactory(), AgentAccountFactory()
+    plain = posts(page_id, 2)
+    tagged = posts(page_id, 1, tag_type="note", payload={}, community=community)
+    by_agent = posts(page_id, 2, author=agent, community=community)
+    assert set(listed(page_id)) == {*plain, *tagged, *by_agent}
+    assert listed(page_id, authorKind="agent") == by_agent
+    assert set(listed(page_id, authorKind="human")) == {*plain, *tagged}
+    assert listed(page_id, tagType="note") == tagged
+    assert listed(page_id, tagType="no such type") == []
+    assert set(listed(page_id, communityId=community.pk)) == {*tagged, *by_agent}
+    assert listed(page_id, communityId=community.pk, authorKind="agent") == by_agent
+    assert listed(page_id, communityId=uuid4()) == []
+    assert walk(page_id, 1, authorKind="agent") == [[by_agent[0]], [by_agent[1]]]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("authorKind", value) for value in ("robot", "", "Agent", "agent\n", "\x00")),
+        *(("communityId", value) for value in ("x", "", "{6ba7b810-9dad-11d1-80b4-00c04fd430c8}", "\x00")),
+        *(("parentId", value) for value in ("x", "", "6ba7b8109dad11d180b400c04fd430c8")),
+        *(("includeTopReply", value) for value in ("yes", "", "TRUE", "2")),
+        *(("tagType", value) for value in ("", "\x00")),
+    ],
+)
+def test_a_malformed_filter_is_400(page_id: str, name: str, value: str) -> None:
+    answer = Api().get(PATH, pageId=page_id, **{name: value})
+    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_input", name)
+
+
+def test_the_last_of_a_repeated_parameter_counts_and_unknown_ones_do_not(page_id: str) -> None:
+    posts(page_id, 3)
+    assert len(Api().get(f"{PATH}?pageId=x&pageId={page_id}&limit=1&limit=2&shoeSize=44").json["messages"]) == 2
+
+
+def top_replies(page_id: str, **query: Any) -> dict[str, Any]:
+    body = Api().get(PATH, pageId=page_id, includeTopReply="true", **query).json
+    return {message["id"]: message["topReply"] for message in body["messages"]}
+
+
+def test_the_top_reply_has_most_reactions_then_is_oldest(page_id: str) -> None:
+    lonely, discussed, tied = (MessageFactory(page_id=page_id, page=None) for _ in range(3))
+    for minute, total in enumerate([1, 5, 2]):
+        MessageFactory(parent=discussed, reaction_total=total, created_at=START + timedelta(minutes=minute))
+    for minute in (2, 1, 3):
+        MessageFactory(parent=tied, content=f"minute {minute}", created_at=START + timedelta(minutes=minute))
+    MessageFactory(parent=tied, reaction_total=9, status=MessageStatus.HIDDEN)
+    top = top_replies(page_id)
+    assert top[str(lonely.pk)] is None
+    assert top[str(discussed.pk)]["reactionTotal"] == 5
+    assert top[str(tied.pk)]["content"] == "minute 1"
+    assert top[str(tied.pk)]["parentId"] == str(tied.pk)
+    assert top[str(tied.pk)].keys() == Api().get(f"{PATH}/{tied.pk}").json.keys()
+
+
+def test_replies_have_top_replies_too_and_nothing_has_one_unasked(page_id: str) -> None:
+    reply = MessageFactory(parent=MessageFactory(page_id=page_id, page=None))
+    answer_to_it = MessageFactory(parent=reply)
+    assert top_replies(page_id, parentId=reply.parent_id)[str(reply.pk)]["id"] == str(answer_to_it.pk)
+    for query in ({}, {"includeTopReply": "false"}):
+        (message,) = Api().get(PATH, pageId=page_id, **query).json["messages"]
+        assert "topReply" not in message
+
+
+def test_a_quote_shows_its_target_while_that_is_public(page_id: str) -> None:
+    target = MessageFactory()
+    quote = MessageFactory(page_id=page_id, page=None, quote=target)
+    (message,) = Api().get(PATH, pageId=page_id).json["messages"]
+    assert (message["quoteId"], message["quote"]["content"]) == (str(target.pk), target.content)
+    for status in (MessageStatus.HIDDEN, MessageStatus.DELETED):
+        Message.objects.filter(pk=target.pk).update(status=status)
+        message = Api().get(f"{PATH}/{quote.pk}").json
+        assert (message["quoteId"], message["quote"]) == (str(target.pk), None)
+
+
+FIELDS = (
+    "id content status author pageId communityId parentId quoteId quote tagType payload anchorText contextAnchor "
+    "attachments language sourceApp replyCount quoteCount reactionCounts reactionTotal createdAt updatedAt"
+)
+
+
+def test_the_record_is_the_same_listed_and_got(page_id: str) -> None:
+    """The contract's Message and the fields of decisions 8, none missing and none besides."""
+    agent = working_agent()
+    sent = {
+        "pageId": page_id,
+        "content": "Grüße",
+        "communityId": str(CommunityFactory().pk),
+        "tagType": "note",
+        "payload": {"b": [1, {"ü": None}], "a": 1.5},
+        "anchorText": "anchor",
+        "contextAnchor": {"x": {}},
+        "attachments": [{"type": "link", "url": "https://a.example/"}],
+        "language": "de",
+        "sourceApp": "cli",
+    }
+    created = agent.api.post(PATH, sent).json
+    got = Api().get(f"{PATH}/{created['id']}").json
+    assert Api().get(PATH, pageId=page_id).json["messages"] == [got] == [created]
+    assert sorted(got) == sorted(FIELDS.split())
+    assert {name: got[name] for name in sent} == sent
+    assert got["author"].keys() == {"id", "name", "handle", "kind"}
+    counts = {name: got[name] for name in ("replyCount", "quoteCount", "reactionCounts", "reactionTotal")}
+    assert counts == {"replyCount": 0, "quoteCount": 0, "reactionCounts": {}, "reactionTotal": 0}
+    assert got["createdAt"] == got["updatedAt"]
+
+
+def readers() -> dict[str, Api]:
+    agent, person = working_agent(scopes=["react"]), PersonFactory()
+    return {
+        "nobody": Api(),
+        "agent": agent.api,
+        "person": Api.as_person(person),
+        "signed in": Api.as_signed_in(person),
+    }
+
+
+def test_reads_are_open_to_every_valid_caller_and_the_same_for_all(page_id: str) -> None:
+    """Rule 1, and decisions 1.6. A person's token is accepted on a public read as an agent's is."""
+    (post_id,) = posts(page_id, 1)
+    for url in (f"{PATH}?pageId={page_id}", f"{PATH}/{post_id}"):
+        answers: list[Answer] = [api.get(url) for api in readers().values()]
+        assert [answer.status for answer in answers] == [200] * 4
+        assert len({answer.body for answer in answers}) == 1
+
+
+def test_a_read_refuses_a_token_that_is_none(page_id: str) -> None:
+    for header in ("Bearer cag_nonsense", "Bearer x.y.z", "Basic abc", "Bearer", "Token abc"):
+        answer = Api().get(PATH, pageId=page_id, headers={"Authorization": header})
+        assert (answer.status, answer.error) == (401, "invalid_token")
+        assert answer.headers["WWW-Authenticate"] == "Bearer"

@@ -1,0 +1,132 @@
+"""What a list costs: the same few queries at any size, each answered from an index on a page of tens of thousands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.api import Api
+from tests.factories import AgentAccountFactory, CommunityFactory, MessageFactory, PageFactory, PersonFactory
+
+PATH = "/api/messages"
+POSTS, REPLIES, OTHERS = 40_000, 5_000, 5_000
+
+# One long page, its newest post with many replies, and other pages; every 100th post by an agent with a tag.
+LOAD = """
+INSERT INTO messaging_message (id, page_id, author_id, author_kind, community_id, parent_id, status, content, tag_type,
+    attachments, reply_count, quote_count, reaction_counts, reaction_total, created_at, updated_at)
+SELECT ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid,
+    CASE WHEN n <= %(posts)s + %(replies)s THEN %(page)s ELSE %(other)s END,
+    CASE WHEN n %% 100 = 0 THEN %(agent)s ELSE %(person)s END::uuid,
+    CASE WHEN n %% 100 = 0 THEN 'agent' ELSE 'human' END,
+    CASE WHEN n %% 2 = 0 THEN %(community)s END::uuid,
+    CASE WHEN n BETWEEN %(posts)s + 1 AND %(posts)s + %(replies)s THEN %(parent)s END::uuid,
+    CASE WHEN n %% 1000 = 1 THEN 'hidden' ELSE 'published' END,
+    'Post ' || n, CASE WHEN n %% 100 = 0 THEN 'note' END,
+    '[]', 0, 0, '{}', n %% 7, timestamptz '2026-01-01' + n * interval '1 second', now()
+FROM generate_series(1, %(posts)s + %(replies)s + %(others)s) n
+"""
+
+
+@pytest.fixture
+def long_page(db: None) -> Iterator[dict[str, str]]:
+    """Ids of what was loaded."""
+    ids = {
+        "page": PageFactory().pk,
+        "other": PageFactory().pk,
+        "agent": AgentAccountFactory().pk,
+        "person": PersonFactory().pk,
+        "community": CommunityFactory().pk,
+        "parent": UUID(f"00000000-0000-7000-8000-{POSTS:012}"),
+        "posts": POSTS,
+        "replies": REPLIES,
+        "others": OTHERS,
+    }
+    with connection.cursor() as cursor:
+        # Spares the load its checks of foreign keys.
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(LOAD, ids)
+        cursor.execute("SET LOCAL session_replication_role = origin")
+        cursor.execute("ANALYZE messaging_message")
+    return {name: str(value) for name, value in ids.items()}
+
+
+def plans_of(url: str) -> list[dict[str, Any]]:
+    """The plan of every statement of one request, as it really ran."""
+    with CaptureQueriesContext(connection) as captured:
+        answer = Api().get(url)
+    assert answer.status == 200, answer.json
+    plans = []
+    with connection.cursor() as cursor:
+        for query in captured:
+            cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query['sql']}")
+            found = cursor.fetchone()[0]
+            plans.append((found if isinstance(found, list) else json.loads(found))[0]["Plan"])
+    return plans
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for inner in plan.get("Plans", ()):
+        yield from nodes(inner)
+
+
+def messages_read(url: str) -> int:
+    """How many rows of messages its statements look at; fails where one reads the whole table or sorts."""
+    total = 0
+    for plan in plans_of(url):
+        for node in nodes(plan):
+            if node.get("Relation Name") == "messaging_message":
+                assert node["Node Type"] in {"Index Scan", "Index Only Scan"}, node
+                rows = node["Actual Rows"] + node.get("Rows Removed by Filter", 0)
+                total += round(rows * node["Actual Loops"])
+    return total
+
+
+@pytest.mark.django_db
+def test_every_list_reads_about_as_many_rows_as_it_shows(long_page: dict[str, str]) -> None:
+    page, parent, community = long_page["page"], long_page["parent"], long_page["community"]
+    of_page = f"{PATH}?pageId={page}"
+    deep = Api().get(PATH, pageId=page, limit=100)
+    for _ in range(20):
+        deep = Api().get(PATH, pageId=page, limit=100, cursor=deep.json["nextCursor"])
+    assert deep.json["hasMore"]
+    # Ten rows and the one that tells of more; a reply's parent once beside them.
+    assert messages_read(of_page) == 11
+    assert messages_read(f"{of_page}&cursor={deep.json['nextCursor']}") == 11
+    assert messages_read(f"{of_page}&parentId={parent}") == 12
+    assert messages_read(f"{of_page}&includeTopReply=true") <= 2 * 11 + 10
+    assert messages_read(f"{PATH}/{parent}") == 1
+    # A filter walks the page's index: of every hundredth post, 1,100 for ten and one.
+    assert messages_read(f"{of_page}&communityId={community}") <= 2 * 11
+    assert messages_read(f"{of_page}&authorKind=agent") <= 100 * 11
+    assert messages_read(f"{of_page}&tagType=note") <= 100 * 11
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("query", "statements"), [("", 1), ("&includeTopReply=true", 2), ("&authorKind=human", 1)])
+def test_a_list_runs_as_many_statements_at_any_size(
+    query: str, statements: int, django_assert_num_queries: Any
+) -> None:
+    page = PageFactory()
+    for _ in range(12):
+        target = MessageFactory(page=page)
+        MessageFactory(page=page, quote=target)
+        MessageFactory(parent=target)
+    for limit in (1, 5, 20, 100):
+        with django_assert_num_queries(statements):
+            answer = Api().get(f"{PATH}?pageId={page.pk}&limit={limit}{query}")
+        assert len(answer.json["messages"]) == min(limit, 24)
+
+
+@pytest.mark.django_db
+def test_one_message_is_one_statement(django_assert_num_queries: Any) -> None:
+    reply = MessageFactory(parent=MessageFactory(), quote=MessageFactory())
+    with django_assert_num_queries(1):
+        assert Api().get(f"{PATH}/{reply.pk}").status == 200
