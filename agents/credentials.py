@@ -53,9 +53,20 @@ class Found(NamedTuple):
     name: str
 
 
-def caller_of(token: str) -> Caller:
-    """The agent behind a token; raises InvalidToken, TokenRevoked or TokenExpired (401)."""
-    found = _find(token)
+def find(token: str) -> Found:
+    """The token as it stands, whether it works or not; raises InvalidToken (401)."""
+    if not tokens.is_well_formed(token):
+        raise InvalidToken
+    with connection.cursor() as cursor:
+        cursor.execute(FIND, [tokens.digests(token)])
+        row: tuple[Any, ...] | None = cursor.fetchone()
+    if row is None:
+        raise InvalidToken
+    return Found(*row)
+
+
+def caller_of(found: Found) -> Caller:
+    """The agent behind a token that was found; raises TokenRevoked or TokenExpired (401)."""
     if found.is_stopped:
         raise TokenRevoked
     if found.is_expired:
@@ -70,17 +81,6 @@ def caller_of(token: str) -> Caller:
         token={"id": found.token_id, "prefix": found.prefix},
         expires_at=found.expires_at,
     )
-
-
-def _find(token: str) -> Found:
-    if not tokens.is_well_formed(token):
-        raise InvalidToken
-    with connection.cursor() as cursor:
-        cursor.execute(FIND, [tokens.digests(token)])
-        row: tuple[Any, ...] | None = cursor.fetchone()
-    if row is None:
-        raise InvalidToken
-    return Found(*row)
 
 
 def _touch(token_id: UUID) -> None:

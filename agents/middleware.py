@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from agents import credentials, tokens
+from agents import credentials, refusals, tokens
 from config.api import throttles
 from config.api.authentication import bearer_of
 from config.api.callers import Caller
@@ -31,15 +32,24 @@ class AgentTokenMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
+        response = self.get_response(request)
+        holder: tuple[UUID, str] | None = getattr(request, "token_holder", None)
+        if holder is not None and 400 <= response.status_code < 500:
+            agent_id, operation = holder
+            refusals.note(agent_id=agent_id, operation=operation, response=response)
+        return response
 
     def process_view(self, request: HttpRequest, view: Any, _args: Any, _kwargs: Any) -> HttpResponse | None:
         token = _agent_token(request)
         if token is None:
             return None
         try:
-            request.caller = caller = credentials.caller_of(token)  # type: ignore[attr-defined]
-            _admit(caller, view, request.method or "")
+            found = credentials.find(token)
+            declared = operation_of(view, request.method or "")
+            # Whose call it is, also where the token does not work any more.
+            request.token_holder = (found.account_id, declared.id if declared else "")  # type: ignore[attr-defined]
+            request.caller = caller = credentials.caller_of(found)  # type: ignore[attr-defined]
+            _admit(declared, caller, request.method or "")
         except (ApiError, DatabaseError) as failure:
             error = as_api_error(failure)
             if error is None:
@@ -57,9 +67,9 @@ def _agent_token(request: HttpRequest) -> str | None:
     return token if token is not None and token.startswith(tokens.MARK) else None
 
 
-def _admit(caller: Caller, view: Any, method: str) -> None:
+def _admit(declared: Operation | None, caller: Caller, method: str) -> None:
     try:
-        _admit_to(operation_of(view, method), caller, method)
+        _admit_to(declared, caller, method)
     except AgentRouteNotAllowed:
         token_id = str(caller.token["id"])
         throttles.check("agent_refused", token_id)

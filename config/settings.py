@@ -38,7 +38,7 @@ IDEMPOTENCY_MISMATCH = env.choice("IDEMPOTENCY_MISMATCH", "replay", ("replay", "
 # Dotted paths to the rules that a post's text must pass beyond its community's own.
 CONTENT_RULES = ["messaging.rules.CommunityRule", "embeds.rules.EmbedRule"]
 # Dotted paths to what deletes old rows, `(now, dry_run) -> {what: count}`, for the command `prune`.
-PRUNERS = ["messaging.services.pruning.prune", "embeds.analytics.retention.prune"]
+PRUNERS = ["messaging.services.pruning.prune", "agents.refusals.prune", "embeds.analytics.retention.prune"]
 # Dotted paths to what fills the demo, in order; each takes a messaging.demo.DemoScene.
 DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation", "reactions.demo.reactions", "embeds.demo.embed"]
 HOURLY_LIMITS = {"post": 30, "reply": 30, "quote": 30, "react": 120}
@@ -49,6 +49,8 @@ SOFT_THROTTLES = {
     "normalize_url": (env.integer("THROTTLE_NORMALIZE_URL_PER_MINUTE", 120), 60),
     "sign_in": (env.integer("THROTTLE_SIGN_IN_PER_MINUTE", 10), 60),
     "agent_refused": (env.integer("THROTTLE_AGENT_REFUSED_PER_MINUTE", 600), 60),
+    # Refused calls of an agent that are counted for the super admins to see.
+    "refusal_note": (600, 60),
 }
 
 INSTALLED_APPS = [

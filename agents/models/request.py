@@ -66,6 +66,8 @@ class AgentRequest(models.Model):
             models.Index("requester", F("created_at").desc(), F("id").desc(), name="requests_of_one"),
             models.Index("status", F("created_at").desc(), F("id").desc(), name="requests_by_status"),
             models.Index(F("created_at").desc(), F("id").desc(), name="newest_requests"),
+            # What is undecided comes first, the oldest of it at the top.
+            models.Index(F("decided_at").desc(), "created_at", "id", name="decision_queue"),
         ]
         constraints = [
             models.UniqueConstraint(
