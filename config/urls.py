@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView
 
-from config.api.readers import RedocView, SwaggerView
+from config.api.readers import DocumentView, RedocView, SwaggerView
 
 urlpatterns = [
     path("", include("messaging.urls")),
@@ -14,7 +13,7 @@ urlpatterns = [
     path("", include("reactions.urls")),
     path("", include("embeds.urls")),
     path("", include("embeds.pages.urls")),
-    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/schema/", DocumentView.as_view(), name="schema"),
     path("api/docs/", SwaggerView.as_view(url_name="schema"), name="docs"),
     path("api/redoc/", RedocView.as_view(url_name="schema"), name="redoc"),
     path("admin/", admin.site.urls),

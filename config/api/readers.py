@@ -1,10 +1,16 @@
-"""Swagger UI and Redoc. Left alone they ask the internet for fonts, a logo and a verdict; here they may not."""
+"""The OpenAPI document and two readers of it.
+
+Left alone the readers ask the internet for fonts, a logo and a verdict; here they may not.
+"""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-from drf_spectacular.views import SpectacularRedocView, SpectacularSwaggerView
+from django.http import HttpResponse
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.views import SpectacularAPIView, SpectacularRedocView, SpectacularSwaggerView
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -21,6 +27,24 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
+
+
+RENDERERS = {renderer.media_type: renderer for renderer in SpectacularAPIView.renderer_classes}
+
+
+@cache
+def document(media_type: str) -> str | bytes:
+    """The description of this API. Made once: it costs as much as a hundred answers, and anybody may ask for it."""
+    schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    return RENDERERS[media_type]().render(schema, renderer_context={})
+
+
+class DocumentView(SpectacularAPIView):
+    """Negotiates its form (YAML or JSON) and reads nothing else of the request."""
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        media_type = request.accepted_renderer.media_type
+        return HttpResponse(document(media_type), content_type=media_type)
 
 
 class LocalAssetsOnly(APIView):
