@@ -29,16 +29,13 @@ async function submit(event) {
     const { record } = await call("POST", `/api/auth/${form.id}`, { body });
     handOver(await userToken(record));
   } catch (failure) {
-    problem.textContent = failure.code === "invalid_input" && failure.field ? t("signin.check", { field: fieldName(form, failure.field) }) : explain(failure);
+    const input = form.elements.namedItem(failure.field) || form.elements.password;
+    const odd = failure.code === "invalid_input" && failure.field;
+    problem.textContent = odd ? t("signin.check", { field: input.labels[0].textContent }) : explain(failure);
     problem.hidden = false;
-    form.querySelector("input").focus();
+    input.focus();
   }
   button.disabled = false;
-}
-
-function fieldName(form, field) {
-  const input = form.elements.namedItem(field);
-  return input ? input.labels[0].textContent : field;
 }
 
 /** Only a window of this very origin can read the message; the panel checks the nonce it made. */

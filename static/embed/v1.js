@@ -24,10 +24,11 @@ background:var(--back);color:var(--text);cursor:pointer;padding:.72em 1.1em;bord
 .trigger:hover{filter:brightness(1.06)}
 .trigger span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 svg{width:1.3em;height:1.3em;flex:none;fill:none;stroke:currentColor;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}
-.float .trigger{position:fixed;margin-block:calc(var(--nth)*4em)}
+.float .trigger{position:fixed;margin-block:calc(var(--nth)*6em)}
 .right .trigger,.right .panel{right:24px;left:auto}.left .trigger,.left .panel{left:24px;right:auto}
 .corner-tab.bottom .trigger{bottom:0;border-radius:12px 12px 0 0;padding-bottom:calc(.72em + env(safe-area-inset-bottom))}
 .corner-tab.top .trigger{top:0;border-radius:0 0 12px 12px}
+.bubble svg{width:1.7em;height:1.7em}
 .bubble .trigger{width:3.6em;height:3.6em;padding:0;justify-content:center;border-radius:50%}
 .bubble .trigger span{position:absolute;width:1px;height:1px;clip-path:inset(50%)}
 .bubble.bottom .trigger{bottom:max(20px,env(safe-area-inset-bottom))}.bubble.top .trigger{top:20px}
@@ -231,7 +232,7 @@ a{color:inherit;font-weight:600}a:focus-visible{outline:3px solid #4f7df0;outlin
       const corner = (look.position || "bottom-right").replace("-", " ");
       const label = look.message || this.words.open;
       this.inline = kind === "inline";
-      this.corner = corner;
+      this.corner = this.inline ? null : corner;
       this.host = make("community-embed", { className: this.inline ? "" : "float", lang: this.lang, dir: this.lang === "ar" ? "rtl" : "ltr" });
       this.host.setAttribute("role", "complementary");
       this.host.setAttribute("aria-label", label);

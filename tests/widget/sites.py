@@ -1,4 +1,4 @@
-"""A host page and an app server that exist only inside the browser: every request is answered here, none reaches a network."""
+"""A host page and an app server that exist only inside the browser: every request is answered here."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def tag(service_id: str = "e1", **attributes: str) -> str:
 
 
 def html(body: str = "", head: str = "") -> str:
-    return f'<!doctype html><html lang="en"><meta charset="utf-8"><title>host</title>{head}<main><h1>Host</h1><p>Text.</p>{body}</main>'
+    start = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>host</title>{head}'
+    return f"{start}<main><h1>Host</h1><p>Text.</p>{body}</main>"
 
 
 @dataclass
@@ -82,6 +83,13 @@ class Site:
                 return
             page.wait_for_timeout(5)
         raise AssertionError("The loader neither painted nor said why not.")
+
+    def wait_for_events(self, page: Page, count: int) -> None:
+        """Beacons take their time."""
+        for _ in range(200):
+            if len(self.events) >= count:
+                return
+            page.wait_for_timeout(5)
 
     def asked(self) -> list[str]:
         """What was asked of the app's server, without the events."""

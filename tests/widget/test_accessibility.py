@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 from messaging.smart_tags import SMART_TAGS
 from tests.factories import AgentAccountFactory
 from tests.widget.live import Live
-from tests.widget.sites import Site, html, tag
+from tests.widget.sites import HOST, Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -38,12 +38,13 @@ def filled(live: Live) -> None:
     live.message(content="A quote", quote=said, attachments=[{"type": "image/png", "url": "https://example.org/a.png"}])
 
 
-@pytest.mark.parametrize("kind", ["corner-tab", "bubble", "inline"])
-@pytest.mark.parametrize("color", ["#2f5bd0", "#ffe94d"])
-def test_trigger(site: Site, kind: str, color: str) -> None:
-    site.config["triggerConfig"] |= {"type": kind, "color": color}
-    site.page = html(tag())
-    assert problems(site.open()) == []
+def test_trigger(site: Site) -> None:
+    page = site.context.new_page()
+    for kind, color in (("corner-tab", "#2f5bd0"), ("bubble", "#ffe94d"), ("inline", "#777")):
+        site.config["triggerConfig"] |= {"type": kind, "color": color}
+        page.goto(HOST)
+        site.settle(page)
+        assert problems(page) == [], kind
 
 
 def test_panel(live: Live) -> None:

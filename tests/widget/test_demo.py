@@ -44,7 +44,15 @@ def test_the_demo_from_the_tab_to_the_summary(service: Service, context: Browser
     expect(page.get_by_role("dialog")).to_have_count(0)
 
     totals = summary(service, facts)["totals"]
-    seen = ("embed_load", "trigger_view", "trigger_click", "panel_open", "panel_close", "post_created", "reaction_added")
+    seen = (
+        "embed_load",
+        "trigger_view",
+        "trigger_click",
+        "panel_open",
+        "panel_close",
+        "post_created",
+        "reaction_added",
+    )
     assert {name: totals[name] for name in seen} == dict.fromkeys(seen, 1)
     assert context.cookies() == []
 
@@ -69,7 +77,7 @@ def summary(service: Service, facts: dict[str, Any]) -> dict[str, Any]:
 def call(service: Service, path: str, body: dict[str, Any] | None = None, token: str = "") -> dict[str, Any]:
     headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
     data = json.dumps(body).encode() if body else None
-    request = urllib.request.Request(service.base_url + path, data=data, headers=headers)  # noqa: S310
-    with urllib.request.urlopen(request) as answer:  # noqa: S310
+    request = urllib.request.Request(service.base_url + path, data=data, headers=headers)
+    with urllib.request.urlopen(request) as answer:
         answered: dict[str, Any] = json.load(answer)
     return answered

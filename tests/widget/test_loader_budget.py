@@ -14,9 +14,13 @@ PLAIN = html("".join(f"<h2>Part {n}</h2><p>{'Words of a plain page. ' * 40}</p>"
 # What the browser says when a visit ends; the requests of a page that is really gone are out of the tests' sight.
 LEAVE = "dispatchEvent(new PageTransitionEvent('pagehide'))"
 OBSERVE = """
-window.shifts = []; window.tasks = [];
-new PerformanceObserver((list) => shifts.push(...list.getEntries().map((entry) => entry.value))).observe({ type: "layout-shift", buffered: true });
-new PerformanceObserver((list) => tasks.push(...list.getEntries().map((entry) => entry.duration))).observe({ type: "longtask", buffered: true });
+const watch = (type, field, found) => {
+  const observer = new PerformanceObserver((list) => found.push(...list.getEntries().map((entry) => entry[field])));
+  observer.observe({ type, buffered: true });
+  return found;
+};
+window.shifts = watch("layout-shift", "value", []);
+window.tasks = watch("longtask", "duration", []);
 """
 
 

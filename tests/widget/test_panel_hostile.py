@@ -29,11 +29,12 @@ UNSAFE = [
 SPILLS = """() => {
   const wide = [...document.querySelectorAll(".thread *")].filter((node) => {
     const box = node.getBoundingClientRect();
-    const inside = node.closest(".hidden-text, .stars, .attachments .address, .attachments .kind, .chip .emoji, .folded");
-    return !inside && box.width && (box.right > innerWidth + 0.5 || box.left < -0.5);
+    const cut = node.closest(".hidden-text, .stars, .attachments .address, .attachments .kind, .chip .emoji, .folded");
+    return !cut && box.width && (box.right > innerWidth + 0.5 || box.left < -0.5);
   });
   const scroll = document.getElementById("scroll");
-  return [...wide.map((node) => node.outerHTML.slice(0, 120)), ...(scroll.scrollWidth > scroll.clientWidth ? ["scrolls"] : [])];
+  const scrolls = scroll.scrollWidth > scroll.clientWidth ? ["scrolls"] : [];
+  return [...wide.map((node) => node.outerHTML.slice(0, 120)), ...scrolls];
 }"""
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from config.api.callers import Caller, CallerKind
 from config.api.limits import Budget
@@ -126,19 +126,24 @@ def test_empty_and_broken(live: Live) -> None:
     expect(panel.locator("article")).to_contain_text("Back again")
 
 
+PLACE = """() => {
+  const post = [...document.querySelectorAll("article")].find((post) => post.textContent.includes("Post 9"));
+  return Math.round(post.getBoundingClientRect().top);
+}"""
+
+
 def test_refresh_keeps_the_place(live: Live) -> None:
     posts = [live.message(content=f"Post {n}\n\nof several lines") for n in range(15)]
     page, panel = live.open()
     frame = panel_frame(page)
     frame.evaluate("document.getElementById('scroll').scrollTop = 500")
-    anchor = "Math.round([...document.querySelectorAll('article')].find((a) => a.textContent.includes('Post 9')).getBoundingClientRect().top)"
-    before = frame.evaluate(anchor)
+    before = frame.evaluate(PLACE)
     live.message(content="Fresh")
     live.message(content="A reply", parent=posts[9])
     Message.objects.filter(pk=posts[0].pk).update(status="hidden")
     refresh(page)
     expect(panel.get_by_role("button", name="1 new post")).to_be_visible()
-    assert frame.evaluate(anchor) == before
+    assert frame.evaluate(PLACE) == before
     expect(panel.locator("article", has_text="Post 9").locator("article.reply")).to_contain_text("A reply")
     expect(panel.locator("article", has_text=re.compile("Post 0"))).to_have_count(0)
     panel.get_by_role("button", name="1 new post").click()
@@ -158,11 +163,10 @@ def test_a_burst_of_posts_leaves_no_gap(live: Live) -> None:
     expect(panel.locator("article")).to_have_count(31)
 
 
-def refresh(page: object) -> None:
-    """What reopening the panel does; the timer does the same."""
-    panel_frame(page).evaluate(
-        "dispatchEvent(new MessageEvent('message', { data: { type: 'open' }, origin: new URLSearchParams(location.hash.slice(1)).get('origin'), source: parent }))"
-    )  # type: ignore[arg-type]
+def refresh(page: Page) -> None:
+    """Closing and opening refreshes at once, as the timer does after a while."""
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Talk").click()
 
 
 def test_a_new_page_of_a_single_page_site_brings_its_own_thread(live: Live) -> None:

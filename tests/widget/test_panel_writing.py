@@ -115,7 +115,7 @@ def test_a_forged_sign_in_is_not_taken(live: Live, forged: str) -> None:
 
 
 def test_a_stranger_who_opens_the_sign_in_window_gets_nothing(live: Live, ada: Account) -> None:
-    """The token goes to windows of the app's own origin only, whoever opened the window and whatever nonce it brought."""
+    """The token goes to windows of the app's own origin only, whoever opened the window with whatever nonce."""
     page = live.context.new_page()
     page.goto(live.url)
     page.evaluate("window.got = []; addEventListener('message', (event) => got.push(event.data))")
