@@ -66,14 +66,15 @@ def owner() -> pwd.struct_passwd:
 def hand_over(folder: Path) -> None:
     """Under root: give `folder` to the system user, and let it pass (not look) through the folders above it.
 
-    The same for the folder of the programs, which everybody may read.
+    The same for the programs and their libraries, which everybody may read.
     """
     if os.geteuid() != 0:
         return
     user = owner()
     os.chown(folder, user.pw_uid, user.pw_gid)
     install = binaries().parent
-    for path in (install, *install.rglob("*")):
+    libraries = install.parent.with_name(install.parent.name + ".libs")
+    for path in (install, *install.rglob("*"), *libraries.glob("."), *libraries.glob("*")):
         _allow(path, 0o055 if path.is_dir() or path.parent == binaries() else 0o044)
     for above in {*folder.parents, *install.parents}:
         _allow(above, 0o001)
