@@ -74,7 +74,7 @@ def hand_over(folder: Path) -> None:
     os.chown(folder, user.pw_uid, user.pw_gid)
     install = binaries().parent
     libraries = install.parent.with_name(install.parent.name + ".libs")
-    for path in (install, *install.rglob("*"), *libraries.glob("."), *libraries.glob("*")):
+    for path in (install, *install.rglob("*"), *filter(Path.exists, [libraries]), *libraries.glob("*")):
         _allow(path, 0o055 if path.is_dir() or path.parent == binaries() else 0o044)
     for above in {*folder.parents, *install.parents}:
         _allow(above, 0o001)
