@@ -67,6 +67,8 @@ class Cluster:
         if not (self.folder / "PG_VERSION").exists():
             self._make()
         if not self.is_running():
+            # Again: the programs may have been installed anew since the folder was made.
+            postgres_programs.hand_over(self.folder)
             self._prepare_socket_folder()
             self._forget_dead_server()
             self._control("start", "-t", str(START_SECONDS), "-l", str(self.folder / "log"), "-o", self._options())

@@ -73,8 +73,8 @@ def hand_over(folder: Path) -> None:
     user = owner()
     os.chown(folder, user.pw_uid, user.pw_gid)
     install = binaries().parent
-    libraries = install.parent.with_name(install.parent.name + ".libs")
-    for path in (install, *install.rglob("*"), *filter(Path.exists, [libraries]), *libraries.glob("*")):
+    libraries = install.parent.parent.glob(f"{install.parent.name}.libs")
+    for path in (path for tree in (install, *libraries) for path in (tree, *tree.rglob("*"))):
         _allow(path, 0o055 if path.is_dir() or path.parent == binaries() else 0o044)
     for above in {*folder.parents, *install.parents}:
         _allow(above, 0o001)
