@@ -1,0 +1,276 @@
+"""Three kinds of credential, none good for another's place, and nothing but a 401 for whatever is not quite one."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import jwt as pyjwt
+import pytest
+from django.conf import settings as django_settings
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from rest_framework_simplejwt.tokens import AccessToken
+
+from config.api.jwt import UserToken, issue_user_token
+from messaging.models import Account
+from messaging.sign_in import start_session
+from tests.agents_at_work import working_agent
+from tests.api import Answer, Api
+from tests.factories import AgentAccountFactory, PersonFactory
+
+pytestmark = pytest.mark.django_db
+# One operation for each kind of credential, and one for anybody.
+FOR_PERSON, FOR_SIGNED_IN, FOR_AGENT, FOR_ANYBODY = (
+    "/v1/agent-tokens",
+    "/api/auth/me",
+    "/v1/agent/self",
+    "/v1/smart-tags",
+)
+
+
+@pytest.fixture
+def person() -> Account:
+    return PersonFactory()
+
+
+def claims(account: Account, **changes: Any) -> dict[str, Any]:
+    """The claims of a good user token; a change to None takes a claim out."""
+    now = datetime.now(UTC)
+    held = {
+        "token_type": "embed",
+        "sub": str(account.pk),
+        "jti": uuid4().hex,
+        "iat": int(now.timestamp()),
+        "exp": int((now + timedelta(hours=1)).timestamp()),
+        "iss": django_settings.SIMPLE_JWT["ISSUER"],
+        "aud": django_settings.SIMPLE_JWT["AUDIENCE"],
+    } | changes
+    return {name: value for name, value in held.items() if value is not None}
+
+
+def part(value: Any) -> str:
+    raw = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def signed(payload: Any, header: Any = None, key: str | None = None) -> str:
+    """A JWT of any header and payload, with an honest HMAC-SHA256."""
+    text = f"{part({'alg': 'HS256', 'typ': 'JWT'} if header is None else header)}.{part(payload)}"
+    secret = (key or django_settings.SIMPLE_JWT["SIGNING_KEY"]).encode()
+    return f"{text}.{part(hmac.digest(secret, text.encode(), hashlib.sha256))}"
+
+
+def call(token: str, user_id: str | None, path: str = FOR_PERSON) -> Answer:
+    headers = {"Authorization": f"Bearer {token}"} | ({} if user_id is None else {"X-User-Id": user_id})
+    return Api().get(path, headers=headers)
+
+
+def refusal(answer: Answer) -> tuple[int, str]:
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+    return answer.status, answer.error
+
+
+def test_a_user_token_with_its_user_id(person: Account) -> None:
+    token = str(issue_user_token(person))
+    assert call(token, str(person.pk)).status == 200
+    assert call(token, str(person.pk).upper()).status == 200
+    assert call(signed(claims(person)), str(person.pk)).status == 200, "the forgery of these tests is a good one"
+
+
+def test_a_user_token_lives_twelve_hours(person: Account) -> None:
+    token = issue_user_token(person)
+    assert token["exp"] - token["iat"] == 12 * 3600
+    assert token["token_type"] == "embed"
+    assert token["sub"] == str(person.pk)
+
+
+def test_without_its_user_id_it_is_401(person: Account) -> None:
+    token = str(issue_user_token(person))
+    for user_id in (None, ""):
+        assert refusal(call(token, user_id)) == (401, "not_authenticated")
+
+
+def test_with_another_user_id_it_is_403(person: Account) -> None:
+    token = str(issue_user_token(person))
+    for user_id in (str(PersonFactory().pk), "x", "*", f"{person.pk} ", f"{person.pk},{person.pk}", "é"):
+        answer = call(token, user_id)
+        if user_id.strip() != str(person.pk):
+            assert (answer.status, answer.error) == (403, "user_mismatch"), user_id
+
+
+def test_nothing_sent_is_401() -> None:
+    for path in (FOR_PERSON, FOR_SIGNED_IN, FOR_AGENT):
+        assert refusal(Api().get(path)) == (401, "not_authenticated")
+
+
+@pytest.mark.parametrize(
+    "header", ["", "Bearer", "Bearer ", "Basic YTpi", "bearer", "Token x", "Bearer\x00x", "é", "x" * 9000]
+)
+def test_any_other_authorization_is_401_everywhere(header: str) -> None:
+    for path in (FOR_PERSON, FOR_SIGNED_IN, FOR_AGENT, FOR_ANYBODY):
+        answer = Api().get(path, headers={"Authorization": header})
+        assert refusal(answer) == (401, "invalid_token"), path
+
+
+def test_the_scheme_is_read_in_any_case(person: Account) -> None:
+    token = str(issue_user_token(person))
+    headers = {"Authorization": f"bEaReR  {token} ", "X-User-Id": str(person.pk)}
+    assert Api().get(FOR_PERSON, headers=headers).status == 200
+
+
+def test_the_kinds_are_not_interchangeable(person: Account) -> None:
+    """Each kind in each place: only the diagonal, and what is open to anybody."""
+    session = start_session(account=person)
+    user_id = {"X-User-Id": str(person.pk)}
+    tokens = {
+        "agent": working_agent().token,
+        "user": str(issue_user_token(person)),
+        "access": session.access,
+        "refresh": session.refresh,
+    }
+    wrong, agent = (401, "invalid_token"), (403, "agent_route_not_allowed")
+    expected = {
+        ("agent", FOR_PERSON): agent,
+        ("agent", FOR_SIGNED_IN): agent,
+        ("user", FOR_SIGNED_IN): wrong,
+        ("user", FOR_AGENT): wrong,
+        ("access", FOR_PERSON): wrong,
+        ("access", FOR_AGENT): wrong,
+        ("refresh", FOR_PERSON): wrong,
+        ("refresh", FOR_SIGNED_IN): wrong,
+        ("refresh", FOR_AGENT): wrong,
+        ("refresh", FOR_ANYBODY): wrong,
+    }
+    for kind, token in tokens.items():
+        for path in (FOR_PERSON, FOR_SIGNED_IN, FOR_AGENT, FOR_ANYBODY):
+            answer = Api().get(path, headers={"Authorization": f"Bearer {token}", **user_id})
+            found = (answer.status, answer.json.get("error"))
+            assert found == expected.get((kind, path), (200, None)), f"{kind} at {path}"
+
+
+def test_an_agent_needs_no_user_id_and_another_one_is_ignored() -> None:
+    agent = working_agent()
+    for headers in ({}, {"X-User-Id": str(uuid4())}):
+        assert agent.api.get(FOR_AGENT, headers=headers).status == 200
+
+
+def test_an_inactive_person_is_401(person: Account) -> None:
+    token, access = str(issue_user_token(person)), start_session(account=person).access
+    Account.objects.filter(pk=person.pk).update(is_active=False)
+    assert refusal(call(token, str(person.pk))) == (401, "invalid_token")
+    assert refusal(call(access, None, FOR_SIGNED_IN)) == (401, "invalid_token")
+
+
+def test_a_person_who_is_gone_is_401() -> None:
+    nobody = str(uuid4())
+    assert refusal(call(signed(claims(Account(pk=nobody))), nobody)) == (401, "invalid_token")
+
+
+def test_no_jwt_speaks_for_an_agent() -> None:
+    agent = AgentAccountFactory()
+    assert refusal(call(signed(claims(agent)), str(agent.pk))) == (401, "invalid_token")
+
+
+def test_an_ended_token_says_so(person: Account) -> None:
+    for token in (UserToken.for_user(person), AccessToken.for_user(person)):
+        token.set_exp(from_time=datetime.now(UTC) - timedelta(days=2), lifetime=timedelta(days=1))
+        assert refusal(call(str(token), str(person.pk))) == (401, "token_expired")
+        assert refusal(call(str(token), str(person.pk), FOR_ANYBODY)) == (401, "token_expired")
+
+
+ODD_CLAIMS: list[dict[str, Any]] = [
+    *({"sub": value} for value in (None, "", "x", 5, [], {}, True, "\x00", "٣", "a" * 36, "None", 1e308)),
+    *({"exp": value} for value in (None, "", "x", [], {}, True, 0, -1, 1e300, 10**30, "9" * 400, -(10**30), 1.5)),
+    *({"token_type": value} for value in (None, "", "refresh", "Embed", "embed ", 5, ["embed"], {}, True)),
+    *({"iss": value} for value in (None, "", "somebody-else", 5, [], {}, ["community-messaging"])),
+    *({"aud": value} for value in (None, "", "somebody-else", 5, [], {}, [5], ["somebody-else"])),
+    *({"jti": value} for value in (None,)),
+    *({"nbf": value} for value in ("x", [], {}, 10**12, 10**30, 1e300)),
+    *({"iat": value} for value in ("x", [], {}, 10**12, 1e300)),
+]
+
+
+@pytest.mark.parametrize("change", ODD_CLAIMS, ids=lambda change: str(change)[:60])
+def test_odd_claims_under_a_good_signature_are_401(person: Account, change: dict[str, Any]) -> None:
+    for path in (FOR_PERSON, FOR_ANYBODY):
+        assert refusal(call(signed(claims(person, **change)), str(person.pk), path))[0] == 401, change
+
+
+@pytest.mark.parametrize("payload", [[], "x", 5, None, True, b"", b"\xff", b"{", b"[" * 2000, b'{"a":' * 600])
+def test_odd_payloads_under_a_good_signature_are_401(person: Account, payload: Any) -> None:
+    assert refusal(call(signed(payload), str(person.pk))) == (401, "invalid_token")
+
+
+HEADERS: list[Any] = [
+    {"alg": "none"},
+    {"alg": "None"},
+    {"alg": "HS384"},
+    {"alg": "HS512"},
+    {"alg": "RS256"},
+    {"alg": ["HS256"]},
+    {"alg": {}},
+    {"alg": None},
+    {},
+    {"typ": "JWT"},
+    {"alg": "HS256", "crit": ["exp"]},
+    {"alg": "HS256", "b64": False},
+    {"alg": "HS256", "kid": {}},
+    [],
+    "HS256",
+    5,
+    None,
+    b"\xff",
+    b"{",
+    b"[" * 2500,
+    b'{"a":' * 500,
+]
+
+
+@pytest.mark.parametrize("header", HEADERS, ids=lambda header: str(header)[:40])
+def test_odd_headers_are_401(person: Account, header: Any) -> None:
+    token = signed(claims(person), header=b"null" if header is None else header)
+    assert refusal(call(token, str(person.pk))) == (401, "invalid_token")
+
+
+def test_an_unsigned_token_is_401(person: Account) -> None:
+    unsigned = pyjwt.encode(claims(person), key=None, algorithm="none")
+    good = signed(claims(person))
+    for token in (unsigned, good.rpartition(".")[0] + ".", good.rpartition(".")[0], good + "x", good[:-4]):
+        assert refusal(call(token, str(person.pk))) == (401, "invalid_token")
+
+
+def test_a_token_signed_with_another_key_is_401(person: Account) -> None:
+    for key in ("x" * 32, django_settings.SECRET_KEY, django_settings.SIMPLE_JWT["SIGNING_KEY"][:-1]):
+        assert refusal(call(signed(claims(person), key=key), str(person.pk))) == (401, "invalid_token")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=4,
+)
+NAMES = st.sampled_from(["sub", "exp", "iat", "nbf", "iss", "aud", "jti", "token_type"])
+effort = hypothesis_settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@effort
+@given(changes=st.dictionaries(NAMES, JSON, min_size=1))
+def test_whatever_a_signed_token_claims_it_is_never_a_5xx(person: Account, changes: dict[str, Any]) -> None:
+    payload = {**claims(person), **changes}
+    assert call(signed(payload), str(person.pk)).status in {200, 401, 403}
+
+
+@effort
+@given(token=st.text(st.characters(min_codepoint=0x20, max_codepoint=0xFF), max_size=60))
+def test_whatever_is_sent_as_a_token_is_401(token: str) -> None:
+    for kind in (token, "cag_" + token, f"{token}.{token}.{token}"):
+        assert call(kind, None).status == 401

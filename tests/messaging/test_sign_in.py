@@ -1,0 +1,247 @@
+"""The sign-in flow: register, login, refresh, logout, me, and the user token it leads to."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from rest_framework_simplejwt.tokens import AccessToken, RefreshToken
+
+from messaging.models import Account, HandleClaim
+from messaging.sign_in import start_session
+from tests.agents.racing import race
+from tests.agents_at_work import working_agent
+from tests.api import Answer, Api
+from tests.factories import AgentAccountFactory, PersonFactory
+from tests.kernel.test_authentication import signed
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "correct horse battery"
+ADA = {"handle": "ada_l", "name": "Ada Lovelace", "password": PASSWORD}
+
+
+@pytest.fixture
+def ada() -> Account:
+    return PersonFactory(handle="ada_l", name="Ada Lovelace", password=PASSWORD)
+
+
+@pytest.fixture
+def unthrottled(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in": (10**9, 60)}
+
+
+def auth(operation: str, body: Any, **options: Any) -> Answer:
+    return Api().post(f"/api/auth/{operation}", body, **options)
+
+
+def login(handle: str = "ada_l", password: str = PASSWORD, **options: Any) -> Answer:
+    return auth("login", {"handle": handle, "password": password}, **options)
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def test_from_registration_to_a_post() -> None:
+    """The whole way: an account, a session, a user token, and an operation that takes it."""
+    registered = auth("register", ADA)
+    assert registered.status == 201
+    assert registered.json["user"] == {
+        "id": registered.json["user"]["id"],
+        "handle": "ada_l",
+        "name": "Ada Lovelace",
+        "kind": "human",
+    }
+    session = login().json
+    assert session["user"] == registered.json["user"]
+    assert Api().get("/api/auth/me", headers=bearer(session["accessToken"])).json == session["user"]
+    token = Api(bearer(session["accessToken"])).post("/api/auth/embed-token").json
+    assert token["userId"] == session["user"]["id"]
+    person = Api(bearer(token["token"]) | {"X-User-Id": token["userId"]})
+    page = person.post("/v1/presence/normalize-url", {"url": "https://a.example/"}).json["pageId"]
+    assert person.post("/api/messages", {"pageId": page, "content": "Hello"}).json["author"] == session["user"]
+
+
+def test_an_access_token_lives_15_minutes_a_refresh_token_14_days(ada: Account) -> None:
+    now, session = datetime.now(UTC), login().json
+    assert session["expiresAt"].endswith("Z")
+    ends = datetime.fromisoformat(session["expiresAt"])
+    assert timedelta(minutes=14, seconds=50) < ends - now <= timedelta(minutes=15)
+    assert AccessToken(session["accessToken"].encode())["exp"] == int(ends.timestamp())
+    refresh = RefreshToken(session["refreshToken"].encode())
+    assert refresh["exp"] - refresh["iat"] == 14 * 24 * 3600
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("handle", value) for value in ("ab", "a" * 31, "Ada", "a-b-c", "adä", "abc\n", "", 5, None)),
+        *(("name", value) for value in ("", "A", "  A  ", "x" * 61, 5, None, "a\x00b")),
+        *(("password", value) for value in ("", "seven77", "password", "x" * 257, 12345678, None)),
+    ],
+)
+@pytest.mark.usefixtures("unthrottled")
+def test_a_bad_registration_is_400_and_makes_nobody(field: str, value: Any) -> None:
+    answer = auth("register", ADA | {field: value})
+    assert (answer.status, answer.error) == (400, "invalid_input")
+    assert not Account.objects.exists()
+    assert not HandleClaim.objects.exists()
+
+
+@pytest.mark.parametrize("field", ["handle", "name", "password"])
+def test_every_field_of_a_registration_is_needed(field: str) -> None:
+    answer = auth("register", {name: value for name, value in ADA.items() if name != field})
+    assert (answer.status, answer.json["field"]) == (400, field)
+
+
+def test_a_registration_gives_no_rights() -> None:
+    auth("register", ADA | {"is_staff": True, "isSuperuser": True, "is_superuser": True, "kind": "agent"})
+    account = Account.objects.get()
+    assert (account.is_staff, account.is_superuser, account.kind) == (False, False, "human")
+    assert account.password.count("$") >= 2, "hashed"
+    assert PASSWORD not in account.password
+
+
+def test_a_taken_handle_is_409(ada: Account) -> None:
+    agent = AgentAccountFactory(handle="an_agent")
+    HandleClaim.objects.get_or_create(handle=agent.handle)
+    for handle in ("ada_l", "an_agent", working_agent().account.handle):
+        answer = auth("register", ADA | {"handle": handle})
+        assert (answer.status, answer.error) == (409, "handle_taken")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("unthrottled")
+def test_ten_people_who_want_one_handle_are_one() -> None:
+    answers = race(10, lambda _index: auth("register", ADA))
+    assert sorted(answer.status for answer in answers) == [201] + [409] * 9
+    assert Account.objects.count() == 1
+
+
+def test_registration_may_be_closed(settings: Any, ada: Account) -> None:
+    settings.REGISTRATION_OPEN = False
+    answer = auth("register", ADA | {"handle": "somebody"})
+    assert (answer.status, answer.error) == (403, "registration_closed")
+    assert login().status == 200, "those who are here still come in"
+
+
+@pytest.mark.usefixtures("unthrottled", "ada")
+def test_wrong_password_unknown_handle_and_closed_account_answer_alike() -> None:
+    PersonFactory(handle="no_password")
+    Account.objects.filter(pk=PersonFactory(handle="inactive", password=PASSWORD).pk).update(is_active=False)
+    AgentAccountFactory(handle="an_agent")
+    tried = [
+        login(password="wrong horse battery"),
+        login(password=PASSWORD + " "),
+        login("nobody_here"),
+        login("ADA_L"),
+        login("no_password"),
+        login("inactive"),
+        login("an_agent"),
+        login("an_agent", "!"),
+    ]
+    assert {(answer.status, answer.body) for answer in tried} == {(401, b'{"error":"invalid_credentials"}')}
+    assert {answer.headers["WWW-Authenticate"] for answer in tried} == {"Bearer"}
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"handle": "ada_l"}, {"handle": 5, "password": "x"}, {"handle": "a" * 31, "password": "x"}]
+)
+def test_a_login_without_both_is_400(body: Any) -> None:
+    assert auth("login", body).error == "invalid_input"
+
+
+@pytest.mark.usefixtures("ada")
+def test_ten_tries_a_minute_from_one_address() -> None:
+    """Known or unknown, right or wrong: the same ten, and the eleventh says when to come back."""
+    tried = [login(handle, "wrong horse") for handle in ("ada_l", "nobody_here") for _ in range(5)]
+    assert {answer.status for answer in tried} == {401}
+    refused = [login(), login("nobody_here"), auth("register", ADA | {"handle": "somebody"})]
+    assert {(answer.status, answer.body) for answer in refused} == {(429, b'{"error":"rate_limited"}')}
+    assert all(1 <= int(answer.headers["Retry-After"]) <= 60 for answer in refused)
+    assert login(address="10.0.0.7").status == 200
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_header_does_not_make_another_address(settings: Any) -> None:
+    forged = {"X-Forwarded-For": "10.0.0.1"}
+    assert {login(headers={"X-Forwarded-For": f"10.0.0.{n}"}).status for n in range(10)} == {200}
+    assert login(headers=forged).status == 429
+    settings.TRUSTED_PROXIES = ["127.0.0.0/8"]
+    assert login(headers=forged).status == 200, "a proxy that is named in the settings is believed"
+    assert login(headers={"X-Forwarded-For": "10.9.9.9, 127.0.0.2"}).status == 200
+    assert login(headers={"X-Forwarded-For": "nonsense"}).status == 200
+
+
+def test_a_refresh_token_gives_new_access_tokens(ada: Account) -> None:
+    session = start_session(account=ada)
+    for _ in range(2):
+        answer = auth("refresh", {"refreshToken": session.refresh})
+        assert answer.status == 200
+        assert Api().get("/api/auth/me", headers=bearer(answer.json["accessToken"])).json["handle"] == "ada_l"
+    assert answer.json.keys() == {"accessToken", "expiresAt"}
+
+
+def test_logging_out_ends_the_session_and_no_other(ada: Account) -> None:
+    one, other = start_session(account=ada), start_session(account=ada)
+    for _ in range(2):
+        assert auth("logout", {"refreshToken": one.refresh}).json == {"success": True}
+    answer = auth("refresh", {"refreshToken": one.refresh})
+    assert (answer.status, answer.error) == (401, "invalid_token")
+    assert auth("refresh", {"refreshToken": other.refresh}).status == 200
+
+
+def test_an_ended_refresh_token_says_so_and_may_log_out(ada: Account) -> None:
+    old = RefreshToken.for_user(ada)
+    old.set_exp(from_time=datetime.now(UTC) - timedelta(days=15), lifetime=timedelta(days=14))
+    answer = auth("refresh", {"refreshToken": str(old)})
+    assert (answer.status, answer.error) == (401, "token_expired")
+    assert auth("logout", {"refreshToken": str(old)}).status == 200
+
+
+@pytest.mark.parametrize("operation", ["refresh", "logout"])
+def test_nothing_but_a_refresh_token_will_do(ada: Account, operation: str) -> None:
+    session = start_session(account=ada)
+    for token in (session.access, working_agent().token, "x", "a.b.c", session.refresh + "x", "é", "[" * 4000):
+        answer = auth(operation, {"refreshToken": token})
+        assert (answer.status, answer.error) == (401, "invalid_token"), token
+    for body in ({}, {"refreshToken": None}, {"refreshToken": 5}, {"refreshToken": ""}, {"refreshToken": "x" * 4097}):
+        assert auth(operation, body).error == "invalid_input"
+
+
+@pytest.mark.parametrize("operation", ["refresh", "logout"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"jti": value} for value in ("\x00", "", 5, [], {}, True, None, "x" * 2000)),
+        *({"sub": value} for value in ("\x00", "", 5, [], {}, str(uuid4()), "x", None)),
+        *({"exp": value} for value in ("x", [], 10**30, 1e300, None)),
+        *({"iat": value} for value in ("x", [], 10**30, 1e300, None)),
+        *({"token_type": value} for value in ("access", 5, [], None)),
+        *({"iss": value} for value in ("x", 5, None)),
+        *({"aud": value} for value in ("x", [], None)),
+    ],
+    ids=str,
+)
+def test_odd_claims_of_a_refresh_token_are_no_5xx(ada: Account, operation: str, change: dict[str, Any]) -> None:
+    held = {**RefreshToken.for_user(ada).payload, **change}
+    answer = auth(
+        operation, {"refreshToken": signed({name: value for name, value in held.items() if value is not None})}
+    )
+    assert answer.status in {200, 401}, answer.json
+    if operation == "refresh" and {"sub", "exp", "token_type", "iss", "aud"} & change.keys():
+        assert answer.status == 401
+
+
+def test_a_person_who_is_gone_refreshes_nothing(ada: Account) -> None:
+    session = start_session(account=ada)
+    Account.objects.filter(pk=ada.pk).update(is_active=False)
+    answer = auth("refresh", {"refreshToken": session.refresh})
+    assert (answer.status, answer.error) == (401, "invalid_token")
+
+
+def test_the_tokens_of_a_session_are_not_answered_to_web_pages_elsewhere(ada: Account) -> None:
+    answer = login(headers={"Origin": "https://elsewhere.example"})
+    assert "Access-Control-Allow-Origin" not in answer.headers
