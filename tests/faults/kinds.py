@@ -18,7 +18,6 @@ from tests.faults.stage import SERVICE_NAME, Stage, freeze, thaw
 
 Fault = Callable[[Stage], None]
 HOLD_SECONDS = 0.5
-CONNECTIONS_MAX = 60
 TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
 
 
@@ -85,13 +84,15 @@ def backend_killed(stage: Stage) -> None:
 
 
 def connections_exhausted(stage: Stage) -> None:
+    """Somebody else holds every connection that PostgreSQL gives."""
     with ExitStack() as held:
         first = held.enter_context(_connection(stage))
-        first.execute(TERMINATE, [SERVICE_NAME])
         end = time.monotonic() + HOLD_SECONDS
         while time.monotonic() < end:
-            with suppress(psycopg.OperationalError):
+            try:
                 held.enter_context(_connection(stage))
+            except psycopg.OperationalError:
+                first.execute(TERMINATE, [SERVICE_NAME])
 
 
 def tables_locked(stage: Stage) -> None:

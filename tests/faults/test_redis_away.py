@@ -1,0 +1,88 @@
+"""Redis frozen, killed or emptied under a service that uses it: slower by a blink, and nothing else."""
+
+from __future__ import annotations
+
+import runpy
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import Popen
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.test import override_settings
+
+import config.settings
+from config.api import throttles
+from tests.agents_at_work import WorkingAgent, working_agent
+from tests.api import Api
+from tests.factories import PageFactory, PersonFactory
+from tests.redis_server import start_redis
+
+pytestmark = pytest.mark.django_db
+# What the service promises of a call while Redis does not answer.
+WORST_SECONDS = 0.3
+CALLS = 10
+
+
+@pytest.fixture
+def redis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Popen[bytes]]:
+    """A Redis that the service uses as its settings say."""
+    server = start_redis(tmp_path)
+    monkeypatch.setenv("REDIS_URL", f"unix://{tmp_path}/redis.sock")
+    monkeypatch.setattr(throttles, "_resting_until", 0.0)
+    with override_settings(CACHES=runpy.run_path(config.settings.__file__)["CACHES"]):
+        yield server
+    server.kill()
+    server.wait()
+
+
+@pytest.fixture
+def agent() -> WorkingAgent:
+    return working_agent()
+
+
+def post(api: Api, page_id: str) -> float:
+    """Seconds that one accepted post takes."""
+    began = time.monotonic()
+    answer = api.post("/api/messages", {"pageId": page_id, "content": "Hello"})
+    assert answer.status == 201
+    return time.monotonic() - began
+
+
+@pytest.mark.parametrize("fault", ["freeze", "kill"])
+@pytest.mark.parametrize("kind", ["agent", "person"])
+def test_one_call_pays_and_the_others_do_not_ask(
+    redis: Popen[bytes], agent: WorkingAgent, fault: str, kind: str
+) -> None:
+    api = agent.api if kind == "agent" else Api.as_person(PersonFactory())
+    page_id: Any = PageFactory().pk
+    post(api, page_id)
+    redis.send_signal(signal.SIGSTOP if fault == "freeze" else signal.SIGKILL)
+    took = [post(api, page_id) for _ in range(CALLS)]
+    assert max(took) < WORST_SECONDS
+    assert sum(took) < WORST_SECONDS + CALLS * 0.05
+
+
+def test_the_service_uses_it_again(redis: Popen[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    redis.send_signal(signal.SIGSTOP)
+    throttles.note("person", "somebody")
+    redis.send_signal(signal.SIGCONT)
+    throttles.note("person", "somebody")
+    assert cache.get("anything") is None, "it answers, yet is left alone for a moment"
+    monkeypatch.setattr(throttles, "_resting_until", 0.0)
+    throttles.note("person", "somebody")
+    assert [int(cache.get(key)) for key in cache.keys("throttle:person:somebody:*")] == [1]
+
+
+def test_a_flushed_redis_forgets_throttles_and_nothing_else(
+    redis: Popen[bytes], agent: WorkingAgent, settings: Any
+) -> None:
+    settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 1}
+    page_id: Any = PageFactory().pk
+    post(agent.api, page_id)
+    cache.clear()
+    refused = agent.api.post("/api/messages", {"pageId": page_id, "content": "One too many"})
+    assert (refused.status, refused.error) == (429, "agent_rate_limited")
