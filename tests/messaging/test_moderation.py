@@ -1,0 +1,156 @@
+"""A moderator's decisions: from which state they start, what they make public, and what is counted and kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.contrib.admin.models import LogEntry
+
+from messaging.errors import MessageNotFound, NotInThisState
+from messaging.models import Account, Message, MessageStatus
+from messaging.services.moderation import approve_message, hide_message, restore_message
+from tests.agents.racing import race
+from tests.agents_at_work import working_agent
+from tests.api import Api
+from tests.factories import CommunityFactory, MessageFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+Decision = Callable[..., Message]
+PUBLISHED, PENDING, HIDDEN, DELETED = MessageStatus
+STARTS: dict[Decision, dict[str, str]] = {
+    approve_message: {PENDING: PUBLISHED},
+    hide_message: {PUBLISHED: HIDDEN, PENDING: HIDDEN},
+    restore_message: {HIDDEN: PUBLISHED},
+}
+
+
+@pytest.fixture
+def admin() -> Account:
+    return SuperAdminFactory()
+
+
+@pytest.mark.parametrize("decide", STARTS, ids=lambda decide: decide.__name__)
+@pytest.mark.parametrize("start", MessageStatus.values)
+def test_each_decision_starts_from_its_own_states(admin: Account, decide: Decision, start: str) -> None:
+    message = MessageFactory(status=start)
+    end = STARTS[decide].get(start)
+    if end is None:
+        with pytest.raises(NotInThisState) as refused:
+            decide(message_id=message.pk, by=admin)
+        assert refused.value.fields == {"status": start}
+    else:
+        assert decide(message_id=message.pk, by=admin).status == end
+    message.refresh_from_db()
+    assert message.status == (end or start)
+    assert LogEntry.objects.count() == (end is not None)
+    assert Api().get(f"/api/messages/{message.pk}").status == (200 if message.status == PUBLISHED else 404)
+
+
+@pytest.mark.parametrize("decide", STARTS, ids=lambda decide: decide.__name__)
+def test_an_unknown_message_is_not_found(admin: Account, decide: Decision) -> None:
+    with pytest.raises(MessageNotFound):
+        decide(message_id=uuid4(), by=admin)
+
+
+def test_the_counts_are_of_what_is_public(admin: Account) -> None:
+    parent, quoted = MessageFactory(), MessageFactory()
+    answer = MessageFactory(parent=parent, quote=quoted, status=PENDING)
+
+    def counts() -> tuple[int, int]:
+        parent.refresh_from_db()
+        quoted.refresh_from_db()
+        return parent.reply_count, quoted.quote_count
+
+    assert counts() == (0, 0)
+    approve_message(message_id=answer.pk, by=admin)
+    assert counts() == (1, 1)
+    hide_message(message_id=answer.pk, by=admin)
+    assert counts() == (0, 0)
+    restore_message(message_id=answer.pk, by=admin)
+    assert counts() == (1, 1)
+
+
+def test_hiding_what_was_never_public_changes_no_count(admin: Account) -> None:
+    parent = MessageFactory()
+    MessageFactory(parent=parent)
+    hide_message(message_id=MessageFactory(parent=parent, status=PENDING).pk, by=admin)
+    parent.refresh_from_db()
+    assert parent.reply_count == 1
+
+
+def test_a_post_that_replies_to_what_it_quotes_counts_twice_on_it(admin: Account) -> None:
+    target = MessageFactory()
+    both = MessageFactory(parent=target, quote=target)
+    hide_message(message_id=both.pk, by=admin)
+    target.refresh_from_db()
+    assert (target.reply_count, target.quote_count) == (0, 0)
+
+
+def test_a_decision_is_kept_with_who_and_why(admin: Account) -> None:
+    message = MessageFactory()
+    hide_message(message_id=message.pk, by=admin, reason="Off topic")
+    entry = LogEntry.objects.get()
+    assert (entry.user_id, entry.object_id) == (admin.pk, str(message.pk))
+    assert entry.change_message == "Hidden: Off topic"
+    changed = Message.objects.get(pk=message.pk)
+    assert changed.updated_at > message.updated_at
+    assert changed.content == message.content
+
+
+def test_a_held_back_post_waits_for_a_moderator(admin: Account) -> None:
+    community = CommunityFactory(pre_moderation="agents")
+    page = MessageFactory().page
+    body = {"pageId": page.pk, "content": "Wait", "communityId": str(community.pk)}
+    created = working_agent().api.post("/api/messages", body).json
+    assert created["status"] == "pending"
+    assert [str(message.pk) for message in Message.objects.pending()] == [created["id"]]
+    approve_message(message_id=UUID(created["id"]), by=admin)
+    assert Api().get(f"/api/messages/{created['id']}").json["status"] == "published"
+    assert created["id"] in {row["id"] for row in Api().get("/api/messages", pageId=page.pk).json["messages"]}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_moderators_at_once_decide_once() -> None:
+    parent = MessageFactory()
+    message, admins = MessageFactory(parent=parent, status=PENDING), [SuperAdminFactory() for _ in range(8)]
+
+    def decide(number: int) -> Any:
+        try:
+            return approve_message(message_id=message.pk, by=admins[number]).status
+        except NotInThisState as refused:
+            return refused.code
+
+    assert sorted(race(8, decide)) == ["message_state_changed"] * 7 + ["published"]
+    parent.refresh_from_db()
+    assert (parent.reply_count, LogEntry.objects.count()) == (1, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_hiding_a_thread_while_it_is_answered_deadlocks_nobody(settings: Any) -> None:
+    """Replies, quotes of one another and decisions on them at once: each answers, and the counts are the rows."""
+    settings.HOURLY_LIMITS = dict.fromkeys(settings.HOURLY_LIMITS, 10**6)
+    posts = [MessageFactory() for _ in range(3)]
+    page, agent, admin = posts[0].page, working_agent(), SuperAdminFactory()
+    Message.objects.update(page=page)
+
+    def work(number: int) -> set[int]:
+        statuses = set()
+        for step in range(6):
+            parent, quote = posts[(number + step) % 3], posts[(number + step + 1) % 3]
+            body = {"pageId": page.pk, "content": "x", "parentId": str(parent.pk), "quoteId": str(quote.pk)}
+            answer = agent.api.post("/api/messages", body)
+            statuses.add(answer.status)
+            message_id = UUID(answer.json["id"])
+            hide_message(message_id=message_id, by=admin)
+            if step % 2:
+                restore_message(message_id=message_id, by=admin)
+        return statuses
+
+    assert race(8, work) == [{201}] * 8
+    for post in posts:
+        post.refresh_from_db()
+        assert post.reply_count == post.replies.published().count()
+        assert post.quote_count == post.quotes.published().count()

@@ -1,0 +1,113 @@
+"""normalizeUrl: the operation. What the rules make of a URL is tested beside them (test_page_ids)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from messaging.models import Page
+from tests.agents.racing import race
+from tests.agents_at_work import working_agent
+from tests.api import Answer, Api
+from tests.factories import PersonFactory
+
+pytestmark = pytest.mark.django_db
+PATH = "/v1/presence/normalize-url"
+
+
+def normalize(url: Any, api: Api | None = None, **options: Any) -> Answer:
+    return (api or Api()).post(PATH, {"url": url}, **options)
+
+
+def test_the_answer_is_no_black_box() -> None:
+    answer = normalize("http://WWW.Example.com:80/a/../b/index.html?utm_source=x&b=2&a=1#top")
+    assert answer.status == 200
+    body = answer.json
+    assert body["normalizedUrl"] == "https://example.com/b?a=1&b=2"
+    assert body["removedParams"] == ["utm_source"]
+    assert body["rulesApplied"]
+    assert body["pageId"].startswith("p1_")
+    assert len(body["pageId"]) == 35
+
+
+def versions_of_rows() -> list[tuple[str, str]]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT ctid::text, xmin::text FROM messaging_page")
+        return cursor.fetchall()
+
+
+def test_a_page_is_recorded_once_and_then_only_read() -> None:
+    first = normalize("https://example.com/a")
+    again = normalize("http://www.example.com/a/")
+    assert first.json["pageId"] == again.json["pageId"]
+    page = Page.objects.get()
+    assert (page.pk, page.normalized_url) == (first.json["pageId"], first.json["normalizedUrl"])
+    before = versions_of_rows()
+    normalize("https://example.com/a")
+    assert versions_of_rows() == before
+
+
+def test_its_page_takes_posts() -> None:
+    page_id = normalize("https://example.com/a").json["pageId"]
+    assert working_agent().api.post("/api/messages", {"pageId": page_id, "content": "Hi"}).status == 201
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_at_once_record_it_once() -> None:
+    answers = race(10, lambda _index: normalize("https://example.com/new"))
+    assert {answer.status for answer in answers} == {200}
+    assert Page.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "example.com",
+        "/path",
+        "ftp://example.com/",
+        "javascript:alert(1)",
+        "https://",
+        "http://[::1",
+        "https://exa mple.com/",
+        "https://example.com/\u0001",
+        "https://example.com/\n",
+        "https://example.com:99999/",
+        "https://example.com/" + "a" * 2030,
+        "data:text/html,x",
+        "about:blank",
+        "x" * 100_000,
+    ],
+)
+def test_what_is_no_page_is_400_and_recorded_nowhere(url: str) -> None:
+    answer = normalize(url)
+    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_url", "url")
+    assert not Page.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"url": None}, {"url": 5}, {"url": ""}, {"url": ["https://a.eu"]}, {"URL": "https://a.eu"}]
+)
+def test_a_missing_url_is_400(body: Any) -> None:
+    answer = Api().post(PATH, body)
+    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_input", "url")
+
+
+def test_every_valid_caller_may_ask() -> None:
+    person = PersonFactory()
+    for api in (Api(), working_agent(scopes=["react"]).api, Api.as_person(person), Api.as_signed_in(person)):
+        assert normalize("https://example.com/", api).status == 200
+    answer = normalize("https://example.com/", Api({"Authorization": "Bearer cag_nonsense"}))
+    assert (answer.status, answer.error) == (401, "invalid_token")
+
+
+def test_120_a_minute_from_one_address(settings: Any) -> None:
+    assert settings.SOFT_THROTTLES["normalize_url"] == (120, 60)
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"normalize_url": (3, 60)}
+    statuses = [normalize("https://example.com/", address="10.0.0.1").status for _ in range(5)]
+    assert statuses == [200] * 3 + [429] * 2
+    refused = normalize("https://example.com/", address="10.0.0.1")
+    assert refused.error == "rate_limited"
+    assert 1 <= int(refused.headers["Retry-After"]) <= 60
+    assert normalize("https://example.com/", address="10.0.0.2").status == 200
