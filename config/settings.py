@@ -54,7 +54,7 @@ SOFT_THROTTLES = {
 }
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "config.apps.DeskConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
-from uuid import UUID
 
 from django.conf import settings
-from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
+from django.contrib import admin
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.http import HttpRequest
 from django.utils import timezone
 
 from config.api.ids import is_id
@@ -26,18 +19,35 @@ from embeds.embed_code import embed_code
 from embeds.models import Embed, EmbedStatus
 from embeds.path_patterns import shows_on
 from embeds.services import disable_embed, enable_embed
+from messaging.desk import Decision, DeskAdmin
 
-REASON_MAX = 500
-DECISIONS: dict[str, Callable[..., Embed]] = {"disable": disable_embed, "enable": enable_embed}
+DISABLE = Decision(
+    name="disable",
+    label="Disable",
+    asks="The widget disappears from its pages at once and takes no more posts. Its owner cannot switch it on again.",
+    done="disabled",
+    run=lambda row, **given: disable_embed(embed_id=row.pk, **given),
+    fits=lambda row: row.status != EmbedStatus.DISABLED,
+    needs_reason=True,
+)
+ENABLE = Decision(
+    name="enable",
+    label="Enable",
+    asks="The widget shows on its pages again.",
+    done="enabled",
+    run=lambda row, **given: enable_embed(embed_id=row.pk, **given),
+    fits=lambda row: row.status == EmbedStatus.DISABLED,
+)
 
 
 @admin.register(Embed)
-class EmbedAdmin(admin.ModelAdmin):
+class EmbedAdmin(DeskAdmin):
+    decisions = (DISABLE, ENABLE)
+    change_form_template = "admin/embeds/embed.html"
     list_display = ["name", "owner", "community", "status", "runs_on", "created_at"]
     list_filter = ["status", "created_at"]
     list_select_related = ["owner", "community"]
     ordering = ["-created_at", "-id"]
-    show_full_result_count = False
     search_fields = ["name"]
     search_help_text = "Part of a name, an @handle, an id, or a domain as in the whitelist."
     fields = [
@@ -58,21 +68,6 @@ class EmbedAdmin(admin.ModelAdmin):
     ]
     readonly_fields = ["chart", "code"]
 
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return bool(request.user.is_active and request.user.is_superuser)
-
-    def has_view_permission(self, request: HttpRequest, obj: Embed | None = None) -> bool:
-        return self.has_module_permission(request)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Embed | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Embed | None = None) -> bool:
-        return False
-
     def get_queryset(self, request: HttpRequest) -> QuerySet[Embed]:
         return Embed.objects.live()
 
@@ -82,41 +77,9 @@ class EmbedAdmin(admin.ModelAdmin):
         term = search_term.strip()
         return (queryset.filter(_named(term)) if term else queryset), False
 
-    def get_urls(self) -> list[URLPattern]:
-        return [
-            path(
-                f"<uuid:embed_id>/{decision}/",
-                self.admin_site.admin_view(partial(self.decide, decision=decision)),
-                name=f"embeds_embed_{decision}",
-            )
-            for decision in DECISIONS
-        ] + super().get_urls()
-
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        embed = self.get_object(request, object_id) if self.has_view_permission(request) else None
+    def facts(self, request: HttpRequest, row: Embed) -> dict[str, Any]:
         address = request.GET.get("address", "").strip()
-        more = {
-            "decision": None if embed is None else _decision_for(embed),
-            "address": address,
-            "verdict": verdict(embed, address) if embed is not None and address else "",
-        }
-        return super().change_view(request, object_id, form_url, (extra_context or {}) | more)
-
-    def decide(self, request: HttpRequest, embed_id: UUID, decision: str) -> HttpResponse:
-        """GET asks, POST does."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        embed = get_object_or_404(self.get_queryset(request), pk=embed_id)
-        if request.method == "POST":
-            reason = request.POST.get("reason", "").strip()[:REASON_MAX]
-            DECISIONS[decision](embed_id=embed_id, by=request.user, reason=reason)
-            self.message_user(request, f"{embed.name}: {decision}d.", messages.SUCCESS)
-            return HttpResponseRedirect(reverse("admin:embeds_embed_change", args=[embed_id]))
-        more = {"embed": embed, "decision": decision, "reason_max": REASON_MAX, "opts": self.opts}
-        context = self.admin_site.each_context(request) | more | {"title": f"{decision.title()} this embed?"}
-        return TemplateResponse(request, "admin/embeds/embed/decide.html", context)
+        return {"address": address, "verdict": verdict(row, address) if address else ""}
 
     @admin.display(description="runs on")
     def runs_on(self, embed: Embed) -> str:
@@ -144,10 +107,6 @@ def verdict(embed: Embed, address: str) -> str:
     if not shows_on(embed.page_rules, urlsplit(address).path or "/"):
         return "Not shown: its page rules leave this path out."
     return "Shown."
-
-
-def _decision_for(embed: Embed) -> str:
-    return "enable" if embed.status == EmbedStatus.DISABLED else "disable"
 
 
 def _named(term: str) -> Q:

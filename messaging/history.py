@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db import models
+from django.db.models import Q
 
 from messaging.models import Account
 
@@ -19,3 +22,11 @@ def record_decision(*, by: Account, about: models.Model, verb: str, reason: str 
         action_flag=CHANGE,
         change_message=f"{verb}: {reason}" if reason else f"{verb}.",
     )
+
+
+def decisions_about(rows: Iterable[models.Model], *, latest: int) -> list[LogEntry]:
+    """What was decided about any of these rows, newest first."""
+    about = Q(pk__in=[])
+    for row in rows:
+        about |= Q(content_type=ContentType.objects.get_for_model(row), object_id=str(row.pk))
+    return list(LogEntry.objects.filter(about).select_related("user", "content_type").order_by("-pk")[:latest])

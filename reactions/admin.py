@@ -1,39 +1,23 @@
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any, cast
-
 from django.contrib import admin
-from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from config.api.ids import is_id
+from messaging.desk import DeskAdmin
 from reactions.emoji import one_emoji
 from reactions.models import NO_EMOJI, Reaction
 
-COUNTED_MAX = 10_000
-
-
-class CountsSoFar(Paginator):
-    """Counts no further than a moderator pages: the table may hold millions of rows."""
-
-    @cached_property
-    def count(self) -> int:
-        rows = cast("QuerySet[Reaction]", self.object_list)
-        return rows[: COUNTED_MAX + 1].count()
-
 
 @admin.register(Reaction)
-class ReactionAdmin(admin.ModelAdmin):
+class ReactionAdmin(DeskAdmin):
     """To look only: what somebody reacted is theirs to change, and the counts follow the services."""
 
     list_display = ["emoji", "account", "account_kind", "message_id", "created_at"]
     list_filter = ["account__kind", "created_at"]
     list_select_related = ["account"]
     ordering = ["-id"]
-    paginator = CountsSoFar
-    show_full_result_count = False
     search_fields = ["id"]
     search_help_text = "The id of a post or of an account, a @handle, or an emoji."
     fields = ["id", "message_id", "account", "emoji", "created_at"]
@@ -49,21 +33,6 @@ class ReactionAdmin(admin.ModelAdmin):
     def account_kind(self, reaction: Reaction) -> str:
         return reaction.account.kind
 
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return _is_super_admin(request)
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return _is_super_admin(request)
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
 
 def _named(term: str) -> Q:
     if is_id(term):
@@ -72,7 +41,3 @@ def _named(term: str) -> Q:
     if term.startswith("@"):
         return Q(account__handle=term[1:].lower())
     return Q(emoji=one_emoji(term) or term)
-
-
-def _is_super_admin(request: HttpRequest) -> bool:
-    return bool(request.user.is_active and request.user.is_superuser)

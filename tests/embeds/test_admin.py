@@ -66,7 +66,7 @@ def test_change_page_shows_the_chart_and_the_code(admin: Client) -> None:
     assert f"<title>{today}: 1 views, 0 clicks, 1 visitors</title>" in text
     assert "&lt;script async src=" in text
     assert "<b>Bold</b>" not in text
-    assert 'href="disable/"' in text
+    assert f'href="{LIST}{embed.pk}/disable/"' in text
 
 
 def test_chart_is_one_well_formed_picture_without_script_or_style() -> None:
@@ -95,7 +95,7 @@ def test_disable_asks_first_and_keeps_who_and_why(admin: Client, boss: Account) 
     assert embed.status == EmbedStatus.DISABLED
     entry = LogEntry.objects.get(object_id=str(embed.pk))
     assert (entry.user_id, entry.change_message) == (boss.pk, "Disabled: Spam on every page")
-    assert 'href="enable/"' in page(admin, embed).content.decode()
+    assert f'href="{LIST}{embed.pk}/enable/"' in page(admin, embed).content.decode()
     admin.post(f"{LIST}{embed.pk}/enable/")
     embed.refresh_from_db()
     assert embed.status == EmbedStatus.ACTIVE

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Max, OuterRef, QuerySet, Subquery
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+from agents.admin.background import active_token_count
+from agents.admin.grant import GrantForm
+from agents.admin.tokens import REVOKE
+from agents.admin.words import agent_badge, communities_in_short, communities_in_words, scopes_in_words, token_badge
+from agents.models import Agent, AgentRequest, AgentToken, Scope
+from agents.refusals import KEPT_DAYS, refused_calls
+from agents.services import freeze_agent, narrow_agent, revoke_agent_tokens, unfreeze_agent
+from config.api.limits import usages_of
+from messaging.desk import Decision, DeskAdmin
+from messaging.desk.display import age, badge, link
+from messaging.history import decisions_about
+from messaging.models import Message
+
+TOKENS_SHOWN_MAX = 50
+POSTS_SHOWN_MAX = 10
+DECISIONS_SHOWN_MAX = 10
+
+FREEZE = Decision(
+    name="freeze",
+    label="Freeze",
+    asks="All its tokens stop working at once. Unfreezing lets them work again.",
+    done="frozen",
+    run=lambda row, **given: freeze_agent(agent=row, **given),
+    fits=lambda row: row.frozen_at is None,
+    needs_reason=True,
+    at_hand=True,
+)
+UNFREEZE = Decision(
+    name="unfreeze",
+    label="Unfreeze",
+    asks="Its tokens that are neither revoked nor expired work again.",
+    done="unfrozen",
+    run=lambda row, **given: unfreeze_agent(agent=row, **given),
+    fits=lambda row: row.frozen_at is not None,
+    at_hand=True,
+)
+NARROW = Decision(
+    name="narrow",
+    label="Narrow",
+    asks="Untick what the agent shall lose. It holds at once for all its tokens, and cannot be widened again.",
+    done="narrowed",
+    run=lambda row, **given: narrow_agent(agent=row, **given),
+    form=GrantForm,
+    needs_reason=True,
+    bulk=False,
+)
+REVOKE_ALL = Decision(
+    name="revoke",
+    label="Revoke all tokens",
+    asks="Every active token stops working at once and for good. The operator can make new ones, unless it is frozen.",
+    done="all tokens revoked",
+    run=lambda row, **given: revoke_agent_tokens(agent=row, **given),
+    needs_reason=True,
+)
+
+
+@admin.register(Agent)
+class AgentAdmin(DeskAdmin):
+    decisions = (FREEZE, UNFREEZE, NARROW, REVOKE_ALL)
+    change_form_template = "admin/agents/agent.html"
+    list_display = ["account", "name", "operated_by", "state", "may", "where", "tokens", "last_used", "since"]
+    list_filter = [("frozen_at", admin.EmptyFieldListFilter), "created_at"]
+    list_select_related = ["account", "operator"]
+    search_fields = ["account__handle", "account__name", "operator__handle"]
+    search_help_text = "Part of the agent's handle or name, or of its operator's handle."
+    ordering = ["-created_at", "-pk"]
+    fields = ["state", "name", "operated_by", "may", "communities", "since"]
+    readonly_fields = ["name", "operated_by", "state", "may", "where", "communities", "tokens", "last_used", "since"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Agent]:
+        used = (
+            AgentToken.objects.filter(agent=OuterRef("pk")).order_by().values("agent").annotate(at=Max("last_used_at"))
+        )
+        return Agent.objects.select_related("account", "operator", "frozen_by").annotate(
+            active_tokens=active_token_count(), used_at=Subquery(used.values("at"))
+        )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        return super().get_search_results(request, queryset, search_term.replace("@", ""))
+
+    def standing(self, row: Agent) -> str:
+        if row.frozen_at is None:
+            return ""
+        return f"frozen by {row.frozen_by} on {row.frozen_at:%Y-%m-%d at %H:%M} UTC: {row.freeze_reason}"
+
+    def facts(self, request: HttpRequest, row: Agent) -> dict[str, Any]:
+        tokens = list(row.tokens.defer("digest").order_by("-created_at", "-pk")[:TOKENS_SHOWN_MAX])
+        asked = AgentRequest.objects.filter(agent=row).first()
+        posts = Message.objects.filter(author=row.pk).select_related("community").order_by("-created_at", "-pk")
+        return {
+            "standing": self.standing(row),
+            "request_row": asked,
+            "tokens": [(token, token_badge(token)) for token in tokens],
+            "revoke": REVOKE,
+            "posts": posts[:POSTS_SHOWN_MAX],
+            "refused": refused_calls(row.pk),
+            "refused_days": KEPT_DAYS,
+            "usages": usages_of(row.pk, Scope.values),
+            "decided": decisions_about([row, *tokens, *([asked] if asked else [])], latest=DECISIONS_SHOWN_MAX),
+        }
+
+    @admin.display(description="name", ordering="account__name")
+    def name(self, row: Agent) -> str:
+        return row.account.name
+
+    @admin.display(description="operator", ordering="operator__handle")
+    def operated_by(self, row: Agent) -> str | SafeString:
+        return link(row.operator)
+
+    @admin.display(description="state", ordering="frozen_at")
+    def state(self, row: Agent) -> SafeString:
+        return agent_badge(row)
+
+    @admin.display(description="may")
+    def may(self, row: Agent) -> str:
+        return scopes_in_words(row.scopes)
+
+    @admin.display(description="where")
+    def where(self, row: Agent) -> str:
+        return communities_in_short(row.community_ids)
+
+    @admin.display(description="where")
+    def communities(self, row: Agent) -> str | SafeString:
+        return communities_in_words(row.community_ids)
+
+    @admin.display(description="active tokens")
+    def tokens(self, row: Any) -> str | SafeString:
+        return badge(row.active_tokens) if row.active_tokens else "none"
+
+    @admin.display(description="last used")
+    def last_used(self, row: Any) -> str | SafeString:
+        return age(row.used_at)
+
+    @admin.display(description="since", ordering="created_at")
+    def since(self, row: Agent) -> str | SafeString:
+        return age(row.created_at)

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import F, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from agents.admin.background import agents_of, look_alikes, next_waiting, other_requests
+from agents.admin.grant import GrantForm
+from agents.admin.words import communities_in_short, communities_in_words, request_badge, scopes_in_words
+from agents.models import AgentRequest, RequestStatus
+from agents.services import approve_request, reject_request
+from messaging.desk import Decision, DeskAdmin, Waiting
+from messaging.desk.display import NOTHING, age, link, outside, page_of, plain
+
+
+def _is_pending(request: AgentRequest) -> bool:
+    return request.status == RequestStatus.PENDING
+
+
+APPROVE = Decision(
+    name="approve",
+    label="Approve",
+    asks="The agent exists at once, and the requester can make tokens for it. Untick what it shall not have.",
+    done="approved",
+    run=lambda row, **given: approve_request(request_id=row.pk, **given),
+    fits=_is_pending,
+    form=GrantForm,
+    bulk=False,
+)
+REJECT = Decision(
+    name="reject",
+    label="Reject",
+    asks="The requester reads the reason. The handle is free again.",
+    done="rejected",
+    run=lambda row, **given: reject_request(request_id=row.pk, **given),
+    fits=_is_pending,
+    needs_reason=True,
+)
+
+
+@admin.register(AgentRequest)
+class AgentRequestAdmin(DeskAdmin):
+    """The queue: what is undecided comes first, the oldest of it at the top."""
+
+    decisions = (APPROVE, REJECT)
+    change_form_template = "admin/agents/request.html"
+    list_display = ["agent", "agent_name", "asked_by", "state", "wants", "where", "asked", "decided"]
+    list_display_links = ["agent"]
+    list_filter = ["status", "created_at"]
+    list_select_related = ["requester", "decided_by"]
+    search_fields = ["agent_handle", "agent_name", "requester__handle"]
+    search_help_text = "Part of the agent's handle or name, or of the requester's handle."
+    ordering = [F("decided_at").desc(), "created_at", "pk"]
+    fieldsets = [
+        (None, {"fields": ["state", "agent_name", "agent", "purpose_as_text", "site", "wants", "communities"]}),
+        ("Who asks", {"fields": ["asked_by", "since", "asked"]}),
+    ]
+    readonly_fields = [
+        *("agent", "asked_by", "state", "wants", "where", "asked", "decided"),
+        *("purpose_as_text", "site", "communities", "since"),
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AgentRequest]:
+        return AgentRequest.objects.with_accounts()
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        return super().get_search_results(request, queryset, search_term.replace("@", ""))
+
+    def waiting(self) -> Waiting:
+        url = reverse("admin:agents_agentrequest_changelist") + f"?status__exact={RequestStatus.PENDING}"
+        return Waiting.of("agent requests", AgentRequest.objects.pending(), url)
+
+    def title_of(self, row: AgentRequest) -> str:
+        return f"@{row.agent_handle}: {'decide' if _is_pending(row) else row.status}"
+
+    def standing(self, row: AgentRequest) -> str:
+        if row.decided_by is None or row.decided_at is None:
+            return ""
+        return f"{row.status} by {row.decided_by} on {row.decided_at:%Y-%m-%d at %H:%M} UTC"
+
+    def facts(self, request: HttpRequest, row: AgentRequest) -> dict[str, Any]:
+        return {
+            "standing": self.standing(row),
+            "look_alikes": look_alikes(row.agent_handle),
+            "agents": agents_of(row.requester, besides=row.agent_id),
+            "requests": other_requests(row),
+            "next_waiting": next_waiting(row),
+        }
+
+    def page_after(self, request: HttpRequest, decision: Decision, row: AgentRequest) -> str:
+        following = next_waiting(row)
+        return page_of(following) if following else reverse("admin:agents_agentrequest_changelist")
+
+    @admin.display(description="agent", ordering="agent_handle")
+    def agent(self, row: AgentRequest) -> str:
+        return f"@{row.agent_handle}"
+
+    @admin.display(description="asked by", ordering="requester__handle")
+    def asked_by(self, row: AgentRequest) -> str | SafeString:
+        return link(row.requester)
+
+    @admin.display(description="person since")
+    def since(self, row: AgentRequest) -> str | SafeString:
+        return age(row.requester.created_at)
+
+    @admin.display(description="state", ordering="status")
+    def state(self, row: AgentRequest) -> SafeString:
+        return request_badge(row.status)
+
+    @admin.display(description="may")
+    def wants(self, row: AgentRequest) -> str:
+        return scopes_in_words(row.scopes)
+
+    @admin.display(description="where")
+    def where(self, row: AgentRequest) -> str:
+        return communities_in_short(row.community_ids)
+
+    @admin.display(description="where")
+    def communities(self, row: AgentRequest) -> str | SafeString:
+        return communities_in_words(row.community_ids)
+
+    @admin.display(description="age", ordering="created_at")
+    def asked(self, row: AgentRequest) -> str | SafeString:
+        return age(row.created_at)
+
+    @admin.display(description="decided by", ordering="decided_at")
+    def decided(self, row: AgentRequest) -> str:
+        return str(row.decided_by) if row.decided_by else NOTHING
+
+    @admin.display(description="purpose")
+    def purpose_as_text(self, row: AgentRequest) -> str | SafeString:
+        return plain(row.purpose)
+
+    @admin.display(description="website")
+    def site(self, row: AgentRequest) -> str | SafeString:
+        return outside(row.website)

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+from agents.admin.words import token_badge
+from agents.models import AgentToken, TokenStatus
+from agents.services import revoke_token
+from messaging.desk import Decision, DeskAdmin
+from messaging.desk.display import age, link
+
+REVOKE = Decision(
+    name="revoke",
+    label="Revoke",
+    asks="The token stops working at once and for good.",
+    done="revoked",
+    run=lambda row, **given: revoke_token(token_id=row.pk, **given),
+    fits=lambda row: row.status == TokenStatus.ACTIVE,
+    needs_reason=True,
+)
+
+
+@admin.register(AgentToken)
+class AgentTokenAdmin(DeskAdmin):
+    decisions = (REVOKE,)
+    list_display = ["prefix", "of_agent", "label", "state", "made", "expires", "last_used", "revoke_reason"]
+    list_filter = [("revoked_at", admin.EmptyFieldListFilter), "expires_at"]
+    search_fields = ["prefix", "label", "agent__account__handle"]
+    search_help_text = "Part of the token's prefix or label, or of its agent's handle."
+    ordering = ["-created_at", "-id"]
+    fields = [
+        *("state", "prefix", "label", "of_agent", "made_by", "created_at", "expires_at", "last_used_at"),
+        *("revoked_at", "revoked_by", "revoke_reason"),
+    ]
+    readonly_fields = ["of_agent", "state", "made", "made_by", "expires", "last_used"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AgentToken]:
+        return AgentToken.objects.with_accounts().select_related("created_by", "revoked_by")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        return super().get_search_results(request, queryset, search_term.replace("@", ""))
+
+    def title_of(self, row: AgentToken) -> str:
+        return f"Token {row}"
+
+    def standing(self, row: AgentToken) -> str:
+        return f"of {row.agent}, {row.status}"
+
+    @admin.display(description="agent", ordering="agent__account__handle")
+    def of_agent(self, row: AgentToken) -> str | SafeString:
+        return link(row.agent)
+
+    @admin.display(description="state")
+    def state(self, row: AgentToken) -> SafeString:
+        return token_badge(row)
+
+    @admin.display(description="made", ordering="created_at")
+    def made(self, row: AgentToken) -> str | SafeString:
+        return age(row.created_at)
+
+    @admin.display(description="made by")
+    def made_by(self, row: AgentToken) -> str | SafeString:
+        return link(row.created_by)
+
+    @admin.display(description="expires", ordering="expires_at")
+    def expires(self, row: AgentToken) -> str | SafeString:
+        return age(row.expires_at)
+
+    @admin.display(description="last used", ordering="last_used_at")
+    def last_used(self, row: AgentToken) -> str | SafeString:
+        return age(row.last_used_at)

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+from messaging.desk import DeskAdmin
+from messaging.desk.display import age
+from messaging.models import Account, Message
+
+POSTS_SHOWN_MAX = 10
+
+
+@admin.register(Account)
+class AccountAdmin(DeskAdmin):
+    """Who somebody is. People and agents, to look at."""
+
+    change_form_template = "admin/messaging/account.html"
+    list_display = ["handle_shown", "name", "kind", "is_active", "is_superuser", "since"]
+    list_filter = ["kind", "is_active", "is_superuser", "created_at"]
+    search_fields = ["handle", "name"]
+    search_help_text = "Part of a handle or a name."
+    ordering = ["-created_at", "-pk"]
+    fields = ["handle_shown", "name", "kind", "id", "is_active", "is_staff", "is_superuser", "since", "last_login"]
+    readonly_fields = ["handle_shown", "since"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
+        return Account.objects.defer("password")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        return super().get_search_results(request, queryset, search_term.replace("@", ""))
+
+    def facts(self, request: HttpRequest, row: Account) -> dict[str, Any]:
+        posts = Message.objects.filter(author=row).select_related("community").order_by("-created_at", "-pk")
+        return {"posts": posts[:POSTS_SHOWN_MAX]}
+
+    @admin.display(description="handle", ordering="handle")
+    def handle_shown(self, row: Account) -> str:
+        return f"@{row.handle}"
+
+    @admin.display(description="since", ordering="created_at")
+    def since(self, row: Account) -> str | SafeString:
+        return age(row.created_at)

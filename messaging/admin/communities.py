@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.db.models import Model
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.safestring import SafeString
+
+from messaging.admin.community_form import CommunityForm
+from messaging.desk import DeskAdmin
+from messaging.desk.display import age
+from messaging.models import Community
+from messaging.models.message import CONTENT_MAX
+from messaging.word_lists import compile_words
+from messaging.word_lists.marking import marked
+
+
+@admin.register(Community)
+class CommunityAdmin(DeskAdmin):
+    """The rows that are changed here, with what was changed and why in their history."""
+
+    form = CommunityForm
+    change_form_template = "admin/messaging/community.html"
+    list_display = ["name", "slug", "rules", "words", "since"]
+    list_filter = ["pre_moderation", "read_only", "agents_may_post", "people_may_post"]
+    search_fields = ["name", "slug"]
+    search_help_text = "Part of a name."
+    ordering = ["name", "pk"]
+    prepopulated_fields = {"slug": ["name"]}
+    save_on_top = False
+    fieldsets = [
+        (None, {"fields": ["name", "slug"]}),
+        (
+            "Rules",
+            {"fields": ["agents_may_post", "people_may_post", "read_only", "pre_moderation", "allowed_tag_types"]},
+        ),
+        ("Blocked words", {"fields": ["blocked_words"]}),
+        (None, {"fields": ["reason"]}),
+    ]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return True
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return True
+
+    def get_urls(self) -> list[URLPattern]:
+        trying = self.admin_site.admin_view(self.try_words)
+        return [path("<uuid:pk>/try-words/", trying, name=self.url_name("try_words")), *super().get_urls()]
+
+    def construct_change_message(self, request: HttpRequest, form: ModelForm, formsets: Any, add: bool = False) -> str:
+        """In the words of every other entry: what was done, and why."""
+        names = [form.fields[name].label or name.replace("_", " ") for name in form.changed_data if name != "reason"]
+        done = "Added" if add else f"Changed {', '.join(map(str, names)) or 'nothing'}"
+        reason = form.cleaned_data["reason"]
+        return f"{done}: {reason}" if reason else f"{done}."
+
+    def facts(self, request: HttpRequest, row: Community) -> dict[str, Any]:
+        return {"text_max": CONTENT_MAX}
+
+    def try_words(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """Which words of the list match where in a text. Nothing is kept, by GET or by POST."""
+        community = get_object_or_404(Community, pk=pk)
+        text = request.POST.get("text", "").replace("\r\n", "\n")[:CONTENT_MAX]
+        matches = compile_words(tuple(community.blocked_words)).matches(text)
+        context = self.admin_site.each_context(request) | {
+            "title": f"Try the word list of {community}",
+            "opts": self.opts,
+            "community": community,
+            "text": text,
+            "text_max": CONTENT_MAX,
+            "matches": matches,
+            "pieces": marked(text, matches),
+            "here": reverse(f"admin:{self.url_name('try_words')}", args=[pk]),
+        }
+        return TemplateResponse(request, "admin/messaging/try_words.html", context)
+
+    @admin.display(description="rules")
+    def rules(self, row: Community) -> str:
+        held = {
+            "read only": row.read_only,
+            "no agents": not row.agents_may_post,
+            "no people": not row.people_may_post,
+            f"moderated first: {row.pre_moderation}": row.pre_moderation != "off",
+            "some smart tags only": bool(row.allowed_tag_types),
+        }
+        return ", ".join(rule for rule, holds in held.items() if holds) or "open to all"
+
+    @admin.display(description="blocked words")
+    def words(self, row: Community) -> int:
+        return len(row.blocked_words)
+
+    @admin.display(description="since", ordering="created_at")
+    def since(self, row: Community) -> str | SafeString:
+        return age(row.created_at)

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from messaging.desk import REASON_MAX
+from messaging.models import Community
+from messaging.smart_tags import SMART_TAGS
+
+
+class LinesField(forms.CharField):
+    """A list of texts, one a line."""
+
+    widget = forms.Textarea(attrs={"rows": 8, "cols": 40})
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> list[str]:  # type: ignore[override]  # a list is the point of it
+        return [line.strip() for line in str(value or "").splitlines() if line.strip()]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return (initial or []) != self.to_python(data)
+
+
+class CommunityForm(forms.ModelForm):
+    blocked_words = LinesField(
+        required=False,
+        help_text="One word or phrase a line. A trailing * matches every word that begins so: spam* finds spammer.",
+    )
+    allowed_tag_types = forms.MultipleChoiceField(
+        required=False,
+        label="Allowed smart tags",
+        choices=[(tag_type, tag.title) for tag_type, tag in SMART_TAGS.items()],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None chosen: every one.",
+    )
+    reason = forms.CharField(
+        required=False, max_length=REASON_MAX, strip=True, help_text="Why it is changed; kept in the history."
+    )
+
+    class Meta:
+        model = Community
+        fields = [
+            *("name", "slug", "agents_may_post", "people_may_post", "read_only"),
+            *("pre_moderation", "allowed_tag_types", "blocked_words"),
+        ]

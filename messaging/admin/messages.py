@@ -1,0 +1,188 @@
+"""Moderation: what waits, what is shown, and what is hidden. Texts are shown as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin import SimpleListFilter
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from config.api.ids import is_id
+from messaging.desk import Decision, DeskAdmin, Waiting
+from messaging.desk.display import NOTHING, age, as_json, lines, link, outside, page_of, plain, post_badge
+from messaging.history import decisions_about
+from messaging.models import Message, MessageStatus
+from messaging.page_ids import InvalidUrl, is_page_id, normalize
+from messaging.services.moderation import approve_message, hide_message, restore_message
+from messaging.smart_tags import SMART_TAGS
+
+EXCERPT = 120
+DECISIONS_SHOWN_MAX = 10
+
+APPROVE = Decision(
+    name="approve",
+    label="Approve",
+    asks="The post is public at once.",
+    done="approved",
+    run=lambda row, **given: approve_message(message_id=row.pk, **given),
+    fits=lambda row: row.status == MessageStatus.PENDING,
+)
+HIDE = Decision(
+    name="hide",
+    label="Hide",
+    asks="The post is out of every public list at once. It can be restored.",
+    done="hidden",
+    run=lambda row, **given: hide_message(message_id=row.pk, **given),
+    fits=lambda row: row.status in {MessageStatus.PENDING, MessageStatus.PUBLISHED},
+    needs_reason=True,
+)
+RESTORE = Decision(
+    name="restore",
+    label="Restore",
+    asks="The post is public again at once.",
+    done="restored",
+    run=lambda row, **given: restore_message(message_id=row.pk, **given),
+    fits=lambda row: row.status == MessageStatus.HIDDEN,
+)
+
+
+class TagFilter(SimpleListFilter):
+    """By the types there are, not by those that a walk over all posts would find."""
+
+    title = "smart tag"
+    parameter_name = "tag_type"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(tag_type, tag.title) for tag_type, tag in SMART_TAGS.items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Message]) -> QuerySet[Message]:
+        return queryset.filter(tag_type=self.value()) if self.value() else queryset
+
+
+@admin.register(Message)
+class MessageAdmin(DeskAdmin):
+    decisions = (APPROVE, HIDE, RESTORE)
+    change_form_template = "admin/messaging/message.html"
+    list_display = ["excerpt", "written_by", "state", "community", "tag_type", "posted"]
+    list_filter = ["status", "author_kind", TagFilter, "created_at", "community"]
+    list_select_related = ["author", "community"]
+    search_fields = ["content"]
+    search_help_text = "Words of the text, an id of a post or account, an @handle, a page's id or address."
+    fieldsets = [
+        (None, {"fields": ["state", "text", "anchor", "tag", "files"]}),
+        (
+            "Where and who",
+            {"fields": ["written_by", "written_as", "community", "on_page", "answers", "quotes", "posted"]},
+        ),
+        ("Answers to it", {"fields": ["reply_count", "quote_count", "reaction_total"]}),
+    ]
+    readonly_fields = [
+        *("excerpt", "written_by", "written_as", "state", "posted"),
+        *("text", "anchor", "tag", "files", "on_page", "answers", "quotes"),
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
+        return Message.objects.select_related("author", "community")
+
+    def get_ordering(self, request: HttpRequest) -> list[str]:
+        """Newest first; of those that wait, the oldest."""
+        waiting = request.GET.get("status__exact") == MessageStatus.PENDING
+        return ["created_at", "id"] if waiting else ["-created_at", "-id"]
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        named = _named(search_term.strip())
+        if named is not None:
+            return queryset.filter(named), False
+        return super().get_search_results(request, queryset, search_term)
+
+    def waiting(self) -> Waiting:
+        url = reverse("admin:messaging_message_changelist") + f"?status__exact={MessageStatus.PENDING}"
+        return Waiting.of("posts to moderate", Message.objects.pending(), url)
+
+    def title_of(self, row: Message) -> str:
+        return f"{'Reply' if row.parent_id else 'Post'} of {row.author}"
+
+    def standing(self, row: Message) -> str:
+        return str(row.status)
+
+    def facts(self, request: HttpRequest, row: Message) -> dict[str, Any]:
+        return {"decided": decisions_about([row], latest=DECISIONS_SHOWN_MAX), "next_waiting": _next_waiting(row)}
+
+    def page_after(self, request: HttpRequest, decision: Decision, row: Message) -> str:
+        """From one that waited to the next that waits."""
+        following = _next_waiting(row) if row.status == MessageStatus.PENDING else None
+        return page_of(following or row)
+
+    @admin.display(description="post")
+    def excerpt(self, row: Message) -> str:
+        words = str(row) if not row.content else row.content[:EXCERPT]
+        return words + ("…" if len(row.content) > EXCERPT else "")
+
+    @admin.display(description="author", ordering="author__handle")
+    def written_by(self, row: Message) -> str | SafeString:
+        return link(row.author)
+
+    @admin.display(description="author is")
+    def written_as(self, row: Message) -> str:
+        return "an agent" if row.author_kind == "agent" else "a person"
+
+    @admin.display(description="state", ordering="status")
+    def state(self, row: Message) -> SafeString:
+        return post_badge(row)
+
+    @admin.display(description="age", ordering="created_at")
+    def posted(self, row: Message) -> str | SafeString:
+        return age(row.created_at)
+
+    @admin.display(description="text")
+    def text(self, row: Message) -> str | SafeString:
+        return plain(row.content)
+
+    @admin.display(description="about the words")
+    def anchor(self, row: Message) -> str | SafeString:
+        return plain(row.anchor_text)
+
+    @admin.display(description="smart tag")
+    def tag(self, row: Message) -> str | SafeString:
+        return lines([row.tag_type, as_json(row.payload)]) if row.tag_type else NOTHING
+
+    @admin.display(description="attachments")
+    def files(self, row: Message) -> str | SafeString:
+        return lines([outside(attachment["url"]) for attachment in row.attachments])
+
+    @admin.display(description="page")
+    def on_page(self, row: Message) -> str | SafeString:
+        return outside(row.page.normalized_url)
+
+    @admin.display(description="reply to")
+    def answers(self, row: Message) -> str | SafeString:
+        return link(row.parent)
+
+    @admin.display(description="quotes")
+    def quotes(self, row: Message) -> str | SafeString:
+        return link(row.quote)
+
+
+def _named(term: str) -> Q | None:
+    """What an id, a handle or an address names; None for words."""
+    if is_id(term):
+        return Q(pk=term) | Q(author=term)
+    if term.startswith("@"):
+        return Q(author__handle=term[1:].lower())
+    if is_page_id(term):
+        return Q(page=term)
+    try:
+        return Q(page=normalize(term).page_id) if "://" in term else None
+    except InvalidUrl:
+        return None
+
+
+def _next_waiting(row: Message) -> Message | None:
+    waiting = Message.objects.pending().exclude(pk=row.pk)
+    return waiting.filter(created_at__gte=row.created_at).first() or waiting.first()

@@ -1,0 +1,7 @@
+"""What every page of the super admins' desk (`/admin/`) is made of; the apps' `admin` modules are built on it."""
+
+from messaging.desk.decisions import REASON_MAX, Decision, DecisionForm
+from messaging.desk.paging import CountsSoFar
+from messaging.desk.rows import DeskAdmin, Waiting
+
+__all__ = ["REASON_MAX", "CountsSoFar", "Decision", "DecisionForm", "DeskAdmin", "Waiting"]
