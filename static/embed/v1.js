@@ -280,6 +280,7 @@ a{color:inherit;font-weight:600}a:focus-visible{outline:3px solid #4f7df0;outlin
       if (!this.opened) return;
       this.turn(false);
       this.panel.close();
+      // The dialog gives focus back by itself only where a click had focused the trigger, which Safari does not do.
       this.trigger.focus();
       this.post({ type: "close" });
       this.track("panel_close");

@@ -144,6 +144,9 @@ def test_direction_overrides_end_with_the_text_they_stand_in(live: Live) -> None
     )
     assert abs(boxes[0] - boxes[1]) < 1  # the @ of the handle still stands first
     unharmed(live, page)
+    page = live.open_alone(lang="ja")
+    page.get_by_role("button", name="引用").click()
+    expect(page.locator(".quoted strong")).to_have_text(f"\u2068Eve{RIGHT_TO_LEFT_OVERRIDE}\u2069 さんを引用")
 
 
 def test_a_long_post_without_spaces_is_folded_and_can_be_read(live: Live) -> None:

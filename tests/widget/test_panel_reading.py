@@ -14,7 +14,7 @@ from config.api.limits import Budget
 from messaging.models import Message
 from messaging.smart_tags import SMART_TAGS
 from reactions.services import set_reaction
-from tests.factories import AgentAccountFactory, PersonFactory
+from tests.factories import AgentAccountFactory, PageFactory, PersonFactory
 from tests.widget.live import Live, panel_frame
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -167,6 +167,23 @@ def refresh(page: Page) -> None:
     """Closing and opening refreshes at once, as the timer does after a while."""
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Talk").click()
+
+
+def test_only_the_page_that_the_loader_named_is_listened_to(live: Live) -> None:
+    page = live.context.new_page()
+    page.goto(live.url)
+    for origin, heard in ((live.host, True), ("https://elsewhere.example", False)):
+        page.evaluate(FRAME, f"{live.panel_url()}&origin={origin}")
+        panel = page.frame_locator("iframe").last
+        panel.locator(".thread[aria-busy=false]").wait_for()
+        live.message(content=f"Of the other page {heard}", page=PageFactory(url=f"{live.host}/host/{heard}"))
+        page.evaluate(TELL, f"{live.host}/host/{heard}")
+        page.wait_for_timeout(200)
+        expect(panel.locator("article")).to_have_count(1 if heard else 0)
+
+
+FRAME = "(src) => document.body.append(Object.assign(document.createElement('iframe'), { src }))"
+TELL = "(url) => document.querySelector('iframe:last-of-type').contentWindow.postMessage({ type: 'page', url }, '*')"
 
 
 def test_a_new_page_of_a_single_page_site_brings_its_own_thread(live: Live) -> None:

@@ -75,6 +75,15 @@ def test_sign_in_then_post_reply_quote_and_react(live: Live, ada: Account) -> No
     assert live.context.cookies() == []
 
 
+def test_a_whitelist_of_the_host_page_allows_the_panel_to_write(live: Live, ada: Account) -> None:
+    live.embed.domain_whitelist = ["localhost"]
+    live.embed.save()
+    live.signed_in(ada)
+    _, panel = live.open()
+    write(panel, "From an allowed page")
+    expect(panel.locator("article .content")).to_have_text(["From an allowed page"])
+
+
 def test_register_from_the_post_button_and_the_draft_is_sent(live: Live) -> None:
     page, panel = live.open()
     panel.get_by_label("Write a post…").fill("Written before signing in")

@@ -12,13 +12,20 @@ const ago = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short
 const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
 const calendarDay = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
 const moment = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeStyle: "short" });
+const TURNING = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 const STEPS = [["minute", 60], ["hour", 3600], ["day", 86400], ["week", 604800]];
 
 /** t("panel.replies", { n: 3 }): `{n}` is filled in; where the entry has plural forms, `n` picks one. */
 export function t(key, values = {}) {
   const entry = find(key);
   const text = typeof entry === "object" ? entry[plural.select(values.n)] || entry.other : entry;
-  return text.replace(/\{(\w+)\}/g, (_, name) => (typeof values[name] === "number" ? numbers.format(values[name]) : values[name]));
+  return text.replace(/\{(\w+)\}/g, (_, name) => blank(values[name]));
+}
+
+/** A name that could turn the words around it is wrapped in marks that end its effect (first strong isolate). */
+function blank(value) {
+  if (typeof value === "number") return numbers.format(value);
+  return TURNING.test(value) ? `\u2068${value}\u2069` : value;
 }
 
 export function has(key) {
