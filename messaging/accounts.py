@@ -15,7 +15,6 @@ from config.api.errors import InvalidInput
 from messaging.errors import HandleTaken, InvalidCredentials
 from messaging.look_alikes import Likeness, near, skeleton
 from messaging.models import Account, AccountKind, HandleClaim
-from messaging.models.account import HANDLE
 
 LOOK_ALIKES_MAX = 20
 
@@ -50,6 +49,7 @@ def create_person(
 ) -> Account:
     """A new person. Without a password nobody can sign in as them."""
     account = Account(handle=handle, name=name, is_staff=is_staff, is_superuser=is_superuser)
+    _check_fields(account)
     _check_password(password, account)
     claim_handle(handle=handle)
     account.password = make_password(password)
@@ -65,15 +65,16 @@ def ensure_person(
     person = Account.objects.select_for_update().filter(handle=handle, kind=AccountKind.HUMAN).first()
     if person is None:
         return create_person(
-            handle=_checked_handle(handle),
-            name=name or handle,
+            handle=handle,
+            name=handle if name is None else name,
             password=password,
             is_staff=is_staff,
             is_superuser=is_superuser,
         )
-    person.name = name or person.name
+    person.name = person.name if name is None else name
     person.is_staff |= is_staff
     person.is_superuser |= is_superuser
+    _check_fields(person)
     if password is not None:
         _check_password(password, person)
         person.set_password(password)
@@ -104,10 +105,11 @@ def account_record(account: Account) -> dict[str, Any]:
     return {"id": account.pk, "name": account.name, "handle": account.handle, "kind": account.kind}
 
 
-def _checked_handle(handle: str) -> str:
-    if not HANDLE.match(handle):
-        raise InvalidInput(field="handle", details="3 to 30 of a-z, 0-9 and underscore.")
-    return handle
+def _check_fields(account: Account) -> None:
+    try:
+        account.clean_fields(exclude=["password"])
+    except ValidationError as failure:
+        raise InvalidInput(field=next(iter(failure.message_dict)), details=failure.message_dict) from None
 
 
 def _check_password(password: str | None, account: Account) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
-from django.core.validators import RegexValidator
+from django.core.validators import MinLengthValidator, RegexValidator
 from django.db import models
 from django.db.models import F, Func, Value
 from django.db.models.functions import Replace
@@ -62,8 +62,8 @@ class Account(AbstractBaseUser, PermissionsMixin):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     kind = models.CharField(max_length=5, choices=AccountKind, default=AccountKind.HUMAN)
-    handle = models.CharField(max_length=HANDLE_MAX, unique=True, validators=[RegexValidator(HANDLE)])
-    name = models.CharField(max_length=NAME_MAX)
+    handle = models.CharField(max_length=HANDLE_MAX, unique=True, validators=[RegexValidator(rf"\A{HANDLE.pattern}")])
+    name = models.CharField(max_length=NAME_MAX, validators=[MinLengthValidator(NAME_MIN)])
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField("may open the admin", default=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)

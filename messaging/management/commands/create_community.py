@@ -41,8 +41,18 @@ class Command(BaseCommand):
                 rules=dict(_split(rule) for rule in options["rule"]),
             )
         except ValidationError as refusal:
-            raise CommandError("; ".join(refusal.messages)) from None
+            raise CommandError(_told(refusal)) from None
         self.stdout.write(json.dumps(community_record(community), default=str))
+
+
+NAMES = {column: rule for rule, (column, _read) in RULES.items()} | {"slug": "--slug", "blocked_words": "--block"}
+
+
+def _told(refusal: ValidationError) -> str:
+    """One line that names what was refused as the caller wrote it."""
+    if not hasattr(refusal, "error_dict"):
+        return "; ".join(refusal.messages)
+    return "; ".join(f"{NAMES.get(column, column)}: {' '.join(said)}" for column, said in refusal.message_dict.items())
 
 
 def _split(rule: str) -> tuple[str, str]:

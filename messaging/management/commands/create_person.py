@@ -20,7 +20,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("handle", help="3 to 30 of a-z, 0-9 and underscore")
-        parser.add_argument("--name", help="2 to 60 characters; the handle where absent")
+        parser.add_argument("--name", type=str.strip, help="2 to 60 characters; the handle where absent")
         parser.add_argument(
             "--password",
             help="8 characters at least; '-' asks for it, so that it stays out of the shell's history. "

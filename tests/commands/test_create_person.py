@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from messaging.accounts import sign_in
+from messaging.models import Account
+from tests.agents_at_work import working_agent
+from tests.api import Api
+from tests.commands.running import refused, run_json
+from tests.factories import PersonFactory
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "correct horse battery"
+
+
+def test_it_prints_the_person_it_made() -> None:
+    printed = run_json("create_person", "ada_l", "--name", "Ada Lovelace", "--password", PASSWORD)
+    account = Account.objects.get()
+    assert printed == {
+        "id": str(account.pk),
+        "handle": "ada_l",
+        "name": "Ada Lovelace",
+        "kind": "human",
+        "staff": False,
+        "superAdmin": False,
+    }
+    answer = Api().post("/api/auth/login", {"handle": "ada_l", "password": PASSWORD})
+    assert answer.json["user"]["id"] == printed["id"]
+
+
+def test_the_least_is_a_handle() -> None:
+    assert run_json("create_person", "ada_l")["name"] == "ada_l"
+    assert not Account.objects.get().has_usable_password()
+
+
+def test_again_it_sets_what_is_given_and_leaves_the_rest() -> None:
+    first = run_json("create_person", "ada_l", "--name", "Ada", "--password", PASSWORD, "--super-admin")
+    again = run_json("create_person", "ada_l")
+    assert again == first
+    assert (first["staff"], first["superAdmin"]) == (True, True)
+    renamed = run_json("create_person", "ada_l", "--name", "Ada Lovelace", "--password", "another horse battery")
+    assert renamed == first | {"name": "Ada Lovelace"}
+    assert sign_in(handle="ada_l", password="another horse battery").name == "Ada Lovelace"
+    assert Account.objects.count() == 1
+
+
+def test_staff_alone_is_no_super_admin() -> None:
+    printed = run_json("create_person", "ada_l", "--staff")
+    assert (printed["staff"], printed["superAdmin"]) == (True, False)
+
+
+def test_a_dash_reads_the_password_from_the_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(PASSWORD + "\n"))
+    run_json("create_person", "ada_l", "--password", "-")
+    assert sign_in(handle="ada_l", password=PASSWORD)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["Ada"], "handle"),
+        (["ab"], "handle"),
+        (["ada_l\n"], "handle"),
+        (["ada_l", "--name", "A"], "name"),
+        (["ada_l", "--name", "x" * 61], "name"),
+        (["ada_l", "--name", "  "], "name"),
+        (["ada_l", "--password", "short"], "password"),
+    ],
+)
+def test_what_it_refuses_it_says_in_a_line(arguments: list[str], said: str) -> None:
+    assert said in refused("create_person", *arguments)
+    assert not Account.objects.exists()
+
+
+@pytest.mark.parametrize("change", [["--name", "x" * 61], ["--password", "short"]])
+def test_a_refused_change_changes_nothing(change: list[str]) -> None:
+    before = PersonFactory(handle="ada_l", password=PASSWORD)
+    refused("create_person", "ada_l", "--super-admin", *change)
+    after: Any = Account.objects.get()
+    assert (after.name, after.password, after.is_superuser) == (before.name, before.password, False)
+
+
+def test_the_handle_of_an_agent_is_taken() -> None:
+    assert "handle_taken" in refused("create_person", working_agent().account.handle)

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+import shlex
+import stat
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+
+from agents.models import AgentRequest, AgentToken
+from messaging.models import Message
+from tests.api import Api
+from tests.commands.running import run, run_json
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, settings: Any) -> Path:
+    settings.DATA_DIR = tmp_path / "data"
+    return tmp_path / "data"
+
+
+def rows() -> Counter[str]:
+    # Sessions, history and the like may grow; what a reader sees may not.
+    return Counter({model.__name__: model._default_manager.count() for model in apps.get_models()})
+
+
+def test_it_fills_a_page_worth_looking_at(data: Path) -> None:
+    facts = run_json("demo", "--json")
+    assert json.loads((data / "demo.json").read_text()) == facts
+    posts = Api().get("/api/messages", pageId=facts["pageId"]).json["messages"]
+    assert {post["author"]["kind"] for post in posts} == {"human", "agent"}
+    assert any(post["tagType"] for post in posts)
+    assert any(post["quoteId"] for post in posts)
+    assert any(post["replyCount"] for post in posts)
+    assert any(post["reactionTotal"] for post in posts)
+    assert AgentRequest.objects.filter(status="pending").exists()
+    assert Api().get(f"/api/embeds/config/{facts['embedId']}").status == 200
+
+
+def test_its_people_can_sign_in_and_its_token_posts_by_the_printed_curl() -> None:
+    facts = run_json("demo", "--json")
+    for role in ("admin", "person"):
+        known = {name: facts[role][name] for name in ("handle", "password")}
+        assert Api().post("/api/auth/login", known).status == 200
+    words = shlex.split(facts["curl"].replace("\\\n", " "))
+    headers = dict(words[n + 1].split(": ", 1) for n, word in enumerate(words) if word == "-H")
+    body = json.loads(words[words.index("-d") + 1])
+    key = headers.pop("Idempotency-Key")
+    first, again = (Api(headers).post("/api/messages", body, key=key) for _ in range(2))
+    assert (first.status, again.body) == (201, first.body)
+
+
+def test_a_second_run_adds_nothing() -> None:
+    first = run_json("demo", "--json")
+    before = rows()
+    assert run_json("demo", "--json") == first
+    assert rows() == before
+
+
+def test_what_it_keeps_is_for_its_owner_alone(data: Path) -> None:
+    assert run("demo") == ""
+    assert stat.S_IMODE((data / "demo.json").stat().st_mode) == 0o600
+    assert [file.name for file in data.iterdir()] == ["demo.json"]
+
+
+def test_a_lost_file_costs_a_new_token_and_no_second_page(data: Path) -> None:
+    first = run_json("demo", "--json")
+    before = Message.objects.count()
+    (data / "demo.json").unlink()
+    second = run_json("demo", "--json")
+    assert second["agentToken"] != first["agentToken"]
+    assert Message.objects.count() == before
+    assert Api.as_agent(first["agentToken"]).get("/v1/agent/self").error == "token_revoked"
+    assert Api.as_agent(second["agentToken"]).get("/v1/agent/self").status == 200
+    assert AgentToken.objects.active().count() == 1

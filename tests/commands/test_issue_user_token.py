@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from messaging.models import Account
+from tests.api import Api
+from tests.commands.running import refused, run, run_json
+from tests.factories import AgentAccountFactory, PersonFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_prints_a_token_that_works_and_nothing_else() -> None:
+    person = PersonFactory()
+    (token,) = run("issue_user_token", person.handle).splitlines()
+    api = Api({"Authorization": f"Bearer {token}", "X-User-Id": str(person.pk)})
+    assert api.get("/v1/agent-tokens").status == 200
+
+
+def test_as_json_it_tells_what_goes_with_it() -> None:
+    person = PersonFactory()
+    printed = run_json("issue_user_token", person.handle, "--json")
+    assert printed["userId"] == str(person.pk)
+    left = datetime.fromisoformat(printed["expiresAt"]) - datetime.now(UTC)
+    assert timedelta(hours=11, minutes=59) < left <= timedelta(hours=12)
+
+
+def test_it_knows_active_people_only() -> None:
+    closed = PersonFactory()
+    Account.objects.filter(pk=closed.pk).update(is_active=False)
+    for handle in (closed.handle, AgentAccountFactory().handle, "nobody_here", ""):
+        assert "create_person" in refused("issue_user_token", handle)

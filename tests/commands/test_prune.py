@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from rest_framework_simplejwt.token_blacklist.models import BlacklistedToken, OutstandingToken
+
+from config.api.models import LedgerEntry, StoredResponse
+from messaging.models import Page
+from messaging.services import pruning
+from messaging.sign_in import end_session, start_session
+from tests.agents_at_work import working_agent
+from tests.commands.running import run, run_json
+from tests.factories import MessageFactory, PageFactory, PersonFactory
+
+pytestmark = pytest.mark.django_db
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def old_and_young() -> None:
+    """Two of everything that is kept for a while: one past its time, one a moment before."""
+    now, moment = timezone.now(), timedelta(minutes=1)
+    agent, page = working_agent(), PageFactory()
+    for age in (7 * DAY + moment, 7 * DAY - moment):
+        agent.api.post("/api/messages", {"pageId": page.pk, "content": "x"}, key=str(age))
+        StoredResponse.objects.filter(created_at__gt=now - moment).update(created_at=now - age)
+    first, second = LedgerEntry.objects.order_by("pk")
+    for entry, age in ((first, timedelta(hours=1) + moment), (second, timedelta(hours=1) - moment)):
+        LedgerEntry.objects.filter(pk=entry.pk).update(at=now - age)
+    for age in (30 * DAY + moment, 30 * DAY - moment):
+        PageFactory(created_at=now - age)
+    MessageFactory(page=PageFactory(created_at=now - 31 * DAY))
+    person = PersonFactory()
+    end_session(refresh_token=start_session(account=person).refresh)
+    OutstandingToken.objects.update(expires_at=now - moment)
+    start_session(account=person)
+
+
+KINDS = {"stored responses": 1, "ledger entries": 1, "ended sign-in tokens": 1, "unused pages": 1}
+
+
+def kept() -> dict[str, int]:
+    models: Any = (StoredResponse, LedgerEntry, OutstandingToken, BlacklistedToken, Page)
+    return {model.__name__: model.objects.count() for model in models}
+
+
+@pytest.mark.usefixtures("old_and_young")
+def test_what_is_past_its_time_goes_and_nothing_else() -> None:
+    before = kept()
+    assert run_json("prune", "--dry-run", "--json").items() >= KINDS.items()
+    assert kept() == before
+    assert run_json("prune", "--json").items() >= KINDS.items()
+    assert kept() == {
+        "StoredResponse": 1,
+        "LedgerEntry": 1,
+        "OutstandingToken": 1,
+        "BlacklistedToken": 0,
+        "Page": before["Page"] - 1,
+    }
+    assert set(run_json("prune", "--json").values()) == {0}, "safe to run twice"
+
+
+@pytest.mark.usefixtures("old_and_young")
+def test_it_tells_a_person_what_went() -> None:
+    assert "unused pages: 1 would go" in run("prune", "--dry-run").splitlines()
+    assert "unused pages: 1 gone" in run("prune").splitlines()
+
+
+def test_it_works_through_more_than_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pruning, "BATCH", 3)
+    for _ in range(8):
+        PageFactory(created_at=timezone.now() - 40 * DAY)
+    assert run_json("prune", "--json")["unused pages"] == 8
+    assert not Page.objects.exists()
