@@ -157,7 +157,7 @@ LOGIN_URL = "/admin/login/"
 REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "config.api.handler.handle",
     "DEFAULT_PARSER_CLASSES": ["config.api.parsers.StrictJSONParser"],
-    "DEFAULT_RENDERER_CLASSES": ["config.api.renderers.OrjsonRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_AUTHENTICATION_CLASSES": ["config.api.authentication.CallerAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["config.api.permissions.OperationPermission"],
     "DEFAULT_SCHEMA_CLASS": "config.api.schema.OperationSchema",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rest_framework.response import Response
+from config.api.responses import Response
 
 from config.api.callers import Caller, CallerKind
 from config.api.errors import AgentCommunityNotAllowed, ContentTooLong

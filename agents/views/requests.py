@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from rest_framework.response import Response
+from config.api.responses import Response
 
 from agents.errors import RequestNotFound, RequestNotPending, TooManyPendingRequests
 from agents.models import AgentRequest

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from django.utils import timezone
-from rest_framework.response import Response
+from config.api.responses import Response
 
 from agents.models import Agent, Scope
 from agents.records import self_record

@@ -32,8 +32,8 @@ class CorsMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        asked = request.headers.get("Access-Control-Request-Method")
-        if request.method == "OPTIONS" and asked is not None and "Origin" in request.headers:
+        asked = request.META.get("HTTP_ACCESS_CONTROL_REQUEST_METHOD")
+        if request.method == "OPTIONS" and asked is not None and "HTTP_ORIGIN" in request.META:
             return preflight(request, asked)
         response = self.get_response(request)
         held = _operation(request.resolver_match, request.method or "")
@@ -51,7 +51,7 @@ def preflight(request: HttpRequest, method: str) -> HttpResponse:
         held = _operation(resolve(request.path_info), method)
     except Http404:
         held = None
-    own = request.headers["Origin"] == settings.APP_URL
+    own = request.META["HTTP_ORIGIN"] == settings.APP_URL
     if held is None or not (own or held.any_origin):
         return response
     response.headers["Access-Control-Allow-Origin"] = settings.APP_URL if own else ANY
@@ -65,7 +65,7 @@ def _allow(request: HttpRequest, response: HttpResponseBase, held: Operation) ->
     if held.any_origin:
         # The same for everybody, so that caches need not tell origins apart.
         response.headers["Access-Control-Allow-Origin"] = ANY
-    elif request.headers.get("Origin") == settings.APP_URL:
+    elif request.META.get("HTTP_ORIGIN") == settings.APP_URL:
         response.headers["Access-Control-Allow-Origin"] = settings.APP_URL
         patch_vary_headers(response, ("Origin",))
     else:

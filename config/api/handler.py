@@ -26,7 +26,7 @@ from config.api.errors import (
 )
 from config.api.fields import flat_errors
 from config.api.parsers import BODY_MAX
-from config.api.renderers import JSON_TYPE, to_json
+from config.api.responses import Response
 
 logger = logging.getLogger(__name__)
 HTML_PREFIXES = ("/admin/",)
@@ -66,7 +66,7 @@ def as_api_error(failure: BaseException | None) -> ApiError | None:
 
 def error_response(error: ApiError) -> HttpResponse:
     """The answer to a refused call."""
-    return HttpResponse(to_json(error.body()), status=error.status, content_type=JSON_TYPE, headers=error.headers)
+    return Response(error.body(), status=error.status, headers=error.headers)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

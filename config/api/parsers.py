@@ -7,11 +7,13 @@ deep nesting, anything that is not UTF-8.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from typing import IO, Any
 
+from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
 
 from config.api.errors import InvalidInput, PayloadTooLarge, UnsupportedMediaType
 
@@ -30,6 +32,14 @@ class StrictJSONParser(BaseParser):
     ) -> Any:
         refuse_other_charsets(media_type or "")
         return parse_json(stream.read(BODY_MAX + 1))
+
+
+class ByContentType(BaseContentNegotiation):
+    """Finds the parser that a body's type names. (What goes out is JSON: nothing to negotiate.)"""
+
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
+        content_type = (request.content_type or "").partition(";")[0].strip().lower()
+        return next((parser for parser in parsers if parser.media_type == content_type), None)
 
 
 class PlainTextJSONParser(StrictJSONParser):

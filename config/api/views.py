@@ -8,7 +8,7 @@ travels as an exception.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, cached_property
 from threading import get_ident
 from typing import Any
@@ -19,7 +19,6 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
@@ -31,8 +30,8 @@ from config.api.idempotency import KeyedWrite, Replay
 from config.api.ids import parse_id
 from config.api.limits import Budget, rate_limit_headers
 from config.api.operations import Operation, require_operation
-from config.api.parsers import PlainTextJSONParser, StrictJSONParser
-from config.api.renderers import JSON_TYPE, AlwaysJSON
+from config.api.parsers import ByContentType, PlainTextJSONParser, StrictJSONParser
+from config.api.responses import JSON_TYPE
 
 SERIALIZATION_FAILURE = "40001"
 DEADLOCK_DETECTED = "40P01"
@@ -53,66 +52,56 @@ class ApiView(APIView):
     """Subclasses declare handlers with `@operation` and translate; services decide."""
 
     http_method_names = ["get", "post", "put", "delete", "head"]
-    content_negotiation_class = AlwaysJSON
-    format_kwarg = None
+    content_negotiation_class = ByContentType
     request: ApiRequest
 
     @cached_property
     def operation(self) -> Operation:
         return require_operation(type(self), self.request.method or "")
 
-    @property
-    def default_response_headers(self) -> dict[str, str]:
-        return {}
+    @cached_property
+    def handler(self) -> Callable[..., HttpResponse]:
+        """The method of this view that answers this request; raises MethodNotAllowed (405)."""
+        name = (self.request.method or "").lower()
+        handler: Callable[..., HttpResponse] | None = getattr(self, name, None)
+        if name not in self.http_method_names or handler is None:
+            raise MethodNotAllowed(allowed=self.allowed_methods)
+        return handler
 
     def get_parsers(self) -> list[BaseParser]:
         plain = [PlainTextJSONParser()] if self._declares_public_body() else []
         return [StrictJSONParser(), *plain]
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """DRF's dispatch, with the handler of a write run as one unit."""
-        self.args, self.kwargs, self.headers = args, kwargs, self.default_response_headers
+        """DRF's dispatch, with the handler of a write run as one unit and every answer in JSON from the start."""
+        self.args, self.kwargs = args, kwargs
         self.request = self.initialize_request(request, *args, **kwargs)
         try:
             self.initial(self.request, *args, **kwargs)
-            response: HttpResponse = self.write() if self.operation.is_write else self.handle()
+            return self.write() if self.operation.is_write else self.handle()
         except Exception as failure:  # noqa: BLE001  the handler tells refusals from defects
             refusal = self.handle_exception(failure)
             self._note_refusal(refusal.status_code)
-            response = self.finalize_response(self.request, refusal, *args, **kwargs)
-        return response
+            return refusal
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> ApiRequest:
-        context = self.get_parser_context(request)
         return ApiRequest(
             request,
             parsers=self.get_parsers(),
             authenticators=self.get_authenticators(),
             negotiator=self.get_content_negotiator(),
-            parser_context=context,
         )
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Everything that can be refused before a transaction opens."""
-        request.accepted_renderer, request.accepted_media_type = self.perform_content_negotiation(request)
-        if (request.method or "").lower() not in self.http_method_names or not hasattr(
-            self, (request.method or "").lower()
-        ):
-            raise MethodNotAllowed(allowed=self.allowed_methods)
-        self.perform_authentication(request)
+        _known = self.handler
         self.check_permissions(request)
         self._throttle()
         if self.operation.is_write:
             self.request.budget = self._budget()
 
     def handle(self) -> HttpResponse:
-        """Run the handler and render its answer."""
-        handler = getattr(self, (self.request.method or "").lower())
-        response: HttpResponse = handler(self.request, *self.args, **self.kwargs)
-        self.finalize_response(self.request, response)  # type: ignore[arg-type]  # it takes any HttpResponse
-        if isinstance(response, Response):
-            response.render()
-        return response
+        return self.handler(self.request, *self.args, **self.kwargs)
 
     def write(self) -> HttpResponse:
         """One unit of work; run once more where PostgreSQL broke it off for the sake of another transaction."""

@@ -8,7 +8,7 @@ from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework.request import Request
-from rest_framework.response import Response
+from config.api.responses import Response
 
 from config.api.callers import CallerKind
 from config.api.errors import PayloadTooLarge

@@ -6,11 +6,11 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.utils.cache import get_conditional_response
 from drf_spectacular.utils import OpenApiResponse
-from rest_framework.response import Response
+from config.api.responses import Response
 
 from config.api.callers import CallerKind
 from config.api.operations import operation
-from config.api.renderers import JSON_TYPE, to_json
+from config.api.responses import JSON_TYPE, to_json
 from config.api.views import ApiRequest, ApiView
 from embeds.analytics.events import KNOWN_EVENTS
 from embeds.answers import ClientConfigRecord, EmbedConfigRecord

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rest_framework.response import Response
+from config.api.responses import Response
 
 from config.api.callers import CallerKind
 from config.api.cursors import envelope

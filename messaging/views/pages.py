@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from rest_framework.response import Response
+from config.api.responses import Response
 
 from config.api.callers import CallerKind
 from config.api.operations import operation

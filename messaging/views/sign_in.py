@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from rest_framework.response import Response
+from config.api.responses import Response
 
 from config.api import jwt
 from config.api.callers import CallerKind

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 from django.test import Client, override_settings
 from django.urls import path
-from rest_framework.response import Response
+from config.api.responses import Response
 
 from config.api.callers import CallerKind
 from config.api.operations import all_operations, operation

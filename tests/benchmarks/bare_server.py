@@ -1,0 +1,24 @@
+"""`python -m tests.benchmarks.bare_server`: the bare application on the service's own server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from config import server
+
+
+def load_application() -> Callable[..., Any]:
+    """Runs in each worker."""
+    import django
+
+    # The statements it borrows stand in modules that also hold models.
+    django.setup()
+    from tests.benchmarks.bare import application
+
+    return application
+
+
+if __name__ == "__main__":
+    server.serve(int(os.environ["PORT"]), load_application)

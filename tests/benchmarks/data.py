@@ -1,0 +1,61 @@
+"""What stands in the benchmark's database, by name: all of it follows from numbers, so no run keeps a list of it."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from uuid import UUID
+
+import psycopg
+
+from agents import tokens
+from messaging.page_ids import normalize
+
+POSTS_A_PAGE = 100
+AGENTS = 20_000
+PEOPLE = 100_000
+BIG_PAGE_POSTS = 50_000
+BIG_THREAD_REPLIES = 10_000
+# Pages with numbers have posts from everybody; these have one large thing each: posts, replies, reactions.
+BIG, THREAD, LOVED = "big", "thread", "loved"
+EMBED_ID = UUID(int=1)
+
+
+def url(page: int | str) -> str:
+    return f"https://bench.example/{page}"
+
+
+@lru_cache(maxsize=20_000)
+def page_id(page: int | str) -> str:
+    return normalize(url(page)).page_id
+
+
+@lru_cache(maxsize=AGENTS)
+def token(agent: int) -> str:
+    """The token of an agent: no secret, since everybody can work it out."""
+    body = tokens.MARK + ("benchmark" + hashlib.sha256(f"agent {agent}".encode()).hexdigest())[: tokens.RANDOM_LENGTH]
+    return body + tokens.checksum(body)
+
+
+def connect(database_url: str) -> psycopg.Connection:
+    """Commits each statement; puts values into the text of a statement, whose types then follow from the text."""
+    return psycopg.connect(database_url, autocommit=True, cursor_factory=psycopg.ClientCursor)
+
+
+def only_post(connection: psycopg.Connection, page: str) -> UUID:
+    """The one top-level post of THREAD or LOVED."""
+    statement = "SELECT id FROM messaging_message WHERE page_id = %s AND parent_id IS NULL"
+    row = connection.execute(statement, [page_id(page)]).fetchone()
+    assert row
+    return UUID(str(row[0]))
+
+
+def some_posts(connection: psycopg.Connection, count: int) -> list[UUID]:
+    """The ids of posts from everywhere."""
+    statement = "SELECT id FROM messaging_message ORDER BY md5(id::text) LIMIT %s"
+    return [row[0] for row in connection.execute(statement, [count]).fetchall()]
+
+
+def forget_writes(connection: psycopg.Connection) -> None:
+    """Empty what writes leave behind beside themselves, so that no hourly limit holds the next ones up."""
+    connection.execute("TRUNCATE api_ledgerentry, api_storedresponse")

@@ -1,0 +1,44 @@
+-- Sends the lines of a requests file one after the other, round and round, and ends with one line of JSON.
+-- A line: method, path, headers (`Name: value`, joined by \1), body; tabs between. `{n}` becomes a number never used
+-- before: an Idempotency-Key of its own.
+local ready, templates, sent, run, threads = {}, {}, 0, "", {}
+
+function setup(thread)
+   thread:set("thread_number", #threads)
+   table.insert(threads, thread)
+end
+
+local function template(line)
+   local method, path, headers, body = line:match("^([^\t]*)\t([^\t]*)\t([^\t]*)\t(.*)$")
+   local fields = {}
+   for field in headers:gmatch("[^\1]+") do
+      local name, value = field:match("^(.-): (.*)$")
+      fields[name] = value
+   end
+   return wrk.format(method, path, fields, body ~= "" and body or nil)
+end
+
+function init(args)
+   run = tostring(thread_number) .. "-" .. args[2] .. "-"
+   for line in io.lines(args[1]) do
+      local text = template(line)
+      table.insert(text:find("{n}", 1, true) and templates or ready, text)
+   end
+   -- Each thread begins elsewhere in the file.
+   sent = math.floor(thread_number * 7919)
+end
+
+function request()
+   sent = sent + 1
+   if #templates > 0 then
+      return (templates[sent % #templates + 1]:gsub("{n}", run .. sent, 1))
+   end
+   return ready[sent % #ready + 1]
+end
+
+function done(summary, latency, requests)
+   local failed = summary.errors.status + summary.errors.connect + summary.errors.read + summary.errors.timeout
+   io.write(string.format('\n{"requests": %d, "seconds": %f, "bytes": %d, "failed": %d, "p50": %d, "p99": %d}\n',
+      summary.requests, summary.duration / 1e6, summary.bytes, failed,
+      latency:percentile(50), latency:percentile(99)))
+end
