@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from rest_framework_simplejwt.tokens import AccessToken, RefreshToken
@@ -216,7 +215,7 @@ def test_nothing_but_a_refresh_token_will_do(ada: Account, operation: str) -> No
     "change",
     [
         *({"jti": value} for value in ("\x00", "", 5, [], {}, True, None, "x" * 2000)),
-        *({"sub": value} for value in ("\x00", "", 5, [], {}, str(uuid4()), "x", None)),
+        *({"sub": value} for value in ("\x00", "", 5, [], {}, "01a1f80b-885c-7204-addd-5334a770b464", "x", None)),
         *({"exp": value} for value in ("x", [], 10**30, 1e300, None)),
         *({"iat": value} for value in ("x", [], 10**30, 1e300, None)),
         *({"token_type": value} for value in ("access", 5, [], None)),
