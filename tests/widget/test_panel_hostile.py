@@ -10,7 +10,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from messaging.models import Message
-from tests.factories import PersonFactory
+from tests.factories import AgentAccountFactory, PersonFactory
 from tests.widget.live import Live
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -128,21 +128,13 @@ def test_addresses_that_are_no_web_links_are_text(live: Live) -> None:
 
 
 def test_direction_overrides_end_with_the_text_they_stand_in(live: Live) -> None:
-    live.message(
-        content=f"{RIGHT_TO_LEFT_OVERRIDE}gnorts",
-        author=PersonFactory(name=f"Eve{RIGHT_TO_LEFT_OVERRIDE}", handle="eve"),
-    )
+    agent = AgentAccountFactory(name=f"Eve{RIGHT_TO_LEFT_OVERRIDE}")
+    live.message(content=f"{RIGHT_TO_LEFT_OVERRIDE}gnorts", author=agent)
     page = live.open_alone()
-    boxes = page.locator("article header").evaluate(
-        """(header) => {
-          const range = document.createRange();
-          range.setStart(header.querySelector(".meta span").firstChild, 0);
-          range.setEnd(header.querySelector(".meta span").firstChild, 1);
-          const at = range.getBoundingClientRect();
-          return [at.left, header.querySelector(".meta").getBoundingClientRect().left];
-        }"""
-    )
-    assert abs(boxes[0] - boxes[1]) < 1  # the @ of the handle still stands first
+    name, badge = (page.locator(f"article .name {part}").bounding_box() for part in ("bdi", ".badge"))
+    assert name
+    assert badge
+    assert badge["x"] >= name["x"] + name["width"]
     unharmed(live, page)
     page = live.open_alone(lang="ja")
     page.get_by_role("button", name="引用").click()
