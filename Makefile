@@ -7,12 +7,14 @@ bin := .venv/bin
 checks := style layers security types deployment migrations description
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check $(checks) lock venv python
+.PHONY: help run test check $(checks) faults fuzz lock venv python
 
 help:
 	@echo 'make run     start everything on this machine (PORT=8000, DATA_DIR=.data, DEMO=1, DATABASE_URL, REDIS_URL)'
 	@echo 'make test    the whole test suite (TESTS="tests/agents -k token" for a part)'
 	@echo 'make check   style, types, layers, migrations, deployment, API description, security'
+	@echo 'make faults  put hundreds of faults into a running service under load (FAULTS="deadlock --times 9" for some)'
+	@echo 'make fuzz    send it a hundred thousand generated inputs'
 	@echo 'make lock    choose new versions of the dependencies (needs uv)'
 
 run: python
@@ -62,6 +64,13 @@ venv: python
 python:
 	@test -n '$(PYTHON)' || { echo 'Python 3.11 or newer is needed; `python3` here is' \
 		"$$(python3 --version 2>&1). Install one, or name it: make PYTHON=/path/to/python3.12 run" >&2; exit 1; }
+
+# Long, and so no part of `make test`, which runs a short form of each.
+faults: venv
+	@exec $(bin)/python -m tests.faults $(FAULTS)
+
+fuzz: venv
+	@exec $(bin)/python -m tests.fuzz $(FUZZ)
 
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import cycle, islice
 
+POST = b"POST /v1/presence/normalize-url HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 BEGINNINGS = (
     # Headers that never end.
-    b"POST /v1/presence/normalize-url HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
+    POST + b"X-Slow: ",
     # A body of which a byte comes now and then.
-    b"POST /v1/presence/normalize-url HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n",
+    POST + b"Content-Length: 1000000\r\n\r\n",
     # Answers that nobody takes: many in a row, through a small window.
     b"GET /api/schema/ HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20,
 )
