@@ -64,11 +64,14 @@ def _quick_passwords(settings: Any) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _empty_cache() -> None:
-    """Soft throttles count in the cache: no test inherits another's calls."""
+def _own_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Soft throttles count in the cache, by the clock: no test inherits another's calls or sees a minute end."""
     from django.core.cache import cache
 
+    from config.api import throttles
+
     cache.clear()
+    monkeypatch.setattr(throttles, "_slot", lambda seconds: (0, seconds))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from ipaddress import ip_address, ip_network
+from math import ceil
 
 from django.conf import settings
 from django.core.cache import cache
@@ -66,8 +67,9 @@ def _is_trusted(address: str) -> bool:
 
 
 def _slot(seconds: int) -> tuple[int, int]:
+    """The number of the window it is now, and the seconds until the next."""
     now = time.time()
-    return int(now // seconds), max(1, int(seconds - now % seconds) + 1)
+    return int(now // seconds), ceil(seconds - now % seconds)
 
 
 def _count(key: str, seconds: int) -> int:

@@ -63,6 +63,7 @@ def test_a_dash_reads_the_password_from_the_input(monkeypatch: pytest.MonkeyPatc
     [
         (["Ada"], "handle"),
         (["ab"], "handle"),
+        (["ÄÄÄada"], "handle"),
         (["ada_l\n"], "handle"),
         (["ada_l", "--name", "A"], "name"),
         (["ada_l", "--name", "x" * 61], "name"),
