@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any
 
+from django.apps import apps
 from django.contrib.admin import AdminSite
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -66,6 +67,13 @@ class Desk(AdminSite):
 
         return update_wrapper(guarded, inner)
 
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
+        """In the order of the installed apps, what Django adds last."""
+        order = [config.label for config in apps.get_app_configs()]
+        own = super().get_app_list(request, app_label)
+        return sorted(own, key=lambda app: (app["app_label"] == "admin", order.index(app["app_label"])))
+
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        queues = [row_admin.waiting() for row_admin in self._registry.values() if isinstance(row_admin, DeskAdmin)]
-        return super().index(request, (extra_context or {}) | {"queues": [queue for queue in queues if queue]})
+        waiting = [row_admin.waiting() for row_admin in self._registry.values() if isinstance(row_admin, DeskAdmin)]
+        queues = sorted(filter(None, waiting), key=lambda queue: queue.what)
+        return super().index(request, (extra_context or {}) | {"queues": queues})

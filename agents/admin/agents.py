@@ -10,13 +10,13 @@ from django.utils.safestring import SafeString
 from agents.admin.background import active_token_count
 from agents.admin.grant import GrantForm
 from agents.admin.tokens import REVOKE
-from agents.admin.words import agent_badge, communities_in_short, communities_in_words, scopes_in_words, token_badge
+from agents.admin.words import agent_badge, communities_in_short, communities_in_words, scopes_in_words
 from agents.models import Agent, AgentRequest, AgentToken, Scope
 from agents.refusals import KEPT_DAYS, refused_calls
 from agents.services import freeze_agent, narrow_agent, revoke_agent_tokens, unfreeze_agent
 from config.api.limits import usages_of
 from messaging.desk import Decision, DeskAdmin
-from messaging.desk.display import age, badge, link
+from messaging.desk.display import NOTHING, age, lines, link, plain
 from messaging.history import decisions_about
 from messaging.models import Message
 
@@ -67,14 +67,14 @@ REVOKE_ALL = Decision(
 class AgentAdmin(DeskAdmin):
     decisions = (FREEZE, UNFREEZE, NARROW, REVOKE_ALL)
     change_form_template = "admin/agents/agent.html"
-    list_display = ["account", "name", "operated_by", "state", "may", "where", "tokens", "last_used", "since"]
+    list_display = ["account", "name", "operated_by", "state", "may_in_short", "where", "tokens", "last_used", "since"]
     list_filter = [("frozen_at", admin.EmptyFieldListFilter), "created_at"]
     list_select_related = ["account", "operator"]
     search_fields = ["account__handle", "account__name", "operator__handle"]
     search_help_text = "Part of the agent's handle or name, or of its operator's handle."
     ordering = ["-created_at", "-pk"]
-    fields = ["state", "name", "operated_by", "may", "communities", "since"]
-    readonly_fields = ["name", "operated_by", "state", "may", "where", "communities", "tokens", "last_used", "since"]
+    fields = ["state", "name", "operated_by", "may", "communities", "purpose", "since"]
+    readonly_fields = ["name", "operated_by", "state", "may", "communities", "purpose", "since"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Agent]:
         used = (
@@ -96,12 +96,11 @@ class AgentAdmin(DeskAdmin):
 
     def facts(self, request: HttpRequest, row: Agent) -> dict[str, Any]:
         tokens = list(row.tokens.defer("digest").order_by("-created_at", "-pk")[:TOKENS_SHOWN_MAX])
-        asked = AgentRequest.objects.filter(agent=row).first()
+        asked = _request_of(row)
         posts = Message.objects.filter(author=row.pk).select_related("community").order_by("-created_at", "-pk")
         return {
             "standing": self.standing(row),
-            "request_row": asked,
-            "tokens": [(token, token_badge(token)) for token in tokens],
+            "tokens": tokens,
             "revoke": REVOKE,
             "posts": posts[:POSTS_SHOWN_MAX],
             "refused": refused_calls(row.pk),
@@ -126,6 +125,10 @@ class AgentAdmin(DeskAdmin):
     def may(self, row: Agent) -> str:
         return scopes_in_words(row.scopes)
 
+    @admin.display(description="may")
+    def may_in_short(self, row: Agent) -> str:
+        return ", ".join(row.scopes)
+
     @admin.display(description="where")
     def where(self, row: Agent) -> str:
         return communities_in_short(row.community_ids)
@@ -135,8 +138,13 @@ class AgentAdmin(DeskAdmin):
         return communities_in_words(row.community_ids)
 
     @admin.display(description="active tokens")
-    def tokens(self, row: Any) -> str | SafeString:
-        return badge(row.active_tokens) if row.active_tokens else "none"
+    def tokens(self, row: Any) -> int | str:
+        return row.active_tokens or "none"
+
+    @admin.display(description="purpose")
+    def purpose(self, row: Agent) -> str | SafeString:
+        asked = _request_of(row)
+        return lines([plain(asked.purpose), link(asked, "its request")]) if asked else NOTHING
 
     @admin.display(description="last used")
     def last_used(self, row: Any) -> str | SafeString:
@@ -145,3 +153,7 @@ class AgentAdmin(DeskAdmin):
     @admin.display(description="since", ordering="created_at")
     def since(self, row: Agent) -> str | SafeString:
         return age(row.created_at)
+
+
+def _request_of(agent: Agent) -> AgentRequest | None:
+    return AgentRequest.objects.filter(agent=agent).first()

@@ -48,20 +48,21 @@ class AgentRequestAdmin(DeskAdmin):
 
     decisions = (APPROVE, REJECT)
     change_form_template = "admin/agents/request.html"
-    list_display = ["agent", "agent_name", "asked_by", "state", "wants", "where", "asked", "decided"]
-    list_display_links = ["agent"]
+    list_display = ["handle", "agent_name", "asked_by", "state", "asked", "wants_in_short", "where", "decided"]
+    list_display_links = ["handle"]
     list_filter = ["status", "created_at"]
     list_select_related = ["requester", "decided_by"]
     search_fields = ["agent_handle", "agent_name", "requester__handle"]
     search_help_text = "Part of the agent's handle or name, or of the requester's handle."
     ordering = [F("decided_at").desc(), "created_at", "pk"]
     fieldsets = [
-        (None, {"fields": ["state", "agent_name", "agent", "purpose_as_text", "site", "wants", "communities"]}),
-        ("Who asks", {"fields": ["asked_by", "since", "asked"]}),
+        (None, {"fields": ["state", "handle", "agent_name", "purpose_as_text", "site", "asked"]}),
+        ("What it wants", {"fields": ["wants", "communities"]}),
+        ("Who asks", {"fields": ["asked_by", "name", "since"]}),
     ]
     readonly_fields = [
-        *("agent", "asked_by", "state", "wants", "where", "asked", "decided"),
-        *("purpose_as_text", "site", "communities", "since"),
+        *("handle", "asked_by", "state", "wants", "asked"),
+        *("purpose_as_text", "site", "communities", "name", "since"),
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AgentRequest]:
@@ -97,17 +98,21 @@ class AgentRequestAdmin(DeskAdmin):
         following = next_waiting(row)
         return page_of(following) if following else reverse("admin:agents_agentrequest_changelist")
 
-    @admin.display(description="agent", ordering="agent_handle")
-    def agent(self, row: AgentRequest) -> str:
+    @admin.display(description="handle", ordering="agent_handle")
+    def handle(self, row: AgentRequest) -> str:
         return f"@{row.agent_handle}"
 
     @admin.display(description="asked by", ordering="requester__handle")
     def asked_by(self, row: AgentRequest) -> str | SafeString:
         return link(row.requester)
 
-    @admin.display(description="person since")
+    @admin.display(description="here for")
     def since(self, row: AgentRequest) -> str | SafeString:
         return age(row.requester.created_at)
+
+    @admin.display(description="name")
+    def name(self, row: AgentRequest) -> str:
+        return row.requester.name
 
     @admin.display(description="state", ordering="status")
     def state(self, row: AgentRequest) -> SafeString:
@@ -116,6 +121,10 @@ class AgentRequestAdmin(DeskAdmin):
     @admin.display(description="may")
     def wants(self, row: AgentRequest) -> str:
         return scopes_in_words(row.scopes)
+
+    @admin.display(description="may")
+    def wants_in_short(self, row: AgentRequest) -> str:
+        return ", ".join(row.scopes)
 
     @admin.display(description="where")
     def where(self, row: AgentRequest) -> str:
@@ -129,7 +138,7 @@ class AgentRequestAdmin(DeskAdmin):
     def asked(self, row: AgentRequest) -> str | SafeString:
         return age(row.created_at)
 
-    @admin.display(description="decided by", ordering="decided_at")
+    @admin.display(description="decided by")
     def decided(self, row: AgentRequest) -> str:
         return str(row.decided_by) if row.decided_by else NOTHING
 

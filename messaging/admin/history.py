@@ -15,7 +15,7 @@ class HistoryAdmin(DeskAdmin):
 
     list_display = ["when", "user", "about", "decision"]
     list_display_links = None
-    list_filter = ["action_time", "content_type"]
+    list_filter = ["action_time", ("content_type", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["user", "content_type"]
     search_fields = ["object_repr", "change_message", "user__handle"]
     search_help_text = "Part of what was decided on, of a reason, or of a super admin's handle."

@@ -21,6 +21,13 @@ from messaging.services.moderation import approve_message, hide_message, restore
 from messaging.smart_tags import SMART_TAGS
 
 EXCERPT = 120
+FIELDSETS: list[tuple[str | None, dict[str, list[str]]]] = [
+    (None, {"fields": ["state", "text", "anchor", "tag", "files"]}),
+    ("Where and who", {"fields": ["written_by", "written_as", "community", "on_page", "answers", "quotes", "posted"]}),
+    ("Answers to it", {"fields": ["reply_count", "quote_count", "reaction_total"]}),
+]
+# Shown where the column is not empty.
+OPTIONAL = {"anchor": "anchor_text", "tag": "tag_type", "files": "attachments", "answers": "parent", "quotes": "quote"}
 DECISIONS_SHOWN_MAX = 10
 
 APPROVE = Decision(
@@ -72,14 +79,6 @@ class MessageAdmin(DeskAdmin):
     list_select_related = ["author", "community"]
     search_fields = ["content"]
     search_help_text = "Words of the text, an id of a post or account, an @handle, a page's id or address."
-    fieldsets = [
-        (None, {"fields": ["state", "text", "anchor", "tag", "files"]}),
-        (
-            "Where and who",
-            {"fields": ["written_by", "written_as", "community", "on_page", "answers", "quotes", "posted"]},
-        ),
-        ("Answers to it", {"fields": ["reply_count", "quote_count", "reaction_total"]}),
-    ]
     readonly_fields = [
         *("excerpt", "written_by", "written_as", "state", "posted"),
         *("text", "anchor", "tag", "files", "on_page", "answers", "quotes"),
@@ -87,6 +86,14 @@ class MessageAdmin(DeskAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
         return Message.objects.select_related("author", "community")
+
+    def get_fieldsets(self, request: HttpRequest, obj: Message | None = None) -> list[Any]:
+        """Without what the post does not have."""
+        held = [name for name in OPTIONAL if obj is None or getattr(obj, OPTIONAL[name])]
+        return [
+            (title, {"fields": [name for name in shown["fields"] if name not in OPTIONAL or name in held]})
+            for title, shown in FIELDSETS
+        ]
 
     def get_ordering(self, request: HttpRequest) -> list[str]:
         """Newest first; of those that wait, the oldest."""

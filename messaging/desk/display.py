@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Model
@@ -42,8 +42,12 @@ def age(moment: datetime | None) -> str | SafeString:
     if moment is None:
         return NOTHING
     now, exact = timezone.now(), f"{moment:%Y-%m-%d %H:%M} UTC"
-    words = timesince(moment, now, depth=1) if moment <= now else f"in {timesince(now, moment, depth=1)}"
+    words = _span(moment, now) if moment <= now else f"in {_span(now, moment)}"
     return format_html('<time datetime="{}" title="{}">{}</time>', moment.isoformat(), exact, words)
+
+
+def _span(start: datetime, end: datetime) -> str:
+    return timesince(start, end, depth=1) if end - start >= timedelta(minutes=1) else "a moment"
 
 
 def plain(text: str | None) -> str | SafeString:

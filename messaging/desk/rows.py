@@ -49,6 +49,8 @@ class DeskAdmin(admin.ModelAdmin):
     list_per_page = 50
     list_max_show_all = BULK_MAX
     view_on_site = False
+    # Counts beside each filter are a query each, over the whole table.
+    show_facets = admin.ShowFacets.NEVER
     change_form_template = "admin/desk/row.html"
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -102,6 +104,10 @@ class DeskAdmin(admin.ModelAdmin):
         more = {} if row is None else {"title": self.title_of(row), "subtitle": None, **self.choices(row)}
         more |= {} if row is None else self.facts(request, row)
         return super().change_view(request, object_id, form_url, (extra_context or {}) | more)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        title = str(self.opts.verbose_name_plural).capitalize()
+        return super().changelist_view(request, {"title": title, **(extra_context or {})})
 
     def choices(self, row: Any) -> dict[str, Any]:
         """The decisions that fit the row: as links, or with their form where they are at hand."""

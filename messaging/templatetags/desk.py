@@ -23,7 +23,7 @@ def row_link(row: Model | None, text: object = None) -> str:
 
 
 @register.simple_tag
-def post_badge(message: Message) -> str:
+def post_state(message: Message) -> str:
     return display.post_badge(message)
 
 

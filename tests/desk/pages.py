@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import strip_tags
 
 
 def page(row: Model | type[Model], name: str = "change") -> str:
@@ -20,6 +22,13 @@ def read(desk: Client, row: Model | type[Model], name: str = "change", **query: 
     answer = desk.get(page(row, name), query)
     assert answer.status_code == 200
     return answer.content.decode()
+
+
+def rows_of(text: str) -> list[list[str]]:
+    """The texts of the cells of every table row on a page."""
+    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", text, re.DOTALL)
+    cells = (re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL) for row in rows)
+    return [[" ".join(strip_tags(cell).split()) for cell in row] for row in cells if row]
 
 
 def decide(desk: Client, row: Model, decision: str, **sent: Any) -> str:

@@ -15,7 +15,7 @@ from agents.services import approve_request, reject_request
 from messaging.models import Account
 from tests.agents.factories import ApprovedFactory, RequestFactory, agent_with_token
 from tests.agents.racing import race
-from tests.desk.pages import decide, decide_on_many, page, read
+from tests.desk.pages import decide, decide_on_many, page, read, rows_of
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
@@ -85,8 +85,8 @@ def test_the_page_shows_the_requesters_other_agents_and_requests(desk: Client, b
     refused = RequestFactory(requester=requester, agent_handle="bad_idea")
     reject_request(request_id=refused.pk, by=boss, reason="No crawling.")
     text = read(desk, RequestFactory(requester=requester))
-    row = text[text.index("@first_agent</a>") :].split("</tr>")[0]
-    assert [cell.split("</td>")[0] for cell in row.split("<td>")[-5:]] == ["working", "1", "4", "1", "1"]
+    (row,) = [row for row in rows_of(text) if row[0] == "@first_agent"]
+    assert row[2:] == ["working", "1", "4", "1", "1"]
     assert "@bad_idea for" in text
     assert "No crawling." in text
 
@@ -96,10 +96,10 @@ def test_the_page_warns_of_handles_that_look_alike(desk: Client) -> None:
     RequestFactory(agent_handle="harbourguides")
     asked = RequestFactory(agent_handle="harb0ur_gu1de")
     text = read(desk, asked)
-    assert "<td>@harbour_guide</td><td>reads the same</td>" in text
-    assert "The real one" in text
-    assert "<td>@harbourguides</td><td>one letter apart</td>" in text
-    assert "another waiting request" in text
+    assert [row for row in rows_of(text) if len(row) == 3] == [
+        ["@harbour_guide", "reads the same", "Human The real one"],
+        ["@harbourguides", "one letter apart", "another waiting request"],
+    ]
 
 
 def test_approve_as_asked_then_the_next_one(desk: Client, boss: Account) -> None:
