@@ -233,7 +233,9 @@ a{color:inherit;font-weight:600}a:focus-visible{outline:3px solid #4f7df0;outlin
       const label = look.message || this.words.open;
       this.inline = kind === "inline";
       this.corner = this.inline ? null : corner;
-      this.host = make("community-embed", { className: this.inline ? "" : "float", lang: this.lang, dir: this.lang === "ar" ? "rtl" : "ltr" });
+      this.host = make("community-embed", { className: this.inline ? "" : "float", dir: this.lang === "ar" ? "rtl" : "ltr" });
+      // A site's own words are in the site's language.
+      if (!look.message) this.host.lang = this.lang;
       this.host.setAttribute("role", "complementary");
       this.host.setAttribute("aria-label", label);
       const root = this.host.attachShadow({ mode: "open" });
@@ -295,7 +297,7 @@ a{color:inherit;font-weight:600}a:focus-visible{outline:3px solid #4f7df0;outlin
 
     build() {
       const label = this.host.getAttribute("aria-label");
-      this.panel = make("dialog", { className: "panel", onclose: safely(() => this.close()) }, this.box);
+      this.panel = make("dialog", { className: "panel", lang: this.lang, onclose: safely(() => this.close()) }, this.box);
       this.panel.setAttribute("aria-label", label);
       this.panel.onkeydown = safely((event) => { if (event.key === "Escape") this.close(); });
       const close = make("button", { type: "button", className: "close", title: this.words.close, onclick: safely(() => this.close()) }, this.panel);

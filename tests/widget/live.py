@@ -33,11 +33,13 @@ class Live:
     article: PageRow = field(init=False)
     errors: list[str] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
+    console: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.article = PageFactory(url=self.url)
         self.context.route(f"{self.host}/host/**", self._host_page)
         self.context.on("weberror", lambda error: self.errors.append(str(error.error)))
+        self.context.on("console", lambda message: self.console.append(message.text))
 
     @property
     def url(self) -> str:
@@ -63,6 +65,10 @@ class Live:
         panel = page.frame_locator("iframe")
         panel.locator(".thread[aria-busy=false]").wait_for()
         return page, panel
+
+    def change(self, **fields: Any) -> None:
+        """Change the embed as it stands in the database."""
+        Embed.objects.filter(pk=self.embed.pk).update(**fields)
 
     def panel_url(self, **query: str) -> str:
         more = "".join(f"&{name}={value}" for name, value in query.items())

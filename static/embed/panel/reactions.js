@@ -18,7 +18,7 @@ export class Reactions {
     this.chips = h("div", { class: "reactions", role: "group", "aria-label": t("panel.reactions") });
     this.add = h("button", { type: "button", class: "quiet", "aria-expanded": "false", onclick: () => this.toggleChoice() }, icon("smile"), t("panel.react"));
     this.choice = h("div", { class: "choice", role: "group", "aria-label": t("panel.react"), hidden: true });
-    this.choice.onkeydown = (event) => event.key === "Escape" && this.closeChoice(event);
+    this.choice.addEventListener("keydown", (event) => event.key === "Escape" && this.closeChoice(event));
     this.update(message.reactionCounts);
   }
 

@@ -1,0 +1,114 @@
+"""The widget, the real service and the host page together: who may hold it, privacy, keyboard alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from messaging.models import Account
+from tests.widget.live import Live
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+FRAME = "(src) => document.body.append(Object.assign(document.createElement('iframe'), { src }))"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"domain_whitelist": ["example.com"]}, "domain_not_allowed"),
+        ({"domain_blacklist": ["localhost"]}, "domain_not_allowed"),
+        ({"status": "paused"}, "embed_paused"),
+        ({"deleted_at": timezone.now()}, "embed_not_found"),
+        ({"page_rules": {"type": "exclude", "patterns": ["/host/*"]}}, "page_not_allowed"),
+    ],
+)
+def test_no_trigger_where_the_service_says_no(live: Live, change: dict[str, Any], reason: str) -> None:
+    live.change(**change)
+    page = live.context.new_page()
+    with page.expect_console_message(lambda message: "[community-embed]" in message.text):
+        page.goto(live.url)
+    assert [text for text in live.console if "[community-embed]" in text] == [
+        f"[community-embed] not shown: {reason} {live.embed.pk}"
+    ]
+    assert page.locator("community-embed").count() == 0
+
+
+@pytest.mark.parametrize("change", [{"domain_whitelist": ["example.com"]}, {"domain_blacklist": ["localhost"]}])
+def test_browsers_refuse_the_frame_where_the_service_says_no(live: Live, change: dict[str, Any]) -> None:
+    live.change(**change)
+    page = live.context.new_page()
+    page.goto(live.url)
+    page.evaluate(FRAME, live.panel_url())
+    for _ in range(100):
+        if page.frames[-1].url.startswith("chrome-error:"):
+            break
+        page.wait_for_timeout(50)
+    assert page.frames[-1].url.startswith("chrome-error:")
+    assert page.frame_locator("iframe").locator("h1", has_text="Discussion").count() == 0
+
+
+def test_global_privacy_control_silences_the_panel(live: Live, ada: Account) -> None:
+    live.context.add_init_script("Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })")
+    live.signed_in(ada)
+    sent: list[str] = []
+    live.context.on("request", lambda request: sent.append(request.url))
+    page, panel = live.open()
+    panel.get_by_label("Write a post…").fill("Quietly")
+    panel.locator("#write").get_by_role("button", name="Post").click()
+    expect(panel.locator("article")).to_have_count(1)
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(50)
+    assert [url for url in sent if "/analytics/" in url] == []
+
+
+def test_keyboard_alone_reads_reacts_and_writes(live: Live, ada: Account) -> None:
+    post = live.message(content="Reach me")
+    live.signed_in(ada)
+    page = live.context.new_page()
+    page.goto(live.url)
+    page.locator("community-embed .trigger").wait_for()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    panel = page.frame_locator("iframe")
+    panel.locator("article").wait_for()
+    focus(live, "React")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")  # the row of emoji, not the panel
+    expect(panel.locator(".choice")).to_be_hidden()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(panel.locator(".chip")).to_have_text("❤️1")
+    focus(live, "Reply")
+    page.keyboard.press("Enter")
+    page.keyboard.type("By keys")
+    page.keyboard.press("Control+Enter")
+    expect(panel.locator("article.reply")).to_contain_text("By keys")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    post.refresh_from_db()
+    assert (post.reply_count, post.reaction_total) == (1, 1)
+
+
+def focus(live: Live, name: str) -> None:
+    """Walk with Tab until a button of this name has the focus."""
+    page = live.context.pages[0]
+    for _ in range(30):
+        if page.frames[-1].evaluate("document.activeElement?.textContent") == name:
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not lead to {name}.")
+
+
+def test_the_thread_refreshes_by_itself(live: Live) -> None:
+    live.context.clock.install()
+    live.message(content="First")
+    page, panel = live.open()
+    expect(panel.locator("article")).to_have_count(1)
+    live.message(content="Second")
+    page.clock.fast_forward(31_000)
+    expect(panel.get_by_role("button", name="1 new post")).to_be_visible()
