@@ -59,7 +59,7 @@ def as_api_error(failure: BaseException | None) -> ApiError | None:
         case exceptions.ParseError() | UnicodeError():
             return InvalidInput(field="body", details="The request cannot be read.")
         case OperationalError() | InterfaceError():
-            logger.error("PostgreSQL is away: %s", str(failure).strip()[:300])
+            logger.error("PostgreSQL does not serve: %s", str(failure).strip()[:300])
             return TemporarilyUnavailable()
     return next((refusal() for said, refusal in SAID_BY_CLASS if isinstance(failure, said)), None)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from config.api.errors import LengthRequired, PayloadTooLarge
+from config.api.errors import InvalidInput, LengthRequired, PayloadTooLarge
 from config.api.handler import HTML_PREFIXES, error_response
 from config.api.parsers import BODY_MAX
 
@@ -19,7 +20,11 @@ class EntryMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        request.get_host()  # Django asks for it only where it redirects; raises DisallowedHost (400)
+        try:
+            # Django itself asks only where it redirects.
+            request.get_host()
+        except DisallowedHost:
+            return error_response(InvalidInput(field="Host", details="No host of this service; see ALLOWED_HOSTS."))
         if request.path.startswith(HTML_PREFIXES):
             return self.get_response(request)
         length = request.META.get("CONTENT_LENGTH") or ""

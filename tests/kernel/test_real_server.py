@@ -1,0 +1,223 @@
+"""What only real processes show: a worker killed in the middle of a write, and requests no client library sends."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.config.test_make_run import eventually
+from tests.service import Service, running_service
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    """With the demo, which brings an agent with a token and a page with posts."""
+    with running_service(DEMO="1") as service:
+        yield service
+
+
+@pytest.fixture
+def demo(service: Service) -> dict[str, Any]:
+    held: dict[str, Any] = json.loads((service.data / "demo.json").read_text())
+    return held
+
+
+@dataclass(slots=True)
+class Answer:
+    status: int
+    headers: Any
+    body: Any
+
+
+def send(service: Service, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+    data = None if body is None else json.dumps(body).encode()
+    sent = {"Content-Type": "application/json", **{name.replace("_", "-"): value for name, value in headers.items()}}
+    request = urllib.request.Request(service.base_url + path, data=data, method=method, headers=sent)
+    try:
+        with urllib.request.urlopen(request, timeout=15) as answer:
+            return Answer(answer.status, answer.headers, json.loads(answer.read() or b"null"))
+    except urllib.error.HTTPError as error:
+        return Answer(error.code, error.headers, json.loads(error.read() or b"null"))
+
+
+def answers(service: Service) -> bool:
+    try:
+        return send(service, "GET", "/v1/smart-tags").status == 200
+    except OSError:
+        return False
+
+
+def raw(service: Service, request: bytes, *, then_leave: bool = False) -> tuple[int, bytes, bytes]:
+    """(status, head, body) of what comes back for these very bytes."""
+    with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:
+        connection.sendall(request)
+        if then_leave:
+            connection.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    head, _, body = answer.partition(b"\r\n\r\n")
+    return int(head.split()[1]) if head else 0, head, body
+
+
+def written(database: psycopg.Connection[Any], parent: str) -> dict[str, int]:
+    counts = {
+        "replies": "SELECT count(*) FROM messaging_message WHERE parent_id = %(parent)s",
+        "told": "SELECT reply_count FROM messaging_message WHERE id = %(parent)s",
+        "stored": "SELECT count(*) FROM api_storedresponse",
+        "spent": "SELECT count(*) FROM api_ledgerentry WHERE counter = 'reply'",
+    }
+    return {name: database.execute(sql, {"parent": parent}).fetchone()[0] for name, sql in counts.items()}  # type: ignore[index]
+
+
+LOCKS_OF_OTHERS = """
+SELECT count(*) FROM pg_locks WHERE pid <> pg_backend_pid() AND (locktype = 'advisory' OR mode LIKE 'Row%')
+"""
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+
+
+def count(database: psycopg.Connection[Any], sql: str) -> int:
+    row = database.execute(sql).fetchone()
+    return int(row[0]) if row else 0
+
+
+def test_a_worker_killed_in_the_middle_of_a_write_leaves_nothing(service: Service, demo: dict[str, Any]) -> None:
+    """`kill -9` between the first statement of a write and its commit: no lock, no half row, and the key is free."""
+    posts = send(service, "GET", f"/api/messages?pageId={demo['pageId']}").body["messages"]
+    parent = next(post["id"] for post in posts if post["replyCount"] == 0)
+    body = {"pageId": demo["pageId"], "parentId": parent, "communityId": demo["communityId"], "content": "Once"}
+    headers = {"Authorization": f"Bearer {demo['agentToken']}", "Idempotency_Key": "killed"}
+
+    with (
+        psycopg.connect(service.cluster.url, autocommit=True) as database,
+        psycopg.connect(service.cluster.url) as blocker,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        before = written(database, parent)
+        # The write gets as far as its parent's row, which is held here: key, ledger and message are in its hands.
+        blocker.execute("SELECT FROM messaging_message WHERE id = %s FOR UPDATE", [parent])
+        cut_off = pool.submit(send, service, "POST", "/api/messages", body, **headers)
+        assert eventually(lambda: count(database, WAITING) == 1)
+        killed = service.workers()
+        for worker in killed:
+            worker.kill()
+        assert isinstance(cut_off.exception(timeout=10), OSError)
+        blocker.rollback()
+        assert eventually(lambda: count(database, LOCKS_OF_OTHERS) == 0)
+        assert written(database, parent) == before
+
+        assert eventually(lambda: answers(service), seconds=60)
+        first = send(service, "POST", "/api/messages", body, **headers)
+        again = send(service, "POST", "/api/messages", body, **headers)
+        assert (first.status, first.headers["Idempotent-Replayed"]) == (201, None)
+        assert (again.body, again.headers["Idempotent-Replayed"]) == (first.body, "true")
+        assert written(database, parent) == {name: number + 1 for name, number in before.items()}
+
+
+def test_a_killed_database_session_is_503_and_the_next_call_works(service: Service, demo: dict[str, Any]) -> None:
+    path = f"/api/messages?pageId={demo['pageId']}&limit=1"
+    assert send(service, "GET", path).status == 200
+    with psycopg.connect(service.cluster.url, autocommit=True) as database:
+        database.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+    statuses = [send(service, "GET", f"{path}&x={number}").status for number in range(6)]
+    assert set(statuses) <= {200, 503}
+    assert statuses[-2:] == [200, 200]
+
+
+HOST = b"Host: 127.0.0.1\r\nConnection: close\r\n"
+
+
+@pytest.mark.parametrize(
+    ("request_line", "status"),
+    [
+        (b"GET /api/messages/%ff HTTP/1.1", 404),
+        (b"GET /api/messages/%zz HTTP/1.1", 404),
+        (b"GET /api/messages/%00 HTTP/1.1", 404),
+        (b"GET /%00%ff%c0%af HTTP/1.1", 404),
+        (b"GET /api/messages?pageId=%00&pageId=%ff HTTP/1.1", 400),
+        (b"GET /api/messages?%ff=%zz&&&=&pageId HTTP/1.1", 400),
+        (b"GET /../../etc/passwd HTTP/1.1", 404),
+        (b"GET /static/../manage.py HTTP/1.1", 404),
+        (b"GET /static/%2e%2e/manage.py HTTP/1.1", 404),
+        (b"GET //v1/smart-tags HTTP/1.1", 404),
+        (b"OPTIONS /v1/smart-tags HTTP/1.1", 405),
+        (b"TRACE /v1/smart-tags HTTP/1.1", 405),
+        (b"BREW /v1/smart-tags HTTP/1.1", 405),
+        (b"DELETE /v1/smart-tags HTTP/1.1", 405),
+    ],
+)
+def test_odd_request_lines_are_answered_in_json(service: Service, request_line: bytes, status: int) -> None:
+    found, head, body = raw(service, request_line + b"\r\n" + HOST + b"\r\n")
+    assert found == status, body
+    assert b"content-type: application/json" in head.lower()
+    assert set(json.loads(body)) >= {"error"}
+
+
+def test_head_sends_no_body(service: Service) -> None:
+    status, head, body = raw(service, b"HEAD /v1/smart-tags HTTP/1.1\r\n" + HOST + b"\r\n")
+    assert (status, body) == (200, b"")
+    assert b"content-type: application/json" in head.lower()
+
+
+POST = b"POST /v1/presence/normalize-url HTTP/1.1\r\nContent-Type: application/json\r\n" + HOST
+
+
+@pytest.mark.parametrize(
+    ("request_", "status", "code"),
+    [
+        (POST + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 411, "length_required"),
+        (POST + b"Transfer-Encoding: Chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 411, "length_required"),
+        (POST + b"Content-Length: 2000000\r\n\r\n{}", 413, "payload_too_large"),
+        (POST + b"Content-Length: 0\r\n\r\n", 400, "invalid_input"),
+        (POST + b"\r\n", 400, "invalid_input"),
+        (POST.replace(b"127.0.0.1", b"evil.example") + b"Content-Length: 2\r\n\r\n{}", 400, "invalid_input"),
+        (POST + b"Authorization: Bearer \xff\xfe\r\nContent-Length: 2\r\n\r\n{}", 401, "invalid_token"),
+        (
+            POST.replace(b"application/json", b"text/\xff") + b"Content-Length: 2\r\n\r\n{}",
+            415,
+            "unsupported_media_type",
+        ),
+    ],
+)
+def test_odd_heads_are_answered_in_json(service: Service, request_: bytes, status: int, code: str) -> None:
+    found, _head, body = raw(service, request_)
+    assert (found, json.loads(body)["error"]) == (status, code)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"\x00" * 100,
+        POST + b"Content-Length: -1\r\n\r\n{}",
+        POST + b"Content-Length: abc\r\n\r\n{}",
+        POST + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}x",
+        POST + b"Content-Length: 10\r\n\r\n{}",
+        b"GET /" + b"a" * 1_000_000 + b" HTTP/1.1\r\n" + HOST + b"\r\n",
+        b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 20_000 + b"\r\n",
+    ],
+)
+def test_what_is_no_http_is_closed_and_harms_nobody(service: Service, request_: bytes) -> None:
+    start = time.monotonic()
+    try:
+        status, _head, _body = raw(service, request_, then_leave=True)
+    except OSError:
+        status = 0
+    assert status in {0, 400, 404, 414, 431}
+    assert time.monotonic() - start < 5
+    assert send(service, "GET", "/v1/smart-tags").status == 200
+
+
+def test_nothing_of_all_that_was_a_defect(service: Service) -> None:
+    """The last in this file: what the processes said while the rest ran."""
+    assert "Traceback" not in service.said()

@@ -1,0 +1,96 @@
+"""One write, one transaction: what PostgreSQL breaks off is run once more, and what fails leaves nothing behind."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection, connections
+
+from config.api.checks import check_isolation
+from config.api.models import LedgerEntry, StoredResponse
+from messaging.models import Message
+from tests.agents_at_work import WorkingAgent, working_agent
+from tests.api import Answer
+from tests.factories import MessageFactory
+from tests.kernel.test_idempotency_races import wait_until_something_waits
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def agent() -> WorkingAgent:
+    return working_agent()
+
+
+def reply(agent: WorkingAgent, parent: Message, quote: Message) -> Answer:
+    body = {"pageId": parent.page_id, "content": "x", "parentId": str(parent.pk), "quoteId": str(quote.pk)}
+    try:
+        return agent.api.post("/api/messages", body, key="one")
+    finally:
+        connections.close_all()
+
+
+def written() -> tuple[int, int, int]:
+    return Message.objects.count(), LedgerEntry.objects.count(), StoredResponse.objects.count()
+
+
+def test_a_write_that_loses_a_deadlock_is_run_once_more(agent: WorkingAgent) -> None:
+    """The reply holds its parent and waits for its quote, whose holder then asks for the parent."""
+    parent, quote = MessageFactory(), MessageFactory()
+    lock = "SELECT FROM messaging_message WHERE id = %s FOR NO KEY UPDATE"
+    with psycopg.connect(**connection.get_connection_params()) as other, ThreadPoolExecutor(1) as pool:
+        other.execute("SET deadlock_timeout = '1min'")  # the reply is to lose
+        other.execute(lock, [quote.pk])
+        replying = pool.submit(reply, agent, parent, quote)
+        wait_until_something_waits()
+        other.execute(lock, [parent.pk])
+        other.commit()
+        answer = replying.result(timeout=10)
+    assert answer.status == 201
+    assert answer.headers["RateLimit"].startswith('"quote";r=29')
+    assert written() == (3, 2, 1)
+    parent.refresh_from_db()
+    quote.refresh_from_db()
+    assert (parent.reply_count, quote.quote_count) == (1, 1)
+
+
+def test_a_lock_that_takes_too_long_is_503_and_leaves_nothing(agent: WorkingAgent) -> None:
+    target = MessageFactory()
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        other.execute("SELECT FROM messaging_message WHERE id = %s FOR UPDATE", [target.pk])
+        connection.cursor().execute("SET lock_timeout = '50ms'")
+        answer = reply(agent, target, target)
+        assert (answer.status, answer.error) == (503, "temporarily_unavailable")
+        assert answer.headers["Retry-After"] == "2"
+    assert written() == (1, 0, 0)
+    assert reply(agent, target, target).status == 201
+
+
+def test_a_failure_after_the_write_takes_it_back(agent: WorkingAgent, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rendering and storing the answer belong to the write: where they fail, nothing was written."""
+    target = MessageFactory()
+
+    def fails(*_args: Any, **_kwargs: Any) -> None:
+        raise RuntimeError("the answer cannot be kept")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("config.api.idempotency.KeyedWrite.store", fails)
+        with pytest.raises(RuntimeError):
+            reply(agent, target, target)
+    assert written() == (1, 0, 0)
+    assert reply(agent, target, target).status == 201
+
+
+def test_the_database_must_run_read_committed() -> None:
+    assert check_isolation(databases=["default"]) == []
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_isolation = 'serializable'")
+        try:
+            (error,) = check_isolation(databases=["default"])
+        finally:
+            cursor.execute("RESET default_transaction_isolation")
+    assert error.id == "api.E001"
+    assert "serializable" in error.msg
