@@ -9,7 +9,7 @@ from uuid_utils.compat import uuid7
 
 from config.api.errors import ApiError
 
-CANONICAL = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE | re.ASCII)
+CANONICAL = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 
 
 def new_id() -> UUID:

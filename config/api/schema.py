@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
@@ -33,8 +32,9 @@ from config.api.errors import (
     UnsupportedMediaType,
     UserMismatch,
 )
-from config.api.fields import ListOf, ListQuery, Object, Text
+from config.api.fields import Id, ListOf, ListQuery, Object, Text
 from config.api.idempotency import KEY_MAX
+from config.api.ids import CANONICAL
 from config.api.operations import Operation
 
 SECURITY: dict[CallerKind, dict[str, list[str]]] = {
@@ -62,6 +62,8 @@ SECURITY_SCHEMES: dict[str, dict[str, str]] = {
         "description": "The access token of the sign-in flow (POST /api/auth/login).",
     },
 }
+# Python's end of text, which JSON Schema writes `$`.
+END = r"\Z"
 HEADER_HELP = {
     "x-service-embed-id": "The web embed the write comes from; its word list and domain rules apply too.",
     "If-None-Match": "The `ETag` of an earlier answer; 304 where it still holds.",
@@ -128,14 +130,19 @@ class OperationSchema(AutoSchema):
 
     def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
         schema = super()._map_serializer_field(field, direction, bypass_extensions)  # type: ignore[no-untyped-call]
+        schema.pop("x-spec-enum-id", None)
+        if isinstance(field, Text) and not field.allow_blank:
+            schema.setdefault("minLength", 1)
         if isinstance(field, Text) and field.cap is not None:
             schema["maxLength"] = field.cap
         if isinstance(field, Text) and field.pattern is not None:
-            schema["pattern"] = "^" + re.sub(r"\\Z$", "$", field.pattern.pattern)
+            schema["pattern"] = f"^{field.pattern.pattern.removesuffix(END)}$"
         if isinstance(field, ListOf) and field.cap is not None:
             schema["maxItems"] = field.cap
         if isinstance(field, Object):
-            schema = {"type": "object", "additionalProperties": True}
+            schema["additionalProperties"] = True
+        if isinstance(field, Id):
+            schema["pattern"] = f"^{CANONICAL.pattern.removesuffix(END)}$"
         return schema
 
 

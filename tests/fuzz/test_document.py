@@ -1,0 +1,52 @@
+"""The document says no less than the fields do: what it allows is not refused for its form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from rest_framework import serializers
+
+from config.api.fields import Id, Object, Text
+from config.api.operations import all_operations
+from tests.openapi import document
+
+Field = serializers.Field[Any, Any, Any, Any]
+
+
+def body_fields() -> Iterator[tuple[str, Field]]:
+    """(operation.field, field) of every field of every request body."""
+    for _path, _method, held in all_operations():
+        if held.body is not None:
+            yield from ((f"{held.id}.{name}", field) for name, field in held.body().fields.items())
+
+
+FIELDS = [pytest.param(field, where, id=where) for where, field in body_fields()]
+TEXTS = [param for param in FIELDS if isinstance(param.values[0], Text)]
+
+
+def schema_of(where: str) -> dict[str, Any]:
+    operation_id, _, name = where.partition(".")
+    operations = (operation for methods in document()["paths"].values() for operation in methods.values())
+    held = next(operation for operation in operations if operation["operationId"] == operation_id)
+    body = held["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    found: dict[str, Any] = document()["components"]["schemas"][body]["properties"][name]
+    return found
+
+
+@pytest.mark.parametrize(("field", "where"), FIELDS)
+def test_a_field_that_may_be_null_is_documented_so(field: Field, where: str) -> None:
+    schema = schema_of(where)
+    assert ("null" in schema.get("type", "") or {"type": "null"} in schema.get("oneOf", ())) == field.allow_null, schema
+
+
+@pytest.mark.parametrize(("field", "where"), TEXTS)
+def test_a_text_that_may_not_be_blank_has_a_length(field: Text, where: str) -> None:
+    assert (schema_of(where).get("minLength", 0) >= 1) == (not field.allow_blank)
+
+
+def test_ids_and_objects_tell_their_form() -> None:
+    held = [param.values for param in FIELDS]
+    assert all("pattern" in schema_of(str(where)) for field, where in held if isinstance(field, Id))
+    assert all(schema_of(str(where))["additionalProperties"] is True for field, where in held if type(field) is Object)
