@@ -24,7 +24,8 @@ ACCOUNT = UUID(int=1)
 COUNTERS = st.sets(st.sampled_from(sorted(LIMITS)), min_size=1).map(lambda found: tuple(sorted(found)))
 # Whole hours and their neighbours, where an off-by-one lives, beside any pause.
 PAUSES = st.one_of(
-    st.sampled_from([0.0, 0.000001, 1.0, 3599.0, 3599.999999, 3600.0, 3600.000001]), st.floats(0, 4000).map(round)
+    st.sampled_from([0.0, 0.000001, 1.0, 3599.0, 3599.999999, 3600.0, 3600.000001]),
+    st.floats(0, 4000).map(lambda seconds: round(seconds, 3)),
 )
 
 
