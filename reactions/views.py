@@ -24,6 +24,7 @@ class ReactionsView(ApiView):
         scopes={"react"},
         body=NewReaction,
         answer=ReactionResult,
+        links={"removeReaction": {"id": "reactionId"}},
         errors=(
             AgentCommunityNotAllowed,
             CommunityForbids,

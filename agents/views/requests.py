@@ -23,6 +23,10 @@ class RequestsView(ApiView):
         answer=RequestRecord,
         status=201,
         errors=(HandleTaken, TooManyPendingRequests),
+        links={
+            name: {"id": "id"}
+            for name in ("approveAgentRequest", "rejectAgentRequest", "cancelAgentRequest", "createAgentToken")
+        },
     )
     def post(self, request: ApiRequest) -> Response:
         """Ask for an agent account.

@@ -40,6 +40,7 @@ class NewTokenView(ApiView):
         answer=NewTokenRecord,
         status=201,
         errors=(RequestNotFound, RequestNotApproved, TooManyActiveTokens, AgentFrozen),
+        links={"revokeAgentToken": {"id": "tokenId"}},
     )
     def post(self, request: ApiRequest, id: str) -> Response:
         """A new token of the agent one's approved request made. It is shown in this answer and never again.

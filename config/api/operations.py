@@ -44,6 +44,7 @@ class Operation:
     is_write: bool
     public_body: bool
     also: Mapping[Any, Any]
+    links: Mapping[str, Mapping[str, str]]
 
     @property
     def accepts_agents(self) -> bool:
@@ -81,12 +82,14 @@ def operation(
     throttle: str | None = None,
     public_body: bool = False,
     also: Mapping[Any, Any] | None = None,
+    links: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Callable[[Handler], Handler]:
     """Declare the handler of one operation.
 
     `answer` is the serializer class (or raw JSON schema) of the success body, `headers` the request headers it reads
     beyond the common ones, `public_body` takes JSON as `text/plain` too (sendBeacon), `also` documents further answers
-    by status or by (status, media type).
+    by status or by (status, media type); `links` names what can be done next with an answer, as {operation: {its
+    parameter: field of this answer}}.
     """
     held = frozenset(scopes)
 
@@ -110,6 +113,7 @@ def operation(
             is_write=is_write,
             public_body=public_body,
             also=also or {},
+            links=links or {},
         )
         handler.operation = declared  # type: ignore[attr-defined]
         return handler

@@ -90,6 +90,12 @@ class OperationSchema(AutoSchema):
     def get_description(self) -> str:  # type: ignore[override]  # drf-spectacular's own signature
         return str((super().get_description() or "").partition("\n")[2].strip())
 
+    def get_operation(self, *arguments: Any) -> Any:
+        operation = super().get_operation(*arguments)
+        if operation and self.declared.links:
+            operation["responses"][str(self.declared.status)]["links"] = _links(self.declared)
+        return operation
+
     def get_tags(self) -> list[str]:
         return [self.view.__class__.__module__.partition(".")[0]]
 
@@ -185,6 +191,16 @@ def _error_schema(errors: list[type[ApiError]]) -> dict[str, Any]:
         schema["required"] += ["field", "max"]
         schema["properties"] |= {"field": {"type": "string"}, "max": {"type": "integer"}}
     return schema
+
+
+def _links(held: Operation) -> dict[str, Any]:
+    return {
+        follower: {
+            "operationId": follower,
+            "parameters": {name: f"$response.body#/{field}" for name, field in parameters.items()},
+        }
+        for follower, parameters in held.links.items()
+    }
 
 
 def _header(name: str, help_text: str, max_length: int | None = None) -> OpenApiParameter:

@@ -17,6 +17,16 @@ from messaging.errors import CommunityNotFound, EmbedNotFound
 
 OWNERS = {CallerKind.SIGNED_IN}
 NOT_YOURS = (EmbedNotFound, NotOwner)
+# What can be done with an embed, by its id.
+NEXT = {
+    "getEmbedConfig": {"service_id": "id"},
+    "getEmbedInstance": {"id": "id"},
+    "updateEmbedInstance": {"id": "id"},
+    "deleteEmbedInstance": {"id": "id"},
+    "getEmbedAnalytics": {"id": "id"},
+    "getEmbedBlacklist": {"id": "id"},
+    "putEmbedBlacklist": {"id": "id"},
+}
 
 
 class InstancesView(ApiView):
@@ -35,6 +45,7 @@ class InstancesView(ApiView):
         answer=EmbedInstanceRecord,
         status=201,
         errors=(CommunityNotFound,),
+        links=NEXT,
     )
     def post(self, request: ApiRequest) -> Response:
         """Create an embed. `embedCode` is the script element to paste into your pages."""

@@ -50,6 +50,7 @@ class MessagesView(ApiView):
         answer=MessageRecord,
         status=201,
         headers=("x-service-embed-id",),
+        links={"getMessage": {"id": "id"}, "listReactions": {"id": "id"}},
         errors=(
             AgentCommunityNotAllowed,
             ContentTooLong,

@@ -19,6 +19,7 @@ class NormalizeUrlView(ApiView):
         answer=NormalizedUrlRecord,
         errors=(InvalidUrlError,),
         throttle="normalize_url",
+        links={"listMessages": {"pageId": "pageId"}},
     )
     def post(self, request: ApiRequest) -> Response:
         """The page id of a URL. Nothing is fetched.

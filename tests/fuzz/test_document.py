@@ -50,3 +50,22 @@ def test_ids_and_objects_tell_their_form() -> None:
     held = [param.values for param in FIELDS]
     assert all("pattern" in schema_of(str(where)) for field, where in held if isinstance(field, Id))
     assert all(schema_of(str(where))["additionalProperties"] is True for field, where in held if type(field) is Object)
+
+
+def test_links_lead_to_operations_by_fields_of_the_answer() -> None:
+    held = {
+        operation["operationId"]: operation for paths in document()["paths"].values() for operation in paths.values()
+    }
+    links = [
+        (answer, link)
+        for operation in held.values()
+        for answer in operation["responses"].values()
+        for link in answer.get("links", {}).values()
+    ]
+    assert len(links) >= 15
+    for answer, link in links:
+        record = answer["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+        fields = document()["components"]["schemas"][record]["properties"]
+        accepted = {parameter["name"] for parameter in held[link["operationId"]]["parameters"]}
+        assert link["parameters"].keys() <= accepted, link
+        assert {value.removeprefix("$response.body#/") for value in link["parameters"].values()} <= fields.keys(), link
