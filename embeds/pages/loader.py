@@ -1,4 +1,4 @@
-"""The loader as it is sent: `static/embed/v1.js` with its words in it, without comments and indentation."""
+"""The loader as it is sent: `static/embed/v1.js` with its words and styles in it, without comments and indentation."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from django.contrib.staticfiles import finders
 
 from embeds.pages.strings import LANGUAGES, words
 
-SOURCE = "embed/v1.js"
+SCRIPT = "embed/v1.js"
+STYLES = "embed/v1.css"
 STRINGS_PLACE = "{/*strings*/}"
+STYLES_PLACE = '"/*styles*/"'
 # The source keeps comments on lines of their own, so that taking them out needs no knowledge of the language.
 COMMENTS = re.compile(r"^\s*(?:/\*.*?\*/|//[^\n]*)\s*\n", re.MULTILINE | re.DOTALL)
 INDENTATION = re.compile(r"^\s+", re.MULTILINE)
+CSS_BLANKS = re.compile(r"\s*([{};,])\s*|(?<=:)\s+")
 
 
 @dataclass(frozen=True)
@@ -32,14 +35,20 @@ class Loader:
 
 @cache
 def loader() -> Loader:
-    path = finders.find(SOURCE)
-    if not isinstance(path, str):
-        raise FileNotFoundError(SOURCE)
-    plain = build(Path(path).read_text(encoding="utf-8")).encode()
+    plain = build(_source(SCRIPT), _source(STYLES)).encode()
     return Loader(plain, gzip.compress(plain, 9, mtime=0), hashlib.sha256(plain).hexdigest()[:32])
 
 
-def build(source: str) -> str:
+def build(script: str, styles: str) -> str:
     table = {language: words(language)["loader"] for language in LANGUAGES}
     strings = json.dumps(table, ensure_ascii=False, separators=(",", ":"))
-    return INDENTATION.sub("", COMMENTS.sub("", source)).replace(STRINGS_PLACE, strings, 1)
+    css = json.dumps(CSS_BLANKS.sub(r"\1", COMMENTS.sub("", styles)).strip())
+    bare = INDENTATION.sub("", COMMENTS.sub("", script))
+    return bare.replace(STRINGS_PLACE, strings, 1).replace(STYLES_PLACE, css, 1)
+
+
+def _source(name: str) -> str:
+    path = finders.find(name)
+    if not isinstance(path, str):
+        raise FileNotFoundError(name)
+    return Path(path).read_text(encoding="utf-8")

@@ -14,42 +14,7 @@
   const STRINGS = {/*strings*/};
   // How long a loaded frame may stay silent before it counts as blocked, in milliseconds.
   const SILENCE = 1500;
-  const CSS = `
-:host{all:initial!important;display:block!important;font:500 15px/1.3 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif!important;--paper:#fff;--ink:#1c1d21;--line:rgba(0,0,0,.12)}
-:host(.float){position:fixed!important;z-index:2147483000!important;top:0!important;left:0!important}
-.small{font-size:13px}.large{font-size:17px}
-.trigger{all:unset;box-sizing:border-box;display:inline-flex;align-items:center;gap:.5em;max-width:min(320px,calc(100vw - 32px));
-background:var(--back);color:var(--text);cursor:pointer;padding:.72em 1.1em;border:1px solid transparent;box-shadow:0 0 0 1px rgba(128,128,128,.28),0 6px 20px rgba(0,0,0,.2)}
-.trigger:focus-visible{outline:3px solid var(--text);outline-offset:-5px;box-shadow:0 0 0 3px var(--back)}
-.trigger:hover{filter:brightness(1.06)}
-.trigger span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-svg{width:1.3em;height:1.3em;flex:none;fill:none;stroke:currentColor;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}
-.float .trigger{position:fixed;margin-block:calc(var(--nth)*6em)}
-.right .trigger,.right .panel{right:24px;left:auto}.left .trigger,.left .panel{left:24px;right:auto}
-.corner-tab.bottom .trigger{bottom:0;border-radius:12px 12px 0 0;padding-bottom:calc(.72em + env(safe-area-inset-bottom))}
-.corner-tab.top .trigger{top:0;border-radius:0 0 12px 12px}
-.bubble svg{width:1.7em;height:1.7em}
-.bubble .trigger{width:3.6em;height:3.6em;padding:0;justify-content:center;border-radius:50%}
-.bubble .trigger span{position:absolute;width:1px;height:1px;clip-path:inset(50%)}
-.bubble.bottom .trigger{bottom:max(20px,env(safe-area-inset-bottom))}.bubble.top .trigger{top:20px}
-.inline .trigger{border-radius:10px;box-shadow:none}
-.float.opened .trigger{visibility:hidden}
-.panel{box-sizing:border-box;color-scheme:light dark;border:1px solid var(--line);padding:0;margin:0;background:var(--paper);color:var(--ink);border-radius:16px;overflow:hidden;
-width:100%;height:640px;max-width:none;max-height:none;position:relative}
-.float .panel{position:fixed;width:min(420px,calc(100vw - 48px));height:min(720px,calc(100dvh - 48px));box-shadow:0 16px 56px rgba(0,0,0,.28)}
-.float.bottom .panel{bottom:24px;top:auto}.float.top .panel{top:24px;bottom:auto}
-.inline .panel{margin-top:12px}
-iframe{border:0;width:100%;height:100%;display:block;color-scheme:light dark}
-.close{all:unset;box-sizing:border-box;position:absolute;top:10px;inset-inline-end:10px;width:36px;height:36px;display:grid;place-items:center;border-radius:10px;cursor:pointer;z-index:1}
-.close:hover{background:var(--line)}
-.close:focus-visible{outline:3px solid #4f7df0;outline-offset:-3px}
-.failed{position:absolute;inset:0;display:grid;place-items:center;padding:32px;text-align:center;background:var(--paper)}
-[hidden]{display:none}
-a{color:inherit;font-weight:600}a:focus-visible{outline:3px solid #4f7df0;outline-offset:3px}
-@media (max-width:480px){.float .panel{inset:0!important;width:100%;height:100%;border:0;border-radius:0}}
-@media (prefers-color-scheme:dark){:host{--paper:#16171b;--ink:#eceef2;--line:rgba(255,255,255,.16)}}
-@media (prefers-reduced-motion:no-preference){.trigger{transition:filter .15s}.float .panel[open]{animation:rise .18s ease-out}@keyframes rise{from{opacity:0;transform:translateY(10px)}}}
-@media print{:host{display:none!important}}`;
+  const CSS = "/*styles*/";
 
   const embeds = new Map();
   let sheet = null;
