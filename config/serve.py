@@ -12,6 +12,7 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 from config import env, secrets, server, welcome
+from config.housekeeping import housekeeping
 from config.postgres import embedded
 from config.postgres_programs import PostgresError
 
@@ -47,6 +48,7 @@ def run() -> None:
             manage("demo")
         check_application()
         welcome.say_when_open(port, data)
+        running.enter_context(housekeeping())
         server.serve(port)
 
 
