@@ -8,9 +8,10 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from agents.admin.background import active_token_count
+from agents.admin.filters import FrozenFilter
 from agents.admin.grant import GrantForm
 from agents.admin.tokens import REVOKE
-from agents.admin.words import agent_badge, communities_in_short, communities_in_words, scopes_in_words
+from agents.admin.words import agent_badge, communities_in_words, grant_in_short, scopes_in_words
 from agents.models import Agent, AgentRequest, AgentToken, Scope
 from agents.refusals import KEPT_DAYS, refused_calls
 from agents.services import freeze_agent, narrow_agent, revoke_agent_tokens, unfreeze_agent
@@ -67,8 +68,8 @@ REVOKE_ALL = Decision(
 class AgentAdmin(DeskAdmin):
     decisions = (FREEZE, UNFREEZE, NARROW, REVOKE_ALL)
     change_form_template = "admin/agents/agent.html"
-    list_display = ["account", "name", "operated_by", "state", "may_in_short", "where", "tokens", "last_used", "since"]
-    list_filter = [("frozen_at", admin.EmptyFieldListFilter), "created_at"]
+    list_display = ["account", "state", "operated_by", "grant", "tokens", "last_used", "since"]
+    list_filter = [FrozenFilter, "created_at"]
     list_select_related = ["account", "operator"]
     search_fields = ["account__handle", "account__name", "operator__handle"]
     search_help_text = "Part of the agent's handle or name, or of its operator's handle."
@@ -126,12 +127,8 @@ class AgentAdmin(DeskAdmin):
         return scopes_in_words(row.scopes)
 
     @admin.display(description="may")
-    def may_in_short(self, row: Agent) -> str:
-        return ", ".join(row.scopes)
-
-    @admin.display(description="where")
-    def where(self, row: Agent) -> str:
-        return communities_in_short(row.community_ids)
+    def grant(self, row: Agent) -> str:
+        return grant_in_short(row.scopes, row.community_ids)
 
     @admin.display(description="where")
     def communities(self, row: Agent) -> str | SafeString:

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 from agents.admin.background import agents_of, look_alikes, next_waiting, other_requests
 from agents.admin.grant import GrantForm
-from agents.admin.words import communities_in_short, communities_in_words, request_badge, scopes_in_words
+from agents.admin.words import communities_in_words, grant_in_short, request_badge, scopes_in_words
 from agents.models import AgentRequest, RequestStatus
 from agents.services import approve_request, reject_request
 from messaging.desk import Decision, DeskAdmin, Waiting
@@ -48,7 +48,7 @@ class AgentRequestAdmin(DeskAdmin):
 
     decisions = (APPROVE, REJECT)
     change_form_template = "admin/agents/request.html"
-    list_display = ["handle", "agent_name", "asked_by", "state", "asked", "wants_in_short", "where", "decided"]
+    list_display = ["handle", "state", "asked", "asked_by", "grant", "decided"]
     list_display_links = ["handle"]
     list_filter = ["status", "created_at"]
     list_select_related = ["requester", "decided_by"]
@@ -122,13 +122,9 @@ class AgentRequestAdmin(DeskAdmin):
     def wants(self, row: AgentRequest) -> str:
         return scopes_in_words(row.scopes)
 
-    @admin.display(description="may")
-    def wants_in_short(self, row: AgentRequest) -> str:
-        return ", ".join(row.scopes)
-
-    @admin.display(description="where")
-    def where(self, row: AgentRequest) -> str:
-        return communities_in_short(row.community_ids)
+    @admin.display(description="wants to")
+    def grant(self, row: AgentRequest) -> str:
+        return grant_in_short(row.scopes, row.community_ids)
 
     @admin.display(description="where")
     def communities(self, row: AgentRequest) -> str | SafeString:

@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
+from agents.admin.filters import TokenStatusFilter
 from agents.admin.words import token_badge
 from agents.models import AgentToken, TokenStatus
 from agents.services import revoke_token
@@ -27,8 +28,8 @@ REVOKE = Decision(
 @admin.register(AgentToken)
 class AgentTokenAdmin(DeskAdmin):
     decisions = (REVOKE,)
-    list_display = ["prefix", "of_agent", "label", "state", "made", "expires", "last_used", "revoke_reason"]
-    list_filter = [("revoked_at", admin.EmptyFieldListFilter), "expires_at"]
+    list_display = ["prefix", "state", "of_agent", "label", "made", "expires", "last_used", "revoke_reason"]
+    list_filter = [TokenStatusFilter, "expires_at"]
     search_fields = ["prefix", "label", "agent__account__handle"]
     search_help_text = "Part of the token's prefix or label, or of its agent's handle."
     ordering = ["-created_at", "-id"]

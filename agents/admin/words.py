@@ -25,9 +25,10 @@ def scopes_in_words(scopes: Sequence[str]) -> str:
     return ", ".join(SCOPES[Scope(scope)] for scope in scopes)
 
 
-def communities_in_short(ids: Sequence[UUID]) -> str:
+def grant_in_short(scopes: Sequence[str], community_ids: Sequence[UUID]) -> str:
     """For lists, without a query a row."""
-    return f"{len(ids)} communit{'y' if len(ids) == 1 else 'ies'}" if ids else "every community"
+    few = f"{len(community_ids)} communit{'y' if len(community_ids) == 1 else 'ies'}"
+    return f"{', '.join(scopes)} in {few if community_ids else 'every community'}"
 
 
 def communities_in_words(ids: Sequence[UUID]) -> str | SafeString:

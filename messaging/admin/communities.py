@@ -56,8 +56,8 @@ class CommunityAdmin(DeskAdmin):
 
     def construct_change_message(self, request: HttpRequest, form: ModelForm, formsets: Any, add: bool = False) -> str:
         """In the words of every other entry: what was done, and why."""
-        names = [form.fields[name].label or name.replace("_", " ") for name in form.changed_data if name != "reason"]
-        done = "Added" if add else f"Changed {', '.join(map(str, names)) or 'nothing'}"
+        names = [name.replace("_", " ") for name in form.changed_data if name != "reason"]
+        done = "Added" if add else f"Changed {', '.join(names) or 'nothing'}"
         reason = form.cleaned_data["reason"]
         return f"{done}: {reason}" if reason else f"{done}."
 

@@ -74,7 +74,7 @@ class TagFilter(SimpleListFilter):
 class MessageAdmin(DeskAdmin):
     decisions = (APPROVE, HIDE, RESTORE)
     change_form_template = "admin/messaging/message.html"
-    list_display = ["excerpt", "written_by", "state", "community", "tag_type", "posted"]
+    list_display = ["excerpt", "state", "written_by", "community", "tag_type", "posted"]
     list_filter = ["status", "author_kind", TagFilter, "created_at", "community"]
     list_select_related = ["author", "community"]
     search_fields = ["content"]
