@@ -57,7 +57,7 @@ def active_token_count() -> Coalesce:
 def other_requests(request: AgentRequest) -> QuerySet[AgentRequest]:
     """What else the requester asked for, newest first."""
     asked = AgentRequest.objects.asked_by(request.requester).exclude(pk=request.pk)
-    return asked.select_related("decided_by").order_by("-created_at", "-pk")[:SHOWN_MAX]
+    return asked.select_related("requester", "decided_by").order_by("-created_at", "-pk")[:SHOWN_MAX]
 
 
 def next_waiting(request: AgentRequest) -> AgentRequest | None:
