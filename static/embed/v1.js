@@ -143,9 +143,11 @@
 
     start() {
       const url = this.app + "/api/embeds/config/" + encodeURIComponent(this.id);
+      const configure = safely((config) => this.configure(config));
       fetch(url, { credentials: "omit" }).then(
-        (answer) => (answer.ok ? answer.json().then((config) => this.configure(config)) : this.refuse(answer.status)),
-      ).catch((error) => this.say(error instanceof TypeError ? "config_unreachable" : "config_invalid"));
+        (answer) => (answer.ok ? answer.json().then(configure, () => this.say("config_invalid")) : this.refuse(answer.status)),
+        () => this.say("config_unreachable"),
+      );
     }
 
     say(reason) {
@@ -159,7 +161,7 @@
 
     configure(config) {
       if (this.gone) return;
-      if (!config || typeof config !== "object") return this.say("config_invalid");
+      if (!config || !config.status) return this.say("config_invalid");
       if (config.status !== "active") return this.say("embed_" + config.status);
       if (!hostAllowed(config.domainWhitelist, window.origin)) return this.say("domain_not_allowed");
       this.config = config;

@@ -1,13 +1,12 @@
-"""One Chromium for all browser tests, a fresh context for each."""
+"""A fresh browser context for each test."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext
 
 from tests.widget.sites import Site
 
@@ -15,28 +14,6 @@ from tests.widget.sites import Site
 if TYPE_CHECKING:
     from messaging.models import Account
     from tests.widget.live import Live
-
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    # A page that a test answers itself counts as one of the internet, which may not call this machine unasked.
-    "--disable-features=LocalNetworkAccessChecks",
-]
-
-
-@pytest.fixture(scope="session")
-def browser(chromium: str) -> Iterator[Browser]:
-    # Playwright runs an event loop in this thread, which Django would take for asynchronous code of ours.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

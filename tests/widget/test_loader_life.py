@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
 from tests.widget.sites import APP, HOST, SCRIPT, Site, html, tag
 
@@ -175,20 +175,24 @@ def test_nothing_is_ever_thrown_into_the_page(site: Site, script: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
+    ("body", "reason"),
     [
-        "null",
-        "[]",
-        '"text"',
-        "{}",
-        "not json",
-        '{"status":"active","pageRules":7,"triggerConfig":"x","domainWhitelist":"abc"}',
+        ("null", "config_invalid"),
+        ("[]", "config_invalid"),
+        ('"text"', "config_invalid"),
+        ("not json", "config_invalid"),
+        (None, "config_unreachable"),
+        ('{"status": "active", "domainWhitelist": "abc"}', "internal_error"),
     ],
 )
-def test_a_broken_config_shows_nothing_and_throws_nothing(site: Site, body: str) -> None:
-    site.context.route(
-        "**/api/embeds/config/*", lambda route: route.fulfill(body=body, headers={"access-control-allow-origin": "*"})
-    )
+def test_a_broken_config_shows_nothing_and_throws_nothing(site: Site, body: str | None, reason: str) -> None:
+    def answer(route: Route) -> None:
+        if body is None:
+            return route.abort()
+        return route.fulfill(body=body, headers={"access-control-allow-origin": "*"})
+
+    site.context.route("**/api/embeds/config/*", answer)
     page = site.open()
     assert triggers(page) == 0
+    assert reason in site.said()[0]
     assert site.errors == []
