@@ -58,6 +58,15 @@ def chromium() -> str:
     return path
 
 
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Any]:
+    """One for all browser tests of this worker."""
+    from tests.browser import running_browser
+
+    with running_browser(chromium) as browser:
+        yield browser
+
+
 @pytest.fixture(autouse=True)
 def _quick_passwords(settings: Any) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
