@@ -66,6 +66,10 @@ class PageRulesBody(BodySerializer):
     )
 
 
+class PageRulesChanges(PageRulesBody):
+    type = Choice(choices=PageRuleType.choices, required=False)
+
+
 class TriggerConfigBody(BodySerializer):
     type = Choice(choices=TriggerType.choices, required=False)
     position = Choice(choices=TriggerPosition.choices, required=False)
@@ -93,6 +97,8 @@ class NewEmbed(BodySerializer):
 
 class EmbedChanges(NewEmbed):
     """Only what is given changes, down to the parts of `pageRules` and `triggerConfig`."""
+
+    pageRules = PageRulesChanges(source="page_rules", required=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, partial=True, **kwargs)

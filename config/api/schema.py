@@ -64,7 +64,9 @@ SECURITY_SCHEMES: dict[str, dict[str, str]] = {
 }
 # Python's end of text, which JSON Schema writes `$`.
 END = r"\Z"
+ID_PATTERN = f"^{CANONICAL.pattern.removesuffix(END)}$"
 HEADER_HELP = {
+    "Idempotency-Key": "A repeat with the same key answers the first response.",
     "x-service-embed-id": "The web embed the write comes from; its word list and domain rules apply too.",
     "If-None-Match": "The `ETag` of an earlier answer; 304 where it still holds.",
 }
@@ -92,6 +94,9 @@ class OperationSchema(AutoSchema):
 
     def get_operation(self, *arguments: Any) -> Any:
         operation = super().get_operation(*arguments)
+        for parameter in (operation or {}).get("parameters", ()):
+            if parameter["in"] == "path":
+                parameter["schema"] = {"type": "string", "format": "uuid", "pattern": ID_PATTERN}
         if operation and self.declared.links:
             operation["responses"][str(self.declared.status)]["links"] = _links(self.declared)
         return operation
@@ -124,8 +129,8 @@ class OperationSchema(AutoSchema):
         held = self.declared
         found: list[Any] = [held.query] if held.query else []
         if held.is_write and CallerKind.PUBLIC not in held.callers:
-            found.append(_header("Idempotency-Key", "A repeat with the same key answers the first response.", KEY_MAX))
-        return found + [_header(name, HEADER_HELP[name]) for name in held.headers]
+            found.append(_header("Idempotency-Key", minLength=1, maxLength=KEY_MAX, pattern="^[ -~]+$"))
+        return found + [_header(name) for name in held.headers]
 
     def get_response_serializers(self) -> Any:
         held = self.declared
@@ -148,7 +153,7 @@ class OperationSchema(AutoSchema):
         if isinstance(field, Object):
             schema["additionalProperties"] = True
         if isinstance(field, Id):
-            schema["pattern"] = f"^{CANONICAL.pattern.removesuffix(END)}$"
+            schema["pattern"] = ID_PATTERN
         return schema
 
 
@@ -203,9 +208,8 @@ def _links(held: Operation) -> dict[str, Any]:
     }
 
 
-def _header(name: str, help_text: str, max_length: int | None = None) -> OpenApiParameter:
-    schema = {"type": "string"} | ({} if max_length is None else {"minLength": 1, "maxLength": max_length})
-    return OpenApiParameter(name, schema, OpenApiParameter.HEADER, description=help_text)
+def _header(name: str, **schema: Any) -> OpenApiParameter:
+    return OpenApiParameter(name, {"type": "string", **schema}, OpenApiParameter.HEADER, description=HEADER_HELP[name])
 
 
 def add_security_schemes(result: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -50,6 +51,18 @@ def test_ids_and_objects_tell_their_form() -> None:
     held = [param.values for param in FIELDS]
     assert all("pattern" in schema_of(str(where)) for field, where in held if isinstance(field, Id))
     assert all(schema_of(str(where))["additionalProperties"] is True for field, where in held if type(field) is Object)
+
+
+def test_ids_in_paths_and_keys_tell_their_form() -> None:
+    operations = (operation for methods in document()["paths"].values() for operation in methods.values())
+    parameters = [parameter for operation in operations for parameter in operation.get("parameters", ())]
+    in_path = [parameter["schema"] for parameter in parameters if parameter["in"] == "path"]
+    keys = [parameter["schema"] for parameter in parameters if parameter["name"] == "Idempotency-Key"]
+    assert in_path
+    assert all((schema["format"], "pattern" in schema) == ("uuid", True) for schema in in_path)
+    assert keys
+    assert all(re.search(schema["pattern"], "a key, of: ~sorts") for schema in keys)
+    assert not any(re.search(schema["pattern"], key) for schema in keys for key in ("clé", "a\tkey", ""))
 
 
 def test_links_lead_to_operations_by_fields_of_the_answer() -> None:

@@ -1,0 +1,104 @@
+"""A running service with rows to talk about, and its OpenAPI document with their ids put in.
+
+Left to itself a generator invents ids that lead nowhere; with these it gets past the look-ups.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from tests.cast import Cast, Person
+from tests.remote import Remote
+from tests.service import ROOT, Service, running_service
+
+PAGE_URL = "https://example.com/generated"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """`ids`: for each operation's path parameter and each field of a body, real values of it."""
+
+    service: Service
+    callers: dict[str, dict[str, str]]
+    ids: dict[str, list[str]]
+
+    @property
+    def remote(self) -> Remote:
+        return Remote(self.service.port)
+
+    def document(self) -> dict[str, Any]:
+        """The served document, its ids narrowed to those that exist."""
+        served: dict[str, Any] = self.remote.call("GET", "/api/schema/?format=json").json
+        return with_ids(served, self.ids)
+
+
+@contextmanager
+def a_scene() -> Iterator[Scene]:
+    # One key for many bodies is what a generator sends: each has to be looked at.
+    environment = {"DJANGO_SETTINGS_MODULE": "tests.faults.settings", "IDEMPOTENCY_MISMATCH": "reject"}
+    with running_service(**environment, PYTHONPATH=str(ROOT)) as service:
+        cast = Cast(service)
+        owner, admin = cast.person(), cast.super_admin()
+        callers = {
+            "nobody": {},
+            "agent": {"Authorization": f"Bearer {cast.agent_token(owner)}"},
+            "person": owner.user,
+            "super admin": admin.user,
+            "signed in": owner.signed_in,
+        }
+        yield Scene(service, callers, _rows(cast, owner))
+
+
+def with_ids(document: dict[str, Any], ids: dict[str, list[str]]) -> dict[str, Any]:
+    """Path parameters by the operation's name, query parameters and fields of bodies by their own."""
+    changed = deepcopy(document)
+    for methods in changed["paths"].values():
+        for operation in methods.values():
+            for parameter in operation.get("parameters", ()):
+                name = operation["operationId"] if parameter["in"] == "path" else parameter["name"]
+                _narrow(parameter["schema"], ids.get(name))
+    for name, schema in changed["components"]["schemas"].items():
+        if not name.endswith("Record"):
+            for field, held in schema.get("properties", {}).items():
+                _narrow(held, ids.get(field))
+    return changed
+
+
+def _narrow(schema: dict[str, Any], values: list[str] | None) -> None:
+    if values and schema.get("type") in ("string", ["string", "null"]):
+        schema.pop("pattern", None)
+        schema["enum"] = values
+
+
+def _rows(cast: Cast, owner: Person) -> dict[str, list[str]]:
+    page = cast.page_id(PAGE_URL)
+    posts = [cast.ask("/api/messages", {"pageId": page, "content": f"{n}"}, **owner.user)["id"] for n in range(3)]
+    community = _community(cast.service)
+    reaction = cast.ask("/v1/reactions", {"messageId": posts[0], "emoji": "👍"}, **owner.user)["reactionId"]
+    embed = cast.ask("/api/embeds/instances", {"name": "E", "communityId": community}, **owner.signed_in)["id"]
+    by_embed = ["getEmbedConfig", "getEmbedInstance", "updateEmbedInstance", "getEmbedAnalytics"]
+    by_embed += ["getEmbedBlacklist", "putEmbedBlacklist", "serviceId", "x-service-embed-id"]
+    return {
+        "pageId": [page],
+        **dict.fromkeys(("messageId", "parentId", "quoteId", "getMessage", "listReactions"), posts),
+        **dict.fromkeys(by_embed, [embed]),
+        "communityId": [community],
+        "communityIds": [community],
+        "removeReaction": [reaction],
+        "emoji": ["👍", "🎉", "👩🏽‍🚀", ":ship-it:"],
+        "tagType": ["claim", "question", "poll", "note", "review"],
+    }
+
+
+def _community(service: Service) -> str:
+    command = [sys.executable, "manage.py", "create_community", "Generated", "--block", "forbidden*"]
+    said = subprocess.run(command, cwd=ROOT, env=service.environment, check=True, capture_output=True)
+    community: str = json.loads(said.stdout)["id"]
+    return community
