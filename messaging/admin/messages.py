@@ -96,9 +96,9 @@ class MessageAdmin(DeskAdmin):
         ]
 
     def get_ordering(self, request: HttpRequest) -> list[str]:
-        """Newest first; of those that wait, the oldest."""
+        """Newest first, as their ids sort; of those that wait, the oldest."""
         waiting = request.GET.get("status__exact") == MessageStatus.PENDING
-        return ["created_at", "id"] if waiting else ["-created_at", "-id"]
+        return ["created_at", "id"] if waiting else ["-id"]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str

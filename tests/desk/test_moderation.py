@@ -50,9 +50,13 @@ def test_the_first_page_tells_how_many_wait(desk: Client) -> None:
 
 
 def test_of_those_that_wait_the_oldest_comes_first(desk: Client) -> None:
-    young, old, shown = waiting(days=1), waiting(days=3), MessageFactory()
+    young, old, _shown = waiting(days=1), waiting(days=3), MessageFactory()
     assert listed(desk, status__exact="pending") == [old, young]
-    assert listed(desk) == [shown, young, old]
+
+
+def test_of_all_the_newest_comes_first(desk: Client) -> None:
+    first, second = MessageFactory(), MessageFactory()
+    assert listed(desk) == [second, first]
 
 
 def test_search_and_filters(desk: Client) -> None:
