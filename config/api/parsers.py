@@ -72,8 +72,6 @@ def parse_json(raw: bytes) -> Any:
         raise InvalidInput(field="body", details=f"Not valid JSON: {str(failure)[:200]}") from None
     if "\\u" in text:
         _refuse_unstorable(value)
-    elif "\x00" in text:
-        raise InvalidInput(field="body", details="Not valid JSON: NUL character")
     return value
 
 

@@ -258,7 +258,7 @@ JSON = st.recursive(
 )
 NAMES = st.sampled_from(["sub", "exp", "iat", "nbf", "iss", "aud", "jti", "token_type"])
 effort = hypothesis_settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

@@ -123,7 +123,9 @@ def callers() -> dict[str, Api]:
 
 
 def everything_written() -> dict[str, int]:
-    return {model._meta.label: model._default_manager.count() for model in apps.get_models()}
+    """Rows of every table but the record of refused calls, which is there for them."""
+    models = [model for model in apps.get_models() if model.__name__ != "RefusedCall"]
+    return {model._meta.label: model._default_manager.count() for model in models}
 
 
 def refused(answer: Answer) -> bool:
@@ -205,7 +207,7 @@ FIELDS = [
 ]
 PLAUSIBLE = st.sampled_from(["note", "review", "post", "react", "👍", "https://a.eu/x", "a_handle", "a long password"])
 effort = hypothesis_settings(
-    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 
