@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 import orjson
@@ -11,6 +12,9 @@ from django.db import DataError, InterfaceError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import include, path
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
 from config.api.operations import all_operations
 from tests.agents_at_work import working_agent
@@ -96,6 +100,21 @@ def test_a_malformed_id_in_a_path_is_404(url: str, code: str, id: str) -> None:
 def test_a_hostile_query_is_400(query: str) -> None:
     status, body, _response = answer("GET", "/api/messages?" + query.replace("{page}", PageFactory().pk))
     assert (status, set(body) >= {"error"}) == (400, True)
+
+
+QUERY = ["pageId", "parentId", "limit", "cursor", "includeTopReply", "authorKind", "communityId", "tagType"]
+PATHS = ["/", "/api/messages/", "/v1/reactions/", "/api/embeds/config/", "/static/", "/v1/agent-tokens/"]
+VALUES = st.dictionaries(st.sampled_from(QUERY), st.binary(max_size=12), max_size=4)
+
+
+@hypothesis_settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(start=st.sampled_from(PATHS), rest=st.binary(max_size=20), query=VALUES)
+def test_no_address_whatever_is_a_5xx(start: str, rest: bytes, query: dict[str, bytes]) -> None:
+    good = {"pageId": PageFactory.build().pk}
+    assert Api().get("/api/messages", **(good | query)).status in {200, 400}
+    client = Client()
+    client.handler = HANDLER
+    assert client.get(start + quote(rest)).status_code < 500
 
 
 def test_every_operation_answers_405_with_allow_to_other_methods() -> None:
