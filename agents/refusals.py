@@ -9,7 +9,7 @@ from uuid import UUID
 
 import orjson
 from django.db import Error, connection
-from django.db.models import Max, Sum
+from django.db.models import Max, QuerySet, Sum
 from django.http.response import HttpResponseBase
 
 from agents.models import RefusedCall
@@ -43,9 +43,9 @@ def note(*, agent_id: UUID, operation: str, response: HttpResponseBase) -> None:
         logger.exception("A refused call was not counted")
 
 
-def refused_calls(agent_id: UUID) -> list[dict[str, Any]]:
+def refused_calls(agent_id: UUID) -> QuerySet[RefusedCall, Any]:
     """`{operation, code, calls, last_at}` of the days that are kept, the most frequent first."""
-    return list(
+    return (
         RefusedCall.objects.filter(agent=agent_id)
         .values("operation", "code")
         .annotate(calls=Sum("calls"), last_at=Max("last_at"))

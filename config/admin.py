@@ -11,8 +11,8 @@ from django.contrib.admin import AdminSite
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
 
 from config.api import throttles
 from config.api.errors import RateLimited
@@ -56,11 +56,11 @@ class Desk(AdminSite):
     def has_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.is_active and request.user.is_superuser)
 
-    def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Callable[..., HttpResponseBase]:
+    def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
         """Nobody is sent to sign in; somebody who may not be here is refused."""
         inner = super().admin_view(view, cacheable)
 
-        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             if request.user.is_authenticated and not self.has_permission(request):
                 raise PermissionDenied
             return inner(request, *args, **kwargs)
@@ -73,7 +73,7 @@ class Desk(AdminSite):
         own = super().get_app_list(request, app_label)
         return sorted(own, key=lambda app: (app["app_label"] == "admin", order.index(app["app_label"])))
 
-    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         waiting = [row_admin.waiting() for row_admin in self._registry.values() if isinstance(row_admin, DeskAdmin)]
         queues = sorted(filter(None, waiting), key=lambda queue: queue.what)
         return super().index(request, (extra_context or {}) | {"queues": queues})

@@ -8,15 +8,13 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from agents.admin.background import active_token_count
+from agents.admin.decisions import FREEZE, NARROW, REVOKE, REVOKE_ALL, UNFREEZE
 from agents.admin.filters import FrozenFilter
-from agents.admin.grant import GrantForm
-from agents.admin.tokens import REVOKE
 from agents.admin.words import agent_badge, communities_in_words, grant_in_short, scopes_in_words
 from agents.models import Agent, AgentRequest, AgentToken, Scope
 from agents.refusals import KEPT_DAYS, refused_calls
-from agents.services import freeze_agent, narrow_agent, revoke_agent_tokens, unfreeze_agent
 from config.api.limits import usages_of
-from messaging.desk import Decision, DeskAdmin
+from messaging.desk import DeskAdmin
 from messaging.desk.display import NOTHING, age, lines, link, plain
 from messaging.history import decisions_about
 from messaging.models import Message
@@ -24,44 +22,6 @@ from messaging.models import Message
 TOKENS_SHOWN_MAX = 50
 POSTS_SHOWN_MAX = 10
 DECISIONS_SHOWN_MAX = 10
-
-FREEZE = Decision(
-    name="freeze",
-    label="Freeze",
-    asks="All its tokens stop working at once. Unfreezing lets them work again.",
-    done="frozen",
-    run=lambda row, **given: freeze_agent(agent=row, **given),
-    fits=lambda row: row.frozen_at is None,
-    needs_reason=True,
-    at_hand=True,
-)
-UNFREEZE = Decision(
-    name="unfreeze",
-    label="Unfreeze",
-    asks="Its tokens that are neither revoked nor expired work again.",
-    done="unfrozen",
-    run=lambda row, **given: unfreeze_agent(agent=row, **given),
-    fits=lambda row: row.frozen_at is not None,
-    at_hand=True,
-)
-NARROW = Decision(
-    name="narrow",
-    label="Narrow",
-    asks="Untick what the agent shall lose. It holds at once for all its tokens, and cannot be widened again.",
-    done="narrowed",
-    run=lambda row, **given: narrow_agent(agent=row, **given),
-    form=GrantForm,
-    needs_reason=True,
-    bulk=False,
-)
-REVOKE_ALL = Decision(
-    name="revoke",
-    label="Revoke all tokens",
-    asks="Every active token stops working at once and for good. The operator can make new ones, unless it is frozen.",
-    done="all tokens revoked",
-    run=lambda row, **given: revoke_agent_tokens(agent=row, **given),
-    needs_reason=True,
-)
 
 
 @admin.register(Agent)
@@ -84,11 +44,6 @@ class AgentAdmin(DeskAdmin):
         return Agent.objects.select_related("account", "operator", "frozen_by").annotate(
             active_tokens=active_token_count(), used_at=Subquery(used.values("at"))
         )
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        return super().get_search_results(request, queryset, search_term.replace("@", ""))
 
     def standing(self, row: Agent) -> str:
         if row.frozen_at is None:

@@ -9,37 +9,11 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from agents.admin.background import agents_of, look_alikes, next_waiting, other_requests
-from agents.admin.grant import GrantForm
+from agents.admin.decisions import APPROVE, REJECT
 from agents.admin.words import communities_in_words, grant_in_short, request_badge, scopes_in_words
 from agents.models import AgentRequest, RequestStatus
-from agents.services import approve_request, reject_request
 from messaging.desk import Decision, DeskAdmin, Waiting
 from messaging.desk.display import NOTHING, age, link, outside, page_of, plain
-
-
-def _is_pending(request: AgentRequest) -> bool:
-    return request.status == RequestStatus.PENDING
-
-
-APPROVE = Decision(
-    name="approve",
-    label="Approve",
-    asks="The agent exists at once, and the requester can make tokens for it. Untick what it shall not have.",
-    done="approved",
-    run=lambda row, **given: approve_request(request_id=row.pk, **given),
-    fits=_is_pending,
-    form=GrantForm,
-    bulk=False,
-)
-REJECT = Decision(
-    name="reject",
-    label="Reject",
-    asks="The requester reads the reason. The handle is free again.",
-    done="rejected",
-    run=lambda row, **given: reject_request(request_id=row.pk, **given),
-    fits=_is_pending,
-    needs_reason=True,
-)
 
 
 @admin.register(AgentRequest)
@@ -68,17 +42,12 @@ class AgentRequestAdmin(DeskAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[AgentRequest]:
         return AgentRequest.objects.with_accounts()
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        return super().get_search_results(request, queryset, search_term.replace("@", ""))
-
     def waiting(self) -> Waiting:
         url = reverse("admin:agents_agentrequest_changelist") + f"?status__exact={RequestStatus.PENDING}"
         return Waiting.of("agent requests", AgentRequest.objects.pending(), url)
 
     def title_of(self, row: AgentRequest) -> str:
-        return f"@{row.agent_handle}: {'decide' if _is_pending(row) else row.status}"
+        return f"@{row.agent_handle}: {'decide' if row.status == RequestStatus.PENDING else row.status}"
 
     def standing(self, row: AgentRequest) -> str:
         if row.decided_by is None or row.decided_at is None:

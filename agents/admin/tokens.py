@@ -1,28 +1,16 @@
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
+from agents.admin.decisions import REVOKE
 from agents.admin.filters import TokenStatusFilter
 from agents.admin.words import token_badge
-from agents.models import AgentToken, TokenStatus
-from agents.services import revoke_token
-from messaging.desk import Decision, DeskAdmin
+from agents.models import AgentToken
+from messaging.desk import DeskAdmin
 from messaging.desk.display import age, link
-
-REVOKE = Decision(
-    name="revoke",
-    label="Revoke",
-    asks="The token stops working at once and for good.",
-    done="revoked",
-    run=lambda row, **given: revoke_token(token_id=row.pk, **given),
-    fits=lambda row: row.status == TokenStatus.ACTIVE,
-    needs_reason=True,
-)
 
 
 @admin.register(AgentToken)
@@ -41,11 +29,6 @@ class AgentTokenAdmin(DeskAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AgentToken]:
         return AgentToken.objects.with_accounts().select_related("created_by", "revoked_by")
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        return super().get_search_results(request, queryset, search_term.replace("@", ""))
 
     def title_of(self, row: AgentToken) -> str:
         return f"Token {row}"

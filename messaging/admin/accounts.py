@@ -30,11 +30,6 @@ class AccountAdmin(DeskAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
         return Account.objects.defer("password")
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        return super().get_search_results(request, queryset, search_term.replace("@", ""))
-
     def facts(self, request: HttpRequest, row: Account) -> dict[str, Any]:
         posts = Message.objects.filter(author=row).select_related("community").order_by("-created_at", "-pk")
         return {"posts": posts[:POSTS_SHOWN_MAX]}

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import Model
-from django.forms import ModelForm
+from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
@@ -54,7 +54,9 @@ class CommunityAdmin(DeskAdmin):
         trying = self.admin_site.admin_view(self.try_words)
         return [path("<uuid:pk>/try-words/", trying, name=self.url_name("try_words")), *super().get_urls()]
 
-    def construct_change_message(self, request: HttpRequest, form: ModelForm, formsets: Any, add: bool = False) -> str:
+    def construct_change_message(  # type: ignore[override]  # Django takes a text as well
+        self, request: HttpRequest, form: Form, formsets: Any, add: bool = False
+    ) -> str:
         """In the words of every other entry: what was done, and why."""
         names = [name.replace("_", " ") for name in form.changed_data if name != "reason"]
         done = "Added" if add else f"Changed {', '.join(names) or 'nothing'}"

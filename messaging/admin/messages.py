@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.admin import SimpleListFilter
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from config.api.ids import is_id
+from messaging.admin.moderation import APPROVE, HIDE, RESTORE, TagFilter
 from messaging.desk import Decision, DeskAdmin, Waiting
 from messaging.desk.display import NOTHING, age, as_json, lines, link, outside, page_of, plain, post_badge
 from messaging.history import decisions_about
 from messaging.models import Message, MessageStatus
 from messaging.page_ids import InvalidUrl, is_page_id, normalize
-from messaging.services.moderation import approve_message, hide_message, restore_message
-from messaging.smart_tags import SMART_TAGS
 
 EXCERPT = 120
 FIELDSETS: list[tuple[str | None, dict[str, list[str]]]] = [
@@ -29,45 +27,6 @@ FIELDSETS: list[tuple[str | None, dict[str, list[str]]]] = [
 # Shown where the column is not empty.
 OPTIONAL = {"anchor": "anchor_text", "tag": "tag_type", "files": "attachments", "answers": "parent", "quotes": "quote"}
 DECISIONS_SHOWN_MAX = 10
-
-APPROVE = Decision(
-    name="approve",
-    label="Approve",
-    asks="The post is public at once.",
-    done="approved",
-    run=lambda row, **given: approve_message(message_id=row.pk, **given),
-    fits=lambda row: row.status == MessageStatus.PENDING,
-)
-HIDE = Decision(
-    name="hide",
-    label="Hide",
-    asks="The post is out of every public list at once. It can be restored.",
-    done="hidden",
-    run=lambda row, **given: hide_message(message_id=row.pk, **given),
-    fits=lambda row: row.status in {MessageStatus.PENDING, MessageStatus.PUBLISHED},
-    needs_reason=True,
-)
-RESTORE = Decision(
-    name="restore",
-    label="Restore",
-    asks="The post is public again at once.",
-    done="restored",
-    run=lambda row, **given: restore_message(message_id=row.pk, **given),
-    fits=lambda row: row.status == MessageStatus.HIDDEN,
-)
-
-
-class TagFilter(SimpleListFilter):
-    """By the types there are, not by those that a walk over all posts would find."""
-
-    title = "smart tag"
-    parameter_name = "tag_type"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(tag_type, tag.title) for tag_type, tag in SMART_TAGS.items()]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Message]) -> QuerySet[Message]:
-        return queryset.filter(tag_type=self.value()) if self.value() else queryset
 
 
 @admin.register(Message)
@@ -95,7 +54,7 @@ class MessageAdmin(DeskAdmin):
             for title, shown in FIELDSETS
         ]
 
-    def get_ordering(self, request: HttpRequest) -> list[str]:
+    def get_ordering(self, request: HttpRequest) -> list[Any]:
         """Newest first, as their ids sort; of those that wait, the oldest."""
         waiting = request.GET.get("status__exact") == MessageStatus.PENDING
         return ["created_at", "id"] if waiting else ["-id"]

@@ -2,6 +2,7 @@
 
 from messaging.desk.decisions import REASON_MAX, Decision, DecisionForm
 from messaging.desk.paging import CountsSoFar
-from messaging.desk.rows import DeskAdmin, Waiting
+from messaging.desk.rows import DeskAdmin
+from messaging.desk.waiting import Waiting
 
 __all__ = ["REASON_MAX", "CountsSoFar", "Decision", "DecisionForm", "DeskAdmin", "Waiting"]

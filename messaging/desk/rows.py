@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -17,24 +15,10 @@ from django.urls import URLPattern, path, reverse
 from config.api.errors import ApiError
 from messaging.desk.decisions import Decision, DecisionForm, in_words
 from messaging.desk.display import page_of
-from messaging.desk.paging import CountsSoFar, bounded_count
+from messaging.desk.paging import CountsSoFar
+from messaging.desk.waiting import Waiting
 
 BULK_MAX = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A queue: how many wait (counted so far), since when the oldest does, and where they are listed."""
-
-    what: str
-    count: str
-    since: datetime | None
-    url: str
-
-    @classmethod
-    def of(cls, what: str, rows: QuerySet[Any], url: str) -> Waiting:
-        oldest = rows.order_by("created_at").values_list("created_at", flat=True).first()
-        return cls(what, bounded_count(rows), oldest, url)
 
 
 class DeskAdmin(admin.ModelAdmin):
@@ -89,6 +73,12 @@ class DeskAdmin(admin.ModelAdmin):
 
     def url_name(self, page: str) -> str:
         return f"{self.opts.app_label}_{self.opts.model_name}_{page}"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Handles are found with their @ as well."""
+        return super().get_search_results(request, queryset, search_term.replace("@", ""))
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         return {

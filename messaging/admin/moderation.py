@@ -1,0 +1,53 @@
+"""What a moderator can decide about posts, and finds them by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.admin import SimpleListFilter
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from messaging.desk import Decision
+from messaging.models import Message, MessageStatus
+from messaging.services.moderation import approve_message, hide_message, restore_message
+from messaging.smart_tags import SMART_TAGS
+
+APPROVE = Decision(
+    name="approve",
+    label="Approve",
+    asks="The post is public at once.",
+    done="approved",
+    run=lambda row, **given: approve_message(message_id=row.pk, **given),
+    fits=lambda row: row.status == MessageStatus.PENDING,
+)
+HIDE = Decision(
+    name="hide",
+    label="Hide",
+    asks="The post is out of every public list at once. It can be restored.",
+    done="hidden",
+    run=lambda row, **given: hide_message(message_id=row.pk, **given),
+    fits=lambda row: row.status in {MessageStatus.PENDING, MessageStatus.PUBLISHED},
+    needs_reason=True,
+)
+RESTORE = Decision(
+    name="restore",
+    label="Restore",
+    asks="The post is public again at once.",
+    done="restored",
+    run=lambda row, **given: restore_message(message_id=row.pk, **given),
+    fits=lambda row: row.status == MessageStatus.HIDDEN,
+)
+
+
+class TagFilter(SimpleListFilter):
+    """By the types there are, not by those that a walk over all posts would find."""
+
+    title = "smart tag"
+    parameter_name = "tag_type"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(tag_type, tag.title) for tag_type, tag in SMART_TAGS.items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Message]) -> QuerySet[Message]:
+        return queryset.filter(tag_type=self.value()) if self.value() else queryset
