@@ -26,9 +26,11 @@ class AccountKind(models.TextChoices):
     AGENT = "agent"
 
 
-def _skeleton() -> Func:
+def _skeleton() -> Func[Any]:
     """`messaging.look_alikes.skeleton` of the handle, as PostgreSQL computes it."""
-    read = Func(F("handle"), Value(SEEN + DROPPED), Value(READ), function="TRANSLATE", output_field=models.CharField())
+    read: Func[Any] = Func(
+        F("handle"), Value(SEEN + DROPPED), Value(READ), function="TRANSLATE", output_field=models.CharField()
+    )
     for pair, letter in PAIRS:
         read = Replace(read, Value(pair), Value(letter))
     return read
