@@ -64,12 +64,12 @@ def conversation(scene: DemoScene) -> None:
         tag_type="claim",
         payload={"statement": "The harbour light was first lit in 1871.", "rationale": "Two sources agree."},
     )
-    _say(scene, scene.person, content="My grandmother kept a postcard dated 1869 that shows it!", parent_id=claim.pk)
+    _say(scene, scene.person, content="My grandmother kept a postcard dated 1869 that shows it!", parent_id=claim["id"])
     _say(
         scene,
         librarian,
         content="The tower stood by 1869; the lamp itself was bought in 1871, says the council's ledger.",
-        parent_id=claim.pk,
+        parent_id=claim["id"],
     )
     _say(
         scene,
@@ -78,10 +78,10 @@ def conversation(scene: DemoScene) -> None:
         tag_type="question",
         payload={"question": "Who painted the picture of the harbour?"},
     )
-    _say(scene, librarian, content="Worth repeating, since it comes up every year.", quote_id=claim.pk)
+    _say(scene, librarian, content="Worth repeating, since it comes up every year.", quote_id=claim["id"])
 
 
-def _say(scene: DemoScene, author: Account, **fields: Any) -> Message:
+def _say(scene: DemoScene, author: Account, **fields: Any) -> dict[str, Any]:
     kind = CallerKind.AGENT if author.kind == AccountKind.AGENT else CallerKind.PERSON
     return create_message(
         caller=Caller(kind=kind, account=author),

@@ -12,9 +12,8 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from django.db import connection
 
-Row = tuple[Any, ...]
+from config.api.sql import Row, fetch_all, fetch_one
 
 COLUMNS = """
     m.id, m.content, m.status, a.id, a.name, a.handle, a.kind, m.page_id, m.community_id, m.parent_id, m.quote_id,
@@ -22,8 +21,7 @@ COLUMNS = """
     m.tag_type, m.payload, m.anchor_text, m.context_anchor, m.attachments, m.language, m.source_app,
     m.reply_count, m.quote_count, m.reaction_counts, m.reaction_total, m.created_at, m.updated_at
 """
-JOINS = """
-    FROM messaging_message m
+JOINED = """
     JOIN messaging_account a ON a.id = m.author_id
     LEFT JOIN messaging_message q ON q.id = m.quote_id AND q.status = 'published'
     LEFT JOIN messaging_account qa ON qa.id = q.author_id
@@ -34,8 +32,14 @@ TOP_REPLY = """
         ORDER BY r.reaction_total DESC, r.created_at, r.id LIMIT 1
     ) top ON true
 """
+JOINS = f"FROM messaging_message m {JOINED}"
 BY_IDS = f"SELECT {COLUMNS} {JOINS} WHERE m.id = ANY(%s)"
-BY_ID = f"SELECT {COLUMNS} {JOINS} WHERE m.id = %s"
+PUBLISHED_BY_ID = f"SELECT {COLUMNS} {JOINS} WHERE m.id = %s AND m.status = 'published'"
+
+
+def inserting(insert: str) -> str:
+    """The statement that runs an INSERT of one message and answers its row of COLUMNS."""
+    return f"WITH m AS ({insert} RETURNING *) SELECT {COLUMNS} FROM m {JOINED}"  # noqa: S608  made of constants
 
 
 def account_of(row: Sequence[Any]) -> dict[str, Any]:
@@ -71,18 +75,9 @@ def message_record(row: Row) -> dict[str, Any]:
     }
 
 
-def record_of(message_id: UUID) -> dict[str, Any]:
-    """The record of one message, whatever its status."""
-    with connection.cursor() as cursor:
-        cursor.execute(BY_ID, [message_id])
-        return message_record(cursor.fetchone())
-
-
 def published_record(message_id: UUID) -> dict[str, Any] | None:
     """The record of a published message, None for any other."""
-    with connection.cursor() as cursor:
-        cursor.execute(BY_ID + " AND m.status = 'published'", [message_id])
-        row = cursor.fetchone()
+    row = fetch_one(PUBLISHED_BY_ID, [message_id])
     return message_record(row) if row else None
 
 
@@ -97,9 +92,7 @@ def listed_records(
 ) -> list[dict[str, Any]]:
     """At most `count` published posts of a page (or replies to `parent_id` there), newest first, in two statements."""
     statement, values = _listing(page_id, parent_id, filters, after, count, with_top_reply)
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        rows = cursor.fetchall()
+    rows = fetch_all(statement, values)
     records = [message_record(row) for row in rows]
     if with_top_reply:
         top = _records_of(row[-1] for row in rows)
@@ -146,9 +139,7 @@ def _records_of(ids: Iterable[UUID | None]) -> dict[UUID | None, dict[str, Any]]
     wanted = [message_id for message_id in ids if message_id is not None]
     if not wanted:
         return {}
-    with connection.cursor() as cursor:
-        cursor.execute(BY_IDS, [wanted])
-        return {row[0]: message_record(row) for row in cursor.fetchall()}
+    return {row[0]: message_record(row) for row in fetch_all(BY_IDS, [wanted])}
 
 
 def _quote(row: Row) -> dict[str, Any] | None:

@@ -8,9 +8,9 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from django.db import connection
 
 from config.api.cursors import Page, Position, envelope
+from config.api.sql import fetch_all
 from messaging.records import account_of
 from reactions.statements import LIST_AFTER, LIST_FIRST
 
@@ -30,9 +30,7 @@ def _rows(message_id: UUID, page: Page) -> list[Any]:
     values: dict[str, Any] = {"message": message_id, "count": page.limit + 1}
     if page.after is not None:
         values["created_at"], values["id"] = page.after
-    with connection.cursor() as cursor:
-        cursor.execute(LIST_FIRST if page.after is None else LIST_AFTER, values)
-        return list(cursor.fetchall())
+    return fetch_all(LIST_FIRST if page.after is None else LIST_AFTER, values)
 
 
 def _position(row: Sequence[Any]) -> Position:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from config.api.callers import Caller
 from config.api.ids import new_id
 from config.api.limits import Budget
+from config.api.sql import fetch_one
 from messaging.errors import CommunityForbids, MessageNotFound
 from reactions import statements
 from reactions.errors import NotOwner, ReactionNotFound, TooManyEmoji
@@ -87,7 +88,7 @@ def _remove(message_id: UUID, reaction_id: UUID, held: str) -> Outcome | None:
 
 
 def _outcome(action: Action, statement: str, values: dict[str, Any]) -> Outcome | None:
-    row = _row(statement, values)
+    row = fetch_one(statement, values)
     if row is None:
         return None
     return Outcome(action, row[0], row[1], None if action is Action.REMOVED else values["reaction"])
@@ -95,7 +96,7 @@ def _outcome(action: Action, statement: str, values: dict[str, Any]) -> Outcome 
 
 def _standing(caller: Caller, message_id: UUID, emoji: str) -> Standing:
     account_id = caller.account.pk
-    row = _row(statements.STANDING, {"message": message_id, "account": account_id, "emoji": emoji})
+    row = fetch_one(statements.STANDING, {"message": message_id, "account": account_id, "emoji": emoji})
     if row is None:
         raise MessageNotFound(field="messageId")
     community_id, read_only, reaction_id, held, count, total, kinds = row
@@ -109,7 +110,7 @@ def _standing(caller: Caller, message_id: UUID, emoji: str) -> Standing:
 
 def _owned(caller: Caller, reaction_id: UUID) -> tuple[UUID, str]:
     """(message id, emoji) of the caller's reaction."""
-    row = _row(statements.OWNED, {"reaction": reaction_id})
+    row = fetch_one(statements.OWNED, {"reaction": reaction_id})
     if row is None:
         raise ReactionNotFound
     account_id, message_id, held, community_id = row
@@ -117,9 +118,3 @@ def _owned(caller: Caller, reaction_id: UUID) -> tuple[UUID, str]:
         raise NotOwner
     caller.require_community(community_id)
     return message_id, held
-
-
-def _row(statement: str, values: dict[str, Any]) -> Any:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return cursor.fetchone()

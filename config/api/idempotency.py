@@ -15,19 +15,20 @@ from uuid import UUID
 
 import orjson
 from django.conf import settings
-from django.db import connection
 
 from config.api import crypto
 from config.api.errors import IdempotencyInProgress, IdempotencyKeyReused, InvalidIdempotencyKey
+from config.api.sql import execute, fetch_one
 
 KEY_MAX = 160
 PRINTABLE = re.compile(rf"[\x20-\x7e]{{1,{KEY_MAX}}}\Z")
 KEPT_DAYS = 7
 
 LOCK = "SELECT pg_try_advisory_xact_lock(%s)"
+# Not `= ANY(array)`: of an array PostgreSQL does not know the length, and it plans anew at each call.
 FIND = """
 SELECT key_mac, body_mac, status, location, sealed FROM api_storedresponse
-WHERE key_mac = ANY(%s) AND created_at > clock_timestamp() - make_interval(days => %s)
+WHERE key_mac IN (%s, %s) AND created_at > clock_timestamp() - make_interval(days => %s)
 """
 STORE = """
 INSERT INTO api_storedresponse (key_mac, body_mac, status, location, sealed, created_at)
@@ -66,18 +67,14 @@ class KeyedWrite:
     def lock(self) -> None:
         """Hold the key until the transaction ends; raises IdempotencyInProgress while another call holds it."""
         number = int.from_bytes(sha256(self.scope + self.key).digest()[:8], "big", signed=True)
-        with connection.cursor() as cursor:
-            cursor.execute(LOCK, [number])
-            (held,) = cursor.fetchone()
-        if not held:
+        if fetch_one(LOCK, [number]) != (True,):
             raise IdempotencyInProgress
 
     def find(self) -> Replay | None:
         """The stored answer of this key, if one is kept."""
         roots = {self._mac(root): root for root in crypto.root_keys()}
-        with connection.cursor() as cursor:
-            cursor.execute(FIND, [list(roots), KEPT_DAYS])
-            row = cursor.fetchone()
+        macs = list(roots)
+        row = fetch_one(FIND, [macs[0], macs[-1], KEPT_DAYS])
         if row is None:
             return None
         key_mac, body_mac, status, location, sealed = row
@@ -89,8 +86,7 @@ class KeyedWrite:
         """Keep the answer; a row that is too old to be replayed gives way."""
         root = next(crypto.root_keys())
         sealed = crypto.seal(root, self.scope + self.key, body)
-        with connection.cursor() as cursor:
-            cursor.execute(STORE, [self._mac(root), self._body_mac(root), status, location, sealed])
+        execute(STORE, [self._mac(root), self._body_mac(root), status, location, sealed])
 
     def _replay(self, status: int, body: bytes, location: str, same_body: bool) -> Replay:
         if not same_body and settings.IDEMPOTENCY_MISMATCH == "reject":

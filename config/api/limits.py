@@ -13,9 +13,9 @@ from math import ceil
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
 
 from config.api.errors import AgentRateLimited
+from config.api.sql import execute, fetch_all
 
 WINDOW_SECONDS = 3600
 
@@ -81,10 +81,8 @@ class Budget:
         """How the counter stands then, and whether it had a place."""
         limit = settings.HOURLY_LIMITS[counter]
         key = {"account": self.account_id, "counter": counter, "limit": limit}
-        with connection.cursor() as cursor:
-            cursor.execute(LOCK, [str(self.account_id), counter])
-            cursor.execute(SPEND, key)
-            spent, seconds = cursor.fetchone()
+        execute(LOCK, [str(self.account_id), counter])
+        ((spent, seconds),) = fetch_all(SPEND, key)
         had_place = spent < limit
         remaining = limit - spent - 1 if had_place else 0
         return Usage(counter, limit, remaining, _whole_seconds(seconds)), had_place
@@ -108,9 +106,7 @@ def rate_limit_headers(usages: Iterable[Usage]) -> dict[str, str]:
 
 def _peek(account_id: UUID, counter: str) -> Usage:
     limit = settings.HOURLY_LIMITS[counter]
-    with connection.cursor() as cursor:
-        cursor.execute(PEEK, {"account": account_id, "counter": counter, "limit": limit})
-        spent, seconds = cursor.fetchone()
+    ((spent, seconds),) = fetch_all(PEEK, {"account": account_id, "counter": counter, "limit": limit})
     return Usage(counter, limit, limit - spent, _whole_seconds(seconds) if spent else 0)
 
 

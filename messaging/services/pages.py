@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from django.db import connection
-
+from config.api.sql import execute
 from messaging.errors import InvalidUrlError
 from messaging.page_ids import InvalidUrl, NormalizedUrl, normalize
 
@@ -18,6 +17,5 @@ def normalize_url(*, url: str) -> NormalizedUrl:
         page = normalize(url)
     except InvalidUrl as failure:
         raise InvalidUrlError(field="url", details=str(failure)) from None
-    with connection.cursor() as cursor:
-        cursor.execute(RECORD, {"id": page.page_id, "url": page.normalized_url})
+    execute(RECORD, {"id": page.page_id, "url": page.normalized_url})
     return page

@@ -6,29 +6,41 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+import orjson
+from django.db import transaction
 from django.utils import timezone
 
 from config.api.callers import Caller
 from config.api.errors import InvalidInput
+from config.api.ids import new_id
 from config.api.limits import Budget
-from messaging import smart_tags
+from config.api.sql import execute, fetch_all
+from messaging import records, smart_tags
 from messaging.errors import (
     CommunityForbids,
     CommunityMismatch,
     CommunityNotFound,
     EmptyMessage,
     InvalidPayload,
-    ParentNotFound,
-    QuoteNotFound,
     UnknownPage,
 )
-from messaging.models import Community, Message, MessageStatus, Page
+from messaging.models import Community, MessageStatus
 from messaging.page_ids import is_page_id
 from messaging.rules import Draft, content_rules
+from messaging.services.place import Place, find_place
+
+INSERT = records.inserting("""
+    INSERT INTO messaging_message (id, page_id, community_id, author_id, author_kind, parent_id, quote_id, status,
+        content, tag_type, payload, anchor_text, context_anchor, attachments, language, source_app, embed_id,
+        reply_count, quote_count, reaction_counts, reaction_total, created_at, updated_at)
+    VALUES (%(id)s, %(page_id)s, %(community_id)s, %(author_id)s, %(author_kind)s, %(parent_id)s, %(quote_id)s,
+        %(status)s, %(content)s, %(tag_type)s, %(payload)s, %(anchor_text)s, %(context_anchor)s, %(attachments)s,
+        %(language)s, %(source_app)s, %(embed_id)s, 0, 0, '{}', 0, %(now)s, %(now)s)
+""")
 
 
-@transaction.atomic
+# No savepoint inside the transaction of a request: a refusal rolls back the whole of it anyway.
+@transaction.atomic(savepoint=False)
 def create_message(
     *,
     caller: Caller,
@@ -47,14 +59,15 @@ def create_message(
     source_app: str | None = None,
     embed_id: str | None = None,
     origin: str | None = None,
-) -> Message:
-    """The new post of `caller`, counted on what it answers. Each check raises its own refusal."""
-    author = caller.account
+) -> dict[str, Any]:
+    """The record of the new post of `caller`, counted on what it answers. Each check raises its own refusal."""
+    author_kind = caller.account.kind
     _check_fields(page_id, content, tag_type, payload, attachments, quote_id)
+    place = find_place(page_id=page_id, parent_id=parent_id, quote_id=quote_id)
+    place.require_page()
     caller.require_community(community_id)
-    parent, quote = _published(parent_id, quote_id, page_id)
     draft = Draft(
-        author_kind=author.kind,
+        author_kind=author_kind,
         page_id=page_id,
         community_id=community_id,
         content=content,
@@ -66,36 +79,38 @@ def create_message(
     )
     for rule in content_rules():
         rule.prepare(draft)
-    draft.community = _community(draft.community_id, parent, tag_type, author.kind)
-    _require_found(parent_id, parent, quote_id, quote)
+    draft.community = _community(draft.community_id, place, tag_type, author_kind)
+    place.require_answered()
     for rule in content_rules():
         rule.check(draft)
     budget.spend()
-    now = timezone.now()
-    message = Message(
-        page_id=page_id,
-        community=draft.community,
-        author=author,
-        author_kind=author.kind,
-        parent=parent,
-        quote=quote,
-        status=_first_status(draft.community, author.kind),
-        content=content,
-        tag_type=tag_type,
-        payload=payload,
-        anchor_text=anchor_text,
-        context_anchor=context_anchor,
-        attachments=attachments or [],
-        language=language,
-        source_app=source_app,
-        embed_id=draft.source_embed,
-        created_at=now,
-        updated_at=now,
+    status = _first_status(draft.community, author_kind)
+    (row,) = fetch_all(
+        INSERT,
+        {
+            "id": new_id(),
+            "page_id": page_id,
+            "community_id": draft.community and draft.community.pk,
+            "author_id": caller.account.pk,
+            "author_kind": author_kind,
+            "parent_id": parent_id,
+            "quote_id": quote_id,
+            "status": status,
+            "content": content,
+            "tag_type": tag_type,
+            "payload": _json(payload),
+            "anchor_text": anchor_text,
+            "context_anchor": _json(context_anchor),
+            "attachments": _json(attachments or []),
+            "language": language,
+            "source_app": source_app,
+            "embed_id": draft.source_embed,
+            "now": timezone.now(),
+        },
     )
-    message.save(force_insert=True)
-    if message.status == MessageStatus.PUBLISHED:
+    if status == MessageStatus.PUBLISHED:
         count_answer(parent_id=parent_id, quote_id=quote_id, by=1)
-    return message
+    return records.message_record(row)
 
 
 def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int) -> None:
@@ -105,13 +120,12 @@ def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int) -> N
         columns.setdefault(parent_id, []).append("reply_count")
     if quote_id is not None:
         columns.setdefault(quote_id, []).append("quote_count")
-    with connection.cursor() as cursor:
-        for message_id in sorted(columns):
-            changes = ", ".join(f"{column} = {column} + %s" for column in columns[message_id])
-            cursor.execute(
-                f"UPDATE messaging_message SET {changes} WHERE id = %s",  # noqa: S608  column names are ours
-                [*(by for _ in columns[message_id]), message_id],
-            )
+    for message_id in sorted(columns):
+        changes = ", ".join(f"{column} = {column} + %s" for column in columns[message_id])
+        execute(
+            f"UPDATE messaging_message SET {changes} WHERE id = %s",  # noqa: S608  column names are ours
+            [*(by for _ in columns[message_id]), message_id],
+        )
 
 
 def _check_fields(
@@ -125,8 +139,8 @@ def _check_fields(
     if not content.strip() and not tag_type and not attachments and quote_id is None:
         raise EmptyMessage(details="Send content, a smart tag, an attachment or a quote.")
     _check_tag(tag_type, payload)
-    if not is_page_id(page_id) or not Page.objects.filter(pk=page_id).exists():
-        raise UnknownPage(field="pageId", details="Ask POST /v1/presence/normalize-url for the id of the page first.")
+    if not is_page_id(page_id):
+        raise UnknownPage
 
 
 def _check_tag(tag_type: str | None, payload: dict[str, Any] | None) -> None:
@@ -143,21 +157,12 @@ def _check_tag(tag_type: str | None, payload: dict[str, Any] | None) -> None:
         )
 
 
-def _published(parent_id: UUID | None, quote_id: UUID | None, page_id: str) -> tuple[Message | None, Message | None]:
-    wanted = [message_id for message_id in (parent_id, quote_id) if message_id is not None]
-    found = Message.objects.published().in_bulk(wanted) if wanted else {}
-    parent = found.get(parent_id)
-    return (parent if parent is not None and parent.page_id == page_id else None), found.get(quote_id)
-
-
-def _community(
-    community_id: UUID | None, parent: Message | None, tag_type: str | None, author_kind: str
-) -> Community | None:
+def _community(community_id: UUID | None, place: Place, tag_type: str | None, author_kind: str) -> Community | None:
     """The community a post goes to, once its rules allow the post."""
-    if parent is not None:
-        if community_id is not None and community_id != parent.community_id:
+    if place.has_parent:
+        if community_id is not None and community_id != place.parent_community_id:
             raise CommunityMismatch(field="communityId", details="A reply belongs to the community of its parent.")
-        community_id = parent.community_id
+        community_id = place.parent_community_id
     if community_id is None:
         return None
     community = Community.objects.filter(pk=community_id).first()
@@ -168,15 +173,10 @@ def _community(
     return community
 
 
-def _require_found(
-    parent_id: UUID | None, parent: Message | None, quote_id: UUID | None, quote: Message | None
-) -> None:
-    if parent_id is not None and parent is None:
-        raise ParentNotFound
-    if quote_id is not None and quote is None:
-        raise QuoteNotFound
-
-
 def _first_status(community: Community | None, author_kind: str) -> MessageStatus:
     held_back = community is not None and community.holds_back(author_kind)
     return MessageStatus.PENDING if held_back else MessageStatus.PUBLISHED
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else orjson.dumps(value).decode()

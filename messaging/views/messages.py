@@ -3,12 +3,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from config.api.responses import Response
-
 from config.api.callers import CallerKind
 from config.api.cursors import envelope
 from config.api.errors import AgentCommunityNotAllowed, ContentTooLong, InvalidInput, PayloadTooLarge
 from config.api.operations import operation
+from config.api.responses import Response
 from config.api.views import ApiRequest, ApiView
 from messaging import errors, records
 from messaging.page_ids import is_page_id
@@ -69,15 +68,14 @@ class MessagesView(ApiView):
     )
     def post(self, request: ApiRequest) -> Response:
         """Write a post, a reply (`parentId`) or a quote (`quoteId`)."""
-        message = create_message(
+        record = create_message(
             caller=request.caller,
             budget=request.budget,
             embed_id=request.headers.get("x-service-embed-id"),
             origin=request.headers.get("Origin"),
             **self.body(NewMessage),
         )
-        location = {"Location": f"/api/messages/{message.pk}"}
-        return Response(records.record_of(message.pk), status=201, headers=location)
+        return Response(record, status=201, headers={"Location": f"/api/messages/{record['id']}"})
 
 
 class MessageView(ApiView):

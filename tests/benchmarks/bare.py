@@ -89,7 +89,7 @@ def list_posts(environ: dict[str, Any]) -> Answer:
 
 
 def one_post(path: str) -> Answer:
-    row = _connection().execute(records.BY_ID, [path.rpartition("/")[2]]).fetchone()
+    row = _connection().execute(records.PUBLISHED_BY_ID, [path.rpartition("/")[2]]).fetchone()
     assert row
     return "200 OK", orjson.dumps(records.message_record(row))
 
@@ -113,7 +113,7 @@ def post(environ: dict[str, Any]) -> Answer:
     mac = hashlib.sha256(f"{author[0]} {key}".encode()).digest()
     values = {"key": mac if key else None, "author": author[0], "page": sent["pageId"], "id": message_id, "at": now}
     values |= {"content": sent["content"], "answer": answer}
-    with connection.transaction(), connection.pipeline():
+    with connection.transaction():
         locks = connection.execute(LOCK, [int.from_bytes(mac[:8], signed=True), str(author[0])])
         written = connection.execute(POST, values)
         held, *_ = locks.fetchone() or [False]
@@ -134,7 +134,8 @@ def react(environ: dict[str, Any]) -> Answer:
 
 def _caller(connection: psycopg.Connection, environ: dict[str, Any]) -> tuple[Any, str, str, str]:
     token = environ["HTTP_AUTHORIZATION"].removeprefix("Bearer ")
-    row = connection.execute(FIND_TOKEN, [[hmac.digest(PEPPER, token.encode(), "sha256")]]).fetchone()
+    digest = hmac.digest(PEPPER, token.encode(), "sha256")
+    row = connection.execute(FIND_TOKEN, [digest, digest]).fetchone()
     assert row
     *_, account_id, handle, name = row
     return account_id, name, handle, "agent"
