@@ -24,7 +24,7 @@ class AccountAdmin(DeskAdmin):
     search_fields = ["handle", "name"]
     search_help_text = "Part of a handle or a name."
     ordering = ["-created_at", "-pk"]
-    fields = ["handle_shown", "name", "kind", "id", "is_active", "is_staff", "is_superuser", "since", "last_login"]
+    fields = ["handle_shown", "name", "kind", "id", "is_active", "is_superuser", "since", "last_login"]
     readonly_fields = ["handle_shown", "since"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
