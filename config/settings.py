@@ -145,6 +145,10 @@ if REDIS_URL:
         "OPTIONS": {"SOCKET_CONNECT_TIMEOUT": 0.1, "SOCKET_TIMEOUT": 0.1},  # type: ignore[dict-item]
     }
 
+# Answers kept in each worker's memory: how many bytes, and for how long at most (see config.api.freshness).
+KEPT_ANSWER_BYTES = 32 * 1024 * 1024
+KEPT_ANSWER_SECONDS = 2.0 if REDIS_URL else 5.0
+
 # People.
 AUTH_USER_MODEL = "messaging.Account"
 AUTH_PASSWORD_VALIDATORS = [

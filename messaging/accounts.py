@@ -12,6 +12,7 @@ from django.db.models import Case, When
 from django.utils import timezone
 
 from config.api.errors import InvalidInput
+from config.api.freshness import EVERYTHING, touch
 from messaging.errors import HandleTaken, InvalidCredentials
 from messaging.look_alikes import Likeness, near, skeleton
 from messaging.models import Account, AccountKind, HandleClaim
@@ -79,6 +80,8 @@ def ensure_person(
         _check_password(password, person)
         person.set_password(password)
     person.save()
+    # The name stands on every post.
+    touch(EVERYTHING)
     return person
 
 

@@ -13,6 +13,7 @@ from config.api.ids import new_id
 from config.api.limits import Budget
 from config.api.sql import fetch_one
 from messaging.errors import CommunityForbids, MessageNotFound
+from messaging.subjects import touch_message
 from reactions import statements
 from reactions.errors import NotOwner, ReactionNotFound, TooManyEmoji
 from reactions.standing import Action, Outcome, Standing
@@ -91,7 +92,9 @@ def _outcome(action: Action, statement: str, values: dict[str, Any]) -> Outcome 
     row = fetch_one(statement, values)
     if row is None:
         return None
-    return Outcome(action, row[0], row[1], None if action is Action.REMOVED else values["reaction"])
+    count, total, page_id = row
+    touch_message(page_id=page_id, message_id=values["message"])
+    return Outcome(action, count, total, None if action is Action.REMOVED else values["reaction"])
 
 
 def _standing(caller: Caller, message_id: UUID, emoji: str) -> Standing:

@@ -37,7 +37,7 @@ WITH written AS (
 UPDATE messaging_message m
 SET reaction_counts = reaction_counts || {_RAISED}, reaction_total = reaction_total + 1
 FROM written WHERE m.id = %(message)s
-RETURNING (reaction_counts ->> %(emoji)s::text)::int, reaction_total
+RETURNING (reaction_counts ->> %(emoji)s::text)::int, reaction_total, page_id
 """  # noqa: S608  nothing but constants
 
 REPLACE = f"""
@@ -47,7 +47,7 @@ WITH written AS (
 UPDATE messaging_message m
 SET reaction_counts = jsonb_strip_nulls(reaction_counts || {_LOWERED} || {_RAISED})
 FROM written WHERE m.id = %(message)s
-RETURNING (reaction_counts ->> %(emoji)s::text)::int, reaction_total
+RETURNING (reaction_counts ->> %(emoji)s::text)::int, reaction_total, page_id
 """  # noqa: S608  as above
 
 REMOVE = f"""
@@ -57,7 +57,7 @@ WITH written AS (
 UPDATE messaging_message m
 SET reaction_counts = jsonb_strip_nulls(reaction_counts || {_LOWERED}), reaction_total = reaction_total - 1
 FROM written WHERE m.id = %(message)s
-RETURNING coalesce((reaction_counts ->> %(held)s::text)::int, 0), reaction_total
+RETURNING coalesce((reaction_counts ->> %(held)s::text)::int, 0), reaction_total, page_id
 """  # noqa: S608  as above
 
 # The post and one page of its reactions in one snapshot, so that counts and rows agree; the post's row comes first.

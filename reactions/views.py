@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from config.api.responses import Response
-
 from config.api.callers import Caller, CallerKind
 from config.api.errors import AgentCommunityNotAllowed, ContentTooLong
 from config.api.fields import ListQuery
 from config.api.operations import operation
+from config.api.responses import Response
 from config.api.views import ApiRequest, ApiView
 from messaging.errors import CommunityForbids, MessageNotFound
+from messaging.subjects import message_subject
 from reactions.errors import InvalidEmoji, NotOwner, ReactionNotFound, TooManyEmoji
 from reactions.records import reaction_page
 from reactions.serializers import NewReaction, ReactionListRecord, ReactionResult, RemovedRecord
@@ -60,6 +60,7 @@ class ReactionView(ApiView):
         """List the reactions to a post (`id` is the post's), newest first, with the counts of all of them."""
         message_id = self.path_id(MessageNotFound)
         page = self.page("reactions", self.query(ListQuery), message=message_id)
+        self.watch(message_subject(message_id))
         found = reaction_page(message_id=message_id, page=page)
         if found is None:
             raise MessageNotFound

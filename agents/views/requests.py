@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from config.api.responses import Response
-
 from agents.errors import RequestNotFound, RequestNotPending, TooManyPendingRequests
 from agents.models import AgentRequest
 from agents.records import request_record
@@ -11,6 +9,7 @@ from agents.views.callers import PERSON, super_admin
 from config.api.cursors import envelope
 from config.api.errors import SuperAdminRequired
 from config.api.operations import operation
+from config.api.responses import Response
 from config.api.views import ApiRequest, ApiView
 from messaging.errors import HandleTaken
 

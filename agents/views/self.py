@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from django.utils import timezone
-from config.api.responses import Response
 
 from agents.models import Agent, Scope
 from agents.records import self_record
@@ -9,6 +8,7 @@ from agents.serializers import SelfRecord
 from config.api.callers import CallerKind
 from config.api.limits import usages_of
 from config.api.operations import operation
+from config.api.responses import Response
 from config.api.views import ApiRequest, ApiView
 
 

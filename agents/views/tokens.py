@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from config.api.responses import Response
-
 from agents.errors import AgentFrozen, RequestNotApproved, RequestNotFound, TokenNotFound, TooManyActiveTokens
 from agents.models import AgentToken
 from agents.records import new_token_record, revocation_record, token_record
@@ -11,6 +9,7 @@ from agents.views.callers import PERSON, super_admin
 from config.api.cursors import envelope
 from config.api.errors import InvalidInput, SuperAdminRequired
 from config.api.operations import operation
+from config.api.responses import Response
 from config.api.views import ApiRequest, ApiView
 
 

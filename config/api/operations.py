@@ -52,6 +52,11 @@ class Operation:
         return CallerKind.AGENT in self.callers or (CallerKind.PUBLIC in self.callers and not self.is_write)
 
     @property
+    def is_public_read(self) -> bool:
+        """Whether everybody gets the same answer, which caches may keep and ask after."""
+        return CallerKind.PUBLIC in self.callers and not self.is_write
+
+    @property
     def any_origin(self) -> bool:
         """Whether web pages of any origin may call it: what needs no credential and gives none (no sign-in)."""
         return CallerKind.PUBLIC in self.callers and self.accepts_agents

@@ -130,13 +130,16 @@ class OperationSchema(AutoSchema):
         found: list[Any] = [held.query] if held.query else []
         if held.is_write and CallerKind.PUBLIC not in held.callers:
             found.append(_header("Idempotency-Key", minLength=1, maxLength=KEY_MAX, pattern="^[ -~]+$"))
-        return found + [_header(name) for name in held.headers]
+        revalidates = ["If-None-Match"] if held.is_public_read else []
+        return found + [_header(name) for name in [*revalidates, *held.headers]]
 
     def get_response_serializers(self) -> Any:
         held = self.declared
         answers: dict[Any, Any] = {held.status: OpenApiResponse(held.answer, description="Done.")}
         for status, errors in sorted(_by_status(possible_errors(held)).items()):
             answers[status] = OpenApiResponse(_error_schema(errors), description=_codes_text(errors))
+        if held.is_public_read:
+            answers[304] = OpenApiResponse(None, description="The answer is still what `If-None-Match` names.")
         return answers | dict(held.also)
 
     def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property
+from hashlib import blake2b
+from http import HTTPStatus
 from threading import get_ident
 from typing import Any
 from uuid import UUID
@@ -17,12 +19,13 @@ from uuid import UUID
 from django.db import OperationalError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.cache import get_conditional_response
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from config.api import throttles
+from config.api import freshness, throttles
 from config.api.callers import ANYONE, Caller, CallerKind
 from config.api.cursors import Page
 from config.api.errors import AgentScopeMissing, ApiError, MethodNotAllowed, NotFound
@@ -35,6 +38,7 @@ from config.api.responses import JSON_TYPE
 
 SERIALIZATION_FAILURE = "40001"
 DEADLOCK_DETECTED = "40P01"
+REVALIDATE = "public, no-cache"
 
 
 class ApiRequest(Request):
@@ -54,6 +58,7 @@ class ApiView(APIView):
     http_method_names = ["get", "post", "put", "delete", "head"]
     content_negotiation_class = ByContentType
     request: ApiRequest
+    _watched: freshness.Watched | None = None
 
     @cached_property
     def operation(self) -> Operation:
@@ -101,7 +106,8 @@ class ApiView(APIView):
             self.request.budget = self._budget()
 
     def handle(self) -> HttpResponse:
-        return self.handler(self.request, *self.args, **self.kwargs)
+        response = self.handler(self.request, *self.args, **self.kwargs)
+        return response if self.operation.is_write else self._revalidated(response)
 
     def write(self) -> HttpResponse:
         """One unit of work; run once more where PostgreSQL broke it off for the sake of another transaction."""
@@ -121,12 +127,27 @@ class ApiView(APIView):
         """The validated query string, in snake_case; raises a 400."""
         return _validated(serializer, self.request.query_params.dict())
 
+    def watch(self, *subjects: str) -> None:
+        """Name what this read depends on, before the database is asked, so that its answer may be kept in memory."""
+        if "Authorization" not in self.request.headers:
+            self._watched = freshness.watch(*subjects)
+
     def page(self, name: str, query: Mapping[str, Any], **bound: Any) -> Page:
         """The stretch of the list `name` that a validated ListQuery asks for."""
         return Page.of(name, query, **bound)
 
     def path_id(self, missing: type[ApiError] = NotFound, name: str = "id") -> UUID:
         return parse_id(self.kwargs[name], missing=missing)
+
+    def _revalidated(self, response: HttpResponse) -> HttpResponse:
+        """A public read carries a strong ETag, and is 304 to whoever has it already; caches must ask each time."""
+        if not self.operation.is_public_read or response.status_code != HTTPStatus.OK:
+            return response
+        response.watched = self._watched  # type: ignore[attr-defined]  # config.entry_cache looks for it
+        etag = f'"{blake2b(response.content, digest_size=16).hexdigest()}"'
+        response.headers.setdefault("ETag", etag)
+        response.headers.setdefault("Cache-Control", REVALIDATE)
+        return get_conditional_response(self.request._request, etag=etag, response=response) or response
 
     def _unit(self, keyed: KeyedWrite | None) -> HttpResponse:
         with transaction.atomic():

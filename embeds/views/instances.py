@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-from config.api.responses import Response
-
 from config.api.callers import CallerKind
 from config.api.cursors import envelope
 from config.api.fields import ListQuery
 from config.api.operations import operation
+from config.api.responses import Response
 from config.api.views import ApiRequest, ApiView
 from embeds.answers import BlacklistRecord, DeletedEmbedRecord, EmbedInstanceRecord, EmbedListRecord
 from embeds.errors import EmbedDisabled, NotOwner

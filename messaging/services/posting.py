@@ -14,7 +14,7 @@ from config.api.callers import Caller
 from config.api.errors import InvalidInput
 from config.api.ids import new_id
 from config.api.limits import Budget
-from config.api.sql import execute, fetch_all
+from config.api.sql import fetch_all
 from messaging import records, smart_tags
 from messaging.errors import (
     CommunityForbids,
@@ -28,6 +28,7 @@ from messaging.models import Community, MessageStatus
 from messaging.page_ids import is_page_id
 from messaging.rules import Draft, content_rules
 from messaging.services.place import Place, find_place
+from messaging.subjects import touch_message
 
 INSERT = records.inserting("""
     INSERT INTO messaging_message (id, page_id, community_id, author_id, author_kind, parent_id, quote_id, status,
@@ -110,6 +111,7 @@ def create_message(
     )
     if status == MessageStatus.PUBLISHED:
         count_answer(parent_id=parent_id, quote_id=quote_id, by=1)
+        touch_message(page_id=page_id, message_id=row[0])
     return records.message_record(row)
 
 
@@ -122,10 +124,12 @@ def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int) -> N
         columns.setdefault(quote_id, []).append("quote_count")
     for message_id in sorted(columns):
         changes = ", ".join(f"{column} = {column} + %s" for column in columns[message_id])
-        execute(
-            f"UPDATE messaging_message SET {changes} WHERE id = %s",  # noqa: S608  column names are ours
+        counted = fetch_all(
+            f"UPDATE messaging_message SET {changes} WHERE id = %s RETURNING page_id",  # noqa: S608  columns are ours
             [*(by for _ in columns[message_id]), message_id],
         )
+        for (page_id,) in counted:
+            touch_message(page_id=page_id, message_id=message_id)
 
 
 def _check_fields(

@@ -13,6 +13,7 @@ from messaging import errors, records
 from messaging.page_ids import is_page_id
 from messaging.serializers import MessageListRecord, MessageRecord, MessagesQuery, NewMessage
 from messaging.services.posting import create_message
+from messaging.subjects import message_subject, page_subject
 
 
 def scopes_needed(data: Mapping[str, Any]) -> frozenset[str]:
@@ -28,6 +29,7 @@ class MessagesView(ApiView):
         query = self.query(MessagesQuery)
         if not is_page_id(query["page_id"]):
             raise InvalidInput(field="pageId", details="Not a page id.")
+        self.watch(page_subject(query["page_id"]))
         page = self.page("messages", query)
         rows = records.listed_records(
             page_id=query["page_id"],
@@ -82,7 +84,9 @@ class MessageView(ApiView):
     @operation("getMessage", callers={CallerKind.PUBLIC}, answer=MessageRecord, errors=(errors.MessageNotFound,))
     def get(self, request: ApiRequest, id: str) -> Response:
         """One published post."""
-        record = records.published_record(self.path_id(errors.MessageNotFound))
+        message_id = self.path_id(errors.MessageNotFound)
+        self.watch(message_subject(message_id))
+        record = records.published_record(message_id)
         if record is None:
             raise errors.MessageNotFound
         return Response(record)

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from config.api.responses import Response
-
 from config.api.callers import CallerKind
 from config.api.operations import operation
+from config.api.responses import Response
 from config.api.views import ApiRequest, ApiView
 from messaging import smart_tags
 from messaging.errors import InvalidUrlError
@@ -41,6 +40,7 @@ class SmartTagsView(ApiView):
     @operation("listSmartTags", callers={CallerKind.PUBLIC}, answer=SmartTagListRecord)
     def get(self, request: ApiRequest) -> Response:
         """The smart tag types, each with the schema of its payload and an example."""
+        self.watch()
         tags = [
             {
                 "type": tag.type,

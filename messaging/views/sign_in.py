@@ -3,11 +3,11 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from config.api.responses import Response
 
 from config.api import jwt
 from config.api.callers import CallerKind
 from config.api.operations import operation
+from config.api.responses import Response
 from config.api.views import ApiRequest, ApiView
 from messaging import serializers, sign_in
 from messaging.accounts import account_record, create_person

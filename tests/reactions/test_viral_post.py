@@ -61,7 +61,7 @@ def post(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
             cursor.execute(REACTIONS, [message.pk])
             cursor.execute(COUNTS, [MANY, message.pk, message.pk])
             cursor.execute(EACH_ALONE)
-            cursor.execute("ANALYZE reactions_reaction, messaging_account, messaging_message")
+            cursor.execute("VACUUM ANALYZE reactions_reaction, messaging_account, messaging_message")
     yield message
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute(AS_COUNTED)
