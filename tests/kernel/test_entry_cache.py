@@ -20,7 +20,7 @@ from embeds.services import disable_embed
 from messaging.accounts import ensure_person
 from messaging.services.moderation import hide_message, restore_message
 from tests.agents_at_work import working_agent
-from tests.embeds.factories import EmbedFactory
+from tests.embeds.making import an_embed
 from tests.factories import MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -133,7 +133,7 @@ def test_one_post_and_its_reactions_are_kept_and_fresh(call: Call) -> None:
 
 
 def test_a_config_is_kept_for_each_origin_and_fresh(call: Call) -> None:
-    embed = EmbedFactory(domain_whitelist=["good.example"])
+    embed = an_embed(domain_whitelist=["good.example"])
     path = f"/api/embeds/config/{embed.pk}"
     assert call(path, HTTP_ORIGIN="https://good.example").status == 200
     assert call(path, HTTP_ORIGIN="https://good.example").queries == 0
