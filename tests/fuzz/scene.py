@@ -88,7 +88,7 @@ def _rows(cast: Cast, owner: Person) -> dict[str, list[str]]:
     return {
         "pageId": [page],
         **dict.fromkeys(("messageId", "parentId", "quoteId", "getMessage", "listReactions"), posts),
-        **dict.fromkeys(by_embed, [embed]),
+        **{name: [embed] for name in by_embed},
         "communityId": [community],
         "communityIds": [community],
         "removeReaction": [reaction],

@@ -1,0 +1,118 @@
+"""Bent requests sent to the service, and what may be answered: a refusal in JSON, quickly, and never a 5xx."""
+
+from __future__ import annotations
+
+import random
+import socket
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.client import HTTPException, HTTPResponse
+
+import orjson
+
+from tests.fuzz.bends import bend
+from tests.fuzz.scene import Scene
+from tests.fuzz.seeds import PAGES, Input, seeds
+
+TIMEOUT_SECONDS = 20
+# Where a person's browser is answered, in HTML.
+HTML_PREFIXES = ("/admin", "/embed/panel")
+# What the server refuses before the application sees it, with an empty body; a proxy before it has its own JSON.
+MALFORMED = {400, 414, 431}
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one sort of bend came to. `wrong`: answers that may not be, each with its request."""
+
+    inputs: int = 0
+    statuses: Counter[int] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    slowest: float = 0.0
+
+
+class Sender:
+    """Keeps a connection while the server does."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self._socket: socket.socket | None = None
+
+    def send(self, sent: Input) -> tuple[int, str, bytes]:
+        """(status, media type, body); raises OSError or HTTPException where there is no whole answer."""
+        try:
+            return self._exchange(sent)
+        except (OSError, HTTPException):
+            # Perhaps only the kept connection had ended.
+            self.close()
+            return self._exchange(sent)
+
+    def _exchange(self, sent: Input) -> tuple[int, str, bytes]:
+        if self._socket is None:
+            self._socket = socket.create_connection(("127.0.0.1", self.port), TIMEOUT_SECONDS)
+        # It may have answered, and closed, before it had read everything.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self._socket.sendall(sent.wire())
+        answer = HTTPResponse(self._socket, method=sent.method)
+        answer.begin()
+        body = answer.read()
+        if answer.will_close:
+            self.close()
+        return answer.status, (answer.headers.get("Content-Type") or "").partition(";")[0], body
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+
+def fuzz(scene: Scene, *, port: int, count: int, seed: int) -> dict[str, Tally]:
+    """`count` bent requests to `port`; {sort of bend: tally}."""
+    rng, held, sender = random.Random(seed), seeds(scene), Sender(port)
+    tallies: dict[str, Tally] = {}
+    for _ in range(count):
+        name, sent = bend(rng.choice(held), rng)
+        _try(sender, sent, tallies.setdefault(name, Tally()))
+    sender.close()
+    return tallies
+
+
+def _try(sender: Sender, sent: Input, tally: Tally) -> None:
+    tally.inputs += 1
+    began = time.monotonic()
+    try:
+        status, media_type, body = sender.send(sent)
+    except (OSError, HTTPException) as failure:
+        tally.wrong.append(f"{failure!r} to {sent.wire()[:600]!r}")
+        return
+    tally.slowest = max(tally.slowest, time.monotonic() - began)
+    tally.statuses[status] += 1
+    if problem := wrong(sent, status, media_type, body):
+        tally.wrong.append(f"{problem}: {status} {media_type} {body[:200]!r} to {sent.wire()[:600]!r}")
+
+
+def wrong(sent: Input, status: int, media_type: str, body: bytes) -> str | None:
+    """Why this may not be answered, None where it may."""
+    if status >= 500:
+        return "a defect"
+    if sent.method.upper() == "HEAD" or status in (204, 304) or (not body and status in MALFORMED):
+        return None
+    if sent.path.startswith(HTML_PREFIXES) or (status < 400 and (sent.path.startswith(PAGES[1:]) or sent.path == "/")):
+        return None
+    if media_type == "text/csv" and status == 200:
+        return None
+    return _json_problem(status, media_type, body)
+
+
+def _json_problem(status: int, media_type: str, body: bytes) -> str | None:
+    if media_type != "application/json":
+        return "not JSON"
+    try:
+        answer = orjson.loads(body)
+    except ValueError:
+        return "not JSON"
+    if status >= 400 and not isinstance(answer.get("error"), str):
+        return "no code"
+    return None

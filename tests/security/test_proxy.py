@@ -1,0 +1,74 @@
+"""deploy/nginx.conf before the running service: whatever a client sends, the answer is JSON, and nobody else's."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http.client import HTTPResponse
+
+import pytest
+
+from tests.nginx import nginx_before
+from tests.remote import Remote
+from tests.service import ROOT, running_service
+
+
+@dataclass(frozen=True, slots=True)
+class Proxied:
+    proxy: int
+    service: int
+
+
+@pytest.fixture(scope="module")
+def proxied() -> Iterator[Proxied]:
+    environment = {"DJANGO_SETTINGS_MODULE": "tests.faults.settings", "PYTHONPATH": str(ROOT)}
+    with running_service(**environment) as service, nginx_before(service.port) as port:
+        yield Proxied(port, service.port)
+
+
+def exchange(port: int, wire: bytes) -> tuple[int, object]:
+    """(status, JSON) of one answer to bytes sent as they are."""
+    with socket.create_connection(("127.0.0.1", port), 10) as connection:
+        connection.sendall(wire)
+        answer = HTTPResponse(connection)
+        answer.begin()
+        return answer.status, json.loads(answer.read())
+
+
+@pytest.mark.parametrize(
+    ("wire", "status", "code"),
+    [
+        (b"get /v1/smart-tags HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "invalid_input"),
+        (b"GET /v1/%00 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "invalid_input"),
+        (b"GET /v1/%g1 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "invalid_input"),
+        (b"GET /v1/a b HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "invalid_input"),
+        (b"GET /v1/smart-tags HTTP/1.1\r\n\r\n", 400, "invalid_input"),
+        (b"GET /v1/smart-tags HTTP/1.1\r\nHost: evil.example\r\n\r\n", 400, "invalid_input"),
+        (b"nonsense\r\n\r\n", 400, "invalid_input"),
+        (b"TRACE /v1/smart-tags HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "method_not_allowed"),
+        (b"CONNECT / HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "method_not_allowed"),
+        (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", 431, "headers_too_large"),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\nA: " + b"a" * 70_000 + b"\r\n\r\n", 431, "headers_too_large"),
+        (b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1048577\r\n\r\n", 413, "payload_too_large"),
+        (b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n", 400, "invalid_input"),
+        (b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: x\r\n\r\n", 501, "not_implemented"),
+        (b"GET /-/400 HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, "not_found"),
+        (b"GET / HTTP/3.0\r\nHost: localhost\r\n\r\n", 501, "not_implemented"),
+        (b"GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, "not_found"),
+    ],
+)
+def test_every_refusal_is_json(proxied: Proxied, wire: bytes, status: int, code: str) -> None:
+    answered, body = exchange(proxied.proxy, wire)
+    assert isinstance(body, dict)
+    assert (answered, body["error"]) == (status, code)
+
+
+def test_a_body_in_pieces_arrives_whole(proxied: Proxied) -> None:
+    """The service itself wants to know the length; the proxy finds it out."""
+    body = b'{"url":"https://example.com/in-pieces"}'
+    wire = b"POST /v1/presence/normalize-url HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    wire += b"Transfer-Encoding: chunked\r\n\r\n" + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+    assert exchange(proxied.proxy, wire)[0] == 200
+    assert exchange(proxied.service, wire)[0] == 411
