@@ -11,7 +11,6 @@ from http.client import HTTPResponse
 import pytest
 
 from tests.nginx import nginx_before
-from tests.remote import Remote
 from tests.service import ROOT, running_service
 
 
