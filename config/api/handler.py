@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFilesSent
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, InternalError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.views import csrf as django_csrf
 from django.views import defaults
 from rest_framework import exceptions
 
@@ -27,6 +28,7 @@ from config.api.errors import (
 from config.api.fields import flat_errors
 from config.api.parsers import BODY_MAX
 from config.api.responses import Response
+from config.api.sql import WORTH_WAITING, sqlstate
 
 logger = logging.getLogger(__name__)
 HTML_PREFIXES = ("/admin/",)
@@ -58,10 +60,14 @@ def as_api_error(failure: BaseException | None) -> ApiError | None:
             return PayloadTooLarge(field="body", max=BODY_MAX)
         case exceptions.ParseError() | UnicodeError():
             return InvalidInput(field="body", details="The request cannot be read.")
-        case OperationalError() | InterfaceError():
+        case OperationalError() | InterfaceError() | InternalError() if _may_pass(failure):
             logger.error("PostgreSQL does not serve: %s", str(failure).strip()[:300])
             return TemporarilyUnavailable()
     return next((refusal() for said, refusal in SAID_BY_CLASS if isinstance(failure, said)), None)
+
+
+def _may_pass(failure: BaseException) -> bool:
+    return not isinstance(failure, InternalError) or sqlstate(failure) in WORTH_WAITING
 
 
 def error_response(error: ApiError) -> HttpResponse:
@@ -78,6 +84,12 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith(HTML_PREFIXES):
         return defaults.permission_denied(request, exception)
+    return error_response(Forbidden())
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    if request.path.startswith(HTML_PREFIXES):
+        return django_csrf.csrf_failure(request, reason)
     return error_response(Forbidden())
 
 

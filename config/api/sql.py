@@ -10,6 +10,18 @@ from django.db import DEFAULT_DB_ALIAS, connections
 Values = Sequence[Any] | Mapping[str, Any]
 Row = tuple[Any, ...]
 
+# What a second look may settle: another transaction came first (serialisation failure, deadlock), or took away what
+# this one refers to (foreign key).
+WORTH_A_SECOND_TRY = frozenset({"40001", "40P01", "23503"})
+# What time may settle, beside the errors that psycopg itself calls operational: a standby that only reads, a
+# transaction that was idle for too long.
+WORTH_WAITING = frozenset({"25006", "25P03"})
+
+
+def sqlstate(failure: BaseException | None) -> str | None:
+    """PostgreSQL's own code behind one of Django's database errors; None where it never got there."""
+    return getattr(getattr(failure, "__cause__", None), "sqlstate", None)
+
 
 def fetch_one(statement: str, values: Values = ()) -> Row | None:
     """The first row, None where there is none."""

@@ -16,7 +16,7 @@ from threading import get_ident
 from typing import Any
 from uuid import UUID
 
-from django.db import OperationalError, transaction
+from django.db import DatabaseError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
@@ -35,9 +35,8 @@ from config.api.limits import Budget, rate_limit_headers
 from config.api.operations import Operation, require_operation
 from config.api.parsers import ByContentType, PlainTextJSONParser, StrictJSONParser
 from config.api.responses import JSON_TYPE
+from config.api.sql import WORTH_A_SECOND_TRY, sqlstate
 
-SERIALIZATION_FAILURE = "40001"
-DEADLOCK_DETECTED = "40P01"
 REVALIDATE = "public, no-cache"
 
 
@@ -110,12 +109,12 @@ class ApiView(APIView):
         return response if self.operation.is_write else self._revalidated(response)
 
     def write(self) -> HttpResponse:
-        """One unit of work; run once more where PostgreSQL broke it off for the sake of another transaction."""
+        """One unit of work; run once more where another transaction got in its way."""
         keyed = self._keyed_write()
         try:
             return self._unit(keyed)
-        except OperationalError as failure:
-            if getattr(failure.__cause__, "sqlstate", None) not in {SERIALIZATION_FAILURE, DEADLOCK_DETECTED}:
+        except DatabaseError as failure:
+            if sqlstate(failure) not in WORTH_A_SECOND_TRY:
                 raise
             return self._unit(keyed)
 
