@@ -73,6 +73,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.middleware.PolicyMiddleware",
     "config.api.cors.CorsMiddleware",
     "config.api.middleware.EntryMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -214,6 +215,7 @@ SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
+CSRF_FAILURE_VIEW = "config.api.handler.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 # HSTS for subdomains and browsers' preload lists are for the owner of the whole domain to decide.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]

@@ -1,0 +1,87 @@
+"""What browsers are told: on every path, by every layer, refusals included."""
+
+from __future__ import annotations
+
+import runpy
+from typing import Any
+
+import pytest
+from django.test import Client, override_settings
+
+import config.settings
+
+pytestmark = pytest.mark.django_db
+MISSING = "0199f000-0000-7000-8000-000000000000"
+PAGES = ("/", "/demo/", "/embed/panel", "/embed/sign-in", "/api/docs/", "/api/redoc/", "/admin/login/", "/admin/none")
+FILES = ("/embed/v1.js", "/static/embed/v1.js", "/static/nowhere", "/api/schema/")
+READS = ("/v1/smart-tags", f"/api/messages/{MISSING}", "/nowhere", "/v1/%FF", "/admin/")
+ANSWERS = [
+    *(("GET", path) for path in (*PAGES, *FILES, *READS)),
+    *(("POST", path) for path in ("/v1/reactions", "/api/auth/login", "/", "/admin/login/", "/embed/sign-in")),
+    *(("PATCH", "/api/messages"), ("OPTIONS", "/api/messages"), ("TRACE", "/v1/smart-tags")),
+]
+SECRETS = {name: f"{name}-{'s' * 50}" for name in ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER")}
+
+
+def directives(answer: Any) -> dict[str, str]:
+    parts = answer.headers["Content-Security-Policy"].split("; ")
+    return {name: value for name, _, value in (part.partition(" ") for part in parts)}
+
+
+@pytest.mark.parametrize(("method", "path"), ANSWERS)
+def test_every_answer_is_as_closed_as_can_be(method: str, path: str) -> None:
+    answer = Client(enforce_csrf_checks=True).generic(method, path)
+    assert answer.status_code < 500
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Referrer-Policy"] in {"same-origin", "no-referrer"}
+    policy = directives(answer)
+    assert policy["base-uri"] == "'none'"
+    assert policy["default-src"] in {"'none'", "'self'"}
+    if path != "/embed/panel":
+        assert policy["frame-ancestors"] == "'none'"
+    assert "unsafe-eval" not in answer.headers["Content-Security-Policy"]
+    # The two readers of the document bring scripts and styles within their pages.
+    assert ("unsafe-inline" in answer.headers["Content-Security-Policy"]) == (path in {"/api/docs/", "/api/redoc/"})
+
+
+def test_a_form_from_elsewhere_is_refused_in_json_but_in_the_admin() -> None:
+    client = Client(enforce_csrf_checks=True)
+    assert client.post("/admin/login/").headers["Content-Type"].startswith("text/html")
+    refused = client.post("/embed/sign-in")
+    assert (refused.status_code, refused.content) == (403, b'{"error":"forbidden"}')
+
+
+def test_the_api_sets_and_reads_no_cookie() -> None:
+    client = Client()
+    client.cookies["sessionid"] = "x"
+    for path in ("/v1/smart-tags", "/", "/embed/sign-in", "/api/docs/", "/nowhere"):
+        assert "Set-Cookie" not in client.get(path).headers
+
+
+@pytest.fixture
+def in_production(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The settings of a service that is reached as https://service.example."""
+    for name, value in {**SECRETS, "BASE_URL": "https://service.example", "DEBUG": "0"}.items():
+        monkeypatch.setenv(name, value)
+    return runpy.run_path(config.settings.__file__)
+
+
+def test_production_is_https_alone(in_production: dict[str, Any]) -> None:
+    names = [name for name in in_production if name.startswith(("SECURE_", "SESSION_", "CSRF_", "ALLOWED_HOSTS"))]
+    with override_settings(**{name: in_production[name] for name in names}):
+        plain = Client().get("/v1/smart-tags", headers={"Host": "service.example"})
+        assert (plain.status_code, plain.headers["Location"]) == (301, "https://service.example/v1/smart-tags")
+        # As the proxy before it says.
+        forwarded = {"Host": "service.example", "X-Forwarded-Proto": "https"}
+        answer = Client().get("/admin/login/", headers=forwarded)
+    assert answer.status_code == 200
+    assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
+    cookie = answer.cookies["csrftoken"]
+    assert (cookie["secure"], cookie["samesite"]) == (True, "Lax")
+    assert in_production["SESSION_COOKIE_SECURE"] is True
+
+
+def test_a_foreign_host_is_refused() -> None:
+    refused = Client().get("/v1/smart-tags", headers={"Host": "evil.example"})
+    assert refused.status_code == 400
+    assert refused.json()["error"] == "invalid_input"
