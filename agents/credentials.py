@@ -28,9 +28,10 @@ JOIN agents_agent agent ON agent.account_id = token.agent_id
 JOIN messaging_account account ON account.id = agent.account_id
 WHERE token.digest IN (%s, %s)
 """
-# Skips a row that somebody else has locked: a note of use is not worth waiting for.
+# Skips a row that somebody else has locked: a note of use is not worth waiting for. While the pepper is being rotated,
+# tokens in use move to the new one this way.
 TOUCH = """
-UPDATE agents_agenttoken SET last_used_at = clock_timestamp() WHERE id = (
+UPDATE agents_agenttoken SET last_used_at = clock_timestamp(), digest = %s WHERE id = (
     SELECT id FROM agents_agenttoken
     WHERE id = %s AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute')
     FOR NO KEY UPDATE SKIP LOCKED
@@ -39,7 +40,7 @@ UPDATE agents_agenttoken SET last_used_at = clock_timestamp() WHERE id = (
 
 
 class Found(NamedTuple):
-    """One row of FIND."""
+    """One row of FIND, and what was looked for."""
 
     token_id: UUID
     prefix: str
@@ -52,6 +53,8 @@ class Found(NamedTuple):
     account_id: UUID
     handle: str
     name: str
+    # Under the current pepper; not what the row has while a rotation is under way.
+    digest: bytes
 
 
 def find(token: str) -> Found:
@@ -62,7 +65,7 @@ def find(token: str) -> Found:
     row = fetch_one(FIND, [digests[0], digests[-1]])
     if row is None:
         raise InvalidToken
-    return Found(*row)
+    return Found._make((*row, digests[0]))
 
 
 def caller_of(found: Found) -> Caller:
@@ -72,7 +75,7 @@ def caller_of(found: Found) -> Caller:
     if found.is_expired:
         raise TokenExpired
     if found.is_touch_due:
-        _touch(found.token_id)
+        _touch(found)
     return Caller(
         kind=CallerKind.AGENT,
         account=Account(id=found.account_id, handle=found.handle, name=found.name, kind=AccountKind.AGENT),
@@ -83,8 +86,8 @@ def caller_of(found: Found) -> Caller:
     )
 
 
-def _touch(token_id: UUID) -> None:
+def _touch(found: Found) -> None:
     try:
-        execute(TOUCH, [token_id])
+        execute(TOUCH, [found.digest, found.token_id])
     except DatabaseError:
         logger.exception("last_used_at of a token was not written")

@@ -16,9 +16,9 @@ DEBUG = env.flag("DEBUG", default=False)
 # Secrets. A previous value is still accepted while a rotation is under way.
 SECRET_KEY = secrets.read("SECRET_KEY", data=DATA_DIR, debug=DEBUG)
 ROOT_KEY = secrets.read("ROOT_KEY", data=DATA_DIR, debug=DEBUG)
-ROOT_KEY_PREVIOUS = env.text("ROOT_KEY_PREVIOUS")
+ROOT_KEY_PREVIOUS = secrets.read_previous("ROOT_KEY", data=DATA_DIR)
 TOKEN_PEPPER = secrets.read("TOKEN_PEPPER", data=DATA_DIR, debug=DEBUG)
-TOKEN_PEPPER_PREVIOUS = env.text("TOKEN_PEPPER_PREVIOUS")
+TOKEN_PEPPER_PREVIOUS = secrets.read_previous("TOKEN_PEPPER", data=DATA_DIR)
 
 # Addresses.
 PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)

@@ -46,7 +46,7 @@ class Cast:
     def super_admin(self) -> Person:
         if self._super_admin is None:
             handle = f"super_{next(_numbers)}"
-            self._manage("create_person", handle, "--super-admin", "--password", PASSWORD)
+            self.manage("create_person", handle, "--super-admin", "--password", PASSWORD)
             session = self.ask("/api/auth/login", {"handle": handle, "password": PASSWORD})
             self._super_admin = self._with_user_token(session)
         return self._super_admin
@@ -82,7 +82,7 @@ class Cast:
         assert reply.status in (200, 201), (path, reply)
         return reply.json
 
-    def _manage(self, *arguments: str) -> None:
+    def manage(self, *arguments: str) -> None:
         command = [sys.executable, "manage.py", *arguments]
         subprocess.run(command, cwd=ROOT, env=self.service.environment, check=True, stdout=subprocess.DEVNULL)
 

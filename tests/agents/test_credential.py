@@ -100,11 +100,13 @@ def test_an_inactive_account(held: TokenHolder) -> None:
 
 
 def test_rotating_the_pepper(held: TokenHolder, settings: Any) -> None:
-    """The current and the previous pepper are accepted, none before."""
+    """The current and the previous pepper are accepted, none before; a token that is used moves to the current one."""
+    idle = agent_with_token()
     settings.TOKEN_PEPPER_PREVIOUS, settings.TOKEN_PEPPER = settings.TOKEN_PEPPER, "a new pepper of 32 characters, ok"
     assert held.api.get(SELF).status == 200
     settings.TOKEN_PEPPER_PREVIOUS = ""
-    assert held.api.get(SELF).error == "invalid_token"
+    assert held.api.get(SELF).status == 200
+    assert idle.api.get(SELF).error == "invalid_token"
 
 
 def test_narrowing_narrows_at_once(held: TokenHolder) -> None:
