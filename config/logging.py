@@ -39,5 +39,8 @@ LOGGING = {
         # Its own handlers would mail tracebacks and print unformatted lines.
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
+        # A line for each refusal would let anybody fill the disk.
+        "django.request": {"level": "ERROR"},
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
     },
 }

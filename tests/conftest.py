@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import django
 import pytest
 
+from tests import network_guard
 from tests.redis_server import start_redis
 from tests.temporary_cluster import TemporaryCluster
 
@@ -85,21 +85,10 @@ def _own_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _no_network() -> Iterator[None]:
-    """Whoever connects beyond this machine fails: the service fetches nothing, ever."""
     patch = pytest.MonkeyPatch()
-    for name in ("connect", "connect_ex"):
-        patch.setattr(socket.socket, name, _guarded(getattr(socket.socket, name)))
+    network_guard.put_up(patch)
     yield
     patch.undo()
-
-
-def _guarded(connect: Any) -> Any:
-    def guarded(self: socket.socket, address: Any) -> Any:
-        if self.family != socket.AF_UNIX and not str(address[0]).startswith(("127.", "::1", "localhost")):
-            pytest.fail(f"A connection to {address} was tried: the service never uses the network.")
-        return connect(self, address)
-
-    return guarded
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,155 @@
+"""What lies in the repository: no secret, no call to the network, no dependency that is not pinned."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from rest_framework_simplejwt.tokens import AccessToken
+
+from agents.tokens import is_well_formed, mint
+from tests.service import ROOT
+
+PRODUCT = ("config", "messaging", "agents", "reactions", "embeds", "manage.py")
+LOCKS = ("requirements.lock", "requirements-dev.lock")
+SECRETS = {
+    "agent token": r"cag_[0-9A-Za-z]{46}",
+    "JWT": r"eyJ[\w-]{20,}\.eyJ[\w-]{20,}\.[\w-]{20,}",
+    "private key": r"-----BEGIN [A-Z ]*PRIVATE KEY-----",
+    "cloud key": r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
+    "forge token": r"\b(?:gh[pousr]_[0-9A-Za-z]{36}|glpat-[\w-]{20})\b",
+    "address with a password": r"(?i)\b[a-z][a-z0-9+.-]*://[^\s/:@'\"<>{}]+:[^\s/:@'\"<>{}]{6,}@(?![\w.]*example|host\b)[\w.-]+",
+}
+# Whoever imports one of these may call another machine.
+NETWORKING = {
+    "aiohttp",
+    "ftplib",
+    "http.client",
+    "httpx",
+    "requests",
+    "smtplib",
+    "socketserver",
+    "telnetlib",
+    "urllib3",
+}
+NETWORKING |= {"urllib.request", "xmlrpc.client"}
+REQUIREMENT = re.compile(r"^([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?==(\S+)")
+
+
+def tracked() -> Iterator[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("no git, or no repository")
+    yield from (ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file())
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+def test_no_file_holds_a_secret(kind: str) -> None:
+    found = {}
+    for path in tracked():
+        text = path.read_bytes().decode("utf-8", "replace")
+        held = [match for match in re.findall(SECRETS[kind], text) if kind != "agent token" or is_well_formed(match)]
+        if held:
+            found[str(path.relative_to(ROOT))] = held
+    assert not found
+
+
+def test_secrets_and_data_stay_out_of_the_repository() -> None:
+    names = {path.name for path in tracked()}
+    assert not names & {"secrets.json", "demo.json", ".env", "id_rsa", "postmaster.pid"}
+    ignored = subprocess.run(
+        ["git", "check-ignore", ".data/secrets.json", ".venv"], cwd=ROOT, capture_output=True, check=False
+    )
+    assert ignored.stdout.split() == [b".data/secrets.json", b".venv"]
+
+
+def test_the_product_imports_nothing_that_calls_out() -> None:
+    found = {(path.relative_to(ROOT), name) for path in sources() for name in imports(path) if name in NETWORKING}
+    assert not found
+
+
+def test_the_product_runs_no_text_as_code() -> None:
+    forbidden = {"eval", "exec", "compile", "__import__"}
+    found = [
+        (path.relative_to(ROOT), node.lineno)
+        for path in sources()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in forbidden
+    ]
+    assert not found
+    assert not [name for path in sources() for name in imports(path) if name in {"pickle", "marshal", "shelve"}]
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_names_versions_and_hashes_and_no_host(lock: str) -> None:
+    text = (ROOT / lock).read_text()
+    assert not re.search(
+        r"https?://|^\s*-|^--(?:index|extra|find|trusted)", text.replace("    --hash", ""), re.MULTILINE
+    )
+    blocks = re.split(r"\n(?=\S)", re.sub(r"^\s*#.*\n", "", text, flags=re.MULTILINE).strip())
+    assert len(blocks) > 20
+    for block in blocks:
+        assert REQUIREMENT.match(block), block[:80]
+        assert re.findall(r"--hash=sha256:[0-9a-f]{64}\b", block), block[:80]
+
+
+def test_what_is_installed_is_what_is_locked() -> None:
+    locked = {name.lower(): version for lock in LOCKS for name, version in pins((ROOT / lock).read_text())}
+    installed = {name: metadata.version(name) for name in locked if is_installed(name)}
+    assert len(installed) > 30
+    assert {name: version for name, version in installed.items() if version != locked[name]} == {}
+
+
+def test_every_dependency_is_locked() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    declared = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    locked = {name.lower() for lock in LOCKS for name, _version in pins((ROOT / lock).read_text())}
+    assert {re.split(r"[^\w.-]", name)[0].rstrip("~>=").lower() for name in declared} <= locked
+
+
+def sources() -> Iterator[Path]:
+    for name in PRODUCT:
+        path = ROOT / name
+        yield from path.rglob("*.py") if path.is_dir() else [path]
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def pins(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():
+        if found := REQUIREMENT.match(line):
+            yield found[1], found[2].rstrip("\\").strip()
+
+
+def is_installed(name: str) -> bool:
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def test_the_patterns_find_what_they_are_for() -> None:
+    samples = {
+        "agent token": f'token = "{mint()}"',
+        "JWT": f"Bearer {AccessToken()!s}",
+        "private key": "-----BEGIN EC " + "PRIVATE KEY-----",
+        "cloud key": "AKIA" + "Q" * 16,
+        "forge token": "ghp_" + "a" * 36,
+        "address with a password": "postgresql://app:" + "correct-horse@db.internal/app",
+    }
+    assert samples.keys() == SECRETS.keys()
+    assert all(re.search(SECRETS[kind], text) for kind, text in samples.items())
