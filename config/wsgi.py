@@ -8,6 +8,7 @@ from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections, reset_queries
 
 from config.entry_cache import entry_cached
+from config.whole_bodies import takes_in_bodies
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -20,4 +21,4 @@ for receiver in (cache.close_caches, base.reset_urlconf, close_old_connections):
     signals.request_finished.disconnect(receiver)
 
 
-application = entry_cached(_django)
+application = takes_in_bodies(entry_cached(_django))

@@ -11,7 +11,10 @@ from http.client import HTTPResponse
 import pytest
 
 from tests.nginx import nginx_before
+from tests.remote import Remote
 from tests.service import ROOT, running_service
+
+MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,22 @@ def test_every_refusal_is_json(proxied: Proxied, wire: bytes, status: int, code:
     answered, body = exchange(proxied.proxy, wire)
     assert isinstance(body, dict)
     assert (answered, body["error"]) == (status, code)
+
+
+@pytest.mark.parametrize("size", [10_000, 300_000, MIB - 10])
+@pytest.mark.parametrize("path", ["/v1/agent-tokens/requests", "/api/messages", "/api/embeds/config/x", "/nowhere"])
+def test_a_refusal_before_the_body_is_read_breaks_nothing(proxied: Proxied, path: str, size: int) -> None:
+    """Neither its own answer, nor that of the next client on the same connection to the service."""
+    refused, next_one = Remote(proxied.proxy), Remote(proxied.proxy)
+    for _ in range(5):
+        assert refused.call("POST", path, "x" * size).status in (401, 404, 405)
+        assert next_one.call("GET", "/v1/smart-tags").status == 200
+
+
+def test_a_body_that_nobody_asked_for_breaks_nothing(proxied: Proxied) -> None:
+    remote = Remote(proxied.proxy)
+    for _ in range(5):
+        assert remote.call("GET", "/v1/smart-tags", "x" * 500_000).status == 200
 
 
 def test_a_body_in_pieces_arrives_whole(proxied: Proxied) -> None:

@@ -76,9 +76,7 @@ class RedisHome:
 
     def _rest(self, failure: Exception) -> None:
         self._resting_until = time.monotonic() + REST_SECONDS
-        logger.warning(
-            "Redis does not answer (%s): nothing is kept for %s s.", type(failure).__name__, REST_SECONDS
-        )
+        logger.warning("Redis does not answer (%s): nothing is kept for %s s.", type(failure).__name__, REST_SECONDS)
 
 
 def _key(subject: str) -> str:
