@@ -57,6 +57,11 @@ class Operation:
         return CallerKind.PUBLIC in self.callers and not self.is_write
 
     @property
+    def ignores_people(self) -> bool:
+        """Sign-in itself: whoever renews an expired token may have sent that very token along."""
+        return CallerKind.PUBLIC in self.callers and not self.accepts_agents
+
+    @property
     def any_origin(self) -> bool:
         """Whether web pages of any origin may call it: what needs no credential and gives none (no sign-in)."""
         return CallerKind.PUBLIC in self.callers and self.accepts_agents

@@ -20,6 +20,7 @@ from django.db import DatabaseError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
+from rest_framework.authentication import BaseAuthentication
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer
@@ -32,7 +33,7 @@ from config.api.errors import AgentScopeMissing, ApiError, MethodNotAllowed, Not
 from config.api.idempotency import KeyedWrite, Replay
 from config.api.ids import parse_id
 from config.api.limits import Budget, rate_limit_headers
-from config.api.operations import Operation, require_operation
+from config.api.operations import Operation, operation_of, require_operation
 from config.api.parsers import ByContentType, PlainTextJSONParser, StrictJSONParser
 from config.api.responses import JSON_TYPE
 from config.api.sql import WORTH_A_SECOND_TRY, sqlstate
@@ -71,6 +72,10 @@ class ApiView(APIView):
         if name not in self.http_method_names or handler is None:
             raise MethodNotAllowed(allowed=self.allowed_methods)
         return handler
+
+    def get_authenticators(self) -> list[BaseAuthentication]:
+        declared = operation_of(type(self), getattr(self.request, "method", None) or "")
+        return [] if declared is not None and declared.ignores_people else super().get_authenticators()
 
     def get_parsers(self) -> list[BaseParser]:
         plain = [PlainTextJSONParser()] if self._declares_public_body() else []

@@ -244,3 +244,10 @@ def test_a_person_who_is_gone_refreshes_nothing(ada: Account) -> None:
 def test_the_tokens_of_a_session_are_not_answered_to_web_pages_elsewhere(ada: Account) -> None:
     answer = login(headers={"Origin": "https://elsewhere.example"})
     assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+def test_an_expired_access_token_sent_along_is_no_hindrance_to_renewing_it(ada: Account) -> None:
+    session = start_session(account=ada)
+    stale = Api({"Authorization": "Bearer expired.or.nonsense", "X-User-Id": "nobody"})
+    assert stale.post("/api/auth/refresh", {"refreshToken": session.refresh}).status == 200
+    assert stale.post("/api/auth/logout", {"refreshToken": session.refresh}).status == 200
