@@ -29,6 +29,7 @@ POLICY = "; ".join(
 )
 
 
+READ_METHODS = ["get", "head"]
 RENDERERS = {renderer.media_type: renderer for renderer in SpectacularAPIView.renderer_classes}
 
 
@@ -42,6 +43,8 @@ def document(media_type: str) -> str | bytes:
 class DocumentView(SpectacularAPIView):
     """Negotiates its form (YAML or JSON) and reads nothing else of the request."""
 
+    http_method_names = READ_METHODS
+
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
         media_type = request.accepted_renderer.media_type
         return HttpResponse(document(media_type), content_type=media_type)
@@ -49,6 +52,8 @@ class DocumentView(SpectacularAPIView):
 
 class LocalAssetsOnly(APIView):
     """Tells the browser to load nothing from elsewhere, whatever the scripts ask for."""
+
+    http_method_names = READ_METHODS
 
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         final = super().finalize_response(request, response, *args, **kwargs)

@@ -9,16 +9,17 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.client import HTTPException, HTTPResponse
+from urllib.parse import unquote
 
 import orjson
 
 from tests.fuzz.bends import bend
 from tests.fuzz.scene import Scene
-from tests.fuzz.seeds import PAGES, Input, seeds
+from tests.fuzz.seeds import Input, seeds
 
 TIMEOUT_SECONDS = 20
-# Where a person's browser is answered, in HTML.
-HTML_PREFIXES = ("/admin", "/embed/panel")
+# Where a person's browser is answered.
+HTML_PREFIXES = ("/admin/", "/embed/", "/demo/", "/static/", "/api/docs/", "/api/redoc/", "/api/schema/")
 # What the server refuses before the application sees it, with an empty body; a proxy before it has its own JSON.
 MALFORMED = {400, 414, 431}
 
@@ -99,9 +100,7 @@ def wrong(sent: Input, status: int, media_type: str, body: bytes) -> str | None:
         return "a defect"
     if sent.method.upper() == "HEAD" or status in (204, 304) or (not body and status in MALFORMED):
         return None
-    if sent.path.startswith(HTML_PREFIXES) or (status < 400 and (sent.path.startswith(PAGES[1:]) or sent.path == "/")):
-        return None
-    if media_type == "text/csv" and status == 200:
+    if sent.path == "/" or unquote(sent.path).startswith(HTML_PREFIXES) or (media_type, status) == ("text/csv", 200):
         return None
     return _json_problem(status, media_type, body)
 

@@ -56,7 +56,7 @@ def test_a_form_that_there_is_not_is_a_406() -> None:
     assert Client().get("/api/schema/?format=png").status_code == 404
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
 @pytest.mark.parametrize("path", ["/api/schema/", "/api/docs/", "/api/redoc/"])
 def test_it_is_only_read(path: str, method: str) -> None:
     answer = Client().generic(method, path)

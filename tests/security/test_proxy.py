@@ -50,6 +50,7 @@ def exchange(port: int, wire: bytes) -> tuple[int, object]:
         (b"GET /v1/smart-tags HTTP/1.1\r\nHost: evil.example\r\n\r\n", 400, "invalid_input"),
         (b"nonsense\r\n\r\n", 400, "invalid_input"),
         (b"TRACE /v1/smart-tags HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "method_not_allowed"),
+        (b"TRACE / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000000\r\n\r\n", 405, "method_not_allowed"),
         (b"CONNECT / HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "method_not_allowed"),
         (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", 431, "headers_too_large"),
         (b"GET / HTTP/1.1\r\nHost: localhost\r\nA: " + b"a" * 70_000 + b"\r\n\r\n", 431, "headers_too_large"),

@@ -1,0 +1,86 @@
+"""`make fuzz`: over 100,000 generated inputs, and tables. Ends with 0 where nothing was wrong."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import psycopg
+
+from tests.faults.oracle import SKEWED
+from tests.fuzz import contract, hostile
+from tests.fuzz.hostile import Tally
+from tests.fuzz.scene import Scene, a_scene
+from tests.nginx import nginx_before
+
+EXAMPLES = 60
+HOSTILE = 90_000
+LAYOUT = "{:<44}{:>8}{:>8}{:>7}{:>8}{:>6}{:>7}{:>10}"
+
+
+def main() -> None:
+    options = _options()
+    with a_scene() as scene, nginx_before(scene.service.port) as proxy, tempfile.TemporaryDirectory() as home:
+        inputs, good = _against_the_document(scene, options, Path(home))
+        for name, port in (("to the service", scene.service.port), ("to the proxy", proxy)):
+            tallies = hostile.fuzz(scene, port=port, count=options.hostile // 2, seed=options.seed)
+            good &= _say_tallies(name, tallies)
+            inputs += sum(tally.inputs for tally in tallies.values())
+        good &= _is_sound(scene)
+    _say(f"\n{inputs} generated inputs. {'Nothing was wrong.' if good else 'Something was wrong: see above.'}")
+    sys.exit(0 if good else 1)
+
+
+def _against_the_document(scene: Scene, options: argparse.Namespace, home: Path) -> tuple[int, bool]:
+    _say(f"{'Against the document, as':<44}{'cases':>8}{'wrong':>8}")
+    cases, good = 0, True
+    for caller in scene.callers:
+        done = contract.fuzz(scene, caller, examples=options.examples, home=home, seed=options.seed)
+        _say(f"{caller:<44}{done.cases:>8}{done.failures:>8}")
+        if done.failures:
+            _say(done.said)
+        cases, good = cases + done.cases, good and not done.failures
+    return cases, good
+
+
+def _say_tallies(to: str, tallies: dict[str, Tally]) -> bool:
+    headings = ("inputs", "2xx", "3xx", "4xx", "5xx", "wrong", "slowest")
+    _say("\n" + LAYOUT.format(f"Bent requests {to}: what is bent", *headings))
+    for name, tally in sorted(tallies.items()):
+        groups = Counter(status // 100 for status in tally.statuses.elements())
+        counts = (groups[2], groups[3], groups[4], groups[5], len(tally.wrong))
+        _say(LAYOUT.format(name, tally.inputs, *counts, f"{tally.slowest * 1000:.0f} ms"))
+        for example in tally.wrong[:5]:
+            _say(f"    {example}")
+    return not any(tally.wrong for tally in tallies.values())
+
+
+def _is_sound(scene: Scene) -> bool:
+    """Nothing was written down as a defect, and the counts on posts are those of the rows."""
+    with psycopg.connect(scene.service.cluster.url) as connection:
+        skewed = connection.execute(SKEWED).fetchone() != (0,)
+    defects = "Traceback" in scene.service.said()
+    if skewed or defects:
+        _say(f"\nCounts that do not fit their rows: {skewed}. Defects in the log: {defects}.")
+        _say(scene.service.said()[-5_000:])
+    return not skewed and not defects
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--examples", type=int, default=EXAMPLES, help="of each operation, phase and caller")
+    parser.add_argument("--hostile", type=int, default=HOSTILE, help="bent requests, half of them through the proxy")
+    parser.add_argument("--seed", type=int, default=0)
+    return parser.parse_args()
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

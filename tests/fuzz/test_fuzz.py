@@ -1,0 +1,27 @@
+"""The short form of `make fuzz`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz import contract, hostile
+from tests.fuzz.scene import a_scene
+from tests.nginx import nginx_before
+
+BENT, SEED = 1_000, 1
+
+
+def test_nothing_generated_upsets_the_running_service(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    """In one test, since starting the service takes longest."""
+    with a_scene() as scene, nginx_before(scene.service.port) as proxy:
+        for name, port in (("service", scene.service.port), ("proxy", proxy)):
+            with subtests.test(name):
+                tallies = hostile.fuzz(scene, port=port, count=BENT, seed=SEED)
+                assert [wrong for tally in tallies.values() for wrong in tally.wrong] == []
+        with subtests.test("against the document"):
+            done = contract.fuzz(scene, "agent", examples=2, home=tmp_path, phases="fuzzing,stateful", seed=SEED)
+            assert done.failures == 0, done.said
+            assert done.cases > 50
+        assert "Traceback" not in scene.service.said()
