@@ -26,7 +26,7 @@ class Command(BaseCommand):
             help="8 characters at least; '-' asks for it, so that it stays out of the shell's history. "
             "Without one nobody can sign in as this person.",
         )
-        parser.add_argument("--staff", action="store_true", help="a mark that opens nothing: the admin is for super admins alone")
+        parser.add_argument("--staff", action="store_true", help="opens nothing: the admin is for super admins alone")
         parser.add_argument("--super-admin", action="store_true", help="decides on agents and moderates")
         parser.add_argument("--json", action="store_true", help="accepted for symmetry; the output is always JSON")
 
