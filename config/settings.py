@@ -64,7 +64,6 @@ INSTALLED_APPS = [
     "rest_framework_simplejwt.token_blacklist",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "django_filters",
     "config.api",
     "messaging",
     "agents",
