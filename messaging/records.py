@@ -37,9 +37,9 @@ BY_IDS = f"SELECT {COLUMNS} {JOINS} WHERE m.id = ANY(%s)"
 PUBLISHED_BY_ID = f"SELECT {COLUMNS} {JOINS} WHERE m.id = %s AND m.status = 'published'"
 
 
-def inserting(insert: str) -> str:
-    """The statement that runs an INSERT of one message and answers its row of COLUMNS."""
-    return f"WITH m AS ({insert} RETURNING *) SELECT {COLUMNS} FROM m {JOINED}"  # noqa: S608  made of constants
+def inserting(insert: str, *, beside: str) -> str:
+    """The statement that runs an INSERT of one message, and another one beside it, and answers its row of COLUMNS."""
+    return f"WITH beside AS ({beside}), m AS ({insert} RETURNING *) SELECT {COLUMNS} FROM m {JOINED}"  # noqa: S608  made of constants
 
 
 def account_of(row: Sequence[Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from uuid import UUID
 
 import orjson
 from rest_framework import serializers
+from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
 from config.api.errors import ContentTooLong, InvalidCursor, OverCap, PayloadTooLarge
 from config.api.ids import is_id
@@ -49,6 +50,10 @@ class Text(serializers.CharField):
     ) -> None:
         self.cap, self.over, self.pattern = cap, over, pattern
         super().__init__(trim_whitespace=trim, **kwargs)
+        # Neither the parser nor a query string lets a lone surrogate in; DRF looks for one character by character.
+        self.validators = [
+            each for each in self.validators if not isinstance(each, ProhibitSurrogateCharactersValidator)
+        ]
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         if isinstance(data, str) and self.cap is not None and len(data) > self.cap:
@@ -148,11 +153,29 @@ class ListOf(serializers.ListField):
         return result
 
 
-class BodySerializer(serializers.Serializer[Any]):
+class SentSerializer(serializers.Serializer[Any]):
+    """Visits the fields that were sent, or must be, or have a default: DRF asks every field each time."""
+
+    sent: Any = ()
+
+    def to_internal_value(self, data: Any) -> Any:
+        self.sent = data
+        return super().to_internal_value(data)
+
+    @property
+    def _writable_fields(self) -> list[serializers.Field[Any, Any, Any, Any]]:
+        return [
+            field
+            for field in super()._writable_fields
+            if field.field_name in self.sent or field.required or field.default is not serializers.empty
+        ]
+
+
+class BodySerializer(SentSerializer):
     """A request body. Unknown fields are ignored; `null` is not the same as absent unless a field allows it."""
 
 
-class QuerySerializer(serializers.Serializer[Any]):
+class QuerySerializer(SentSerializer):
     """A query string: the last of repeated parameters counts."""
 
 

@@ -17,19 +17,19 @@ import orjson
 from django.conf import settings
 
 from config.api import crypto
-from config.api.errors import IdempotencyInProgress, IdempotencyKeyReused, InvalidIdempotencyKey
-from config.api.sql import execute, fetch_one
+from config.api.errors import IdempotencyKeyReused, InvalidIdempotencyKey
+from config.api.sql import Row, execute
 
 KEY_MAX = 160
 PRINTABLE = re.compile(rf"[\x20-\x7e]{{1,{KEY_MAX}}}\Z")
 KEPT_DAYS = 7
 
-LOCK = "SELECT pg_try_advisory_xact_lock(%s)"
-# Not `= ANY(array)`: of an array PostgreSQL does not know the length, and it plans anew at each call.
-FIND = """
+# Part of the statements that open a unit of work. Not `= ANY(array)`: PostgreSQL does not know the length of an array
+# and would plan anew at each call.
+FIND = f"""
 SELECT key_mac, body_mac, status, location, sealed FROM api_storedresponse
-WHERE key_mac IN (%s, %s) AND created_at > clock_timestamp() - make_interval(days => %s)
-"""
+WHERE key_mac IN (%(key_mac)s, %(previous_key_mac)s) AND created_at > clock_timestamp() - interval '{KEPT_DAYS} days'
+"""  # noqa: S608  made of constants
 STORE = """
 INSERT INTO api_storedresponse (key_mac, body_mac, status, location, sealed, created_at)
 VALUES (%s, %s, %s, %s, %s, clock_timestamp())
@@ -64,21 +64,17 @@ class KeyedWrite:
         scope = f"{account_id}\n{method} {path}\n".encode()
         return cls(scope=scope, key=key.encode(), body=orjson.dumps(data, option=orjson.OPT_SORT_KEYS))
 
-    def lock(self) -> None:
-        """Hold the key until the transaction ends; raises IdempotencyInProgress while another call holds it."""
+    @property
+    def values(self) -> dict[str, Any]:
+        """The number its lock bears, and the MACs its row may be kept under (two during a rotation of the root key)."""
+        macs = [self._mac(root) for root in crypto.root_keys()]
         number = int.from_bytes(sha256(self.scope + self.key).digest()[:8], "big", signed=True)
-        if fetch_one(LOCK, [number]) != (True,):
-            raise IdempotencyInProgress
+        return {"key_lock": number, "key_mac": macs[0], "previous_key_mac": macs[-1]}
 
-    def find(self) -> Replay | None:
-        """The stored answer of this key, if one is kept."""
-        roots = {self._mac(root): root for root in crypto.root_keys()}
-        macs = list(roots)
-        row = fetch_one(FIND, [macs[0], macs[-1], KEPT_DAYS])
-        if row is None:
-            return None
+    def replay_of(self, row: Row) -> Replay | None:
+        """From a row of FIND; raises IdempotencyKeyReused (422) where that is wanted of another body."""
         key_mac, body_mac, status, location, sealed = row
-        root = roots[bytes(key_mac)]
+        root = next(root for root in crypto.root_keys() if self._mac(root) == key_mac)
         body = crypto.unseal(root, self.scope + self.key, bytes(sealed))
         return None if body is None else self._replay(status, body, location, bytes(body_mac) == self._body_mac(root))
 

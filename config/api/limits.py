@@ -1,15 +1,16 @@
 """The exact hourly limits of agents: a sliding window over the last hour, kept in PostgreSQL.
 
 A lock per account and counter comes first, the count in a *second* statement: one statement that locks and counts
-would count on the snapshot it took before it got the lock. Both run in the write's own transaction, so only a write
-that commits spends.
+would count on the snapshot it took before it got the lock. Both open the write's own unit of work (`config.api.unit`),
+which also takes the entries: so only a write that commits spends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from math import ceil
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -19,26 +20,28 @@ from config.api.sql import execute, fetch_all
 
 WINDOW_SECONDS = 3600
 
-LOCK = "SELECT pg_advisory_xact_lock(hashtext(%s), hashtext(%s))"
+# The lock and the count of all counters of a write, parts of the two statements that open its unit of work.
+LOCK = """
+SELECT count(pg_advisory_xact_lock(hashtext(%(account)s), hashtext(counter)))
+FROM unnest(%(counters)s::text[]) counter
+"""
 TALLY = """
-WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now),
-used AS (
-    SELECT at FROM api_ledgerentry, clock
-    WHERE account_id = %(account)s AND counter = %(counter)s AND at > now - interval '3600 seconds'
-    ORDER BY at DESC LIMIT %(limit)s
-),
-tally AS (SELECT count(*) AS spent, min(at) AS oldest FROM used)
+WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now)
+SELECT asked.counter, used.spent, extract(epoch FROM coalesce(used.oldest, now) + interval '3600 seconds' - now)
+FROM clock, unnest(%(counters)s::text[], %(limits)s::int[]) asked (counter, places),
+LATERAL (
+    SELECT count(*) AS spent, min(at) AS oldest FROM (
+        SELECT at FROM api_ledgerentry
+        WHERE account_id = %(account)s::uuid AND counter = asked.counter AND at > now - interval '3600 seconds'
+        ORDER BY at DESC LIMIT asked.places
+    ) newest
+) used
 """
-SPEND = (  # nothing but constants
-    TALLY
-    + """, entry AS (
-    INSERT INTO api_ledgerentry (account_id, counter, at)
-    SELECT %(account)s, %(counter)s, now FROM clock, tally WHERE spent < %(limit)s
-)
-SELECT spent, extract(epoch FROM coalesce(oldest, now) + interval '3600 seconds' - now) FROM tally, clock
+# One entry a counter. A service may let the statement that it writes with write them too.
+ENTRIES = """
+INSERT INTO api_ledgerentry (account_id, counter, at)
+SELECT %(account)s::uuid, counter, clock_timestamp() FROM unnest(%(counters)s::text[]) counter
 """
-)
-PEEK = TALLY + "SELECT spent, extract(epoch FROM oldest + interval '3600 seconds' - now) FROM tally, clock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,47 +53,67 @@ class Usage:
     remaining: int
     reset: int
 
+    def after_one(self) -> Usage:
+        """Once one more is spent; the first of all falls free after the whole window."""
+        return replace(self, remaining=self.remaining - 1, reset=self.reset or WINDOW_SECONDS)
+
 
 @dataclass(slots=True)
 class Budget:
-    """The hourly counters that one write spends. Without an account (people) it spends nothing."""
+    """The hourly counters that one write spends, in sorted order. Without an account (people) it spends nothing.
+
+    `usages` is how they stand: when the unit of work was opened, and from `require_places` on as if it had spent.
+    """
 
     account_id: UUID | None = None
     counters: tuple[str, ...] = ()
     usages: list[Usage] = field(default_factory=list)
 
-    def spend(self) -> None:
-        """Spend one of every counter, inside the caller's transaction; raises AgentRateLimited (429).
+    @property
+    def values(self) -> dict[str, Any]:
+        """The parameters of this module's statements."""
+        account = None if self.account_id is None else str(self.account_id)
+        # Arrays as PostgreSQL writes them: the driver takes longer over a list of two than over the statement.
+        limits = ",".join(str(settings.HOURLY_LIMITS[counter]) for counter in self.counters)
+        return {"account": account, "counters": f"{{{','.join(self.counters)}}}", "limits": f"{{{limits}}}"}
+
+    def tell(self, tallies: Iterable[tuple[str, int, float]]) -> None:
+        """How the counters stand: rows of TALLY, read while their locks are held."""
+        self.usages = usages_from(tallies)
+
+    def require_places(self) -> None:
+        """Raises AgentRateLimited (429) where a counter has none left.
 
         The refusal names the counter to wait longest for: then there is a place in every other one too.
         """
-        tried = [self._spend(counter) for counter in sorted(self.counters)]
-        refused = [usage for usage, spent in tried if not spent]
+        refused = [usage for usage in self.usages if not usage.remaining]
         if refused:
             longest = max(refused, key=lambda usage: usage.reset)
             refusal = AgentRateLimited(retry_after=longest.reset)
             refusal.headers.update(rate_limit_headers([longest]))
             raise refusal
-        self.usages = [usage for usage, _spent in tried]
+        self.usages = [usage.after_one() for usage in self.usages]
 
-    def peek(self) -> None:
-        """Fill `usages` without spending."""
-        self.usages = usages_of(self.account_id, sorted(self.counters)) if self.account_id else []
-
-    def _spend(self, counter: str) -> tuple[Usage, bool]:
-        """How the counter stands then, and whether it had a place."""
-        limit = settings.HOURLY_LIMITS[counter]
-        key = {"account": self.account_id, "counter": counter, "limit": limit}
-        execute(LOCK, [str(self.account_id), counter])
-        ((spent, seconds),) = fetch_all(SPEND, key)
-        had_place = spent < limit
-        remaining = limit - spent - 1 if had_place else 0
-        return Usage(counter, limit, remaining, _whole_seconds(seconds)), had_place
+    def spend(self) -> None:
+        """Spend one of every counter, inside an opened unit of work; raises AgentRateLimited (429)."""
+        self.require_places()
+        if self.counters:
+            execute(ENTRIES, self.values)
 
 
 def usages_of(account_id: UUID, counters: Iterable[str]) -> list[Usage]:
     """How each counter of an account stands now."""
-    return [_peek(account_id, counter) for counter in counters]
+    budget = Budget(account_id=account_id, counters=tuple(counters))
+    return usages_from(fetch_all(TALLY, budget.values))
+
+
+def usages_from(tallies: Iterable[Sequence[Any]]) -> list[Usage]:
+    """From rows of TALLY: counter, spent, seconds until the next place falls free."""
+    return [
+        Usage(counter, limit, limit - spent, _whole_seconds(seconds) if spent else 0)
+        for counter, spent, seconds in tallies
+        for limit in (settings.HOURLY_LIMITS[counter],)
+    ]
 
 
 def rate_limit_headers(usages: Iterable[Usage]) -> dict[str, str]:
@@ -102,12 +125,6 @@ def rate_limit_headers(usages: Iterable[Usage]) -> dict[str, str]:
         "RateLimit-Policy": ", ".join(f'"{usage.counter}";q={usage.limit};w={WINDOW_SECONDS}' for usage in held),
         "RateLimit": ", ".join(f'"{usage.counter}";r={usage.remaining};t={usage.reset}' for usage in held),
     }
-
-
-def _peek(account_id: UUID, counter: str) -> Usage:
-    limit = settings.HOURLY_LIMITS[counter]
-    ((spent, seconds),) = fetch_all(PEEK, {"account": account_id, "counter": counter, "limit": limit})
-    return Usage(counter, limit, limit - spent, _whole_seconds(seconds) if spent else 0)
 
 
 def _whole_seconds(seconds: float) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from threading import local
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
@@ -38,6 +39,15 @@ def execute(statement: str, values: Values = ()) -> int:
     return int(_run(statement, values).rowcount)
 
 
+class _Here(local):
+    """This thread's own connection: Django finds the same one, but looks for it each time."""
+
+    def __init__(self) -> None:
+        self.database: Any = connections[DEFAULT_DB_ALIAS]
+
+
+_here = _Here()
+
+
 def _run(statement: str, values: Values) -> Any:
-    database: Any = connections[DEFAULT_DB_ALIAS]
-    return database.run(statement, values)
+    return _here.database.run(statement, values)

@@ -37,6 +37,7 @@ from config.api.operations import Operation, operation_of, require_operation
 from config.api.parsers import ByContentType, PlainTextJSONParser, StrictJSONParser
 from config.api.responses import JSON_TYPE
 from config.api.sql import WORTH_A_SECOND_TRY, sqlstate
+from config.api.unit import open_unit
 
 REVALIDATE = "public, no-cache"
 
@@ -46,7 +47,12 @@ class ApiRequest(Request):
 
     budget: Budget
 
-    @property
+    def __init__(self, request: HttpRequest, **parts: Any) -> None:
+        super().__init__(request, **parts)
+        # DRF finds what it has not itself by way of an exception each time; these are asked for often.
+        self.method, self.path, self.META = request.method, request.path, request.META
+
+    @cached_property
     def caller(self) -> Caller:
         _account = self.user  # makes DRF authenticate
         return self.auth if isinstance(self.auth, Caller) else ANYONE
@@ -133,7 +139,7 @@ class ApiView(APIView):
 
     def watch(self, *subjects: str) -> None:
         """Name what this read depends on, before the database is asked, so that its answer may be kept in memory."""
-        if "Authorization" not in self.request.headers:
+        if "HTTP_AUTHORIZATION" not in self.request.META:
             self._watched = freshness.watch(*subjects)
 
     def page(self, name: str, query: Mapping[str, Any], **bound: Any) -> Page:
@@ -155,11 +161,9 @@ class ApiView(APIView):
 
     def _unit(self, keyed: KeyedWrite | None) -> HttpResponse:
         with transaction.atomic():
-            if keyed is not None:
-                keyed.lock()
-                replay = keyed.find()
-                if replay is not None:
-                    return self._replayed(replay)
+            replay = open_unit(keyed, self.request.budget)
+            if replay is not None:
+                return self._replayed(replay)
             response = self.handle()
             self._tell_limits(response)
             if keyed is not None:
@@ -175,7 +179,6 @@ class ApiView(APIView):
             response.headers["Location"] = replay.location
         if replay.mismatch:
             response.headers["Idempotency-Payload-Mismatch"] = "true"
-        self.request.budget.peek()
         self._tell_limits(response)
         return response
 
@@ -184,7 +187,7 @@ class ApiView(APIView):
             response.headers[name] = value
 
     def _keyed_write(self) -> KeyedWrite | None:
-        key = self.request.headers.get("Idempotency-Key")
+        key = self.request.META.get("HTTP_IDEMPOTENCY_KEY")
         account = self.request.caller.account
         if key is None or account is None:
             return None

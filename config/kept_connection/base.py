@@ -41,8 +41,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
             cursor = self.cursor()
             cursor.execute(statement, values)
             return cursor
-        self.close_if_health_check_failed()
-        self.ensure_connection()
+        if not self.health_check_done:
+            self.close_if_health_check_failed()
+        if self.connection is None:
+            self.ensure_connection()
         self.validate_no_broken_transaction()
         with self.wrap_database_errors:
             return self.statements.execute(statement, values)

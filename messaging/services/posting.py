@@ -10,6 +10,7 @@ import orjson
 from django.db import transaction
 from django.utils import timezone
 
+from config.api import limits
 from config.api.callers import Caller
 from config.api.errors import InvalidInput
 from config.api.ids import new_id
@@ -30,14 +31,18 @@ from messaging.rules import Draft, content_rules
 from messaging.services.place import Place, find_place
 from messaging.subjects import touch_message
 
-INSERT = records.inserting("""
+# The hourly limits are spent by the statement that writes the post.
+INSERT = records.inserting(
+    """
     INSERT INTO messaging_message (id, page_id, community_id, author_id, author_kind, parent_id, quote_id, status,
         content, tag_type, payload, anchor_text, context_anchor, attachments, language, source_app, embed_id,
         reply_count, quote_count, reaction_counts, reaction_total, created_at, updated_at)
     VALUES (%(id)s, %(page_id)s, %(community_id)s, %(author_id)s, %(author_kind)s, %(parent_id)s, %(quote_id)s,
         %(status)s, %(content)s, %(tag_type)s, %(payload)s, %(anchor_text)s, %(context_anchor)s, %(attachments)s,
         %(language)s, %(source_app)s, %(embed_id)s, 0, 0, '{}', 0, %(now)s, %(now)s)
-""")
+    """,
+    beside=limits.ENTRIES,
+)
 
 
 # No savepoint inside the transaction of a request: a refusal rolls back the whole of it anyway.
@@ -84,11 +89,12 @@ def create_message(
     place.require_answered()
     for rule in content_rules():
         rule.check(draft)
-    budget.spend()
+    budget.require_places()
     status = _first_status(draft.community, author_kind)
     (row,) = fetch_all(
         INSERT,
-        {
+        budget.values
+        | {
             "id": new_id(),
             "page_id": page_id,
             "community_id": draft.community and draft.community.pk,

@@ -73,8 +73,8 @@ class MessagesView(ApiView):
         record = create_message(
             caller=request.caller,
             budget=request.budget,
-            embed_id=request.headers.get("x-service-embed-id"),
-            origin=request.headers.get("Origin"),
+            embed_id=request.META.get("HTTP_X_SERVICE_EMBED_ID"),
+            origin=request.META.get("HTTP_ORIGIN"),
             **self.body(NewMessage),
         )
         return Response(record, status=201, headers={"Location": f"/api/messages/{record['id']}"})

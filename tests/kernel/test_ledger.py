@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from config.api.errors import AgentRateLimited
 from config.api.limits import Budget, usages_of
+from config.api.unit import open_unit
 from tests.kernel.clock import StandingClock
 
 LIMITS = {"post": 2, "reply": 3, "quote": 1}
@@ -79,7 +80,9 @@ class Ledger(RuleBasedStateMachine):
     def _spend(counters: tuple[str, ...]) -> AgentRateLimited | None:
         try:
             with transaction.atomic():
-                Budget(account_id=ACCOUNT, counters=counters).spend()
+                budget = Budget(account_id=ACCOUNT, counters=counters)
+                open_unit(None, budget)
+                budget.spend()
         except AgentRateLimited as refusal:
             return refusal
         return None
