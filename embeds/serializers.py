@@ -38,8 +38,9 @@ class DomainList(ListOf):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(child=DomainText(trim=True, max_length=ENTRY_MAX), max_length=caps.DOMAINS_MAX, **kwargs)
 
-    def to_internal_value(self, data: Any) -> list[str]:
-        return list(dict.fromkeys(super().to_internal_value(data)))
+    def run_validation(self, data: Any = serializers.empty) -> list[str]:
+        """The cap counts what was sent."""
+        return list(dict.fromkeys(super().run_validation(data)))
 
 
 class BlockedWord(Text):

@@ -34,7 +34,7 @@ def create_embed(
 ) -> Embed:
     """A new embed of `owner`; what is not given has its default. Raises CommunityNotFound (404)."""
     _require_community(community_id)
-    _refuse_status(fields.get("status"))
+    _refuse_status(fields.get("status"), owner)
     now = timezone.now()
     embed = Embed(owner=owner, name=name, community_id=community_id, created_at=now, updated_at=now, **fields)
     embed.page_rules = default_page_rules() | (page_rules or {})
@@ -133,9 +133,9 @@ def _check_status(embed: Embed, status: str, owner: Account) -> None:
         return
     if embed.status == EmbedStatus.DISABLED and not owner.is_superuser:
         raise EmbedDisabled
-    _refuse_status(status)
+    _refuse_status(status, owner)
 
 
-def _refuse_status(status: str | None) -> None:
-    if status == EmbedStatus.DISABLED:
+def _refuse_status(status: str | None, owner: Account) -> None:
+    if status == EmbedStatus.DISABLED and not owner.is_superuser:
         raise InvalidInput(field="status", details="An owner may choose active or paused.")

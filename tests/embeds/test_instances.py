@@ -121,6 +121,7 @@ def test_embed_code_is_one_script_element_whatever_the_name_holds(owner: Api, co
         ({"domainWhitelist": "example.com"}, "domainWhitelist"),
         ({"domainWhitelist": ["ok.example", "https://bad.example"]}, "domainWhitelist[1]"),
         ({"domainWhitelist": [f"{n}.example" for n in range(1001)]}, "domainWhitelist"),
+        ({"domainWhitelist": ["same.example"] * 1001}, "domainWhitelist"),
         ({"pageRules": "all"}, "pageRules"),
         ({"pageRules": {}}, "pageRules.type"),
         ({"pageRules": {"type": "regex"}}, "pageRules.type"),
@@ -256,6 +257,13 @@ def test_only_a_super_admin_lifts_disabled(wanted: str) -> None:
     assert (refused.status, refused.error) == (403, "embed_disabled")
     lifted = Api.as_signed_in(boss_s.owner).put(f"{INSTANCES}/{boss_s.pk}", {"status": wanted})
     assert lifted.json["status"] == wanted
+
+
+def test_a_super_admin_s_own_embed_may_be_disabled_as_any_other() -> None:
+    boss_s = an_embed(SuperAdminFactory())
+    answer = Api.as_signed_in(boss_s.owner).put(f"{INSTANCES}/{boss_s.pk}", {"status": "disabled"})
+    assert (answer.status, answer.json["status"]) == (200, "disabled")
+    assert Api().get(f"/api/embeds/config/{boss_s.pk}").json["status"] == "disabled"
 
 
 def test_delete_is_soft_and_final() -> None:
