@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -10,7 +11,9 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from messaging.models import Community
+from messaging.models.community import SLUG_MAX
 
+DIGEST_LENGTH = 8
 FLAGS = {"true": True, "false": False}
 
 
@@ -38,7 +41,7 @@ def ensure_community(
     *, name: str, slug: str | None = None, blocked_words: list[str] | None = None, rules: Mapping[str, str]
 ) -> Community:
     """The community with this slug, made or changed; raises ValidationError on a bad rule, word or name."""
-    slug = slug or slugify(name)
+    slug = slug or slug_of(name)
     community = Community.objects.select_for_update().filter(slug=slug).first() or Community(slug=slug)
     community.name = name
     if blocked_words is not None:
@@ -51,6 +54,15 @@ def ensure_community(
     community.full_clean()
     community.save()
     return community
+
+
+def slug_of(name: str) -> str:
+    """The name in ASCII; where that loses letters or is too long, with a digest that keeps it from other names."""
+    slug = slugify(name)
+    if len(slug) == len(slugify(name, allow_unicode=True)) <= SLUG_MAX:
+        return slug
+    digest = sha256(name.encode()).hexdigest()[:DIGEST_LENGTH]
+    return f"{slug[: SLUG_MAX - DIGEST_LENGTH - 1]}-{digest}".lstrip("-")
 
 
 def community_record(community: Community) -> dict[str, Any]:

@@ -46,6 +46,24 @@ def test_again_it_sets_what_is_given_and_leaves_the_rest() -> None:
     assert Community.objects.count() == 1
 
 
+@pytest.mark.parametrize("names", [("Общество", "社区"), ("社区 2", "同人 2"), ("x" * 119 + "a", "x" * 119 + "b")])
+def test_any_name_has_a_slug_of_its_own(names: tuple[str, str]) -> None:
+    made = [run_json("create_community", name) for name in names]
+    assert [community["name"] for community in made] == list(names)
+    assert run_json("create_community", names[0]) == made[0]
+    assert Community.objects.count() == 2
+
+
+def test_accents_need_no_digest() -> None:
+    assert run_json("create_community", "Café Zürich")["slug"] == "cafe-zurich"
+
+
+def test_a_repeated_rule_adds_to_a_list_and_contradicts_a_flag() -> None:
+    rules = ("--rule", "allowedTagTypes=claim", "--rule", "allowedTagTypes=note")
+    assert run_json("create_community", "Harbour", *rules)["rules"]["allowedTagTypes"] == ["claim", "note"]
+    assert "readOnly" in refused("create_community", "Harbour", "--rule", "readOnly=true", "--rule", "readOnly=false")
+
+
 def test_what_it_makes_holds_for_posts() -> None:
     community = run_json("create_community", "Harbour", "--block", "spam")["id"]
     body = {"pageId": PageFactory().pk, "communityId": community, "content": "Spam!"}
@@ -57,7 +75,7 @@ def test_what_it_makes_holds_for_posts() -> None:
     [
         ([""], "name"),
         (["x" * 121], "name"),
-        (["Общество"], "--slug"),
+        (["!!!"], "--slug"),
         (["Harbour", "--slug", "a b"], "slug"),
         (["Harbour", "--slug", "x" * 61], "slug"),
         (["Harbour", "--block", ""], "--block"),

@@ -38,7 +38,7 @@ class Command(BaseCommand):
                 name=options["name"],
                 slug=options["slug"],
                 blocked_words=options["block"],
-                rules=dict(_split(rule) for rule in options["rule"]),
+                rules=_rules(options["rule"]),
             )
         except ValidationError as refusal:
             raise CommandError(_told(refusal)) from None
@@ -53,6 +53,14 @@ def _told(refusal: ValidationError) -> str:
     if not hasattr(refusal, "error_dict"):
         return "; ".join(refusal.messages)
     return "; ".join(f"{NAMES.get(column, column)}: {' '.join(said)}" for column, said in refusal.message_dict.items())
+
+
+def _rules(given: list[str]) -> dict[str, str]:
+    """By name; the values of a name that repeats are one list."""
+    rules: dict[str, str] = {}
+    for name, value in map(_split, given):
+        rules[name] = f"{rules[name]},{value}" if name in rules else value
+    return rules
 
 
 def _split(rule: str) -> tuple[str, str]:
