@@ -70,7 +70,8 @@ faults: venv
 	@exec $(bin)/python -m tests.faults $(FAULTS)
 
 fuzz: venv
-	@exec $(bin)/python -m tests.fuzz $(FUZZ)
+	@$(bin)/python -m tests.fuzz $(FUZZ)
+	@EFFORT=20 $(bin)/python -m pytest -q tests/fuzz -k machine
 
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \

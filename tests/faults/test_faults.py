@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+
 import pytest
 
 from tests.faults import kinds, table
 from tests.faults.bystanders import waits_beside
+from tests.faults.load import Write
+from tests.faults.oracle import judge, ledger
 from tests.faults.run import Company, play
 from tests.faults.stage import Stage, a_stage
 
@@ -18,19 +23,28 @@ BRIEF = {
     kinds.redis_frozen: 1,
     kinds.slow_sockets: 1,
 }
+COPY = """
+INSERT INTO messaging_message
+SELECT (jsonb_populate_record(post, jsonb_build_object('id', gen_random_uuid()))).* FROM messaging_message AS post
+WHERE content = %s
+"""
 
 
 def test_nothing_is_lost_or_doubled_and_nobody_held_up(subtests: pytest.Subtests) -> None:
     """In one test, since setting the stage takes longest."""
+    writes: list[Write] = []
     with a_stage() as stage:
         company = Company.of(stage)
         for fault, times in BRIEF.items():
             with subtests.test(fault.__name__):
                 done = play(stage, company, fault, times=times)
+                writes += done.notes.writes
                 assert done.is_good, table.line(done)
                 assert len(done.notes.writes) >= len(company.tokens)
         with subtests.test("slow clients behind the proxy"):
             check_bystanders(stage, company)
+        with subtests.test("the oracle would have seen it"):
+            check_oracle(stage, writes)
 
 
 def check_bystanders(stage: Stage, company: Company) -> None:
@@ -39,3 +53,17 @@ def check_bystanders(stage: Stage, company: Company) -> None:
     assert waits.unanswered == 0, str(waits)
     # The promise is 250 ms for 99 of 100 (`make faults` measures it); here others' tests take their share too.
     assert waits.share(0.9) < 0.25, str(waits)
+
+
+def check_oracle(stage: Stage, writes: list[Write]) -> None:
+    """With a post gone, one there twice, another answer, and one place in the ledger too many."""
+    writes = [write for write in writes if write.counters == ("post",)][:20]
+    before = ledger(stage) - Counter(counter for write in writes for counter in write.counters)
+    stage.rows("DELETE FROM messaging_message WHERE content = %s", writes[0].body["content"])
+    stage.rows(COPY, writes[1].body["content"])
+    reply = writes[2].reply
+    assert reply
+    writes[2].reply = replace(reply, body=reply.body + b" ")
+    stage.rows("INSERT INTO api_ledgerentry (account_id, counter, at) VALUES (gen_random_uuid(), 'post', now())")
+    verdict = judge(stage, writes, since=before)
+    assert (verdict.lost, verdict.doubled, verdict.altered, verdict.overspent) == (1, 1, 1, {"post": 1})
