@@ -9,6 +9,7 @@ from factory.django import DjangoModelFactory
 
 from agents.models import Agent, AgentRequest, AgentToken, Scope
 from agents.services import approve_request, create_token, request_agent
+from messaging.models import Account
 from tests.api import Api
 from tests.factories import PersonFactory, SuperAdminFactory
 
@@ -48,6 +49,10 @@ class TokenHolder(NamedTuple):
     value: str
 
     @property
+    def account(self) -> Account:
+        return self.agent.account
+
+    @property
     def api(self) -> Api:
         return Api.as_agent(self.value)
 
@@ -57,6 +62,7 @@ class TokenHolder(NamedTuple):
 
 
 def agent_with_token(**asked: Any) -> TokenHolder:
+    """`asked` as in a request: `requester`, `scopes`, `community_ids`, …; every scope everywhere unless told."""
     request = ApprovedFactory(**asked)
     assert request.agent is not None
     token, value = create_token(request_id=request.pk, by=request.requester)

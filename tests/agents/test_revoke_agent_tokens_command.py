@@ -42,6 +42,11 @@ def test_one_agents(two: tuple[TokenHolder, TokenHolder]) -> None:
     assert set(mine.agent.tokens.values_list("revoke_reason", flat=True)) == {"Leaked."}
 
 
+def test_a_prefix_that_no_token_has_is_an_error(two: tuple[TokenHolder, TokenHolder]) -> None:
+    with pytest.raises(CommandError, match="nothing is revoked"):
+        run("--prefix", "cag_mistyped", "--reason", "Leaked.")
+
+
 def test_by_prefix(two: tuple[TokenHolder, TokenHolder]) -> None:
     printed = run("--prefix", two[0].token.prefix, "--reason", "Leaked.")
     assert [token["id"] for token in printed["tokens"]] == [str(two[0].token.pk)]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from messaging.models import Community
-from tests.agents_at_work import working_agent
+from tests.agents.factories import agent_with_token
 from tests.commands.running import refused, run_json
 from tests.factories import PageFactory
 
@@ -67,7 +67,7 @@ def test_a_repeated_rule_adds_to_a_list_and_contradicts_a_flag() -> None:
 def test_what_it_makes_holds_for_posts() -> None:
     community = run_json("create_community", "Harbour", "--block", "spam")["id"]
     body = {"pageId": PageFactory().pk, "communityId": community, "content": "Spam!"}
-    assert working_agent().api.post("/api/messages", body).error == "content_blocked"
+    assert agent_with_token().api.post("/api/messages", body).error == "content_blocked"
 
 
 @pytest.mark.parametrize(

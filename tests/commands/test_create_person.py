@@ -7,7 +7,7 @@ import pytest
 
 from messaging.accounts import sign_in
 from messaging.models import Account
-from tests.agents_at_work import working_agent
+from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.commands.running import refused, run_json
 from tests.factories import PersonFactory
@@ -85,4 +85,4 @@ def test_a_refused_change_changes_nothing(change: list[str]) -> None:
 
 
 def test_the_handle_of_an_agent_is_taken() -> None:
-    assert "handle_taken" in refused("create_person", working_agent().account.handle)
+    assert "handle_taken" in refused("create_person", agent_with_token().account.handle)

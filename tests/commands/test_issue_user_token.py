@@ -23,6 +23,7 @@ def test_as_json_it_tells_what_goes_with_it() -> None:
     person = PersonFactory()
     printed = run_json("issue_user_token", person.handle, "--json")
     assert printed["userId"] == str(person.pk)
+    assert printed["expiresAt"].endswith("Z"), "as the API writes times"
     left = datetime.fromisoformat(printed["expiresAt"]) - datetime.now(UTC)
     assert timedelta(hours=11, minutes=59) < left <= timedelta(hours=12)
 

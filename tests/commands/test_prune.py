@@ -11,7 +11,7 @@ from config.api.models import LedgerEntry, StoredResponse
 from messaging.models import Page
 from messaging.services import pruning
 from messaging.sign_in import end_session, start_session
-from tests.agents_at_work import working_agent
+from tests.agents.factories import agent_with_token
 from tests.commands.running import run, run_json
 from tests.factories import MessageFactory, PageFactory, PersonFactory
 
@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 def old_and_young() -> None:
     """Two of everything that is kept for a while: one past its time, one a moment before."""
     now, moment = timezone.now(), timedelta(minutes=1)
-    agent, page = working_agent(), PageFactory()
+    agent, page = agent_with_token(), PageFactory()
     for age in (7 * DAY + moment, 7 * DAY - moment):
         agent.api.post("/api/messages", {"pageId": page.pk, "content": "x"}, key=str(age))
         StoredResponse.objects.filter(created_at__gt=now - moment).update(created_at=now - age)

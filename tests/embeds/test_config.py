@@ -10,7 +10,7 @@ from django.test import Client
 
 from embeds.models import Embed
 from embeds.services import disable_embed, update_embed
-from tests.agents_at_work import working_agent
+from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.embeds.making import UNKNOWN_ID, an_embed
 from tests.factories import SuperAdminFactory
@@ -112,7 +112,7 @@ def test_unknown(unknown: str) -> None:
 
 def test_an_agent_may_read_it_and_must_be_one() -> None:
     embed = an_embed()
-    assert working_agent().api.get(path_of(embed)).status == 200
+    assert agent_with_token().api.get(path_of(embed)).status == 200
     assert Api.as_agent("cag_nonsense").get(path_of(embed)).status == 401
 
 

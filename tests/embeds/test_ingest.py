@@ -12,7 +12,7 @@ from django.db import connection
 from embeds.analytics import salts
 from embeds.analytics.ingest import path_of
 from embeds.models import Embed, EmbedStatus
-from tests.agents_at_work import working_agent
+from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.embeds.making import EVENTS, UNKNOWN_ID, an_embed, every_row, rows_of, send
 
@@ -129,7 +129,7 @@ def test_domains(url: str, status: int) -> None:
 
 def test_an_agent_may_and_a_key_is_ignored_for_nobody() -> None:
     embed = an_embed()
-    assert working_agent().api.post(EVENTS, event_of(embed)).status == 201
+    assert agent_with_token().api.post(EVENTS, event_of(embed)).status == 201
     for _ in range(2):
         assert "Idempotent-Replayed" not in Api().post(EVENTS, event_of(embed), key="k").headers
     assert len(raw_events()) == 3

@@ -14,7 +14,7 @@ from config.api.ids import is_id
 from embeds.models import Embed, EmbedStatus
 from embeds.services import disable_embed
 from messaging.models import Community
-from tests.agents_at_work import working_agent
+from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.embeds.making import INSTANCES, an_embed
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
@@ -310,7 +310,7 @@ def test_who_may(call: Callable[[Api, str], Answer]) -> None:
     others: list[tuple[Api, int, str]] = [
         (Api.as_signed_in(PersonFactory()), 403, "not_owner"),
         (Api.as_signed_in(SuperAdminFactory()), 403, "not_owner"),
-        (working_agent().api, 403, "agent_route_not_allowed"),
+        (agent_with_token().api, 403, "agent_route_not_allowed"),
         (Api.as_person(embed.owner), 401, "invalid_token"),
         (Api(), 401, "not_authenticated"),
     ]
@@ -329,7 +329,7 @@ def test_who_may(call: Callable[[Api, str], Answer]) -> None:
 def test_who_may_on_the_collection(method: str, community: Community) -> None:
     body = new(community)
     for api, status, code in (
-        (working_agent().api, 403, "agent_route_not_allowed"),
+        (agent_with_token().api, 403, "agent_route_not_allowed"),
         (Api.as_person(PersonFactory()), 401, "invalid_token"),
         (Api(), 401, "not_authenticated"),
     ):

@@ -8,7 +8,7 @@ import pytest
 
 from embeds.models import Embed, EmbedStatus
 from messaging.models import Message
-from tests.agents_at_work import working_agent
+from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.embeds.making import UNKNOWN_ID, an_embed
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
@@ -98,14 +98,14 @@ def test_the_community_s_words_apply_beside_them() -> None:
 
 def test_an_agent_posts_through_it_and_a_limited_one_names_the_community() -> None:
     embed = an_embed()
-    assert post(embed, api=working_agent().api).status == 201
-    limited = working_agent(community_ids=[embed.community_id]).api
+    assert post(embed, api=agent_with_token().api).status == 201
+    limited = agent_with_token(community_ids=[embed.community_id]).api
     assert post(embed, api=limited).error == "agent_community_not_allowed"
     assert post(embed, api=limited, communityId=str(embed.community_id)).status == 201
 
 
 def test_a_refusal_spends_nothing() -> None:
-    agent = working_agent()
+    agent = agent_with_token()
     embed = an_embed(blocked_words=["spam"], domain_whitelist=["example.com"])
     assert post(embed, api=agent.api, content="spam").status == 422
     assert post(embed, api=agent.api, origin="https://evil.net").status == 403

@@ -16,7 +16,7 @@ from django.test import override_settings
 
 import config.settings
 from config.api import throttles
-from tests.agents_at_work import WorkingAgent, working_agent
+from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Api
 from tests.factories import PageFactory, PersonFactory
 from tests.redis_server import start_redis
@@ -40,8 +40,8 @@ def redis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Popen[byt
 
 
 @pytest.fixture
-def agent() -> WorkingAgent:
-    return working_agent()
+def agent() -> TokenHolder:
+    return agent_with_token()
 
 
 def post(api: Api, page_id: str) -> float:
@@ -55,7 +55,7 @@ def post(api: Api, page_id: str) -> float:
 @pytest.mark.parametrize("fault", ["freeze", "kill"])
 @pytest.mark.parametrize("kind", ["agent", "person"])
 def test_one_call_pays_and_the_others_do_not_ask(
-    redis: Popen[bytes], agent: WorkingAgent, fault: str, kind: str
+    redis: Popen[bytes], agent: TokenHolder, fault: str, kind: str
 ) -> None:
     api = agent.api if kind == "agent" else Api.as_person(PersonFactory())
     page_id: Any = PageFactory().pk
@@ -78,7 +78,7 @@ def test_the_service_uses_it_again(redis: Popen[bytes], monkeypatch: pytest.Monk
 
 
 def test_a_flushed_redis_forgets_throttles_and_nothing_else(
-    redis: Popen[bytes], agent: WorkingAgent, settings: Any
+    redis: Popen[bytes], agent: TokenHolder, settings: Any
 ) -> None:
     settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 1}
     page_id: Any = PageFactory().pk

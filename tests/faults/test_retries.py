@@ -13,8 +13,8 @@ from django.db import connection
 
 from config.api.models import LedgerEntry, StoredResponse
 from messaging.models import Message, Page
+from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race
-from tests.agents_at_work import WorkingAgent, working_agent
 from tests.api import Answer
 from tests.factories import MessageFactory, PageFactory
 
@@ -34,8 +34,8 @@ RECOVERED = "DROP TRIGGER failing ON messaging_message; DROP FUNCTION fail; DROP
 
 
 @pytest.fixture
-def agent() -> WorkingAgent:
-    return working_agent()
+def agent() -> TokenHolder:
+    return agent_with_token()
 
 
 @pytest.fixture
@@ -61,12 +61,12 @@ def tries() -> int:
         return int(cursor.fetchone()[0])
 
 
-def post(agent: WorkingAgent, page_id: str, **fields: str) -> Answer:
+def post(agent: TokenHolder, page_id: str, **fields: str) -> Answer:
     return agent.api.post("/api/messages", {"pageId": page_id, "content": "Hello", **fields}, key="one")
 
 
 @pytest.mark.parametrize("sqlstate", ["40001", "40P01"])
-def test_broken_off_once_it_is_written_once(agent: WorkingAgent, page: Page, sqlstate: str) -> None:
+def test_broken_off_once_it_is_written_once(agent: TokenHolder, page: Page, sqlstate: str) -> None:
     with failing(sqlstate, times=1):
         answer = post(agent, page.pk)
         assert (answer.status, tries()) == (201, 2)
@@ -90,7 +90,7 @@ def test_broken_off_once_it_is_written_once(agent: WorkingAgent, page: Page, sql
         ("25P03", 1),  # idle in transaction for too long
     ],
 )
-def test_what_cannot_be_done_now_is_503(agent: WorkingAgent, page: Page, sqlstate: str, expected_tries: int) -> None:
+def test_what_cannot_be_done_now_is_503(agent: TokenHolder, page: Page, sqlstate: str, expected_tries: int) -> None:
     with failing(sqlstate, times=9):
         answer = post(agent, page.pk)
         assert (answer.status, answer.error, tries()) == (503, "temporarily_unavailable", expected_tries)
@@ -99,7 +99,7 @@ def test_what_cannot_be_done_now_is_503(agent: WorkingAgent, page: Page, sqlstat
     assert post(agent, page.pk).status == 201
 
 
-def test_two_writes_that_deadlock_are_both_written(agent: WorkingAgent) -> None:
+def test_two_writes_that_deadlock_are_both_written(agent: TokenHolder) -> None:
     """The service takes rows in one order; this holder takes them in the other, and does not give way."""
     first, second = sorted((MessageFactory() for _ in range(2)), key=lambda message: message.pk)
     second.page_id = first.page_id
@@ -125,7 +125,7 @@ def test_two_writes_that_deadlock_are_both_written(agent: WorkingAgent) -> None:
     assert (first.reply_count, second.quote_count, LedgerEntry.objects.count()) == (1, 1, 2)
 
 
-def test_a_page_that_is_cleared_away_meanwhile_is_unknown(agent: WorkingAgent, page: Page) -> None:
+def test_a_page_that_is_cleared_away_meanwhile_is_unknown(agent: TokenHolder, page: Page) -> None:
     """Between the look for the page and the end of the write, where the foreign key is checked."""
     answers: list[Answer] = []
     writing = threading.Thread(target=lambda: answers.extend(race(1, lambda _: post(agent, page.pk))))

@@ -21,7 +21,7 @@ from rest_framework_simplejwt.tokens import AccessToken
 from config.api.jwt import UserToken, issue_user_token
 from messaging.models import Account
 from messaging.sign_in import start_session
-from tests.agents_at_work import working_agent
+from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.factories import AgentAccountFactory, PersonFactory
 
@@ -130,7 +130,7 @@ def test_the_kinds_are_not_interchangeable(person: Account) -> None:
     session = start_session(account=person)
     user_id = {"X-User-Id": str(person.pk)}
     tokens = {
-        "agent": working_agent().token,
+        "agent": agent_with_token().value,
         "user": str(issue_user_token(person)),
         "access": session.access,
         "refresh": session.refresh,
@@ -156,7 +156,7 @@ def test_the_kinds_are_not_interchangeable(person: Account) -> None:
 
 
 def test_an_agent_needs_no_user_id_and_another_one_is_ignored() -> None:
-    agent = working_agent()
+    agent = agent_with_token()
     for headers in ({}, {"X-User-Id": str(uuid4())}):
         assert agent.api.get(FOR_AGENT, headers=headers).status == 200
 

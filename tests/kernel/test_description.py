@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import orjson
 import pytest
 from django.test import Client
-from playwright.sync_api import Request, sync_playwright
+from playwright.sync_api import Browser, Request
 
 from tests.openapi import document
 
@@ -22,6 +22,14 @@ def test_the_document_is_openapi_3_1_1_of_version_1_0_0() -> None:
     assert (served["openapi"], served["info"]["version"]) == ("3.1.1", "1.0.0")
     assert served["paths"].keys() == document()["paths"].keys()
     assert served["components"]["securitySchemes"].keys() == SCHEMES
+
+
+def test_operations_stand_in_named_groups() -> None:
+    described = document()
+    groups = [tag["name"] for tag in described["tags"]]
+    used = [tag for methods in described["paths"].values() for operation in methods.values() for tag in operation["tags"]]
+    assert set(used) == set(groups), "no group is empty, none is missing"
+    assert groups[0] == "Posts", "what the service is for comes first"
 
 
 def test_yaml_is_served_where_nothing_is_asked_for() -> None:
@@ -44,16 +52,14 @@ def test_the_readers_load_nothing_from_elsewhere(path: str) -> None:
 
 
 @pytest.mark.browser
-def test_in_a_browser_they_show_the_operations_and_reach_nobody_else(live_server: Any, chromium: str) -> None:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page()
-        asked: list[Request] = []
-        page.on("request", lambda request: asked.append(request))  # noqa: PLW0108  playwright marks its handlers
-        for path in ("/api/docs/", "/api/redoc/"):
-            page.goto(live_server.url + path)
-            page.get_by_text("/v1/presence/normalize-url").first.wait_for(timeout=15_000)
-        browser.close()
+def test_in_a_browser_they_show_the_operations_and_reach_nobody_else(live_server: Any, browser: Browser) -> None:
+    page = browser.new_page()
+    asked: list[Request] = []
+    page.on("request", lambda request: asked.append(request))  # noqa: PLW0108  playwright marks its handlers
+    for path in ("/api/docs/", "/api/redoc/"):
+        page.goto(live_server.url + path)
+        page.get_by_text("/v1/presence/normalize-url").first.wait_for(timeout=15_000)
+    page.close()
     assert len(asked) > 6
     elsewhere = [request for request in asked if not request.url.startswith((live_server.url, "data:", "blob:"))]
     assert {request.failure for request in elsewhere} <= {"csp"}, "stopped before it left"

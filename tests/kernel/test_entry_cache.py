@@ -19,7 +19,7 @@ from config.entry_cache import EntryCache, EntryCached, finished
 from embeds.services import disable_embed
 from messaging.accounts import ensure_person
 from messaging.services.moderation import hide_message, restore_message
-from tests.agents_at_work import working_agent
+from tests.agents.factories import agent_with_token
 from tests.embeds.making import an_embed
 from tests.factories import MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 
@@ -103,7 +103,7 @@ def test_the_second_read_asks_nobody(call: Call) -> None:
     ids=["post", "reply", "quote elsewhere", "reaction", "hide", "rename"],
 )
 def test_whatever_changes_a_list_shows_at_once(call: Call, change: Callable[..., Any]) -> None:
-    message, agent = MessageFactory(), working_agent()
+    message, agent = MessageFactory(), agent_with_token()
     query = f"pageId={message.page_id}&includeTopReply=true"
     before = call("/api/messages", query).body
     change(message, agent)
@@ -124,7 +124,7 @@ def test_a_hidden_post_leaves_the_lists_that_quote_it(call: Call) -> None:
 
 
 def test_one_post_and_its_reactions_are_kept_and_fresh(call: Call) -> None:
-    message, agent = MessageFactory(), working_agent()
+    message, agent = MessageFactory(), agent_with_token()
     paths = [f"/api/messages/{message.pk}", f"/v1/reactions/{message.pk}"]
     kept = [call(path).body for path in paths]
     assert [call(path).queries for path in paths] == [0, 0]
@@ -144,7 +144,7 @@ def test_a_config_is_kept_for_each_origin_and_fresh(call: Call) -> None:
 
 def test_a_credential_passes_by(call: Call) -> None:
     message = MessageFactory()
-    query, token = f"pageId={message.page_id}", working_agent().token
+    query, token = f"pageId={message.page_id}", agent_with_token().value
     call("/api/messages", query)
     assert call("/api/messages", query, HTTP_AUTHORIZATION=f"Bearer {token}").queries > 0
     assert call("/api/messages", query, HTTP_AUTHORIZATION="Bearer cag_nonsense").status == 401

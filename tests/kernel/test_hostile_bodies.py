@@ -16,7 +16,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from config.api.parsers import BODY_MAX
-from tests.agents_at_work import working_agent
+from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.factories import MessageFactory, PersonFactory
 
@@ -116,7 +116,7 @@ def callers() -> dict[str, Api]:
     person = PersonFactory()
     return {
         "nobody": Api(),
-        "agent": working_agent(operator=person).api,
+        "agent": agent_with_token(requester=person).api,
         "person": Api.as_person(person),
         "signed in": Api.as_signed_in(person),
     }

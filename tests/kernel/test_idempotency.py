@@ -15,8 +15,7 @@ from config.api.idempotency import KEPT_DAYS
 from config.api.models import LedgerEntry, StoredResponse
 from config.postgres_programs import binaries
 from messaging.models import Message
-from tests.agents.factories import ApprovedFactory
-from tests.agents_at_work import WorkingAgent, working_agent
+from tests.agents.factories import ApprovedFactory, TokenHolder, agent_with_token
 from tests.api import Answer, Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
 
@@ -27,8 +26,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def agent() -> WorkingAgent:
-    return working_agent()
+def agent() -> TokenHolder:
+    return agent_with_token()
 
 
 @pytest.fixture
@@ -49,7 +48,7 @@ def is_replay(answer: Answer) -> bool:
     return answer.headers.get("Idempotent-Replayed") == "true"
 
 
-def test_a_repeat_answers_the_same_bytes_marked_and_writes_nothing(agent: WorkingAgent, page_id: str) -> None:
+def test_a_repeat_answers_the_same_bytes_marked_and_writes_nothing(agent: TokenHolder, page_id: str) -> None:
     first, again = post(agent.api, page_id), post(agent.api, page_id)
     assert (first.status, again.status) == (201, 201)
     assert again.body == first.body
@@ -60,13 +59,13 @@ def test_a_repeat_answers_the_same_bytes_marked_and_writes_nothing(agent: Workin
     assert Message.objects.count() == 1
 
 
-def test_a_replay_shows_the_answer_of_then_whatever_happened_since(agent: WorkingAgent, page_id: str) -> None:
+def test_a_replay_shows_the_answer_of_then_whatever_happened_since(agent: TokenHolder, page_id: str) -> None:
     first = post(agent.api, page_id)
     Message.objects.update(content="Changed", status="hidden", reply_count=F("reply_count") + Value(3))
     assert post(agent.api, page_id).body == first.body
 
 
-def test_a_replay_spends_no_limit_and_passes_a_spent_one(agent: WorkingAgent, page_id: str, settings: Any) -> None:
+def test_a_replay_spends_no_limit_and_passes_a_spent_one(agent: TokenHolder, page_id: str, settings: Any) -> None:
     settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 1}
     first = post(agent.api, page_id)
     replays = [post(agent.api, page_id) for _ in range(3)]
@@ -76,7 +75,7 @@ def test_a_replay_spends_no_limit_and_passes_a_spent_one(agent: WorkingAgent, pa
     assert LedgerEntry.objects.count() == 1
 
 
-def test_a_refused_call_frees_the_key(agent: WorkingAgent, page_id: str, settings: Any) -> None:
+def test_a_refused_call_frees_the_key(agent: TokenHolder, page_id: str, settings: Any) -> None:
     community = CommunityFactory(blocked_words=["spam"])
     settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 0}
     refused = [
@@ -93,14 +92,14 @@ def test_a_refused_call_frees_the_key(agent: WorkingAgent, page_id: str, setting
     assert (written.status, is_replay(written)) == (201, False)
 
 
-def test_another_body_under_the_key_is_told(agent: WorkingAgent, page_id: str) -> None:
+def test_another_body_under_the_key_is_told(agent: TokenHolder, page_id: str) -> None:
     first, again = post(agent.api, page_id), post(agent.api, page_id, content="Twice")
     assert (again.status, again.body) == (201, first.body)
     assert again.headers["Idempotency-Payload-Mismatch"] == "true"
     assert is_replay(again)
 
 
-def test_the_body_is_compared_as_json_not_as_bytes(agent: WorkingAgent, page_id: str) -> None:
+def test_the_body_is_compared_as_json_not_as_bytes(agent: TokenHolder, page_id: str) -> None:
     post(agent.api, page_id)
     spaced = f'{{ "content" : "\\u004fnce",\n "pageId": "{page_id}" }}'.encode()
     again = agent.api.send("POST", PATH, raw=spaced, key=KEY)
@@ -108,7 +107,7 @@ def test_the_body_is_compared_as_json_not_as_bytes(agent: WorkingAgent, page_id:
     assert "Idempotency-Payload-Mismatch" not in again.headers
 
 
-def test_another_body_may_be_refused_by_setting(agent: WorkingAgent, page_id: str, settings: Any) -> None:
+def test_another_body_may_be_refused_by_setting(agent: TokenHolder, page_id: str, settings: Any) -> None:
     settings.IDEMPOTENCY_MISMATCH = "reject"
     first = post(agent.api, page_id)
     other = post(agent.api, page_id, content="Twice")
@@ -117,9 +116,9 @@ def test_another_body_may_be_refused_by_setting(agent: WorkingAgent, page_id: st
     assert Message.objects.count() == 1
 
 
-def test_a_key_counts_for_one_account_method_and_path(agent: WorkingAgent, page_id: str) -> None:
+def test_a_key_counts_for_one_account_method_and_path(agent: TokenHolder, page_id: str) -> None:
     first = post(agent.api, page_id)
-    others = [post(working_agent().api, page_id), post(Api.as_person(PersonFactory()), page_id)]
+    others = [post(agent_with_token().api, page_id), post(Api.as_person(PersonFactory()), page_id)]
     assert not any(is_replay(answer) for answer in others)
     assert len({answer.json["id"] for answer in (first, *others)}) == 3
     reaction = agent.api.post("/v1/reactions", {"messageId": first.json["id"], "emoji": "👍"}, key=KEY)
@@ -127,7 +126,7 @@ def test_a_key_counts_for_one_account_method_and_path(agent: WorkingAgent, page_
     assert not is_replay(reaction)
 
 
-def test_every_kind_of_write_is_replayed(agent: WorkingAgent) -> None:
+def test_every_kind_of_write_is_replayed(agent: TokenHolder) -> None:
     """addReaction, removeReaction (which repeated would be a 404) and an operator's write."""
     target = {"messageId": str(MessageFactory().pk), "emoji": "👍"}
     added = [agent.api.post("/v1/reactions", target, key=KEY) for _ in range(2)]
@@ -138,14 +137,14 @@ def test_every_kind_of_write_is_replayed(agent: WorkingAgent) -> None:
     assert gone[0].body == gone[1].body
 
 
-def test_a_new_token_of_the_same_agent_may_retry(agent: WorkingAgent, page_id: str) -> None:
+def test_a_new_token_of_the_same_agent_may_retry(agent: TokenHolder, page_id: str) -> None:
     first = post(agent.api, page_id)
     operator = Api.as_person(agent.request.requester)
     token = operator.post(f"/v1/agent-tokens/requests/{agent.request.pk}/token").json["token"]
     assert post(Api.as_agent(token), page_id).body == first.body
 
 
-def test_a_revoked_token_is_refused_its_replay(agent: WorkingAgent, page_id: str) -> None:
+def test_a_revoked_token_is_refused_its_replay(agent: TokenHolder, page_id: str) -> None:
     post(agent.api, page_id)
     operator = Api.as_person(agent.request.requester)
     assert operator.post(f"/v1/agent-tokens/{AgentToken.objects.get().pk}/revoke").status == 200
@@ -153,7 +152,7 @@ def test_a_revoked_token_is_refused_its_replay(agent: WorkingAgent, page_id: str
     assert (again.status, again.error) == (401, "token_revoked")
 
 
-def test_a_lost_scope_refuses_the_replay(agent: WorkingAgent, page_id: str) -> None:
+def test_a_lost_scope_refuses_the_replay(agent: TokenHolder, page_id: str) -> None:
     post(agent.api, page_id)
     agent.agent.scopes = ["react"]
     agent.agent.save()
@@ -161,23 +160,23 @@ def test_a_lost_scope_refuses_the_replay(agent: WorkingAgent, page_id: str) -> N
 
 
 @pytest.mark.parametrize("key", ["k" * 160, "!", "~" * 5, 'a "quoted" key; with=all {sorts}'])
-def test_a_key_of_up_to_160_printable_characters(agent: WorkingAgent, page_id: str, key: str) -> None:
+def test_a_key_of_up_to_160_printable_characters(agent: TokenHolder, page_id: str, key: str) -> None:
     first = post(agent.api, page_id, key=key)
     assert first.status == 201
     assert post(agent.api, page_id, key=key).body == first.body
 
 
 @pytest.mark.parametrize("key", ["", "k" * 161, "clé", "key\x7f", "a\tb", "ключ", "k\n"])
-def test_any_other_key_is_400(agent: WorkingAgent, page_id: str, key: str) -> None:
+def test_any_other_key_is_400(agent: TokenHolder, page_id: str, key: str) -> None:
     answer = post(agent.api, page_id, key=key)
     assert (answer.status, answer.error) == (400, "invalid_idempotency_key")
     assert not Message.objects.exists()
 
 
 def test_the_key_is_looked_at_after_the_scope_and_before_the_fields(page_id: str) -> None:
-    narrow = working_agent(scopes=["react"])
+    narrow = agent_with_token(scopes=["react"])
     assert post(narrow.api, page_id, key="").error == "agent_scope_missing:post"
-    assert post(working_agent().api, "nonsense", key="").error == "invalid_idempotency_key"
+    assert post(agent_with_token().api, "nonsense", key="").error == "invalid_idempotency_key"
 
 
 def test_writes_of_nobody_ignore_the_header() -> None:
@@ -185,7 +184,7 @@ def test_writes_of_nobody_ignore_the_header() -> None:
     assert [answer.status for answer in answers] == [200, 400]
 
 
-def test_the_answer_is_kept_seven_days(agent: WorkingAgent, page_id: str) -> None:
+def test_the_answer_is_kept_seven_days(agent: TokenHolder, page_id: str) -> None:
     first = post(agent.api, page_id)
     age_stored_answers(f"{KEPT_DAYS} days - 1 minute")
     assert post(agent.api, page_id).body == first.body
@@ -197,7 +196,7 @@ def test_the_answer_is_kept_seven_days(agent: WorkingAgent, page_id: str) -> Non
     assert StoredResponse.objects.count() == 1
 
 
-def test_a_rotated_root_key_still_opens_what_it_sealed(agent: WorkingAgent, page_id: str, settings: Any) -> None:
+def test_a_rotated_root_key_still_opens_what_it_sealed(agent: TokenHolder, page_id: str, settings: Any) -> None:
     first = post(agent.api, page_id)
     settings.ROOT_KEY, settings.ROOT_KEY_PREVIOUS = "the next root key", settings.ROOT_KEY
     assert post(agent.api, page_id).body == first.body

@@ -12,8 +12,8 @@ from django.db import connection, connections
 
 from config.api.models import LedgerEntry, StoredResponse
 from messaging.models import Message
+from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
-from tests.agents_at_work import working_agent
 from tests.api import Answer
 from tests.factories import MessageFactory
 
@@ -22,7 +22,7 @@ CALLS = 20
 
 
 def test_twenty_calls_with_one_key_write_once() -> None:
-    agent, target = working_agent(), MessageFactory()
+    agent, target = agent_with_token(), MessageFactory()
     body = {"pageId": target.page_id, "parentId": str(target.pk), "content": "Once"}
     answers = race(CALLS, lambda _index: agent.api.post("/api/messages", body, key="one"))
     written = [answer for answer in answers if answer.status == 201]
@@ -36,7 +36,7 @@ def test_twenty_calls_with_one_key_write_once() -> None:
 
 
 def test_while_the_first_call_works_the_others_are_409_and_then_replayed() -> None:
-    agent, target = working_agent(), MessageFactory()
+    agent, target = agent_with_token(), MessageFactory()
     body = {"pageId": target.page_id, "parentId": str(target.pk), "content": "Once"}
 
     def call() -> Answer:
@@ -64,7 +64,7 @@ def test_while_the_first_call_works_the_others_are_409_and_then_replayed() -> No
 
 
 def test_different_keys_do_not_wait_for_one_another() -> None:
-    agent, target = working_agent(), MessageFactory()
+    agent, target = agent_with_token(), MessageFactory()
     body: dict[str, Any] = {"pageId": target.page_id, "content": "Each"}
     answers = race(10, lambda index: agent.api.post("/api/messages", body, key=f"key {index}"))
     assert [answer.status for answer in answers] == [201] * 10

@@ -17,7 +17,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from config.api.operations import all_operations
-from tests.agents_at_work import working_agent
+from tests.agents.factories import agent_with_token
 from tests.api import HANDLER, Api
 from tests.factories import PageFactory
 
@@ -220,7 +220,7 @@ def test_a_defect_in_an_operation_is_500(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.django_db(transaction=True)
 def test_no_operation_answers_anything_but_503_without_a_database() -> None:
-    agent, page = working_agent(), PageFactory()
+    agent, page = agent_with_token(), PageFactory()
     token = agent.api.credentials["Authorization"]
     connection.close()
     name, connection.settings_dict["NAME"] = connection.settings_dict["NAME"], "gone"

@@ -9,8 +9,8 @@ import pytest
 
 from config.api.models import LedgerEntry
 from messaging.models import Message
+from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race
-from tests.agents_at_work import WorkingAgent, working_agent
 from tests.api import Answer, Api
 from tests.factories import MessageFactory, PersonFactory
 from tests.kernel.clock import StandingClock
@@ -21,8 +21,8 @@ HOUR = 3600
 
 
 @pytest.fixture
-def agent() -> WorkingAgent:
-    return working_agent()
+def agent() -> TokenHolder:
+    return agent_with_token()
 
 
 @pytest.fixture
@@ -40,12 +40,12 @@ def low(settings: Any) -> None:
     settings.HOURLY_LIMITS = {"post": 3, "reply": 3, "quote": 3, "react": 3}
 
 
-def post(agent: WorkingAgent, target: Message, *answers: str) -> Answer:
+def post(agent: TokenHolder, target: Message, *answers: str) -> Answer:
     fields = dict.fromkeys(answers, str(target.pk))
     return agent.api.post(PATH, {"pageId": target.page_id, "content": "Hi", **fields})
 
 
-def ask(agent: WorkingAgent, target: Message, counter: str, number: int) -> Answer:
+def ask(agent: TokenHolder, target: Message, counter: str, number: int) -> Answer:
     """One write that spends `counter`."""
     if counter == "react":
         body = {"messageId": str(target.pk), "emoji": ("👍", "🎉")[number % 2]}
@@ -54,7 +54,7 @@ def ask(agent: WorkingAgent, target: Message, counter: str, number: int) -> Answ
 
 
 @pytest.mark.parametrize(("counter", "limit"), [("post", 30), ("reply", 30), ("quote", 30), ("react", 120)])
-def test_the_limits_of_the_contract(agent: WorkingAgent, target: Message, counter: str, limit: int) -> None:
+def test_the_limits_of_the_contract(agent: TokenHolder, target: Message, counter: str, limit: int) -> None:
     LedgerEntry.objects.bulk_create(
         LedgerEntry(account_id=agent.account.pk, counter=counter, at=target.created_at) for _ in range(limit - 1)
     )
@@ -72,7 +72,7 @@ def test_the_limits_of_the_contract(agent: WorkingAgent, target: Message, counte
 
 @pytest.mark.django_db(transaction=True)
 def test_forty_parallel_posts_under_a_limit_of_thirty() -> None:
-    agent, target = working_agent(), MessageFactory()
+    agent, target = agent_with_token(), MessageFactory()
     answers = race(40, lambda _index: post(agent, target))
     assert sorted(answer.status for answer in answers) == [201] * 30 + [429] * 10
     assert (Message.objects.count(), LedgerEntry.objects.count()) == (31, 30)
@@ -82,7 +82,7 @@ def test_forty_parallel_posts_under_a_limit_of_thirty() -> None:
 
 @pytest.mark.usefixtures("low")
 def test_waiting_retry_after_succeeds_and_one_second_less_does_not(
-    agent: WorkingAgent, target: Message, clock: StandingClock
+    agent: TokenHolder, target: Message, clock: StandingClock
 ) -> None:
     for pause in (1.25, 100.5, 0.000001):
         assert post(agent, target).status == 201
@@ -100,7 +100,7 @@ def test_waiting_retry_after_succeeds_and_one_second_less_does_not(
 
 
 @pytest.mark.usefixtures("low", "clock")
-def test_retry_after_is_an_hour_at_most(agent: WorkingAgent, target: Message) -> None:
+def test_retry_after_is_an_hour_at_most(agent: TokenHolder, target: Message) -> None:
     answers = [post(agent, target) for _ in range(4)]
     assert [answer.status for answer in answers] == [201, 201, 201, 429]
     assert answers[-1].headers["Retry-After"] == str(HOUR)
@@ -108,7 +108,7 @@ def test_retry_after_is_an_hour_at_most(agent: WorkingAgent, target: Message) ->
 
 @pytest.mark.usefixtures("low")
 def test_a_lowered_limit_counts_what_was_spent_under_the_old_one(
-    agent: WorkingAgent, target: Message, clock: StandingClock, settings: Any
+    agent: TokenHolder, target: Message, clock: StandingClock, settings: Any
 ) -> None:
     for _ in range(3):
         post(agent, target)
@@ -121,7 +121,7 @@ def test_a_lowered_limit_counts_what_was_spent_under_the_old_one(
 
 
 @pytest.mark.usefixtures("low")
-def test_a_reply_that_quotes_spends_both_counters(agent: WorkingAgent, target: Message, clock: StandingClock) -> None:
+def test_a_reply_that_quotes_spends_both_counters(agent: TokenHolder, target: Message, clock: StandingClock) -> None:
     both = post(agent, target, "parentId", "quoteId")
     assert both.headers["RateLimit"] == '"quote";r=2;t=3600, "reply";r=2;t=3600'
     assert both.headers["RateLimit-Policy"] == '"quote";q=3;w=3600, "reply";q=3;w=3600'
@@ -130,7 +130,7 @@ def test_a_reply_that_quotes_spends_both_counters(agent: WorkingAgent, target: M
 
 @pytest.mark.usefixtures("low")
 def test_a_reply_that_quotes_is_told_when_both_counters_have_a_place(
-    agent: WorkingAgent, target: Message, clock: StandingClock
+    agent: TokenHolder, target: Message, clock: StandingClock
 ) -> None:
     for counter in ("quoteId", "parentId"):
         for _ in range(3):
@@ -145,7 +145,7 @@ def test_a_reply_that_quotes_is_told_when_both_counters_have_a_place(
 
 
 @pytest.mark.usefixtures("low")
-def test_a_counter_that_refuses_leaves_the_other_unspent(agent: WorkingAgent, target: Message) -> None:
+def test_a_counter_that_refuses_leaves_the_other_unspent(agent: TokenHolder, target: Message) -> None:
     for _ in range(3):
         post(agent, target, "parentId")
     assert post(agent, target, "parentId", "quoteId").status == 429
@@ -153,7 +153,7 @@ def test_a_counter_that_refuses_leaves_the_other_unspent(agent: WorkingAgent, ta
 
 
 @pytest.mark.usefixtures("low")
-def test_removing_and_repeating_a_reaction_spend_react(agent: WorkingAgent, target: Message) -> None:
+def test_removing_and_repeating_a_reaction_spend_react(agent: TokenHolder, target: Message) -> None:
     body = {"messageId": str(target.pk), "emoji": "👍"}
     added, unchanged = (agent.api.post("/v1/reactions", body) for _ in range(2))
     assert unchanged.json["action"] == "unchanged"
@@ -163,17 +163,17 @@ def test_removing_and_repeating_a_reaction_spend_react(agent: WorkingAgent, targ
 
 
 @pytest.mark.usefixtures("low")
-def test_refused_calls_spend_nothing(agent: WorkingAgent, target: Message) -> None:
+def test_refused_calls_spend_nothing(agent: TokenHolder, target: Message) -> None:
     assert agent.api.post(PATH, {"pageId": target.page_id}).status == 400
     assert agent.api.delete("/v1/reactions/nonsense").status == 404
-    assert post(working_agent(scopes=["react"]), target).status == 403
+    assert post(agent_with_token(scopes=["react"]), target).status == 403
     assert not LedgerEntry.objects.exists()
 
 
 @pytest.mark.usefixtures("low")
-def test_each_agent_has_its_own_counters_and_people_have_none(agent: WorkingAgent, target: Message) -> None:
+def test_each_agent_has_its_own_counters_and_people_have_none(agent: TokenHolder, target: Message) -> None:
     assert [post(agent, target).status for _ in range(4)] == [201, 201, 201, 429]
-    assert post(working_agent(), target).status == 201
+    assert post(agent_with_token(), target).status == 201
     person = Api.as_person(PersonFactory())
     for _ in range(4):
         answer = person.post(PATH, {"pageId": target.page_id, "content": "Hi"})
@@ -181,7 +181,7 @@ def test_each_agent_has_its_own_counters_and_people_have_none(agent: WorkingAgen
 
 
 @pytest.mark.usefixtures("low")
-def test_two_tokens_of_an_agent_share_its_counters(agent: WorkingAgent, target: Message) -> None:
+def test_two_tokens_of_an_agent_share_its_counters(agent: TokenHolder, target: Message) -> None:
     operator = Api.as_person(agent.request.requester)
     other = Api.as_agent(operator.post(f"/v1/agent-tokens/requests/{agent.request.pk}/token").json["token"])
     body = {"pageId": target.page_id, "content": "Hi"}

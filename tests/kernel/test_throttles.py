@@ -15,7 +15,7 @@ import pytest
 
 from config.api import throttles
 from config.api.errors import RateLimited
-from tests.agents_at_work import working_agent
+from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.conftest import start_redis
 from tests.factories import MessageFactory, PageFactory, PersonFactory
@@ -89,7 +89,7 @@ def test_a_persons_two_kinds_of_token_share_a_rate(settings: Any) -> None:
 
 def test_refused_calls_of_an_agent_are_bounded(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"agent_refused": (3, 60)}
-    agent, post = working_agent(), MessageFactory()
+    agent, post = agent_with_token(), MessageFactory()
     body = {"pageId": post.page_id, "content": "Hi"}
     refused = [
         agent.api.post(PATH, {}).status,
@@ -100,12 +100,12 @@ def test_refused_calls_of_an_agent_are_bounded(settings: Any) -> None:
     for answer in (agent.api.post(PATH, body), agent.api.get(f"{PATH}/{post.pk}"), agent.api.put("/v1/agent-tokens")):
         assert (answer.status, answer.error) == (429, "rate_limited")
         assert 1 <= int(answer.headers["Retry-After"]) <= 60
-    assert working_agent().api.post(PATH, body).status == 201, "each token for itself"
+    assert agent_with_token().api.post(PATH, body).status == 201, "each token for itself"
 
 
 def test_what_an_agent_does_well_is_not_counted(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"agent_refused": (1, 60), "person": (1, 3600)}
-    agent, page = working_agent(), PageFactory().pk
+    agent, page = agent_with_token(), PageFactory().pk
     assert {agent.api.post(PATH, {"pageId": page, "content": "Hi"}).status for _ in range(5)} == {201}
 
 

@@ -12,7 +12,7 @@ from django.db import connection, connections
 from config.api.checks import check_isolation
 from config.api.models import LedgerEntry, StoredResponse
 from messaging.models import Message
-from tests.agents_at_work import WorkingAgent, working_agent
+from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Answer
 from tests.factories import MessageFactory
 from tests.kernel.test_idempotency_races import wait_until_something_waits
@@ -21,11 +21,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def agent() -> WorkingAgent:
-    return working_agent()
+def agent() -> TokenHolder:
+    return agent_with_token()
 
 
-def reply(agent: WorkingAgent, parent: Message, quote: Message) -> Answer:
+def reply(agent: TokenHolder, parent: Message, quote: Message) -> Answer:
     body = {"pageId": parent.page_id, "content": "x", "parentId": str(parent.pk), "quoteId": str(quote.pk)}
     try:
         return agent.api.post("/api/messages", body, key="one")
@@ -37,7 +37,7 @@ def written() -> tuple[int, int, int]:
     return Message.objects.count(), LedgerEntry.objects.count(), StoredResponse.objects.count()
 
 
-def test_a_write_that_loses_a_deadlock_is_run_once_more(agent: WorkingAgent) -> None:
+def test_a_write_that_loses_a_deadlock_is_run_once_more(agent: TokenHolder) -> None:
     """The reply holds its parent and waits for its quote, whose holder then asks for the parent."""
     parent, quote = MessageFactory(), MessageFactory()
     lock = "SELECT FROM messaging_message WHERE id = %s FOR NO KEY UPDATE"
@@ -57,7 +57,7 @@ def test_a_write_that_loses_a_deadlock_is_run_once_more(agent: WorkingAgent) -> 
     assert (parent.reply_count, quote.quote_count) == (1, 1)
 
 
-def test_a_lock_that_takes_too_long_is_503_and_leaves_nothing(agent: WorkingAgent) -> None:
+def test_a_lock_that_takes_too_long_is_503_and_leaves_nothing(agent: TokenHolder) -> None:
     target = MessageFactory()
     with psycopg.connect(**connection.get_connection_params()) as other:
         other.execute("SELECT FROM messaging_message WHERE id = %s FOR UPDATE", [target.pk])
@@ -69,7 +69,7 @@ def test_a_lock_that_takes_too_long_is_503_and_leaves_nothing(agent: WorkingAgen
     assert reply(agent, target, target).status == 201
 
 
-def test_a_failure_after_the_write_takes_it_back(agent: WorkingAgent, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_after_the_write_takes_it_back(agent: TokenHolder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rendering and storing the answer belong to the write: where they fail, nothing was written."""
     target = MessageFactory()
 

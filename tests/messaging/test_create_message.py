@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from messaging.models import Message, MessageStatus
-from tests.agents_at_work import WorkingAgent, working_agent
+from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Answer, Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
 
@@ -18,8 +18,8 @@ PATH = "/api/messages"
 
 
 @pytest.fixture
-def agent() -> WorkingAgent:
-    return working_agent()
+def agent() -> TokenHolder:
+    return agent_with_token()
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def post(caller: Api, page_id: str, **fields: Any) -> Answer:
     return caller.post(PATH, {"pageId": page_id, "content": "Hello", **fields})
 
 
-def test_an_agent_posts_and_everybody_reads_it(agent: WorkingAgent, page_id: str) -> None:
+def test_an_agent_posts_and_everybody_reads_it(agent: TokenHolder, page_id: str) -> None:
     answer = post(agent.api, page_id, content="Grüße 👋", language="de", sourceApp="cli")
     assert answer.status == 201
     record = answer.json
@@ -75,17 +75,17 @@ def test_nobody_and_a_sign_in_token_are_refused(page_id: str) -> None:
 )
 def test_the_scope_follows_from_parent_and_quote(held: set[str], needed: str, fields: tuple[str, ...]) -> None:
     target = MessageFactory()
-    answer = post(working_agent(scopes=sorted(held)).api, target.page_id, **dict.fromkeys(fields, str(target.pk)))
+    answer = post(agent_with_token(scopes=sorted(held)).api, target.page_id, **dict.fromkeys(fields, str(target.pk)))
     assert (answer.status, answer.error) == (403, f"agent_scope_missing:{needed}")
     assert Message.objects.count() == 1
 
 
 def test_the_missing_scope_is_told_before_anything_else_is_looked_at() -> None:
-    answer = working_agent(scopes=["react"]).api.post(PATH, {"pageId": "nonsense"})
+    answer = agent_with_token(scopes=["react"]).api.post(PATH, {"pageId": "nonsense"})
     assert answer.error == "agent_scope_missing:post"
 
 
-def test_a_reply_and_a_quote_are_counted_on_what_they_answer(agent: WorkingAgent) -> None:
+def test_a_reply_and_a_quote_are_counted_on_what_they_answer(agent: TokenHolder) -> None:
     target = MessageFactory()
     reply = post(agent.api, target.page_id, parentId=str(target.pk)).json
     both = post(agent.api, target.page_id, parentId=reply["id"], quoteId=str(target.pk)).json
@@ -108,7 +108,7 @@ def test_a_reply_and_a_quote_are_counted_on_what_they_answer(agent: WorkingAgent
 @pytest.mark.parametrize("field", ["parentId", "quoteId"])
 @pytest.mark.parametrize("status", [MessageStatus.PENDING, MessageStatus.HIDDEN, MessageStatus.DELETED, None])
 def test_an_unknown_or_unpublished_target_is_404(
-    agent: WorkingAgent, field: str, status: MessageStatus | None, page_id: str
+    agent: TokenHolder, field: str, status: MessageStatus | None, page_id: str
 ) -> None:
     target = MessageFactory(status=status).pk if status else uuid4()
     page = Message.objects.get(pk=target).page_id if status else page_id
@@ -116,11 +116,11 @@ def test_an_unknown_or_unpublished_target_is_404(
     assert (answer.status, answer.error) == (404, "parent_not_found" if field == "parentId" else "quote_not_found")
 
 
-def test_a_parent_on_another_page_is_404(agent: WorkingAgent, page_id: str) -> None:
+def test_a_parent_on_another_page_is_404(agent: TokenHolder, page_id: str) -> None:
     assert post(agent.api, page_id, parentId=str(MessageFactory().pk)).error == "parent_not_found"
 
 
-def test_a_quote_may_come_from_another_page(agent: WorkingAgent, page_id: str) -> None:
+def test_a_quote_may_come_from_another_page(agent: TokenHolder, page_id: str) -> None:
     assert post(agent.api, page_id, quoteId=str(MessageFactory().pk)).status == 201
 
 
@@ -136,19 +136,19 @@ OVER = [
 
 @pytest.mark.parametrize(("field", "value", "code", "cap"), OVER)
 def test_over_a_cap_is_413_with_field_and_max(
-    agent: WorkingAgent, page_id: str, field: str, value: Any, code: str, cap: int
+    agent: TokenHolder, page_id: str, field: str, value: Any, code: str, cap: int
 ) -> None:
     answer = post(agent.api, page_id, **{field: value})
     assert (answer.status, answer.json) == (413, {"error": code, "field": field, "max": cap})
     assert not Message.objects.exists()
 
 
-def test_at_the_caps_is_fine(agent: WorkingAgent, page_id: str) -> None:
+def test_at_the_caps_is_fine(agent: TokenHolder, page_id: str) -> None:
     fields = {field: value[: len(value) - 1] for field, value, _code, _cap in OVER}
     assert post(agent.api, page_id, **fields).status == 201
 
 
-def test_nested_caps_name_their_path(agent: WorkingAgent, page_id: str) -> None:
+def test_nested_caps_name_their_path(agent: TokenHolder, page_id: str) -> None:
     links = [{"type": "link", "url": "https://a.example/"}] * 3 + [{"type": "link", "url": "https://a/" + "x" * 2039}]
     answer = post(agent.api, page_id, attachments=links)
     assert answer.json == {"error": "content_too_long", "field": "attachments[3].url", "max": 2048}
@@ -185,7 +185,7 @@ def test_nested_caps_name_their_path(agent: WorkingAgent, page_id: str) -> None:
     ],
 )
 def test_bad_input_is_400_and_writes_nothing(
-    agent: WorkingAgent, page_id: str, fields: dict[str, Any], code: str
+    agent: TokenHolder, page_id: str, fields: dict[str, Any], code: str
 ) -> None:
     answer = post(agent.api, page_id, **fields)
     assert (answer.status, answer.error) == (400, code)
@@ -199,24 +199,24 @@ def test_bad_input_is_400_and_writes_nothing(
         {"attachments": [{"type": "link", "url": "https://a.example/?q=1#x"}]},
     ],
 )
-def test_a_post_without_text_needs_something_else(agent: WorkingAgent, page_id: str, fields: dict[str, Any]) -> None:
+def test_a_post_without_text_needs_something_else(agent: TokenHolder, page_id: str, fields: dict[str, Any]) -> None:
     answer = agent.api.post(PATH, {"pageId": page_id, **fields})
     assert answer.status == 201, answer.json
     assert answer.json["content"] == ""
 
 
-def test_a_quote_needs_no_text(agent: WorkingAgent) -> None:
+def test_a_quote_needs_no_text(agent: TokenHolder) -> None:
     target = MessageFactory()
     assert agent.api.post(PATH, {"pageId": target.page_id, "quoteId": str(target.pk)}).status == 201
 
 
-def test_unknown_fields_are_ignored(agent: WorkingAgent, page_id: str) -> None:
+def test_unknown_fields_are_ignored(agent: TokenHolder, page_id: str) -> None:
     assert post(agent.api, page_id, status="hidden", shoeSize=44).json["status"] == "published"
 
 
 def test_a_limited_agent_must_name_one_of_its_communities(page_id: str) -> None:
     mine, other = CommunityFactory(), CommunityFactory()
-    limited = working_agent(community_ids=[mine.pk])
+    limited = agent_with_token(community_ids=[mine.pk])
     for fields in ({}, {"communityId": str(other.pk)}, {"communityId": str(uuid4())}):
         answer = post(limited.api, page_id, **fields)
         assert (answer.status, answer.error) == (403, "agent_community_not_allowed")
@@ -226,17 +226,17 @@ def test_a_limited_agent_must_name_one_of_its_communities(page_id: str) -> None:
 def test_a_limited_agent_must_name_the_community_for_a_reply_too() -> None:
     mine = CommunityFactory()
     parent = MessageFactory(community=mine)
-    limited = working_agent(community_ids=[mine.pk])
+    limited = agent_with_token(community_ids=[mine.pk])
     assert post(limited.api, parent.page_id, parentId=str(parent.pk)).error == "agent_community_not_allowed"
     assert post(limited.api, parent.page_id, parentId=str(parent.pk), communityId=str(mine.pk)).status == 201
 
 
-def test_an_unknown_community_is_404(agent: WorkingAgent, page_id: str) -> None:
+def test_an_unknown_community_is_404(agent: TokenHolder, page_id: str) -> None:
     answer = post(agent.api, page_id, communityId=str(uuid4()))
     assert (answer.status, answer.error) == (404, "community_not_found")
 
 
-def test_a_reply_takes_the_community_of_its_parent_and_no_other(agent: WorkingAgent) -> None:
+def test_a_reply_takes_the_community_of_its_parent_and_no_other(agent: TokenHolder) -> None:
     parent = MessageFactory(community=CommunityFactory())
     reply = post(agent.api, parent.page_id, parentId=str(parent.pk))
     assert reply.json["communityId"] == str(parent.community_id)
@@ -257,7 +257,7 @@ def test_a_reply_takes_the_community_of_its_parent_and_no_other(agent: WorkingAg
     ],
 )
 def test_community_rules(
-    page_id: str, agent: WorkingAgent, rules: Any, fields: Any, agent_status: int, person_status: int
+    page_id: str, agent: TokenHolder, rules: Any, fields: Any, agent_status: int, person_status: int
 ) -> None:
     community = str(CommunityFactory(**rules).pk)
     callers = ((agent.api, agent_status), (Api.as_person(PersonFactory()), person_status))
@@ -271,7 +271,7 @@ def test_community_rules(
     ("mode", "agent_state", "person_state"),
     [("off", "published", "published"), ("agents", "pending", "published"), ("everyone", "pending", "pending")],
 )
-def test_pre_moderation(agent: WorkingAgent, mode: str, agent_state: str, person_state: str) -> None:
+def test_pre_moderation(agent: TokenHolder, mode: str, agent_state: str, person_state: str) -> None:
     parent = MessageFactory(community=CommunityFactory(pre_moderation=mode))
     for caller, state in ((agent.api, agent_state), (Api.as_person(PersonFactory()), person_state)):
         record = post(caller, parent.page_id, parentId=str(parent.pk)).json
@@ -290,26 +290,26 @@ def test_pre_moderation(agent: WorkingAgent, mode: str, agent_state: str, person
         {"tagType": "note", "payload": {"deep": [{"er": "cheap, pills"}]}},
     ],
 )
-def test_a_blocked_word_is_422(agent: WorkingAgent, page_id: str, fields: Any) -> None:
+def test_a_blocked_word_is_422(agent: TokenHolder, page_id: str, fields: Any) -> None:
     community = CommunityFactory(blocked_words=["cheap pills"])
     answer = post(agent.api, page_id, communityId=str(community.pk), **fields)
     assert (answer.status, answer.json) == (422, {"error": "content_blocked"})
     assert not Message.objects.exists()
 
 
-def test_a_refusal_spends_no_limit(agent: WorkingAgent, page_id: str) -> None:
+def test_a_refusal_spends_no_limit(agent: TokenHolder, page_id: str) -> None:
     community = CommunityFactory(blocked_words=["spam"])
     for _ in range(3):
         post(agent.api, page_id, content="spam", communityId=str(community.pk))
     assert "r=29" in post(agent.api, page_id).headers["RateLimit"]
 
 
-def test_text_is_stored_as_sent(agent: WorkingAgent, page_id: str) -> None:
+def test_text_is_stored_as_sent(agent: TokenHolder, page_id: str) -> None:
     text = "<script>alert(1)</script> \u202e evil \u200b & é e\u0301 \\u0000 \r\n"
     assert post(agent.api, page_id, content=text).json["content"] == text
 
 
-def test_json_values_come_back_as_sent(agent: WorkingAgent, page_id: str) -> None:
+def test_json_values_come_back_as_sent(agent: TokenHolder, page_id: str) -> None:
     payload = {"n": 1.5, "big": 2**53, "null": None, "list": [True, {"x": "ü\u2028"}]}
     anchor = {"type": "TextQuoteSelector", "exact": "abc"}
     record = post(agent.api, page_id, tagType="note", payload=payload, contextAnchor=anchor).json

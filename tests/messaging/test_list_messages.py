@@ -13,7 +13,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from messaging.models import Message, MessageStatus
-from tests.agents_at_work import working_agent
+from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.factories import AgentAccountFactory, CommunityFactory, MessageFactory, PageFactory, PersonFactory
 
@@ -278,7 +278,7 @@ FIELDS = (
 
 def test_the_record_is_the_same_listed_and_got(page_id: str) -> None:
     """The contract's Message and the fields of decisions 8, none missing and none besides."""
-    agent = working_agent()
+    agent = agent_with_token()
     sent = {
         "pageId": page_id,
         "content": "Grüße",
@@ -303,7 +303,7 @@ def test_the_record_is_the_same_listed_and_got(page_id: str) -> None:
 
 
 def readers() -> dict[str, Api]:
-    agent, person = working_agent(scopes=["react"]), PersonFactory()
+    agent, person = agent_with_token(scopes=["react"]), PersonFactory()
     return {
         "nobody": Api(),
         "agent": agent.api,

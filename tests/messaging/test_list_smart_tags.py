@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from jsonschema_rs import Draft202012Validator
 
-from tests.agents_at_work import working_agent
+from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.factories import PageFactory
 
@@ -30,7 +30,7 @@ def test_the_types_each_with_schema_and_example() -> None:
 
 
 def test_every_example_is_a_post() -> None:
-    agent, page_id = working_agent(), PageFactory().pk
+    agent, page_id = agent_with_token(), PageFactory().pk
     for tag in Api().get(PATH).json["smartTags"]:
         body = {"pageId": page_id, "tagType": tag["type"], "payload": tag["example"]}
         answer = agent.api.post("/api/messages", body)
@@ -39,7 +39,7 @@ def test_every_example_is_a_post() -> None:
 
 
 def test_every_type_takes_a_rationale_and_all_but_note_refuse_what_they_do_not_know() -> None:
-    agent, page_id = working_agent(), PageFactory().pk
+    agent, page_id = agent_with_token(), PageFactory().pk
     for tag in Api().get(PATH).json["smartTags"]:
         payload = tag["example"] | {"rationale": "Because."}
         body = {"pageId": page_id, "tagType": tag["type"], "payload": payload}

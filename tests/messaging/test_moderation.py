@@ -12,8 +12,8 @@ from django.contrib.admin.models import LogEntry
 from messaging.errors import MessageNotFound, NotInThisState
 from messaging.models import Account, Message, MessageStatus
 from messaging.services.moderation import approve_message, hide_message, restore_message
+from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
-from tests.agents_at_work import working_agent
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, SuperAdminFactory
 
@@ -104,7 +104,7 @@ def test_a_held_back_post_waits_for_a_moderator(admin: Account) -> None:
     community = CommunityFactory(pre_moderation="agents")
     page = MessageFactory().page
     body = {"pageId": page.pk, "content": "Wait", "communityId": str(community.pk)}
-    created = working_agent().api.post("/api/messages", body).json
+    created = agent_with_token().api.post("/api/messages", body).json
     assert created["status"] == "pending"
     assert [str(message.pk) for message in Message.objects.pending()] == [created["id"]]
     approve_message(message_id=UUID(created["id"]), by=admin)
@@ -133,7 +133,7 @@ def test_hiding_a_thread_while_it_is_answered_deadlocks_nobody(settings: Any) ->
     """Replies, quotes of one another and decisions on them at once: each answers, and the counts are the rows."""
     settings.HOURLY_LIMITS = dict.fromkeys(settings.HOURLY_LIMITS, 10**6)
     posts = [MessageFactory() for _ in range(3)]
-    page, agent, admin = posts[0].page, working_agent(), SuperAdminFactory()
+    page, agent, admin = posts[0].page, agent_with_token(), SuperAdminFactory()
     Message.objects.update(page=page)
 
     def work(number: int) -> set[int]:

@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 
 from messaging.models import Page
+from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
-from tests.agents_at_work import working_agent
 from tests.api import Answer, Api
 from tests.factories import PersonFactory
 
@@ -51,7 +51,7 @@ def test_a_page_is_recorded_once_and_then_only_read() -> None:
 
 def test_its_page_takes_posts() -> None:
     page_id = normalize("https://example.com/a").json["pageId"]
-    assert working_agent().api.post("/api/messages", {"pageId": page_id, "content": "Hi"}).status == 201
+    assert agent_with_token().api.post("/api/messages", {"pageId": page_id, "content": "Hi"}).status == 201
 
 
 @pytest.mark.django_db(transaction=True)
@@ -96,7 +96,7 @@ def test_a_missing_url_is_400(body: Any) -> None:
 
 def test_every_valid_caller_may_ask() -> None:
     person = PersonFactory()
-    for api in (Api(), working_agent(scopes=["react"]).api, Api.as_person(person), Api.as_signed_in(person)):
+    for api in (Api(), agent_with_token(scopes=["react"]).api, Api.as_person(person), Api.as_signed_in(person)):
         assert normalize("https://example.com/", api).status == 200
     answer = normalize("https://example.com/", Api({"Authorization": "Bearer cag_nonsense"}))
     assert (answer.status, answer.error) == (401, "invalid_token")

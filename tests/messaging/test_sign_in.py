@@ -10,8 +10,8 @@ from rest_framework_simplejwt.tokens import AccessToken, RefreshToken
 
 from messaging.models import Account, HandleClaim
 from messaging.sign_in import start_session
+from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
-from tests.agents_at_work import working_agent
 from tests.api import Answer, Api
 from tests.factories import AgentAccountFactory, PersonFactory
 from tests.kernel.test_authentication import signed
@@ -106,7 +106,7 @@ def test_a_registration_gives_no_rights() -> None:
 def test_a_taken_handle_is_409(ada: Account) -> None:
     agent = AgentAccountFactory(handle="an_agent")
     HandleClaim.objects.get_or_create(handle=agent.handle)
-    for handle in ("ada_l", "an_agent", working_agent().account.handle):
+    for handle in ("ada_l", "an_agent", agent_with_token().account.handle):
         answer = auth("register", ADA | {"handle": handle})
         assert (answer.status, answer.error) == (409, "handle_taken")
 
@@ -203,7 +203,7 @@ def test_an_ended_refresh_token_says_so_and_may_log_out(ada: Account) -> None:
 @pytest.mark.parametrize("operation", ["refresh", "logout"])
 def test_nothing_but_a_refresh_token_will_do(ada: Account, operation: str) -> None:
     session = start_session(account=ada)
-    for token in (session.access, working_agent().token, "x", "a.b.c", session.refresh + "x", "é", "[" * 4000):
+    for token in (session.access, agent_with_token().value, "x", "a.b.c", session.refresh + "x", "é", "[" * 4000):
         answer = auth(operation, {"refreshToken": token})
         assert (answer.status, answer.error) == (401, "invalid_token"), token
     for body in ({}, {"refreshToken": None}, {"refreshToken": 5}, {"refreshToken": ""}, {"refreshToken": "x" * 4097}):

@@ -12,7 +12,6 @@ from django.db import transaction
 from config.api.operations import all_operations
 from messaging.sign_in import start_session
 from tests.agents.factories import RequestFactory, agent_with_token
-from tests.agents_at_work import working_agent
 from tests.api import Answer, Api
 from tests.embeds.making import an_embed
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
@@ -101,9 +100,9 @@ class World:
         makers: dict[str, Callable[[], Api]] = {
             "nobody": Api,
             "bad": lambda: Api.as_agent(self.agent.value[:-1] + "!"),
-            "scopeless": lambda: working_agent(scopes=["post" if scope == "react" else "react"]).api,
+            "scopeless": lambda: agent_with_token(scopes=["post" if scope == "react" else "react"]).api,
             "agent": lambda: self.agent.api,
-            "agent2": lambda: working_agent().api,
+            "agent2": lambda: agent_with_token().api,
             "person": lambda: Api.as_person(self.agent.request.requester),
             "person2": lambda: Api.as_person(PersonFactory()),
             "owner": lambda: Api.as_signed_in(self.owner),
