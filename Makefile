@@ -7,12 +7,13 @@ bin := .venv/bin
 checks := style layers security types deployment migrations description
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check $(checks) faults fuzz lock venv python
+.PHONY: help run test bench check $(checks) faults fuzz lock venv python
 
 help:
 	@echo 'make run     start everything on this machine (PORT=8000, DATA_DIR=.data, DEMO=1, DATABASE_URL, REDIS_URL)'
 	@echo 'make test    the whole test suite (TESTS="tests/agents -k token" for a part)'
 	@echo 'make check   style, types, layers, migrations, deployment, API description, security'
+	@echo 'make bench   a million posts, and how many a second (BENCH="--posts 10000 --seconds 2 --rounds 1" for a short run)'
 	@echo 'make faults  put hundreds of faults into a running service under load (FAULTS="deadlock --times 9" for some)'
 	@echo 'make fuzz    send it a hundred thousand generated inputs'
 	@echo 'make lock    choose new versions of the dependencies (needs uv)'
@@ -23,6 +24,9 @@ run: python
 
 test: venv
 	@exec $(bin)/python -m pytest -n 2 --dist worksteal $(TESTS)
+
+bench: venv
+	@exec $(bin)/python -m tests.benchmarks $(BENCH)
 
 # As in production: nothing is checked with settings that only development has.
 random = $(shell $(PYTHON) -c 'import secrets; print(secrets.token_urlsafe(48))')

@@ -146,7 +146,7 @@ if REDIS_URL:
     }
 
 # Answers kept in each worker's memory: how many bytes, and for how long at most (see config.api.freshness).
-KEPT_ANSWER_BYTES = 32 * 1024 * 1024
+KEPT_ANSWER_BYTES = env.integer("KEPT_ANSWER_MEGABYTES", 32) * 1024 * 1024
 KEPT_ANSWER_SECONDS = 2.0 if REDIS_URL else 5.0
 
 # People.

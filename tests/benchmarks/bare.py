@@ -128,7 +128,7 @@ def react(environ: dict[str, Any]) -> Answer:
     author, sent = _caller(connection, environ), orjson.loads(environ["wsgi.input"].read())
     values = {"message": sent["messageId"], "account": author[0], "emoji": sent["emoji"], "reaction": uuid7()}
     row = connection.execute(reactions.ADD, values).fetchone()
-    count, total = row or (0, 0)
+    count, total, *_ = row or (0, 0)
     return "200 OK", orjson.dumps({"success": True, "action": "added", "count": count, "total": total})
 
 

@@ -9,6 +9,7 @@ from uuid import UUID
 import psycopg
 
 from agents import tokens
+from config.api.cursors import Page
 from messaging.page_ids import normalize
 
 POSTS_A_PAGE = 100
@@ -50,6 +51,18 @@ def only_post(connection: psycopg.Connection, page: str) -> UUID:
     return UUID(str(row[0]))
 
 
+def deep_cursor(connection: psycopg.Connection, *, page: str, pages: int, limit: int = 10) -> str:
+    """The cursor that leads to the page of a list after so many."""
+    statement = """
+        SELECT created_at, id FROM messaging_message WHERE page_id = %s AND parent_id IS NULL
+        ORDER BY created_at DESC, id DESC OFFSET %s LIMIT 1
+    """
+    row = connection.execute(statement, [page_id(page), pages * limit - 1]).fetchone()
+    assert row
+    query = {"page_id": page_id(page), "include_top_reply": False}
+    return Page.of("messages", query).cursor_at((row[0], row[1]))
+
+
 def some_posts(connection: psycopg.Connection, count: int) -> list[UUID]:
     """The ids of posts from everywhere."""
     statement = "SELECT id FROM messaging_message ORDER BY md5(id::text) LIMIT %s"
@@ -58,4 +71,6 @@ def some_posts(connection: psycopg.Connection, count: int) -> list[UUID]:
 
 def forget_writes(connection: psycopg.Connection) -> None:
     """Empty what writes leave behind beside themselves, so that no hourly limit holds the next ones up."""
-    connection.execute("TRUNCATE api_ledgerentry, api_storedresponse")
+    # One at a time: together they would lock both against writes still under way, and each other.
+    for table in ("api_ledgerentry", "api_storedresponse"):
+        connection.execute(f"TRUNCATE {table}")

@@ -1,14 +1,14 @@
 -- Sends the lines of a requests file one after the other, round and round, and ends with one line of JSON.
 -- A line: method, path, headers (`Name: value`, joined by \1), body; tabs between. `{n}` becomes a number never used
 -- before: an Idempotency-Key of its own.
-local ready, templates, sent, run, threads = {}, {}, 0, "", {}
+local texts, fresh, sent, run, threads = {}, {}, 0, "", {}
 
 function setup(thread)
    thread:set("thread_number", #threads)
    table.insert(threads, thread)
 end
 
-local function template(line)
+local function formatted(line)
    local method, path, headers, body = line:match("^([^\t]*)\t([^\t]*)\t([^\t]*)\t(.*)$")
    local fields = {}
    for field in headers:gmatch("[^\1]+") do
@@ -21,8 +21,9 @@ end
 function init(args)
    run = tostring(thread_number) .. "-" .. args[2] .. "-"
    for line in io.lines(args[1]) do
-      local text = template(line)
-      table.insert(text:find("{n}", 1, true) and templates or ready, text)
+      local text = formatted(line)
+      table.insert(texts, text)
+      fresh[#texts] = text:find("{n}", 1, true) ~= nil
    end
    -- Each thread begins elsewhere in the file.
    sent = math.floor(thread_number * 7919)
@@ -30,10 +31,8 @@ end
 
 function request()
    sent = sent + 1
-   if #templates > 0 then
-      return (templates[sent % #templates + 1]:gsub("{n}", run .. sent, 1))
-   end
-   return ready[sent % #ready + 1]
+   local place = sent % #texts + 1
+   return fresh[place] and texts[place]:gsub("{n}", run .. sent, 1) or texts[place]
 end
 
 function done(summary, latency, requests)

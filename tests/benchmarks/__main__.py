@@ -1,0 +1,126 @@
+"""`make bench`: load, start, drive in turn, print the table. See the README beside this file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import psutil
+
+from config import env
+from config.postgres import Cluster, embedded
+from tests.benchmarks import data, load, progress, servers, wrk
+from tests.benchmarks.report import Measured, Round, table
+from tests.benchmarks.scenarios import Form, Scenario, everything, growing, large, list_of
+from tests.benchmarks.wrk import Request
+from tests.service import ROOT, Service
+
+POSTS = (10_000, 100_000, 1_000_000)
+WARM_SECONDS = 1
+DEEP_PAGES = 999
+
+
+class Bench:
+    """All servers of one run."""
+
+    def __init__(self, cluster: Cluster, bare: servers.Bare, services: dict[Form, Service], seconds: int) -> None:
+        self.connection = data.connect(cluster.url)
+        self.postgres = psutil.Process(int((cluster.folder / "postmaster.pid").read_text().partition("\n")[0]))
+        self.bare, self.services, self.seconds = bare, services, seconds
+
+    def measure(self, scenarios: Iterable[Scenario], *, rounds: int) -> list[Measured]:
+        """Round after round, the bare application and the service in turn."""
+        rows = []
+        for scenario in scenarios:
+            if scenario.form not in self.services:
+                continue
+            row = Measured(scenario, [], [])
+            for number in range(rounds):
+                if scenario.on_bare:
+                    row.bare.append(self._run(self.bare.port, psutil.Process(self.bare.process.pid), scenario))
+                row.ours.append(self._serve(scenario))
+                progress.show(scenario.name, number + 1, rounds)
+            rows.append(row)
+        return rows
+
+    def _serve(self, scenario: Scenario) -> Round:
+        service = self.services[scenario.form]
+        assert service.process
+        return self._run(service.port, psutil.Process(service.process.pid), scenario)
+
+    def _run(self, port: int, server: psutil.Process, scenario: Scenario) -> Round:
+        data.forget_writes(self.connection)
+        wrk.run(port, scenario.requests, seconds=WARM_SECONDS)
+        data.forget_writes(self.connection)
+        before = servers.processor_seconds(server) + servers.processor_seconds(self.postgres)
+        result = wrk.run(port, scenario.requests, seconds=self.seconds)
+        used = servers.processor_seconds(server) + servers.processor_seconds(self.postgres) - before
+        return Round(result, used / max(1.0, result.rate * self.seconds) * 1e6)
+
+
+def etag_of(service: Service, request: Request) -> str:
+    from urllib.request import urlopen
+
+    with urlopen(service.base_url + request.path) as answer:
+        return str(answer.headers["ETag"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("--posts", type=int, default=POSTS[-1], help="how many (default 1,000,000)")
+    parser.add_argument("--seconds", type=int, default=10, help="of each round (default 10)")
+    parser.add_argument("--rounds", type=int, default=3, help="of which the median counts (default 3)")
+    asked = parser.parse_args()
+    wrk.require()
+    home = env.folder("BENCH_DIR", ROOT / ".data" / "benchmark")
+    os.environ |= servers.SECRETS | {"DJANGO_SETTINGS_MODULE": "config.settings", "STATEMENT_TIMEOUT": "0"}
+    cluster = embedded(home)
+    cluster.start()
+    os.environ["DATABASE_URL"] = cluster.url
+    try:
+        met = bench(cluster, home, asked)
+    finally:
+        cluster.stop()
+    sys.exit(0 if met else 1)
+
+
+def bench(cluster: Cluster, home: Path, asked: argparse.Namespace) -> bool:
+    import django
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("migrate", verbosity=0)
+    stages = [posts for posts in POSTS if posts <= asked.posts] or [asked.posts]
+    with data.connect(cluster.url) as connection:
+        load.load(connection, stages[0])
+    with servers.running(home, cluster.url) as (bare, services):
+        run = Bench(cluster, bare, services, asked.seconds)
+        grown = _grow(run, stages)
+        etag = etag_of(services[Form.PLAIN], list_of(0))
+        pages = stages[-1] // data.POSTS_A_PAGE
+        rows = run.measure(everything(run.connection, pages=pages, etag=etag), rounds=asked.rounds)
+        text, met = table(rows)
+        sys.stdout.write(f"\n{text}\n\n{grown}\n\n")
+        for form, service in services.items():
+            sys.stdout.write(f"memory of a worker, {form}: {servers.memory(service)} MB\n")
+    return met
+
+
+def _grow(run: Bench, stages: list[int]) -> str:
+    """The same requests with more and more posts, then on the large things."""
+    lines = []
+    for posts in stages:
+        load.load(run.connection, posts)
+        rows = run.measure(growing(pages=posts // data.POSTS_A_PAGE), rounds=1)
+        lines += [f"{posts:>9,} posts: {row.scenario.name:<40}{row.rate:>8,.0f} a second" for row in rows]
+    load.load_large(run.connection)
+    deep = data.deep_cursor(run.connection, page=data.BIG, pages=DEEP_PAGES)
+    rows = run.measure(large(run.connection, deep), rounds=1)
+    return "\n".join([*lines, *(f"{row.scenario.name:<56}{row.rate:>8,.0f} a second" for row in rows)])
+
+
+if __name__ == "__main__":
+    main()

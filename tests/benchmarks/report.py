@@ -1,0 +1,71 @@
+"""The table of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+
+from tests.benchmarks.scenarios import Scenario
+from tests.benchmarks.wrk import Result
+
+HEAD = ("scenario", "a second", "p50 ms", "p99 ms", "bytes", "cpu µs", "bare", "bare µs", "ratio", "wanted")
+LINE = "{:<28}{:>10}{:>9}{:>9}{:>8}{:>8}{:>9}{:>9}{:>8}{:>8}  {}"
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One run of wrk, and the processor time that server and PostgreSQL took for one request, in microseconds."""
+
+    result: Result
+    processor: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    scenario: Scenario
+    ours: list[Round]
+    bare: list[Round]
+
+    @property
+    def rate(self) -> float:
+        return median(each.result.rate for each in self.ours)
+
+
+def table(rows: list[Measured]) -> tuple[str, bool]:
+    """(the text, whether every ratio is met)."""
+    rates = {row.scenario.name: row.rate for row in rows}
+    lines, met = [LINE.format(*HEAD, "")], True
+    for row in rows:
+        ratio = _ratio(row, rates)
+        wanted = row.scenario.at_least
+        fails = wanted is not None and (ratio is None or ratio < wanted)
+        met = met and not fails
+        lines.append(_line(row, ratio, "FAILS" if fails else ""))
+    return "\n".join(lines), met
+
+
+def _ratio(row: Measured, rates: dict[str, float]) -> float | None:
+    """Of the same round where the bare application is the measure: what else runs on the machine cancels out."""
+    if row.scenario.of:
+        return row.rate / rates[row.scenario.of]
+    pairs = zip(row.ours, row.bare, strict=True) if row.bare else ()
+    ratios = [ours.result.rate / bare.result.rate for ours, bare in pairs]
+    return median(ratios) if ratios else None
+
+
+def _line(row: Measured, ratio: float | None, verdict: str) -> str:
+    ours = sorted(row.ours, key=lambda each: each.result.rate)[len(row.ours) // 2]
+    failed = sum(each.result.failed for each in row.ours + row.bare)
+    return LINE.format(
+        row.scenario.name,
+        f"{row.rate:,.0f}",
+        f"{ours.result.p50 / 1000:.1f}",
+        f"{ours.result.p99 / 1000:.1f}",
+        ours.result.size,
+        f"{median(each.processor for each in row.ours):,.0f}",
+        f"{median(each.result.rate for each in row.bare):,.0f}" if row.bare else "",
+        f"{median(each.processor for each in row.bare):,.0f}" if row.bare else "",
+        "" if ratio is None else f"{ratio:.2f}",
+        "" if row.scenario.at_least is None else f"{row.scenario.at_least:.2f}",
+        f"{verdict} {failed} answers failed" if failed else verdict,
+    ).rstrip()

@@ -1,0 +1,117 @@
+"""What is measured: which requests, on which form of the server, against which ratio."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import orjson
+import psycopg
+
+from tests.benchmarks import data
+from tests.benchmarks.wrk import Request
+
+SAMPLE = 10_000
+REPLAYED = 500
+MIXED_READS = 99
+HOT, CREATE = "hot list", "createMessage"
+JSON = {"Content-Type": "application/json"}
+TEXT = "A new post, number {}, about as long as what people write below an article when they have a moment to spare."
+
+
+class Form(StrEnum):
+    """How the server under test runs: as `make run` does, without answers kept in memory, with Redis."""
+
+    PLAIN = "as make run"
+    NOTHING_KEPT = "nothing kept"
+    REDIS = "with Redis"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """`at_least` times the rate of the bare application on the same requests, or of the service's own scenario `of`."""
+
+    name: str
+    form: Form
+    requests: list[Request]
+    at_least: float | None = None
+    of: str = ""
+    on_bare: bool = True
+
+
+def list_of(page: int | str, headers: Mapping[str, str] | None = None, query: str = "") -> Request:
+    return Request(f"/api/messages?pageId={data.page_id(page)}{query}", headers=headers)
+
+
+def everything(connection: psycopg.Connection, *, pages: int, etag: str) -> Iterator[Scenario]:
+    """In the order of the table. `etag` is what the hot list has."""
+    order = random.Random(1)
+    somewhere = [order.randrange(pages) for _ in range(SAMPLE)]
+    posts = data.some_posts(connection, SAMPLE)
+    hot, held = [list_of(0)], [list_of(0, {"If-None-Match": etag})]
+    keyed = [_post(agent, somewhere[agent % SAMPLE], key="{n}") for agent in range(1, data.AGENTS + 1)]
+    replays = [_post(agent, somewhere[agent], key="again") for agent in range(1, REPLAYED + 1)]
+    mixed = [each for write in keyed[::100] for each in [*hot * MIXED_READS, write]]
+    config = [Request(f"/api/embeds/config/{data.EMBED_ID}")]
+    reactions = [Request(f"/v1/reactions/{post}") for post in posts]
+    loved = [_reaction(agent, posts[agent % SAMPLE]) for agent in range(1, data.AGENTS + 1)]
+
+    yield Scenario("list, spread over all pages", Form.NOTHING_KEPT, [list_of(page) for page in somewhere], 0.40)
+    yield Scenario("one message", Form.NOTHING_KEPT, [Request(f"/api/messages/{post}") for post in posts], 0.40)
+    yield Scenario("reactions of a post", Form.NOTHING_KEPT, reactions, on_bare=False)
+    yield Scenario("embed config", Form.NOTHING_KEPT, config)
+    yield Scenario(HOT, Form.PLAIN, hot, 4.0)
+    yield Scenario("hot list, 304", Form.PLAIN, held, 4.0)
+    yield Scenario("embed config, hot", Form.PLAIN, config)
+    yield Scenario("99 hot lists, 1 post", Form.PLAIN, mixed, 0.6, of=HOT, on_bare=False)
+    yield Scenario("hot list, Redis", Form.REDIS, hot, 2.0)
+    yield Scenario("hot list, 304, Redis", Form.REDIS, held, 2.0)
+    yield Scenario(CREATE, Form.PLAIN, keyed, 0.50)
+    yield Scenario("createMessage without key", Form.PLAIN, [_without_key(post) for post in keyed])
+    yield Scenario("replay", Form.PLAIN, replays, 2.0, of=CREATE)
+    yield Scenario("addReaction", Form.PLAIN, loved)
+
+
+def growing(*, pages: int) -> Iterator[Scenario]:
+    """What must stay as quick however much there is."""
+    order = random.Random(2)
+    somewhere = [order.randrange(pages) for _ in range(SAMPLE)]
+    keyed = [_post(agent, somewhere[agent % SAMPLE], key="{n}") for agent in range(1, data.AGENTS + 1)]
+    yield Scenario("list", Form.NOTHING_KEPT, [list_of(page) for page in somewhere], on_bare=False)
+    yield Scenario("createMessage", Form.NOTHING_KEPT, keyed, on_bare=False)
+
+
+def large(connection: psycopg.Connection, deep: str) -> Iterator[Scenario]:
+    """The large things. `deep` is the cursor of the thousandth page of the page with 50,000 posts."""
+    answered, loved = data.only_post(connection, data.THREAD), data.only_post(connection, data.LOVED)
+    reactions = [_reaction(agent, loved) for agent in range(1, data.AGENTS + 1)]
+    lists = {
+        "page of 50,000 posts": list_of(data.BIG),
+        "page of 50,000 posts, its 1,000th page": list_of(data.BIG, query=f"&cursor={deep}"),
+        "post with 10,000 replies": list_of(data.THREAD, query=f"&parentId={answered}"),
+        "its page, with the top reply": list_of(data.THREAD, query="&includeTopReply=true"),
+        "post with 100,000 reactions": Request(f"/v1/reactions/{loved}"),
+    }
+    for name, request in lists.items():
+        yield Scenario(name, Form.NOTHING_KEPT, [request], on_bare=False)
+    yield Scenario("a reaction more to that post", Form.NOTHING_KEPT, reactions, on_bare=False)
+
+
+def _post(agent: int, page: int, *, key: str) -> Request:
+    body = orjson.dumps({"pageId": data.page_id(page), "content": TEXT.format(agent)})
+    return Request("/api/messages", "POST", _credential(agent) | {"Idempotency-Key": key}, body)
+
+
+def _without_key(post: Request) -> Request:
+    headers = {name: value for name, value in (post.headers or {}).items() if name != "Idempotency-Key"}
+    return Request(post.path, post.method, headers, post.body)
+
+
+def _reaction(agent: int, post: object) -> Request:
+    return Request("/v1/reactions", "POST", _credential(agent), orjson.dumps({"messageId": str(post), "emoji": "👍"}))
+
+
+def _credential(agent: int) -> dict[str, str]:
+    return JSON | {"Authorization": f"Bearer {data.token(agent)}"}

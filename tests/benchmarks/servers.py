@@ -1,0 +1,90 @@
+"""The servers of one run, all on one database: the bare application, and the service in each of its forms."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import psutil
+
+from tests.benchmarks.scenarios import Form
+from tests.service import ROOT, Service, free_port
+
+SECRETS = {name: name.lower() + "-of-the-benchmark-" + "0" * 40 for name in ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER")}
+START_SECONDS = 30
+
+
+class Bare:
+    """The bare application on the service's own server."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self.port = free_port()
+        command = [sys.executable, "-m", "tests.benchmarks.bare_server"]
+        self.process = subprocess.Popen(command, cwd=ROOT, env=environment | {"PORT": str(self.port)})
+        _wait_for(self.port)
+
+    def close(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+
+
+@contextmanager
+def running(home: Path, database_url: str) -> Iterator[tuple[Bare, dict[Form, Service]]]:
+    """Everything up and warm; Redis too, where there is one (REDIS_URL, or a redis-server on PATH)."""
+    environment = SECRETS | {"DATABASE_URL": database_url}
+    with ExitStack() as stack:
+        forms = {Form.PLAIN: {}, Form.NOTHING_KEPT: {"KEPT_ANSWER_MEGABYTES": "0"}}
+        redis_url = os.environ.get("REDIS_URL") or _start_redis(stack)
+        if redis_url:
+            forms[Form.REDIS] = {"REDIS_URL": redis_url}
+        bare = Bare({**os.environ, **environment, "DATA_DIR": str(home / "bare")})
+        stack.callback(bare.close)
+        services = {}
+        for form, special in forms.items():
+            folder = home / form.name.lower()
+            folder.mkdir(parents=True, exist_ok=True)
+            services[form] = service = Service(folder, **environment, **special)
+            service.start()
+            stack.callback(service.stop)
+        yield bare, services
+
+
+def memory(service: Service) -> int:
+    """Megabytes of the larger worker."""
+    return max(worker.memory_info().rss for worker in service.workers()) // 2**20
+
+
+def processor_seconds(process: psutil.Process) -> float:
+    """What a server has used so far, all its processes together."""
+    return sum(sum(each.cpu_times()[:2]) for each in [process, *process.children(recursive=True)])
+
+
+def _start_redis(stack: ExitStack) -> str | None:
+    if shutil.which("redis-server") is None:
+        return None
+    port = free_port()
+    command = ["redis-server", "--port", str(port), "--save", "", "--appendonly", "no"]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    stack.callback(server.terminate)
+    _wait_for(port)
+    return f"redis://127.0.0.1:{port}/0"
+
+
+def _wait_for(port: int) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+        else:
+            return
