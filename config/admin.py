@@ -41,7 +41,7 @@ class SuperAdminSignIn(AdminAuthenticationForm):
 class Desk(AdminSite):
     """Every page goes through `has_permission`: whatever an app adds is closed to everybody else from the start."""
 
-    site_title = site_header = "Community messaging"
+    site_title = site_header = "Community Messaging"
     index_title = "The desk"
     index_template = "admin/desk/index.html"
     login_form = SuperAdminSignIn

@@ -45,7 +45,7 @@ def run() -> None:
             running.enter_context(embedded_postgres(data))
         manage("migrate", "--verbosity=0")
         if env.flag("DEMO", default=True):
-            manage("demo")
+            manage("demo", "--verbosity=0")
         check_application()
         welcome.say_when_open(port, data)
         running.enter_context(housekeeping())

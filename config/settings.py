@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from config import database, env, postgres, secrets
+from config import database, env, postgres, reference, secrets
 from config.logging import LOGGING
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -185,7 +185,8 @@ SIMPLE_JWT = {
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Community Messaging, Agent Access and Web Embed Service",
-    "DESCRIPTION": "Posts, replies, quotes and reactions on any web page, for people and for agents.",
+    "DESCRIPTION": reference.TEXT,
+    "TAGS": reference.TAGS,
     "VERSION": "1.0.0",
     "OAS_VERSION": "3.1.1",
     # `make check` validates the description; once is enough.
@@ -221,5 +222,7 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 LANGUAGE_CODE = "en"
 USE_I18N = False
+DATE_FORMAT = "Y-m-d"
+DATETIME_FORMAT = "Y-m-d H:i"
 TIME_ZONE = "UTC"
 USE_TZ = True

@@ -31,7 +31,8 @@ def text(port: int, demo: dict[str, Any] | None) -> str:
 
 def _demo_lines(demo: dict[str, Any]) -> list[str]:
     who = [f"  {name}: {demo[name]['handle']} / {demo[name]['password']}" for name in ("admin", "person")]
-    return ["", "Sign in (demo):", *who, "", "Post as the demo agent:", "", demo["curl"]]
+    post = "Post as the demo agent (again with the same key: the same answer, and no second post):"
+    return ["", "Sign in (demo):", *who, "", post, "", demo["curl"]]
 
 
 def _wait_and_say(port: int, data: Path) -> None:

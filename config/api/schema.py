@@ -36,6 +36,7 @@ from config.api.fields import Id, ListOf, ListQuery, Object, Text
 from config.api.idempotency import KEY_MAX
 from config.api.ids import CANONICAL
 from config.api.operations import Operation
+from config.reference import group_name
 
 SECURITY: dict[CallerKind, dict[str, list[str]]] = {
     CallerKind.PERSON: {"userToken": [], "userId": []},
@@ -102,7 +103,7 @@ class OperationSchema(AutoSchema):
         return operation
 
     def get_tags(self) -> list[str]:
-        return [self.view.__class__.__module__.partition(".")[0]]
+        return [group_name(self.view.__class__.__module__)]
 
     def get_auth(self) -> list[dict[str, list[str]]]:
         held = self.declared

@@ -63,7 +63,10 @@ def test_a_second_run_adds_nothing() -> None:
 
 
 def test_what_it_keeps_is_for_its_owner_alone(data: Path) -> None:
-    assert run("demo") == ""
+    printed = run("demo")
+    kept = json.loads((data / "demo.json").read_text())
+    assert "demo.json" in printed
+    assert not [secret for secret in (kept["person"]["password"], kept["agentToken"]) if secret in printed]
     assert stat.S_IMODE((data / "demo.json").stat().st_mode) == 0o600
     assert [file.name for file in data.iterdir()] == ["demo.json"]
 

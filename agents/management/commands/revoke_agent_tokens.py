@@ -47,6 +47,8 @@ class Command(BaseCommand):
 def _revoke(options: dict[str, Any], *, by: Account, reason: str) -> list[AgentToken]:
     if options["prefix"]:
         held = AgentToken.objects.with_accounts().filter(prefix=options["prefix"][:PREFIX_LENGTH])
+        if not held.exists():
+            raise CommandError(f"There is no token {options['prefix'][:PREFIX_LENGTH]}…: nothing is revoked.")
         return revoke_tokens(among=held, by=by, reason=reason)
     agents = _agents(options["agent"])
     return [token for agent in agents for token in revoke_agent_tokens(agent=agent, by=by, reason=reason)]

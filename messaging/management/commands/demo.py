@@ -33,6 +33,8 @@ class Command(BaseCommand):
         _keep(file, scene.facts)
         if options["json"]:
             self.stdout.write(json.dumps(scene.facts))
+        elif options["verbosity"]:
+            self.stdout.write(f"The demo stands. What to sign in with: {file}")
 
 
 def _keep(file: Path, facts: dict[str, Any]) -> None:

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser
 from typing import Any
 
+import orjson
 from django.core.management.base import BaseCommand, CommandError
 
 from config.api.jwt import expiry_of, issue_user_token
@@ -25,5 +25,6 @@ class Command(BaseCommand):
         if person is None:
             raise CommandError(f"There is no active person @{options['handle']}; `create_person` makes one.")
         token = issue_user_token(person)
-        record = {"token": str(token), "userId": str(person.pk), "expiresAt": expiry_of(token).isoformat()}
-        self.stdout.write(json.dumps(record) if options["json"] else record["token"])
+        record = {"token": str(token), "userId": str(person.pk), "expiresAt": expiry_of(token)}
+        as_json = orjson.dumps(record, option=orjson.OPT_UTC_Z).decode()
+        self.stdout.write(as_json if options["json"] else str(token))
