@@ -4,6 +4,7 @@ import io
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from messaging.accounts import sign_in
 from messaging.models import Account
@@ -34,6 +35,16 @@ def test_it_prints_the_person_it_made() -> None:
 def test_the_least_is_a_handle() -> None:
     assert run_json("create_person", "ada_l")["name"] == "ada_l"
     assert not Account.objects.get().has_usable_password()
+
+
+def test_the_same_password_again_signs_nobody_out() -> None:
+    run_json("create_person", "ada_l", "--password", PASSWORD, "--super-admin")
+    session = Client()
+    assert session.login(handle="ada_l", password=PASSWORD)
+    run_json("create_person", "ada_l", "--password", PASSWORD)
+    assert session.get("/admin/").status_code == 200
+    run_json("create_person", "ada_l", "--password", f"{PASSWORD} another")
+    assert session.get("/admin/").status_code == 302, "a new one does"
 
 
 def test_again_it_sets_what_is_given_and_leaves_the_rest() -> None:
