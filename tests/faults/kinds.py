@@ -13,11 +13,13 @@ from pathlib import Path
 import psutil
 import psycopg
 
+from config.postgres import SOCKET_NAME
 from tests.faults import slow
 from tests.faults.stage import SERVICE_NAME, Stage, freeze, thaw
 
 Fault = Callable[[Stage], None]
 HOLD_SECONDS = 0.5
+CONNECTIONS_AT_ONCE = 30
 TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
 
 
@@ -84,15 +86,17 @@ def backend_killed(stage: Stage) -> None:
 
 
 def connections_exhausted(stage: Stage) -> None:
-    """Somebody else holds every connection that PostgreSQL gives."""
+    """Somebody takes every connection that falls free, and says nothing on it."""
+    address = str(stage.service.cluster.socket_folder / SOCKET_NAME)
     with ExitStack() as held:
-        first = held.enter_context(_connection(stage))
+        administrator = held.enter_context(_connection(stage))
         end = time.monotonic() + HOLD_SECONDS
         while time.monotonic() < end:
-            try:
-                held.enter_context(_connection(stage))
-            except psycopg.OperationalError:
-                first.execute(TERMINATE, [SERVICE_NAME])
+            for _ in range(CONNECTIONS_AT_ONCE):
+                silent = held.enter_context(socket.socket(socket.AF_UNIX))
+                with suppress(OSError):
+                    silent.connect(address)
+            administrator.execute(TERMINATE, [SERVICE_NAME])
 
 
 def tables_locked(stage: Stage) -> None:
