@@ -14,7 +14,7 @@ from hypothesis.stateful import invariant, precondition, rule
 from config.api.idempotency import KEPT_DAYS
 from config.api.models import LedgerEntry, StoredResponse
 from messaging.models import Message
-from tests.agents_at_work import working_agent
+from tests.agents.factories import agent_with_token
 from tests.api import Answer
 from tests.factories import PageFactory
 from tests.fuzz.machines import ServiceMachine, run
@@ -42,7 +42,7 @@ class Kept:
 class Keys(ServiceMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.agents = [working_agent() for _ in range(ACCOUNTS)]
+        self.agents = [agent_with_token() for _ in range(ACCOUNTS)]
         self.page: Any = PageFactory()
         self.kept: dict[Slot, Kept] = {}
         self.written = 0

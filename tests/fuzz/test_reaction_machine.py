@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
-from tests.agents_at_work import working_agent
+from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.factories import MessageFactory, PersonFactory
 from tests.fuzz.machines import ServiceMachine, run
@@ -24,7 +24,7 @@ class Reactions(ServiceMachine):
     def __init__(self) -> None:
         super().__init__()
         people = [Api.as_person(PersonFactory()) for _ in range(PEOPLE)]
-        self.callers = people + [working_agent().api for _ in range(CALLERS - PEOPLE)]
+        self.callers = people + [agent_with_token().api for _ in range(CALLERS - PEOPLE)]
         posts: list[Any] = [MessageFactory() for _ in range(POSTS)]
         self.posts = [str(post.pk) for post in posts]
         # (caller, post): (emoji, id of the reaction)

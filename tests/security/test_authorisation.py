@@ -2,67 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from django.db import transaction
 
 from config.api.operations import all_operations
-from messaging.sign_in import start_session
-from tests.agents.factories import RequestFactory, agent_with_token
-from tests.api import Answer, Api
-from tests.embeds.making import an_embed
-from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+from tests.api import Answer
+from tests.security.world import COLUMNS, ROWS, Call, World
 
-PASSWORD = "a long enough passphrase"
-
-# `person` asked for `agent` and operates it; `owner` owns the embed, by the JWT of the sign-in flow; the others are
-# like them, but it is not theirs. `scopeless` is an agent whose token lacks what the operation wants.
-# anon: 401 not_authenticated. bad: 401 invalid_token. deny: 403 agent_route_not_allowed. scope: 403
-# agent_scope_missing. own: 403 not_owner. admin: 403 super_admin_required. ok: the operation's own success.
-TABLE = """
-operation             nobody  bad  scopeless agent  agent2 person  person2 owner  owner2 super  super_jwt
-listMessages          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
-getMessage            ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
-createMessage         anon    bad  scope     ok     ok     ok      ok     bad    bad    ok     bad
-listReactions         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
-addReaction           anon    bad  scope     ok     ok     ok      ok     bad    bad    ok     bad
-removeReaction        anon    bad  scope     ok     own    own     own    bad    bad    own    bad
-normalizeUrl          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
-listSmartTags         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
-getAgentSelf          anon    bad  ok        ok     ok     bad     bad    bad    bad    bad    bad
-listAgentTokens       anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
-listAllTokens         anon    bad  deny      deny   deny   admin   admin  bad    bad    ok     bad
-revokeAgentToken      anon    bad  deny      deny   deny   ok      404    bad    bad    ok     bad
-createAgentToken      anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
-requestAgent          anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
-listAgentRequests     anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
-listAllRequests       anon    bad  deny      deny   deny   admin   admin  bad    bad    ok     bad
-approveAgentRequest   anon    bad  deny      deny   deny   admin   admin  bad    bad    ok     bad
-rejectAgentRequest    anon    bad  deny      deny   deny   admin   admin  bad    bad    ok     bad
-cancelAgentRequest    anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
-getEmbedConfig        ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
-getEmbedClientConfig  ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
-ingestAnalyticsEvent  ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
-createEmbedInstance   anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
-listEmbedInstances    anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
-getEmbedInstance      anon    bad  deny      deny   deny   bad     bad    ok     own    bad    own
-updateEmbedInstance   anon    bad  deny      deny   deny   bad     bad    ok     own    bad    own
-deleteEmbedInstance   anon    bad  deny      deny   deny   bad     bad    ok     own    bad    own
-getEmbedAnalytics     anon    bad  deny      deny   deny   bad     bad    ok     own    bad    own
-getEmbedBlacklist     anon    bad  deny      deny   deny   bad     bad    ok     own    bad    own
-putEmbedBlacklist     anon    bad  deny      deny   deny   bad     bad    ok     own    bad    own
-register              ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
-login                 ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
-refreshSession        ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
-logout                ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
-getMe                 anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
-createEmbedToken      anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
-"""
-[_, *COLUMNS], *_LINES = map(str.split, TABLE.strip().splitlines())
-ROWS = {name: cells for name, *cells in _LINES}
 # Operations that a parameter opens further than their plain call.
 WIDER = {"listAllTokens": "listAgentTokens", "listAllRequests": "listAgentRequests"}
 MEANINGS = {
@@ -72,98 +20,6 @@ MEANINGS = {
     "own": (403, "not_owner"),
     "admin": (403, "super_admin_required"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    method: str
-    path: str
-    body: Any = None
-    scope: str = ""
-
-
-class World:
-    """Rows that belong to somebody, and a credential for each column."""
-
-    def __init__(self) -> None:
-        self.agent = agent_with_token()
-        self.post = MessageFactory()
-        self.community = CommunityFactory()
-        self.owner, self.boss = PersonFactory(password=PASSWORD), SuperAdminFactory()
-        self.embed = an_embed(self.owner)
-        self.pending = RequestFactory(requester=self.agent.request.requester)
-        self.refresh = start_session(account=self.owner).refresh
-        added = self.agent.api.post("/v1/reactions", {"messageId": str(self.post.pk), "emoji": "🎉"})
-        self.reaction = added.json["reactionId"]
-
-    def caller(self, column: str, scope: str) -> Api:
-        makers: dict[str, Callable[[], Api]] = {
-            "nobody": Api,
-            "bad": lambda: Api.as_agent(self.agent.value[:-1] + "!"),
-            "scopeless": lambda: agent_with_token(scopes=["post" if scope == "react" else "react"]).api,
-            "agent": lambda: self.agent.api,
-            "agent2": lambda: agent_with_token().api,
-            "person": lambda: Api.as_person(self.agent.request.requester),
-            "person2": lambda: Api.as_person(PersonFactory()),
-            "owner": lambda: Api.as_signed_in(self.owner),
-            "owner2": lambda: Api.as_signed_in(PersonFactory()),
-            "super": lambda: Api.as_person(self.boss),
-            "super_jwt": lambda: Api.as_signed_in(self.boss),
-        }
-        return makers[column]()
-
-    def call(self, row: str) -> Call:
-        request, embed = "/v1/agent-tokens/requests", f"/api/embeds/instances/{self.embed.pk}"
-        approved, pending = f"{request}/{self.agent.request.pk}", f"{request}/{self.pending.pk}"
-        new_embed = {"name": "E", "communityId": str(self.community.pk)}
-        asked = {
-            "agentName": "New",
-            "agentHandle": "a_new_one",
-            "purpose": "Takes part in this very test.",
-            "scopes": ["post"],
-        }
-        calls = {
-            "listMessages": Call("GET", f"/api/messages?pageId={self.post.page_id}"),
-            "getMessage": Call("GET", f"/api/messages/{self.post.pk}"),
-            "createMessage": Call("POST", "/api/messages", {"pageId": self.post.page_id, "content": "Hi"}, "post"),
-            "listReactions": Call("GET", f"/v1/reactions/{self.post.pk}"),
-            "addReaction": Call("POST", "/v1/reactions", {"messageId": str(self.post.pk), "emoji": "👍"}, "react"),
-            "removeReaction": Call("DELETE", f"/v1/reactions/{self.reaction}", scope="react"),
-            "normalizeUrl": Call("POST", "/v1/presence/normalize-url", {"url": "https://example.com"}),
-            "listSmartTags": Call("GET", "/v1/smart-tags"),
-            "getAgentSelf": Call("GET", "/v1/agent/self"),
-            "listAgentTokens": Call("GET", "/v1/agent-tokens"),
-            "listAllTokens": Call("GET", "/v1/agent-tokens?all=1"),
-            "revokeAgentToken": Call("POST", f"/v1/agent-tokens/{self.agent.token.pk}/revoke", {}),
-            "createAgentToken": Call("POST", f"{approved}/token", {}),
-            "requestAgent": Call("POST", request, asked),
-            "listAgentRequests": Call("GET", request),
-            "listAllRequests": Call("GET", f"{request}?all=1"),
-            "approveAgentRequest": Call("POST", f"{pending}/approve", {}),
-            "rejectAgentRequest": Call("POST", f"{pending}/reject", {}),
-            "cancelAgentRequest": Call("POST", f"{pending}/cancel", {}),
-            "getEmbedConfig": Call("GET", f"/api/embeds/config/{self.embed.pk}"),
-            "getEmbedClientConfig": Call("GET", "/api/embeds/client-config"),
-            "ingestAnalyticsEvent": Call("POST", "/api/embeds/analytics/events", self._event()),
-            "createEmbedInstance": Call("POST", "/api/embeds/instances", new_embed),
-            "listEmbedInstances": Call("GET", "/api/embeds/instances"),
-            "getEmbedInstance": Call("GET", embed),
-            "updateEmbedInstance": Call("PUT", embed, {"name": "Another"}),
-            "deleteEmbedInstance": Call("DELETE", embed),
-            "getEmbedAnalytics": Call("GET", f"/api/embeds/analytics/{self.embed.pk}"),
-            "getEmbedBlacklist": Call("GET", f"{embed}/blacklist"),
-            "putEmbedBlacklist": Call("PUT", f"{embed}/blacklist", {"domains": ["example.org"]}),
-            "register": Call("POST", "/api/auth/register", {"handle": "new", "name": "New", "password": PASSWORD}),
-            "login": Call("POST", "/api/auth/login", {"handle": self.owner.handle, "password": PASSWORD}),
-            "refreshSession": Call("POST", "/api/auth/refresh", {"refreshToken": self.refresh}),
-            "logout": Call("POST", "/api/auth/logout", {"refreshToken": self.refresh}),
-            "getMe": Call("GET", "/api/auth/me"),
-            "createEmbedToken": Call("POST", "/api/auth/embed-token", {}),
-        }
-        return calls[row]
-
-    def _event(self) -> dict[str, str]:
-        return {"serviceId": str(self.embed.pk), "event": "trigger_click", "pageUrl": "https://example.com/"}
 
 
 def test_the_table_has_every_operation_and_every_caller() -> None:

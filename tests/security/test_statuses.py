@@ -1,0 +1,143 @@
+"""Every status that the document promises really comes: for each operation, each of its refusals is brought about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test import override_settings
+
+from config.api.idempotency import KeyedWrite
+from tests.api import Answer, Api
+from tests.openapi import document
+from tests.security.world import COLUMNS, ROWS, Call, World
+
+MISSING = "0199f000-0000-7000-8000-000000000000"
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
+# Whose calls are the same account's each time.
+CALLERS = ("person", "owner", "super", "agent", "nobody")
+OPERATIONS = {
+    operation["operationId"]: operation for methods in document()["paths"].values() for operation in methods.values()
+}
+# 503 of every operation: tests/kernel/test_layers.py. 304: the tests of reads.
+ELSEWHERE = {"503", "304"}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One call of an operation that succeeds, and whoever may make it."""
+
+    world: World
+    call: Call
+    column: str
+
+    @property
+    def api(self) -> Api:
+        return self.world.caller(self.column, self.call.scope)
+
+    def send(self, api: Api | None = None, **changes: Any) -> Answer:
+        sent = {"method": self.call.method, "path": self.call.path} | changes
+        if self.call.body is not None and "raw" not in changes:
+            sent.setdefault("body", self.call.body)
+        return (api or self.api).send(**sent)
+
+
+def bad_request(case: Case) -> Answer:
+    if case.call.method != "GET":
+        return case.send(raw=b"{")
+    separator = "&" if "?" in case.call.path else "?"
+    return case.send(path=f"{case.call.path}{separator}limit=x&from=x")
+
+
+def not_authenticated(case: Case) -> Answer:
+    return case.send(Api.as_agent("cag_nonsense"))
+
+
+def forbidden(case: Case) -> Answer:
+    """An agent where none may be; elsewhere a person under another's id."""
+    if case.call.path.startswith("/api/auth/"):
+        return case.send(case.world.agent.api)
+    somebody = Api.as_person(case.world.owner)
+    return case.send(Api(somebody.credentials | {"X-User-Id": MISSING}))
+
+
+def not_found(case: Case) -> Answer:
+    """The same call about something that is not there."""
+    if UUID.search(case.call.path):
+        return case.send(path=UUID.sub(MISSING, case.call.path))
+    missing = {name: MISSING for name, value in case.call.body.items() if UUID.fullmatch(str(value))}
+    return case.send(body=case.call.body | (missing or {"communityId": MISSING}))
+
+
+def conflict(case: Case) -> Answer:
+    """The key is at work elsewhere; where no key is taken, the handle is."""
+    if case.column == "nobody":
+        return case.send(body=case.call.body | {"handle": case.world.owner.handle})
+    keyed = KeyedWrite.of(
+        account_id=case.world.account_id(case.column),
+        method=case.call.method,
+        path=case.call.path,
+        key="at work",
+        data=case.call.body,
+    )
+    with psycopg.connect(**connection.get_connection_params()) as elsewhere:
+        elsewhere.execute("SELECT pg_advisory_lock(%s)", [keyed.values["key_lock"]])
+        return case.send(key="at work")
+
+
+def length_required(case: Case) -> Answer:
+    return case.send(headers={"Transfer-Encoding": "chunked"}, raw=b"", content_type="")
+
+
+def too_large(case: Case) -> Answer:
+    return case.send(raw=b'{"a": "' + b"x" * 1_048_576 + b'"}')
+
+
+def unsupported(case: Case) -> Answer:
+    return case.send(raw=b"a,b", content_type="text/csv")
+
+
+def unprocessable(case: Case) -> Answer:
+    assert case.send(key="used").status < 300
+    with override_settings(IDEMPOTENCY_MISMATCH="reject"):
+        return case.send(key="used", body={"another": "body"})
+
+
+def too_many(case: Case) -> Answer:
+    nothing_goes = dict.fromkeys(settings.SOFT_THROTTLES, (0, 60))
+    with override_settings(SOFT_THROTTLES=nothing_goes):
+        return case.send(case.world.agent.api)
+
+
+REFUSALS: dict[str, Callable[[Case], Answer]] = {
+    "400": bad_request,
+    "401": not_authenticated,
+    "403": forbidden,
+    "404": not_found,
+    "409": conflict,
+    "411": length_required,
+    "413": too_large,
+    "415": unsupported,
+    "422": unprocessable,
+    "429": too_many,
+}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", sorted(OPERATIONS))
+def test_every_refusal_of_the_document_comes(name: str) -> None:
+    promised = sorted(status for status in OPERATIONS[name]["responses"] if status >= "300" and status not in ELSEWHERE)
+    assert len(promised) >= 3
+    assert [REFUSALS[status](_case(name)).status for status in promised] == [int(status) for status in promised]
+
+
+def _case(name: str) -> Case:
+    world = World()
+    column = next(column for column in CALLERS if ROWS[name][COLUMNS.index(column)] == "ok")
+    return Case(world, world.call(name), column)
