@@ -86,14 +86,9 @@ class World:
 
     def account_id(self, column: str) -> UUID:
         """Whose credential a column sends, of those that are the same at every call."""
-        found = {
-            "agent": self.agent.agent,
-            "person": self.agent.request.requester,
-            "owner": self.owner,
-            "super": self.boss,
-        }
-        account_id: UUID = found[column].pk
-        return account_id
+        person = self.agent.request.requester
+        found = {"agent": self.agent.account, "person": person, "owner": self.owner, "super": self.boss}
+        return found[column].pk
 
     def caller(self, column: str, scope: str) -> Api:
         makers: dict[str, Callable[[], Api]] = {
