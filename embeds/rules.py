@@ -27,7 +27,7 @@ class EmbedRule:
             raise CommunityMismatch(field="communityId", details="Not the community of the embed.")
         draft.source_embed = source.id
         # A reply goes where its parent is: a page's thread may hold posts of several communities.
-        if not draft.is_reply:
+        if draft.parent_id is None:
             draft.community_id = source.community_id
 
     def check(self, draft: Draft) -> None:

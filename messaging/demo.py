@@ -12,6 +12,7 @@ from config.api.callers import Caller, CallerKind
 from config.api.limits import Budget
 from messaging.accounts import ensure_person
 from messaging.models import Account, AccountKind, Community, Message
+from messaging.rules import Draft
 from messaging.services.communities import ensure_community
 from messaging.services.pages import normalize_url
 from messaging.services.posting import create_message
@@ -83,13 +84,8 @@ def conversation(scene: DemoScene) -> None:
 
 def _say(scene: DemoScene, author: Account, **fields: Any) -> dict[str, Any]:
     kind = CallerKind.AGENT if author.kind == AccountKind.AGENT else CallerKind.PERSON
-    return create_message(
-        caller=Caller(kind=kind, account=author),
-        budget=Budget(),
-        page_id=scene.page_id,
-        community_id=scene.community.pk,
-        **fields,
-    )
+    draft = Draft(author_kind=author.kind, page_id=scene.page_id, community_id=scene.community.pk, **fields)
+    return create_message(caller=Caller(kind=kind, account=author), budget=Budget(), draft=draft)
 
 
 def _person(facts: dict[str, Any], role: str, *, handle: str, name: str, is_superuser: bool) -> Account:

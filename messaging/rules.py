@@ -7,7 +7,7 @@ checked and may set it or refuse the source; `check` runs last before the limit 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol
 from uuid import UUID
@@ -22,17 +22,27 @@ from messaging.word_lists import compile_words
 
 @dataclass(slots=True)
 class Draft:
-    """A post on its way. `embed_id` is the raw `x-service-embed-id` header, `origin` the Origin header."""
+    """A post on its way, as it was sent. `embed_id` is the raw `x-service-embed-id` header, `origin` the Origin header.
+
+    What the checks find out stands below it: the embed it came through, and the community it goes to.
+    """
 
     author_kind: str
     page_id: str
-    community_id: UUID | None
-    content: str
-    anchor_text: str | None
-    payload: dict[str, Any] | None
-    is_reply: bool = False
+    content: str = ""
+    community_id: UUID | None = None
+    parent_id: UUID | None = None
+    quote_id: UUID | None = None
+    tag_type: str | None = None
+    payload: dict[str, Any] | None = None
+    anchor_text: str | None = None
+    context_anchor: dict[str, Any] | None = None
+    attachments: list[dict[str, str]] = field(default_factory=list)
+    language: str | None = None
+    source_app: str | None = None
     embed_id: str | None = None
     origin: str | None = None
+
     source_embed: UUID | None = None
     community: Community | None = None
 

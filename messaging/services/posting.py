@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +14,7 @@ from config.api.callers import Caller
 from config.api.errors import InvalidInput
 from config.api.ids import new_id
 from config.api.limits import Budget
-from config.api.sql import fetch_all
+from config.api.sql import Row, fetch_all
 from messaging import records, smart_tags
 from messaging.errors import (
     CommunityForbids,
@@ -47,78 +46,49 @@ INSERT = records.inserting(
 
 # No savepoint inside the transaction of a request: a refusal rolls back the whole of it anyway.
 @transaction.atomic(savepoint=False)
-def create_message(
-    *,
-    caller: Caller,
-    budget: Budget,
-    page_id: str,
-    content: str = "",
-    community_id: UUID | None = None,
-    parent_id: UUID | None = None,
-    quote_id: UUID | None = None,
-    tag_type: str | None = None,
-    payload: dict[str, Any] | None = None,
-    anchor_text: str | None = None,
-    context_anchor: dict[str, Any] | None = None,
-    attachments: list[dict[str, str]] | None = None,
-    language: str | None = None,
-    source_app: str | None = None,
-    embed_id: str | None = None,
-    origin: str | None = None,
-) -> dict[str, Any]:
+def create_message(*, caller: Caller, budget: Budget, draft: Draft) -> dict[str, Any]:
     """The record of the new post of `caller`, counted on what it answers. Each check raises its own refusal."""
-    author_kind = caller.account.kind
-    _check_fields(page_id, content, tag_type, payload, attachments, quote_id)
-    place = find_place(page_id=page_id, parent_id=parent_id, quote_id=quote_id)
+    _check_fields(draft)
+    place = find_place(page_id=draft.page_id, parent_id=draft.parent_id, quote_id=draft.quote_id)
     place.require_page()
-    caller.require_community(community_id)
-    draft = Draft(
-        author_kind=author_kind,
-        page_id=page_id,
-        community_id=community_id,
-        content=content,
-        anchor_text=anchor_text,
-        payload=payload,
-        is_reply=parent_id is not None,
-        embed_id=embed_id,
-        origin=origin,
-    )
+    caller.require_community(draft.community_id)
     for rule in content_rules():
         rule.prepare(draft)
-    draft.community = _community(draft.community_id, place, tag_type, author_kind)
+    draft.community = _community(draft, place)
     place.require_answered()
     for rule in content_rules():
         rule.check(draft)
     budget.require_places()
-    status = _first_status(draft.community, author_kind)
-    (row,) = fetch_all(
-        INSERT,
-        budget.values
-        | {
-            "id": new_id(),
-            "page_id": page_id,
-            "community_id": draft.community and draft.community.pk,
-            "author_id": caller.account.pk,
-            "author_kind": author_kind,
-            "parent_id": parent_id,
-            "quote_id": quote_id,
-            "status": status,
-            "content": content,
-            "tag_type": tag_type,
-            "payload": _json(payload),
-            "anchor_text": anchor_text,
-            "context_anchor": _json(context_anchor),
-            "attachments": _json(attachments or []),
-            "language": language,
-            "source_app": source_app,
-            "embed_id": draft.source_embed,
-            "now": timezone.now(),
-        },
-    )
+    return records.message_record(_insert(draft, author_id=caller.account.pk, budget=budget))
+
+
+def _insert(draft: Draft, *, author_id: UUID, budget: Budget) -> Row:
+    status = _first_status(draft)
+    values = {
+        "id": new_id(),
+        "page_id": draft.page_id,
+        "community_id": draft.community and draft.community.pk,
+        "author_id": author_id,
+        "author_kind": draft.author_kind,
+        "parent_id": draft.parent_id,
+        "quote_id": draft.quote_id,
+        "status": status,
+        "content": draft.content,
+        "tag_type": draft.tag_type,
+        "payload": _json(draft.payload),
+        "anchor_text": draft.anchor_text,
+        "context_anchor": _json(draft.context_anchor),
+        "attachments": _json(draft.attachments),
+        "language": draft.language,
+        "source_app": draft.source_app,
+        "embed_id": draft.source_embed,
+        "now": timezone.now(),
+    }
+    (row,) = fetch_all(INSERT, budget.values | values)
     if status == MessageStatus.PUBLISHED:
-        count_answer(parent_id=parent_id, quote_id=quote_id, by=1)
-        touch_message(page_id=page_id, message_id=row[0])
-    return records.message_record(row)
+        count_answer(parent_id=draft.parent_id, quote_id=draft.quote_id, by=1)
+        touch_message(page_id=draft.page_id, message_id=row[0])
+    return row
 
 
 def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int) -> None:
@@ -138,18 +108,11 @@ def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int) -> N
             touch_message(page_id=page_id, message_id=message_id)
 
 
-def _check_fields(
-    page_id: str,
-    content: str,
-    tag_type: str | None,
-    payload: dict[str, Any] | None,
-    attachments: Iterable[Any] | None,
-    quote_id: UUID | None,
-) -> None:
-    if not content.strip() and not tag_type and not attachments and quote_id is None:
+def _check_fields(draft: Draft) -> None:
+    if not (draft.content.strip() or draft.tag_type or draft.attachments or draft.quote_id):
         raise EmptyMessage(details="Send content, a smart tag, an attachment or a quote.")
-    _check_tag(tag_type, payload)
-    if not is_page_id(page_id):
+    _check_tag(draft.tag_type, draft.payload)
+    if not is_page_id(draft.page_id):
         raise UnknownPage
 
 
@@ -167,10 +130,11 @@ def _check_tag(tag_type: str | None, payload: dict[str, Any] | None) -> None:
         )
 
 
-def _community(community_id: UUID | None, place: Place, tag_type: str | None, author_kind: str) -> Community | None:
+def _community(draft: Draft, place: Place) -> Community | None:
     """The community a post goes to, once its rules allow the post."""
+    community_id = draft.community_id
     if place.has_parent:
-        if community_id is not None and community_id != place.parent_community_id:
+        if community_id not in (None, place.parent_community_id):
             raise CommunityMismatch(field="communityId", details="A reply belongs to the community of its parent.")
         community_id = place.parent_community_id
     if community_id is None:
@@ -178,13 +142,13 @@ def _community(community_id: UUID | None, place: Place, tag_type: str | None, au
     community = Community.objects.filter(pk=community_id).first()
     if community is None:
         raise CommunityNotFound
-    if not community.allows(author_kind=author_kind, tag_type=tag_type):
+    if not community.allows(author_kind=draft.author_kind, tag_type=draft.tag_type):
         raise CommunityForbids
     return community
 
 
-def _first_status(community: Community | None, author_kind: str) -> MessageStatus:
-    held_back = community is not None and community.holds_back(author_kind)
+def _first_status(draft: Draft) -> MessageStatus:
+    held_back = draft.community is not None and draft.community.holds_back(draft.author_kind)
     return MessageStatus.PENDING if held_back else MessageStatus.PUBLISHED
 
 

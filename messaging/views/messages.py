@@ -11,6 +11,7 @@ from config.api.responses import Response
 from config.api.views import ApiRequest, ApiView
 from messaging import errors, records
 from messaging.page_ids import is_page_id
+from messaging.rules import Draft
 from messaging.serializers import MessageListRecord, MessageRecord, MessagesQuery, NewMessage
 from messaging.services.posting import create_message
 from messaging.subjects import message_subject, page_subject
@@ -70,13 +71,13 @@ class MessagesView(ApiView):
     )
     def post(self, request: ApiRequest) -> Response:
         """Write a post, a reply (`parentId`) or a quote (`quoteId`)."""
-        record = create_message(
-            caller=request.caller,
-            budget=request.budget,
+        draft = Draft(
+            author_kind=request.caller.account.kind,
             embed_id=request.META.get("HTTP_X_SERVICE_EMBED_ID"),
             origin=request.META.get("HTTP_ORIGIN"),
             **self.body(NewMessage),
         )
+        record = create_message(caller=request.caller, budget=request.budget, draft=draft)
         return Response(record, status=201, headers={"Location": f"/api/messages/{record['id']}"})
 
 
