@@ -25,6 +25,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
     only on a sound.
     """
 
+    # Django's; its stubs do not know it.
+    health_check_done: bool
+
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         connection = super().get_new_connection(conn_params)
         connection.adapters.register_loader("timestamptz", TimeLoader)
