@@ -36,7 +36,9 @@ def test_add_one(desk: Client, boss: Account) -> None:
 
 def test_change_one_and_keep_why(desk: Client) -> None:
     community = CommunityFactory(name="Harbour", slug="harbour", people_may_post=False, blocked_words=["casino"])
-    assert "casino</textarea>" in read(desk, community)
+    shown = read(desk, community)
+    assert "casino</textarea>" in shown
+    assert f"<code>{community.pk}</code>" in shown, "an embed is made with it"
     sent = form(pre_moderation="agents", blocked_words="casino\npoker", reason="Gambling again.")
     assert desk.post(page(community), sent).status_code == 302
     community.refresh_from_db()
