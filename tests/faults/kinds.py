@@ -143,14 +143,14 @@ def slow_sockets(stage: Stage) -> None:
 
 
 def disk_full(stage: Stage) -> None:
-    with _ballast(stage.service.data / "ballast"):
+    with ballast(stage.service.data / "ballast"):
         time.sleep(2 * HOLD_SECONDS)
     # A log that cannot be written stops PostgreSQL for good; whoever runs it starts it again.
     stage.service.cluster.start()
 
 
 @contextmanager
-def _ballast(file: Path) -> Iterator[None]:
+def ballast(file: Path) -> Iterator[None]:
     """Fills the disk to the last byte."""
     with file.open("wb") as ballast:
         size = 1 << 20

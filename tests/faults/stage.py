@@ -19,9 +19,10 @@ import psycopg
 from tests.cast import Cast
 from tests.nginx import nginx_before
 from tests.redis_server import start_redis
-from tests.service import Service
+from tests.service import ROOT, Service
 
 SERVICE_NAME = "community-messaging"
+SETTINGS = {"DJANGO_SETTINGS_MODULE": "tests.faults.settings", "PYTHONPATH": str(ROOT)}
 
 
 @dataclass(slots=True)
@@ -53,7 +54,10 @@ class Stage:
 
 @contextmanager
 def a_stage(*, disk_bytes: int | None = None) -> Iterator[Stage]:
-    """Started, and cleared away afterwards. `disk_bytes`: its data lies on a file system of that size."""
+    """Started, and cleared away afterwards.
+
+    `disk_bytes`: its data lies on a file system of that size, and so does what its processes share, without a Redis.
+    """
     home = Path(tempfile.mkdtemp(prefix="cm-stage-"))
     with ExitStack() as running:
         running.callback(shutil.rmtree, home, ignore_errors=True)
@@ -62,7 +66,8 @@ def a_stage(*, disk_bytes: int | None = None) -> Iterator[Stage]:
         if disk_bytes is not None:
             running.enter_context(small_disk(home / "data", disk_bytes))
         redis = start_redis(home / "redis")
-        service = Service(home / "data", **_environment(home))
+        environment = {} if disk_bytes is not None else {"REDIS_URL": f"unix://{home}/redis/redis.sock"}
+        service = Service(home / "data", **SETTINGS, **environment)
         running.callback(service.close)
         service.start()
         proxy_port = running.enter_context(nginx_before(service.port))
@@ -91,11 +96,3 @@ def freeze(process: psutil.Process | subprocess.Popen[bytes]) -> None:
 
 def thaw(process: psutil.Process | subprocess.Popen[bytes]) -> None:
     process.send_signal(signal.SIGCONT)
-
-
-def _environment(home: Path) -> dict[str, str]:
-    return {
-        "DJANGO_SETTINGS_MODULE": "tests.faults.settings",
-        "REDIS_URL": f"unix://{home}/redis/redis.sock",
-        "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
-    }

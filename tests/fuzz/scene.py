@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.cast import Cast, Person
+from tests.faults.stage import SETTINGS
 from tests.remote import Remote
 from tests.service import ROOT, Service, running_service
 
@@ -42,16 +43,16 @@ class Scene:
 @contextmanager
 def a_scene() -> Iterator[Scene]:
     # One key for many bodies is what a generator sends: each has to be looked at.
-    environment = {"DJANGO_SETTINGS_MODULE": "tests.faults.settings", "IDEMPOTENCY_MISMATCH": "reject"}
-    with running_service(**environment, PYTHONPATH=str(ROOT)) as service:
+    with running_service(**SETTINGS, IDEMPOTENCY_MISMATCH="reject") as service:
         cast = Cast(service)
         owner, admin = cast.person(), cast.super_admin()
         callers = {
+            # First: its token lives a quarter of an hour.
+            "signed in": owner.signed_in,
             "nobody": {},
             "agent": {"Authorization": f"Bearer {cast.agent_token(owner)}"},
             "person": owner.user,
             "super admin": admin.user,
-            "signed in": owner.signed_in,
         }
         yield Scene(service, callers, _rows(cast, owner))
 

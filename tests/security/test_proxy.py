@@ -10,9 +10,10 @@ from http.client import HTTPResponse
 
 import pytest
 
+from tests.faults.stage import SETTINGS
 from tests.nginx import nginx_before
 from tests.remote import Remote
-from tests.service import ROOT, running_service
+from tests.service import running_service
 
 MIB = 1 << 20
 
@@ -25,8 +26,7 @@ class Proxied:
 
 @pytest.fixture(scope="module")
 def proxied() -> Iterator[Proxied]:
-    environment = {"DJANGO_SETTINGS_MODULE": "tests.faults.settings", "PYTHONPATH": str(ROOT)}
-    with running_service(**environment) as service, nginx_before(service.port) as port:
+    with running_service(**SETTINGS) as service, nginx_before(service.port) as port:
         yield Proxied(port, service.port)
 
 

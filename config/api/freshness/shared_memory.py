@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import mmap
+import os
 from pathlib import Path
 
 from config.api.freshness.slots import SLOTS, new_version, slot_of
 
-VERSION_BYTES = 8
+SIZE = SLOTS * 8
 logger = logging.getLogger(__name__)
 
 
@@ -39,9 +40,13 @@ def _mapped(path: Path) -> memoryview | None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a+b") as file:
-            # No lock: the size is always the same. (A mapping would keep one for as long as the process lives.)
-            file.truncate(SLOTS * VERSION_BYTES)
-            return memoryview(mmap.mmap(file.fileno(), SLOTS * VERSION_BYTES)).cast("Q")
+            # No lock: what two processes append at once is only more than is mapped. (A mapping would keep a lock for
+            # as long as the process lives.) Written, not just sized: a full disk kills who writes into a hole.
+            if file.seek(0, os.SEEK_END) < SIZE:
+                file.write(bytes(SIZE))
+                file.flush()
+                os.fsync(file.fileno())
+            return memoryview(mmap.mmap(file.fileno(), SIZE)).cast("Q")
     except OSError as failure:
         logger.warning("%s cannot be used (%s): no answers are kept.", path, failure)
         return None
