@@ -20,6 +20,7 @@ from embeds.models import Embed, EmbedStatus
 from embeds.path_patterns import shows_on
 from embeds.services import disable_embed, enable_embed
 from messaging.desk import Decision, DeskAdmin
+from messaging.desk.display import age
 
 DISABLE = Decision(
     name="disable",
@@ -44,7 +45,7 @@ ENABLE = Decision(
 class EmbedAdmin(DeskAdmin):
     decisions = (DISABLE, ENABLE)
     change_form_template = "admin/embeds/embed.html"
-    list_display = ["name", "owner", "community", "status", "runs_on", "created_at"]
+    list_display = ["name", "owner", "community", "status", "runs_on", "since"]
     list_filter = ["status", "created_at"]
     list_select_related = ["owner", "community"]
     ordering = ["-created_at", "-id"]
@@ -63,10 +64,10 @@ class EmbedAdmin(DeskAdmin):
         "page_rules",
         "trigger_config",
         "blocked_words",
-        "created_at",
-        "updated_at",
+        "since",
+        "changed",
     ]
-    readonly_fields = ["chart", "code"]
+    readonly_fields = ["chart", "code", "since", "changed"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Embed]:
         return Embed.objects.live()
@@ -90,6 +91,14 @@ class EmbedAdmin(DeskAdmin):
     def chart(self, embed: Embed) -> str:
         first, last = period(None, None, today=timezone.now().date())
         return daily_chart(summarize(embed_id=embed.pk, first=first, last=last))
+
+    @admin.display(ordering="created_at")
+    def since(self, embed: Embed) -> str:
+        return age(embed.created_at)
+
+    @admin.display(ordering="updated_at")
+    def changed(self, embed: Embed) -> str:
+        return age(embed.updated_at)
 
     @admin.display(description="embed code")
     def code(self, embed: Embed) -> str:

@@ -19,6 +19,8 @@ CHART = """
 <line x1="0" y1="{base}" x2="{width}" y2="{base}" stroke="currentColor" stroke-opacity="0.4"/>
 {bars}
 <g fill="currentColor" font-size="11"><text x="0" y="12">{top}</text>
+<text x="{width}" y="12" text-anchor="end">
+<tspan fill="{views_fill}">■</tspan> views <tspan fill="{clicks_fill}">■</tspan> clicks</text>
 <text x="0" y="{foot}">{first}</text><text x="{width}" y="{foot}" text-anchor="end">{last}</text></g>
 </svg>
 """
@@ -42,6 +44,8 @@ def daily_chart(summary: Summary) -> SafeString:
         base=HEIGHT + MARGIN,
         foot=HEIGHT + 2 * MARGIN - 6,
         top=f"{top} a day at most",
+        views_fill=VIEWS,
+        clicks_fill=CLICKS,
         first=summary.first,
         last=summary.last,
         bars=format_html_join("\n", DAY, _bars(summary, top)),

@@ -38,16 +38,22 @@ def outside(url: str) -> str | SafeString:
 
 
 def age(moment: datetime | None) -> str | SafeString:
-    """`3 days`, with the time itself as its title."""
+    """`3 days`, or `in 90 days` where it is to come, with the time itself as its title."""
     if moment is None:
         return NOTHING
     now, exact = timezone.now(), f"{moment:%Y-%m-%d %H:%M} UTC"
-    words = _span(moment, now) if moment <= now else f"in {_span(now, moment)}"
+    words = _span(moment, now) if moment <= now else _until(moment, now)
     return format_html('<time datetime="{}" title="{}">{}</time>', moment.isoformat(), exact, words)
 
 
 def _span(start: datetime, end: datetime) -> str:
     return timesince(start, end, depth=1) if end - start >= timedelta(minutes=1) else "a moment"
+
+
+def _until(moment: datetime, now: datetime) -> str:
+    """To the day: `in 2 months` would be said of 89 days too."""
+    days = (moment - now).days
+    return f"in {days} days" if days > 1 else f"in {_span(now, moment)}"
 
 
 def plain(text: str | None) -> str | SafeString:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.test import Client
+from django.utils import timezone
 
 from agents.models import Agent, AgentToken
 from agents.services import freeze_agent
+from messaging.desk.display import age
 from messaging.models import Account
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.desk.pages import decide, decide_on_many, page, read, rows_of
@@ -153,3 +156,15 @@ def test_two_freeze_at_once_and_the_first_stays(desk: Client, held: TokenHolder)
     freeze_agent(agent=held.agent, by=SuperAdminFactory(handle="first_one"), reason="First.")
     decide(desk, held.agent, "freeze", reason="Second.")
     assert Agent.objects.get().freeze_reason == "First."
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [
+        (timedelta(days=90), "in 90 days"),
+        (timedelta(days=1, hours=23), "in 1\xa0day"),
+        (timedelta(seconds=5), "in a moment"),
+    ],
+)
+def test_what_is_to_come_is_told_to_the_day(left: timedelta, words: str) -> None:
+    assert f">{words}<" in age(timezone.now() + left + timedelta(milliseconds=500))

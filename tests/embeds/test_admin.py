@@ -76,9 +76,10 @@ def test_chart_is_one_well_formed_picture_without_script_or_style() -> None:
         svg = daily_chart(summarize(embed_id=embed.pk, first=first, last=today))
         root = ElementTree.fromstring(svg.strip())
         assert root.tag == "svg"
+        assert [part.tail.split()[0] for part in root.findall("g/text/tspan")] == ["views", "clicks"], "a legend"
         assert len(root.findall("g/title")) == (today - first).days + 1
         for element in root.iter():
-            assert element.tag in {"svg", "g", "title", "rect", "line", "text"}
+            assert element.tag in {"svg", "g", "title", "rect", "line", "text", "tspan"}
             assert not {"style", "onclick"} & set(element.keys())
             assert float(element.get("height", 1)) >= 0
 
