@@ -35,12 +35,16 @@ class Write:
 
 @dataclass(slots=True)
 class Notes:
-    """What the writers met. Times are in seconds; `slowest` is of one answered request, `longest` of a whole write."""
+    """What the writers met. Times are in seconds: `slowest` is of one answered request, `longest` of a whole write.
+
+    `stale` counts reads that did not show a post although its writer had been answered before.
+    """
 
     writes: list[Write] = field(default_factory=list)
     surprises: list[str] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
     broken: int = 0
+    stale: int = 0
     slowest: float = 0.0
     longest: float = 0.0
 
@@ -53,6 +57,7 @@ class Writer(threading.Thread):
         self.notes = notes
         self.token, self.page_id, self.roots = token, page_id, roots
         self.remote = Remote(port, {"Authorization": f"Bearer {token}"})
+        self.reader = Remote(port)
         self.last_post: str | None = None
         self.acknowledged_from = 0.0
         self.lose_answers = 0.0
@@ -115,6 +120,21 @@ class Writer(threading.Thread):
         self.acknowledged_from = began
         if write.counters == ("post",):
             self.last_post = reply.json["id"]
+            self._read_back(reply.json["id"])
+
+    def _read_back(self, post_id: str) -> None:
+        """As anybody: the post alone, and the list of its page, which its writer was told it is in."""
+        for path in (f"/api/messages/{post_id}", f"/api/messages?pageId={self.page_id}&limit=100"):
+            sent = time.monotonic()
+            try:
+                reply = self.reader.call("GET", path)
+            except (OSError, HTTPException):
+                self.notes.broken += 1
+                continue
+            self.notes.slowest = max(self.notes.slowest, time.monotonic() - sent)
+            self.notes.statuses[reply.status] += 1
+            if reply.status != 503 and post_id.encode() not in reply.body:
+                self.notes.stale += 1
 
 
 class Load:

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 
 from tests.faults.run import Round
 
-LAYOUT = "{:<23}{:>6}{:>14}{:>6}{:>9}{:>9}{:>7}{:>8}{:>15}{:>13}{:>9}"
+LAYOUT = "{:<23}{:>6}{:>14}{:>6}{:>9}{:>9}{:>7}{:>7}{:>8}{:>15}{:>13}{:>9}"
 HEADINGS = LAYOUT.format(
-    *("kind", "times", "acknowledged", "lost", "doubled", "altered", "503", "broken"),
+    *("kind", "times", "acknowledged", "lost", "doubled", "altered", "stale", "503", "broken"),
     *("worst request", "worst write", "back in"),
 )
 EXPLANATION = """
 lost, doubled, altered: acknowledged writes that are gone, are there twice, or are replayed with another answer.
+stale: reads that began after an acknowledgement and did not show what was acknowledged.
 503, broken: requests that were answered 503, or not at all; the writers repeated them with the same key.
 worst request: the longest wait for one answer. worst write: from the first request to the acknowledgement.
 back in: the longest time from the end of a fault until every writer was served again."""
@@ -43,6 +44,7 @@ def _counts(rounds: Iterable[Round]) -> list[int]:
         sum(done.verdict.lost for done in held),
         sum(done.verdict.doubled for done in held),
         sum(done.verdict.altered for done in held),
+        sum(done.notes.stale for done in held),
         sum(done.notes.statuses[503] for done in held),
         sum(done.notes.broken for done in held),
     ]
