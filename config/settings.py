@@ -47,6 +47,7 @@ SOFT_THROTTLES = {
     "person": (env.integer("THROTTLE_PERSON_PER_HOUR", 300), 3600),
     "ingest": (env.integer("THROTTLE_INGEST_PER_MINUTE", 120), 60),
     "normalize_url": (env.integer("THROTTLE_NORMALIZE_URL_PER_MINUTE", 120), 60),
+    "register": (env.integer("THROTTLE_REGISTER_PER_MINUTE", 10), 60),
     "sign_in": (env.integer("THROTTLE_SIGN_IN_PER_MINUTE", 10), 60),
     "agent_refused": (env.integer("THROTTLE_AGENT_REFUSED_PER_MINUTE", 600), 60),
     # Refused calls of an agent that are counted for the super admins to see.

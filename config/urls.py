@@ -1,11 +1,15 @@
-"""Every path of the service. Each app names its own; there are no trailing slashes, so that nothing redirects."""
+"""Every path of the service. Each app names its own."""
 
 from __future__ import annotations
 
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from config.api.readers import DocumentView, RedocView, SwaggerView
+
+# Pages for people, who leave the slash out; operations have none and never redirect.
+PAGES = ("admin", "demo", "api/docs", "api/redoc", "api/schema")
 
 urlpatterns = [
     path("", include("messaging.urls")),
@@ -17,6 +21,7 @@ urlpatterns = [
     path("api/docs/", SwaggerView.as_view(url_name="schema"), name="docs"),
     path("api/redoc/", RedocView.as_view(url_name="schema"), name="redoc"),
     path("admin/", admin.site.urls),
+    *(path(page, RedirectView.as_view(url=f"/{page}/")) for page in PAGES),
 ]
 
 handler400 = "config.api.handler.bad_request"

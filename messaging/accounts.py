@@ -45,13 +45,19 @@ def handles_like(*, handle: str) -> list[tuple[str, Likeness]]:
 
 
 @transaction.atomic
+def register_person(*, handle: str, name: str, password: str) -> Account:
+    """A person who opens an account of their own, with a password that is neither short nor common."""
+    _check_password(password, Account(handle=handle, name=name))
+    return create_person(handle=handle, name=name, password=password)
+
+
+@transaction.atomic
 def create_person(
     *, handle: str, name: str, password: str | None, is_staff: bool = False, is_superuser: bool = False
 ) -> Account:
     """A new person. Without a password nobody can sign in as them."""
     account = Account(handle=handle, name=name, is_staff=is_staff, is_superuser=is_superuser)
     _check_fields(account)
-    _check_password(password, account)
     claim_handle(handle=handle)
     account.password = make_password(password)
     account.save(force_insert=True)
@@ -78,7 +84,6 @@ def ensure_person(
     _check_fields(person)
     # The same password again would end the person's sessions: `make run` says it at each start.
     if password is not None and not person.check_password(password):
-        _check_password(password, person)
         person.set_password(password)
     person.save()
     # The name stands on every post.
@@ -116,9 +121,7 @@ def _check_fields(account: Account) -> None:
         raise InvalidInput(field=next(iter(failure.message_dict)), details=failure.message_dict) from None
 
 
-def _check_password(password: str | None, account: Account) -> None:
-    if password is None:
-        return
+def _check_password(password: str, account: Account) -> None:
     try:
         validate_password(password, account)
     except ValidationError as failure:

@@ -11,9 +11,11 @@ from rest_framework_simplejwt.exceptions import ExpiredTokenError, TokenError
 from rest_framework_simplejwt.tokens import AccessToken, RefreshToken
 
 from config.api import jwt
-from config.api.errors import InvalidToken, TokenExpired
+from config.api.errors import InvalidToken, TokenExpired, TokenRevoked
 from config.api.ids import is_id
 from messaging.models import Account, AccountKind
+
+BLACKLISTED = "Token is blacklisted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,5 +66,8 @@ def _token_errors() -> Iterator[None]:
         yield
     except ExpiredTokenError:
         raise TokenExpired from None
-    except (TokenError, ValueError, TypeError, AttributeError, OverflowError):
+    except TokenError as failure:
+        # simplejwt has no class of its own for a token that was logged out.
+        raise TokenRevoked if str(failure) == BLACKLISTED else InvalidToken from None
+    except (ValueError, TypeError, AttributeError, OverflowError):
         raise InvalidToken from None

@@ -10,7 +10,7 @@ from config.api.operations import operation
 from config.api.responses import Response
 from config.api.views import ApiRequest, ApiView
 from messaging import serializers, sign_in
-from messaging.accounts import account_record, create_person
+from messaging.accounts import account_record, register_person
 from messaging.accounts import sign_in as check_password
 from messaging.errors import HandleTaken, InvalidCredentials, RegistrationClosed
 
@@ -26,13 +26,13 @@ class RegisterView(ApiView):
         answer=serializers.SignInRecord,
         status=201,
         errors=(HandleTaken, RegistrationClosed),
-        throttle="sign_in",
+        throttle="register",
     )
     def post(self, request: ApiRequest) -> Response:
         """Open an account and sign in."""
         if not settings.REGISTRATION_OPEN:
             raise RegistrationClosed
-        account = create_person(**self.body(serializers.RegisterBody))
+        account = register_person(**self.body(serializers.RegisterBody))
         return Response(_session(sign_in.start_session(account=account)), status=201)
 
 

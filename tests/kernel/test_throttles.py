@@ -62,6 +62,7 @@ def test_the_rates_of_the_decisions(settings: Any) -> None:
         "person": (300, 3600),
         "ingest": (120, 60),
         "normalize_url": (120, 60),
+        "register": (10, 60),
         "sign_in": (10, 60),
         "agent_refused": (600, 60),
     }

@@ -28,7 +28,7 @@ def ada() -> Account:
 
 @pytest.fixture
 def unthrottled(settings: Any) -> None:
-    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in": (10**9, 60)}
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in": (10**9, 60), "register": (10**9, 60)}
 
 
 def auth(operation: str, body: Any, **options: Any) -> Answer:
@@ -157,10 +157,12 @@ def test_ten_tries_a_minute_from_one_address() -> None:
     """Known or unknown, right or wrong: the same ten, and the eleventh says when to come back."""
     tried = [login(handle, "wrong horse") for handle in ("ada_l", "nobody_here") for _ in range(5)]
     assert {answer.status for answer in tried} == {401}
-    refused = [login(), login("nobody_here"), auth("register", ADA | {"handle": "somebody"})]
+    refused = [login(), login("nobody_here")]
     assert {(answer.status, answer.body) for answer in refused} == {(429, b'{"error":"rate_limited"}')}
     assert all(1 <= int(answer.headers["Retry-After"]) <= 60 for answer in refused)
     assert login(address="10.0.0.7").status == 200
+    opened = [auth("register", ADA | {"handle": f"somebody_{n}"}).status for n in range(11)]
+    assert opened == [201] * 10 + [429], "opening accounts has a rate of its own"
 
 
 @pytest.mark.usefixtures("ada")
@@ -188,7 +190,7 @@ def test_logging_out_ends_the_session_and_no_other(ada: Account) -> None:
     for _ in range(2):
         assert auth("logout", {"refreshToken": one.refresh}).json == {"success": True}
     answer = auth("refresh", {"refreshToken": one.refresh})
-    assert (answer.status, answer.error) == (401, "invalid_token")
+    assert (answer.status, answer.error) == (401, "token_revoked")
     assert auth("refresh", {"refreshToken": other.refresh}).status == 200
 
 
