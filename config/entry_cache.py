@@ -18,7 +18,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpResponse
 
-from config.api.freshness import Watched
+from config.api.freshness import Watched, home
 
 PREFIXES = ("/api/", "/v1/")
 # What an entry costs beside its body, about.
@@ -142,6 +142,8 @@ class EntryCached:
 
 
 def entry_cached(application: Callable[[Environ, StartResponse], Any]) -> EntryCached:
+    # Now, while there is one thread: two that import the Redis client at once trip over each other.
+    home()
     return EntryCached(
         application, EntryCache(bytes_max=settings.KEPT_ANSWER_BYTES, seconds=settings.KEPT_ANSWER_SECONDS)
     )
