@@ -11,6 +11,7 @@ import django
 import pytest
 
 from tests import network_guard
+from tests.browser import running_browser, show_loop
 from tests.redis_server import start_redis
 from tests.temporary_cluster import TemporaryCluster
 
@@ -38,6 +39,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    show_loop(to_this_test="browser" in getattr(item, "fixturenames", ()))
     if not item.get_closest_marker("browser") or browser_path():
         return
     reason = "no Chromium: set CHROMIUM, or put one of " + ", ".join(BROWSERS) + " on PATH"
@@ -61,8 +63,6 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator[Any]:
     """One for all browser tests of this worker."""
-    from tests.browser import running_browser
-
     with running_browser(chromium) as browser:
         yield browser
 
