@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 
 from tests.faults import table
@@ -19,6 +20,8 @@ P99_SECONDS = 0.25
 
 def main() -> None:
     options = _options()
+    # Leave through every `finally`: the service and its company are processes of their own.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     chosen = {fault: options.times or FAULTS[fault] for fault in FAULTS if fault.__name__ in options.kinds}
     on_small_disk = {fault: times for fault, times in chosen.items() if fault in SMALL_DISK_FAULTS}
     _say(table.HEADINGS)

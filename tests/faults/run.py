@@ -29,7 +29,7 @@ class Round:
 
     @property
     def is_good(self) -> bool:
-        return self.verdict == Verdict() and not self.notes.surprises and not self.notes.stale
+        return self.verdict == Verdict() and not self.notes.surprises
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -23,6 +24,8 @@ LAYOUT = "{:<44}{:>8}{:>8}{:>7}{:>8}{:>6}{:>7}{:>10}"
 
 def main() -> None:
     options = _options()
+    # Leave through every `finally`: the service and its company are processes of their own.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with a_scene() as scene, nginx_before(scene.service.port) as proxy, tempfile.TemporaryDirectory() as home:
         inputs, good = _against_the_document(scene, options, Path(home))
         for name, port in (("to the service", scene.service.port), ("to the proxy", proxy)):
