@@ -33,7 +33,7 @@ class SuperAdminSignIn(AdminAuthenticationForm):
 
     def _throttle(self, request: HttpRequest) -> None:
         try:
-            throttles.hit("sign_in", throttles.client_address(request))
+            throttles.hit("sign_in", throttles.client_network(request))
         except RateLimited:
             raise ValidationError("Too many attempts. Wait a minute, then try again.") from None
 

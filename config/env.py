@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from ipaddress import ip_network
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -36,6 +37,19 @@ def integer(name: str, default: int, *, minimum: int = 0, maximum: int = 2**31 -
 def words(name: str, default: Sequence[str] = ()) -> list[str]:
     """A list written with commas between its entries."""
     return [word.strip() for word in text(name).split(",") if word.strip()] or list(default)
+
+
+def networks(name: str) -> list[str]:
+    """Addresses and networks, written with commas between them."""
+    found = words(name)
+    for word in found:
+        try:
+            ip_network(word, strict=False)
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{name} holds {word!r}: write addresses or networks such as 10.0.0.0/8."
+            ) from None
+    return found
 
 
 def choice(name: str, default: str, allowed: Sequence[str]) -> str:

@@ -55,6 +55,18 @@ def client_address(request: HttpRequest) -> str:
     return address
 
 
+def client_network(request: HttpRequest) -> str:
+    """Whom a throttle counts: the client's address, of IPv6 the /64 around it, all of which one client is given."""
+    address = client_address(request)
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if found.version == 4 or found.ipv4_mapped:
+        return str(found if found.version == 4 else found.ipv4_mapped)
+    return str(ip_network((int(found) >> 64 << 64, 64)))
+
+
 def _is_trusted(address: str) -> bool:
     if not settings.TRUSTED_PROXIES:
         return False

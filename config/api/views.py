@@ -212,7 +212,7 @@ class ApiView(APIView):
     def _throttle(self) -> None:
         caller = self.request.caller
         if self.operation.throttle is not None:
-            throttles.hit(self.operation.throttle, throttles.client_address(self.request._request))
+            throttles.hit(self.operation.throttle, throttles.client_network(self.request._request))
         if caller.kind is CallerKind.AGENT:
             throttles.check("agent_refused", str(caller.token["id"]))
         elif caller.account is not None and self.operation.is_write:

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
+from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
+from config import env
+from config.api import throttles
 from messaging.models import Account
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
@@ -84,3 +87,38 @@ def test_a_session_of_the_admin_is_no_credential_for_the_api() -> None:
     for path in ("/api/auth/me", "/v1/agent-tokens", "/v1/agent-tokens/requests?all=1"):
         answer = client.get(path)
         assert (answer.status_code, answer.json()["error"]) == (401, "not_authenticated")
+
+
+def test_one_client_of_ipv6_is_a_whole_network(settings: Any) -> None:
+    """Whoever has one address of it has 2^64: each with tries of its own would be no throttle at all."""
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in": (3, 3600)}
+    answers = [
+        Api().post("/api/auth/login", {"handle": "nobody", "password": PASSWORD}, address=address).status
+        for address in ("2001:db8::1", "2001:db8::2", "2001:db8:0:0:ffff::3", "2001:db8::4", "2001:db8:0:1::4", "::1")
+    ]
+    assert answers == [401, 401, 401, 429, 401, 401]
+
+
+def test_ipv4_within_ipv6_is_ipv4(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in": (1, 3600)}
+    answers = [
+        Api().post("/api/auth/login", {"handle": "nobody", "password": PASSWORD}, address=address).status
+        for address in ("::ffff:192.0.2.1", "::ffff:192.0.2.2", "192.0.2.1", "unix:", "")
+    ]
+    assert answers == [401, 401, 429, 401, 401]
+
+
+@pytest.mark.parametrize("value", ["proxy.internal", "10.0.0.0/33", "10.0.0.1,nonsense"])
+def test_a_proxy_that_is_no_address_is_refused_at_the_start(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("TRUSTED_PROXIES", value)
+    with pytest.raises(ImproperlyConfigured, match="TRUSTED_PROXIES"):
+        env.networks("TRUSTED_PROXIES")
+
+
+def test_many_clients_do_not_make_the_throttle_forget_one(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in": (1, 3600)}
+    for number in range(2_000):
+        throttles.note("sign_in", f"198.51.{number // 250}.{number % 250}")
+        if number == 0:
+            throttles.note("sign_in", "192.0.2.1")
+    assert Api().post("/api/auth/login", {"handle": "nobody", "password": PASSWORD}, address="192.0.2.1").status == 429
