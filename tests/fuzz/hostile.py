@@ -100,7 +100,9 @@ def wrong(sent: Input, status: int, media_type: str, body: bytes) -> str | None:
         return "a defect"
     if sent.method.upper() == "HEAD" or status in (204, 304) or (not body and status in MALFORMED):
         return None
-    if sent.path == "/" or unquote(sent.path).startswith(HTML_PREFIXES) or (media_type, status) == ("text/csv", 200):
+    # A page forgives a missing last slash, also before a question mark.
+    page = unquote(sent.path).partition("?")[0] + "/"
+    if sent.path == "/" or page.startswith(HTML_PREFIXES) or (media_type, status) == ("text/csv", 200):
         return None
     return _json_problem(status, media_type, body)
 
