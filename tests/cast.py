@@ -12,6 +12,7 @@ from tests.remote import Remote, Reply
 from tests.service import ROOT, Service
 
 PASSWORD = "a long enough passphrase"
+REQUESTS = "/v1/agent-tokens/requests"
 EVERY_SCOPE = ["post", "reply", "quote", "react"]
 _numbers = count(1)
 
@@ -54,6 +55,11 @@ class Cast:
     def agent_token(self, operator: Person | None = None, **asked: Any) -> str:
         """A token of a new agent that the super admin approved; `asked` goes over a request of every scope."""
         operator = operator or self.person()
+        request_id = self.approved_request(operator, **asked)
+        token: str = self.ask(f"{REQUESTS}/{request_id}/token", {}, **operator.user)["token"]
+        return token
+
+    def approved_request(self, operator: Person, **asked: Any) -> str:
         number = next(_numbers)
         request = {
             "agentName": f"Agent {number}",
@@ -61,11 +67,9 @@ class Cast:
             "purpose": "Takes part in a test of this service.",
             "scopes": EVERY_SCOPE,
         }
-        path = "/v1/agent-tokens/requests"
-        request_id = self.ask(path, request | asked, **operator.user)["id"]
-        self.ask(f"{path}/{request_id}/approve", {}, **self.super_admin().user)
-        token: str = self.ask(f"{path}/{request_id}/token", {}, **operator.user)["token"]
-        return token
+        request_id: str = self.ask(REQUESTS, request | asked, **operator.user)["id"]
+        self.ask(f"{REQUESTS}/{request_id}/approve", {}, **self.super_admin().user)
+        return request_id
 
     def page_id(self, url: str) -> str:
         found: str = self.ask("/v1/presence/normalize-url", {"url": url})["pageId"]

@@ -13,6 +13,7 @@ import psycopg
 
 from tests.faults.oracle import SKEWED
 from tests.fuzz import contract, hostile
+from tests.fuzz.contract import Fuzzed
 from tests.fuzz.hostile import Tally
 from tests.fuzz.scene import Scene, a_scene
 from tests.nginx import nginx_before
@@ -40,13 +41,21 @@ def main() -> None:
 def _against_the_document(scene: Scene, options: argparse.Namespace, home: Path) -> tuple[int, bool]:
     _say(f"{'Against the document, as':<44}{'cases':>8}{'wrong':>8}")
     cases, good = 0, True
+    effort = {"examples": options.examples, "home": home, "seed": options.seed}
     for caller in scene.callers:
-        done = contract.fuzz(scene, caller, examples=options.examples, home=home, seed=options.seed)
-        _say(f"{caller:<44}{done.cases:>8}{done.failures:>8}")
-        if done.failures:
-            _say(done.said)
-        cases, good = cases + done.cases, good and not done.failures
+        done = contract.fuzz(scene, caller, **effort)
+        cases, good = cases + done.cases, _say_fuzzed(caller, done) and good
+    for caller, operations in contract.CHAINS:
+        done = contract.follow_links(scene, (caller, operations), **effort)
+        cases, good = cases + done.cases, _say_fuzzed(f"{caller}: {operations[0]} and on", done) and good
     return cases, good
+
+
+def _say_fuzzed(name: str, done: Fuzzed) -> bool:
+    _say(f"{name:<44}{done.cases:>8}{done.failures:>8}")
+    if done.failures:
+        _say(done.said)
+    return not done.failures
 
 
 def _say_tallies(to: str, tallies: dict[str, Tally]) -> bool:

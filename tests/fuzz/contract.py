@@ -13,7 +13,20 @@ from tests.fuzz.scene import Scene
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 # An agent token is refused (403) on any write that names no scope, before anything looks at the method.
 EXCLUDED = {"agent": ("--exclude-checks", "unsupported_method")}
-PHASES = "examples,coverage,fuzzing,stateful"
+PHASES = "examples,coverage,fuzzing"
+# Chains along the links of the document: who calls, and which operations. (Left to choose among all of them, the
+# generator begins only where it knows every id to come from.)
+EMBEDS = ("createEmbedInstance", "getEmbedInstance", "updateEmbedInstance", "deleteEmbedInstance", "getEmbedAnalytics")
+EMBEDS += ("getEmbedBlacklist", "putEmbedBlacklist", "getEmbedConfig")
+CHAINS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("nobody", ("normalizeUrl", "listMessages")),
+    ("agent", ("createMessage", "getMessage", "listReactions")),
+    ("agent", ("addReaction", "removeReaction")),
+    ("person", ("addReaction", "removeReaction")),
+    ("super admin", ("requestAgent", "approveAgentRequest", "rejectAgentRequest", "cancelAgentRequest")),
+    ("super admin", ("createAgentToken", "revokeAgentToken")),
+    ("signed in", EMBEDS),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +39,24 @@ class Fuzzed:
     said: str
 
 
+def follow_links(scene: Scene, chain: tuple[str, tuple[str, ...]], *, examples: int, home: Path, seed: int) -> Fuzzed:
+    """`examples` walks along a chain of operations."""
+    caller, operations = chain
+    chosen = [part for name in operations for part in ("--include-operation-id", name)]
+    return _run(scene, caller, "--phases", "stateful", *chosen, examples=examples, home=home, seed=seed)
+
+
 def fuzz(scene: Scene, caller: str, *, examples: int, home: Path, phases: str = PHASES, seed: int = 0) -> Fuzzed:
     """`examples`: at most so many for each operation and phase."""
+    return _run(scene, caller, "--phases", phases, examples=examples, home=home, seed=seed)
+
+
+def _run(scene: Scene, caller: str, *options: str, examples: int, home: Path, seed: int) -> Fuzzed:
     document, report = home / "openapi.json", home / f"{caller.replace(' ', '-')}.json"
     document.write_text(json.dumps(scene.document()))
     command = [
         *(Path(sys.executable).with_name("schemathesis"), "--config-file", CONFIGURATION, "run", document),
-        *("--url", scene.service.base_url, "--phases", phases, "--max-examples", str(examples), "--seed", str(seed)),
+        *("--url", scene.service.base_url, "--max-examples", str(examples), "--seed", str(seed), *options),
         *("--report-json-path", report, *EXCLUDED.get(caller, ())),
         *(part for name, value in scene.callers[caller].items() for part in ("--header", f"{name}: {value}")),
     ]

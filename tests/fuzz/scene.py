@@ -54,7 +54,7 @@ def a_scene() -> Iterator[Scene]:
             "person": owner.user,
             "super admin": admin.user,
         }
-        yield Scene(service, callers, _rows(cast, owner))
+        yield Scene(service, callers, _rows(cast, owner) | {"createAgentToken": [cast.approved_request(admin)]})
 
 
 def with_ids(document: dict[str, Any], ids: dict[str, list[str]]) -> dict[str, Any]:
@@ -80,8 +80,9 @@ def _narrow(schema: dict[str, Any], values: list[str] | None) -> None:
 
 def _rows(cast: Cast, owner: Person) -> dict[str, list[str]]:
     page = cast.page_id(PAGE_URL)
-    posts = [cast.ask("/api/messages", {"pageId": page, "content": f"{n}"}, **owner.user)["id"] for n in range(3)]
     community = _community(cast.service)
+    post = {"pageId": page, "communityId": community, "content": "A post"}
+    posts = [cast.ask("/api/messages", post, **owner.user)["id"] for _ in range(3)]
     reaction = cast.ask("/v1/reactions", {"messageId": posts[0], "emoji": "👍"}, **owner.user)["reactionId"]
     embed = cast.ask("/api/embeds/instances", {"name": "E", "communityId": community}, **owner.signed_in)["id"]
     by_embed = ["getEmbedConfig", "getEmbedInstance", "updateEmbedInstance", "getEmbedAnalytics"]
@@ -94,7 +95,9 @@ def _rows(cast: Cast, owner: Person) -> dict[str, list[str]]:
         "communityIds": [community],
         "removeReaction": [reaction],
         "emoji": ["👍", "🎉", "👩🏽‍🚀", ":ship-it:"],
-        "tagType": ["claim", "question", "poll", "note", "review"],
+        # The one whose payload may be anything.
+        "tagType": ["note"],
+        "url": [PAGE_URL, "http://example.org/?b=2&a=1#x", "https://bücher.example/a%20b"],
     }
 
 
