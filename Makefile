@@ -7,13 +7,14 @@ bin := .venv/bin
 checks := style layers security types deployment migrations description
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench check $(checks) faults fuzz lock venv python
+.PHONY: help run test bench consistency check $(checks) faults fuzz lock venv python
 
 help:
 	@echo 'make run     start everything on this machine (PORT=8000, DATA_DIR=.data, DEMO=1, DATABASE_URL, REDIS_URL)'
 	@echo 'make test    the whole test suite (TESTS="tests/agents -k token" for a part)'
 	@echo 'make check   style, types, layers, migrations, deployment, API description, security'
 	@echo 'make bench   a million posts, and how many a second (BENCH="--posts 10000 --seconds 2 --rounds 1" for a short run)'
+	@echo 'make consistency   reads after writes for a minute: on two workers, two hosts, with Redis frozen and killed'
 	@echo 'make faults  put hundreds of faults into a running service under load (FAULTS="deadlock --times 9" for some)'
 	@echo 'make fuzz    send it a hundred thousand generated inputs'
 	@echo 'make lock    choose new versions of the dependencies (needs uv)'
@@ -27,6 +28,9 @@ test: venv
 
 bench: venv
 	@exec $(bin)/python -m tests.benchmarks $(BENCH)
+
+consistency: venv
+	@CONSISTENCY_SECONDS=20 exec $(bin)/python -m pytest -v tests/consistency
 
 # As in production: nothing is checked with settings that only development has.
 random = $(shell $(PYTHON) -c 'import secrets; print(secrets.token_urlsafe(48))')

@@ -1,0 +1,79 @@
+"""Numbers that grow in public answers: replies, posts of a page, reactions, the wording of an embed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from itertools import count
+from typing import Any
+
+from tests.cast import Cast, Person
+from tests.consistency.witnesses import Subject
+from tests.remote import Remote, Reply
+from tests.service import ROOT, Service
+
+# Each costs the hashing of a password.
+PEOPLE = 4
+MESSAGES = "/api/messages"
+
+
+def subjects_of(cast: Cast) -> list[Subject]:
+    person = cast.person()
+    page_id = cast.page_id("https://example.com/consistency")
+    post = cast.ask(MESSAGES, {"pageId": page_id, "content": "How fresh is this?"}, **person.user)["id"]
+    loved = cast.ask(MESSAGES, {"pageId": page_id, "content": "Love this."}, **person.user)["id"]
+
+    def reply(remote: Remote) -> Reply | None:
+        body = {"pageId": page_id, "parentId": post, "content": "Fresh."}
+        return remote.call("POST", MESSAGES, body, **person.user)
+
+    def replies_listed(answer: Any) -> int:
+        return next(message["replyCount"] for message in answer["messages"] if message["id"] == post)
+
+    return [
+        Subject("replies of a post", f"{MESSAGES}/{post}", reply, lambda answer: int(answer["replyCount"])),
+        Subject("replies, in the list", f"{MESSAGES}?pageId={page_id}", reply, replies_listed),
+        _reactions(cast, loved),
+        _embed(cast, person),
+    ]
+
+
+def _reactions(cast: Cast, post: str) -> Subject:
+    """Each person reacts once; when all have, nothing more is written."""
+    people = iter([cast.person() for _ in range(PEOPLE)])
+    lock = threading.Lock()
+
+    def react(remote: Remote) -> Reply | None:
+        with lock:
+            person = next(people, None)
+        if person is None:
+            return None
+        return remote.call("POST", "/v1/reactions", {"messageId": post, "emoji": "👍"}, **person.user)
+
+    return Subject("reactions", f"/v1/reactions/{post}", react, lambda answer: int(answer["total"]))
+
+
+def _embed(cast: Cast, owner: Person) -> Subject:
+    """Its owner counts in the message of the trigger, one change at a time."""
+    numbers, lock = count(1), threading.Lock()
+    community = _community(cast.service)
+    path = "/api/embeds/instances"
+    embed = cast.ask(path, {"name": "Counter", "communityId": community}, **owner.signed_in)["id"]
+
+    def change(remote: Remote) -> Reply | None:
+        with lock:
+            body = {"triggerConfig": {"message": str(next(numbers))}}
+            return remote.call("PUT", f"{path}/{embed}", body, **owner.signed_in)
+
+    def seen(answer: Any) -> int:
+        return int(answer["triggerConfig"]["message"] or 0)
+
+    return Subject("an embed's wording", f"/api/embeds/config/{embed}", change, seen)
+
+
+def _community(service: Service) -> str:
+    command = [sys.executable, "manage.py", "create_community", "Readers"]
+    made = subprocess.run(command, cwd=ROOT, env=service.environment, check=True, capture_output=True)
+    return str(json.loads(made.stdout)["id"])

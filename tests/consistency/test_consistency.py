@@ -1,0 +1,100 @@
+"""Once a write is answered, every read that begins later shows it: on every worker, on every host, whatever Redis does.
+
+CONSISTENCY_SECONDS is how long each of the three runs lasts (`make consistency` takes 20).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from config.secrets import NAMES
+from tests.cast import Cast
+from tests.consistency.subjects import subjects_of
+from tests.consistency.witnesses import Subject, Witness
+from tests.faults.stage import freeze, thaw
+from tests.redis_server import start_redis
+from tests.service import Service
+
+SECONDS = float(os.environ.get("CONSISTENCY_SECONDS", "1.7"))
+WRITERS, READERS = 3, 6
+# Hosts of one service have the same secrets.
+SECRETS = {name: f"{name.lower()}-of-the-consistency-tests-{'0' * 32}" for name in NAMES}
+RATES = {"THROTTLE_PERSON_PER_HOUR": "1000000"}
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One host with its own PostgreSQL, and what is written and read there. `running` is for more hosts."""
+
+    home: Path
+    host: Service
+    subjects: list[Subject]
+    running: ExitStack
+
+    def more_hosts(self, **shared: str) -> list[Service]:
+        """Two servers that share the database and `shared`, and no memory."""
+        shared |= {"DATABASE_URL": self.host.cluster.url}
+        return [start(self.running, self.home / name, **shared) for name in ("second", "third")]
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    home = Path(tempfile.mkdtemp(prefix="cm-consistency-"))
+    with ExitStack() as running:
+        running.callback(shutil.rmtree, home, ignore_errors=True)
+        host = start(running, home / "first", WORKERS="2")
+        yield Stage(home, host, subjects_of(Cast(host)), running)
+
+
+def test_on_two_workers(stage: Stage) -> None:
+    run(Witness([stage.host.port], stage.subjects))
+
+
+def test_on_two_hosts_while_redis_freezes_and_dies(stage: Stage) -> None:
+    (stage.home / "redis").mkdir()
+    redis = start_redis(stage.home / "redis")
+    stage.running.callback(lambda: (redis.kill(), redis.wait()))
+    hosts = stage.more_hosts(REDIS_URL=f"unix://{stage.home}/redis/redis.sock")
+    ports = [host.port for host in hosts]
+    run(Witness(ports, stage.subjects))
+
+    def spoil() -> None:
+        nonlocal redis
+        time.sleep(SECONDS / 8)
+        freeze(redis)
+        time.sleep(SECONDS / 4)
+        thaw(redis)
+        time.sleep(SECONDS / 4)
+        redis.kill()
+        redis.wait()
+        time.sleep(SECONDS / 8)
+        redis = start_redis(stage.home / "redis")
+
+    run(Witness(ports, stage.subjects), spoil)
+
+
+def start(running: ExitStack, data: Path, **environment: str) -> Service:
+    service = Service(data, **SECRETS, **RATES, **environment)
+    running.callback(service.close)
+    service.start()
+    return service
+
+
+def run(witness: Witness, meanwhile: Callable[[], None] = lambda: None) -> None:
+    witness.wake()
+    before = witness.writes
+    witness.watch(SECONDS, writers=WRITERS, readers=READERS, meanwhile=meanwhile)
+    assert not witness.stale, witness.stale[:5]
+    assert not witness.failed
+    # Also on a busy machine, with Redis away for a third of the time.
+    assert witness.reads.total() > 10 * SECONDS
+    assert witness.writes > before
