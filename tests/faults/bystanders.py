@@ -29,9 +29,12 @@ class Waits:
         return ordered[min(int(len(ordered) * part), len(ordered) - 1)]
 
     def __str__(self) -> str:
+        given_up = f"{self.unanswered} not answered within {PATIENCE_SECONDS} s"
+        if not self.seconds:
+            return f"none answered, {given_up}"
         median, high, worst = (self.share(part) * 1000 for part in (0.5, 0.99, 1))
         answered = f"{len(self.seconds)} answered: median {median:.0f} ms, p99 {high:.0f} ms, worst {worst:.0f} ms"
-        return f"{answered}; {self.unanswered} not answered within {PATIENCE_SECONDS} s"
+        return f"{answered}; {given_up}"
 
 
 def waits_beside(count: int, *, port: int, path: str, seconds: float) -> Waits:
