@@ -86,7 +86,7 @@ def _rows(cast: Cast, owner: Person) -> dict[str, list[str]]:
     reaction = cast.ask("/v1/reactions", {"messageId": posts[0], "emoji": "👍"}, **owner.user)["reactionId"]
     embed = cast.ask("/api/embeds/instances", {"name": "E", "communityId": community}, **owner.signed_in)["id"]
     by_embed = ["getEmbedConfig", "getEmbedInstance", "updateEmbedInstance", "getEmbedAnalytics"]
-    by_embed += ["getEmbedBlacklist", "putEmbedBlacklist", "serviceId", "x-service-embed-id"]
+    by_embed += ["getEmbedBlacklist", "putEmbedBlacklist", "serviceId"]
     return {
         "pageId": [page],
         **dict.fromkeys(("messageId", "parentId", "quoteId", "getMessage", "listReactions"), posts),
