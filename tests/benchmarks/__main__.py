@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import psutil
@@ -13,7 +13,7 @@ import psutil
 from config import env
 from config.postgres import Cluster, embedded
 from tests.benchmarks import data, load, progress, servers, wrk
-from tests.benchmarks.report import Measured, Round, table
+from tests.benchmarks.report import Measured, Round, Table
 from tests.benchmarks.scenarios import Form, Scenario, everything, growing, large, list_of
 from tests.benchmarks.wrk import Request
 from tests.service import ROOT, Service
@@ -31,9 +31,8 @@ class Bench:
         self.postgres = psutil.Process(int((cluster.folder / "postmaster.pid").read_text().partition("\n")[0]))
         self.bare, self.services, self.seconds = bare, services, seconds
 
-    def measure(self, scenarios: Iterable[Scenario], *, rounds: int) -> list[Measured]:
+    def measure(self, scenarios: Iterable[Scenario], *, rounds: int) -> Iterator[Measured]:
         """Round after round, the bare application and the service in turn."""
-        rows = []
         for scenario in scenarios:
             if scenario.form not in self.services:
                 continue
@@ -43,8 +42,7 @@ class Bench:
                     row.bare.append(self._run(self.bare.port, psutil.Process(self.bare.process.pid), scenario))
                 row.ours.append(self._serve(scenario))
                 progress.show(scenario.name, number + 1, rounds)
-            rows.append(row)
-        return rows
+            yield row
 
     def _serve(self, scenario: Scenario) -> Round:
         service = self.services[scenario.form]
@@ -98,28 +96,26 @@ def bench(cluster: Cluster, home: Path, asked: argparse.Namespace) -> bool:
         load.load(connection, stages[0])
     with servers.running(home, cluster.url) as (bare, services):
         run = Bench(cluster, bare, services, asked.seconds)
-        grown = _grow(run, stages)
+        for posts in stages:
+            load.load(run.connection, posts)
+            for row in run.measure(growing(pages=posts // data.POSTS_A_PAGE), rounds=1):
+                _tell(f"{posts:>9,} posts: {row.scenario.name}", row)
+        load.load_large(run.connection)
+        deep = data.deep_cursor(run.connection, page=data.BIG, pages=DEEP_PAGES)
+        for row in run.measure(large(run.connection, deep), rounds=1):
+            _tell(row.scenario.name, row)
         etag = etag_of(services[Form.PLAIN], list_of(0))
-        pages = stages[-1] // data.POSTS_A_PAGE
-        rows = run.measure(everything(run.connection, pages=pages, etag=etag), rounds=asked.rounds)
-        text, met = table(rows)
-        sys.stdout.write(f"\n{text}\n\n{grown}\n\n")
+        table, pages = Table(), stages[-1] // data.POSTS_A_PAGE
+        for row in run.measure(everything(run.connection, pages=pages, etag=etag), rounds=asked.rounds):
+            table.add(row)
         for form, service in services.items():
             sys.stdout.write(f"memory of a worker, {form}: {servers.memory(service)} MB\n")
-    return met
+    return table.is_met
 
 
-def _grow(run: Bench, stages: list[int]) -> str:
-    """The same requests with more and more posts, then on the large things."""
-    lines = []
-    for posts in stages:
-        load.load(run.connection, posts)
-        rows = run.measure(growing(pages=posts // data.POSTS_A_PAGE), rounds=1)
-        lines += [f"{posts:>9,} posts: {row.scenario.name:<40}{row.rate:>8,.0f} a second" for row in rows]
-    load.load_large(run.connection)
-    deep = data.deep_cursor(run.connection, page=data.BIG, pages=DEEP_PAGES)
-    rows = run.measure(large(run.connection, deep), rounds=1)
-    return "\n".join([*lines, *(f"{row.scenario.name:<56}{row.rate:>8,.0f} a second" for row in rows)])
+def _tell(what: str, row: Measured) -> None:
+    sys.stdout.write(f"{what:<56}{row.rate:>8,.0f} a second {row.ours[0].processor:>8,.0f} cpu µs\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from statistics import median
 
@@ -31,17 +32,20 @@ class Measured:
         return median(each.result.rate for each in self.ours)
 
 
-def table(rows: list[Measured]) -> tuple[str, bool]:
-    """(the text, whether every ratio is met)."""
-    rates = {row.scenario.name: row.rate for row in rows}
-    lines, met = [LINE.format(*HEAD, "")], True
-    for row in rows:
-        ratio = _ratio(row, rates)
-        wanted = row.scenario.at_least
+class Table:
+    """Printed row by row, so that a run that is broken off has told what it knew."""
+
+    def __init__(self) -> None:
+        self._rates: dict[str, float] = {}
+        self.is_met = True
+        _say(LINE.format(*HEAD, "").rstrip())
+
+    def add(self, row: Measured) -> None:
+        self._rates[row.scenario.name] = row.rate
+        ratio, wanted = _ratio(row, self._rates), row.scenario.at_least
         fails = wanted is not None and (ratio is None or ratio < wanted)
-        met = met and not fails
-        lines.append(_line(row, ratio, "FAILS" if fails else ""))
-    return "\n".join(lines), met
+        self.is_met = self.is_met and not fails
+        _say(_line(row, ratio, "FAILS" if fails else ""))
 
 
 def _ratio(row: Measured, rates: dict[str, float]) -> float | None:
@@ -69,3 +73,8 @@ def _line(row: Measured, ratio: float | None, verdict: str) -> str:
         "" if row.scenario.at_least is None else f"{row.scenario.at_least:.2f}",
         f"{verdict} {failed} answers failed" if failed else verdict,
     ).rstrip()
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
