@@ -13,6 +13,7 @@ from tests.faults.load import Write
 from tests.faults.oracle import judge, ledger
 from tests.faults.run import Company, play
 from tests.faults.stage import Stage, a_stage
+from tests.nginx import needs_nginx
 
 BRIEF = {
     kinds.worker_killed: 1,
@@ -30,6 +31,7 @@ WHERE content = %s
 """
 
 
+@needs_nginx
 def test_nothing_is_lost_or_doubled_and_nobody_held_up(subtests: pytest.Subtests) -> None:
     """In one test, since setting the stage takes longest."""
     writes: list[Write] = []

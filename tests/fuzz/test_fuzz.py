@@ -8,11 +8,12 @@ import pytest
 
 from tests.fuzz import contract, hostile
 from tests.fuzz.scene import a_scene
-from tests.nginx import nginx_before
+from tests.nginx import needs_nginx, nginx_before
 
 BENT, SEED = 1_000, 1
 
 
+@needs_nginx
 def test_nothing_generated_upsets_the_running_service(subtests: pytest.Subtests, tmp_path: Path) -> None:
     """In one test, since starting the service takes longest."""
     with a_scene() as scene, nginx_before(scene.service.port) as proxy:

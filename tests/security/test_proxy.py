@@ -9,7 +9,7 @@ from http.client import HTTPResponse
 import pytest
 
 from tests.faults.stage import SETTINGS
-from tests.nginx import nginx_before
+from tests.nginx import needs_nginx, nginx_before
 from tests.remote import Remote
 from tests.service import running_service
 
@@ -39,6 +39,7 @@ SIZES = (10_000, 300_000, (1 << 20) - 10)
 EARLY = ("/v1/agent-tokens/requests", "/api/messages", "/api/embeds/config/x", "/nowhere")
 
 
+@needs_nginx
 def test_the_proxy_before_the_service(subtests: pytest.Subtests) -> None:
     """In one test, since starting the service takes longest."""
     with running_service(**SETTINGS) as service, nginx_before(service.port) as proxy:
