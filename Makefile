@@ -79,7 +79,7 @@ faults: venv
 
 fuzz: venv
 	@$(bin)/python -m tests.fuzz $(FUZZ)
-	@EFFORT=20 $(bin)/python -m pytest -q tests/fuzz -k machine
+	@EFFORT=10 $(bin)/python -m pytest -q tests/fuzz -k machine
 
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
