@@ -11,6 +11,7 @@ from embeds.analytics.events import KNOWN_EVENTS
 from embeds.analytics.summary import Summary, columns
 from embeds.embed_code import embed_code
 from embeds.models import Embed
+from embeds.sources import Source
 
 # PostgreSQL keeps the keys of an object in an order of its own.
 RULES = ("type", "patterns")
@@ -36,15 +37,15 @@ def instance_record(embed: Embed) -> dict[str, Any]:
     }
 
 
-def config_record(embed: Embed) -> dict[str, Any]:
+def config_record(source: Source) -> dict[str, Any]:
     """What the loader reads, at the top level and once more under `config`: the contract shows both shapes."""
     config = {
-        "id": embed.pk,
-        "communityId": embed.community_id,
-        "domainWhitelist": embed.domain_whitelist,
-        "pageRules": _in_order(embed.page_rules, RULES),
-        "triggerConfig": _in_order(embed.trigger_config, TRIGGER),
-        "status": embed.status,
+        "id": source.id,
+        "communityId": source.community_id,
+        "domainWhitelist": source.domain_whitelist,
+        "pageRules": _in_order(source.page_rules, RULES),
+        "triggerConfig": _in_order(source.trigger_config, TRIGGER),
+        "status": source.status,
     }
     return config | {"config": config}
 

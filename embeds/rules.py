@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from embeds import domains
 from embeds.models import Embed
 from embeds.sources import active_source
 from messaging.errors import CommunityMismatch
@@ -19,10 +18,10 @@ class EmbedRule:
         if draft.embed_id is None:
             return
         source = active_source(draft.embed_id)
-        # Without an Origin it is no browser that writes: a server or a command line may. The panel writes from the
-        # app's own origin, and who may hold the panel is told to browsers with it (`embeds.pages.policies`).
-        if draft.origin not in (None, settings.APP_URL):
-            source.require_host(domains.host_of_origin(draft.origin))
+        # The panel writes from the app's own origin, and who may hold the panel is told to browsers with it
+        # (`embeds.pages.policies`).
+        if draft.origin != settings.APP_URL:
+            source.require_origin(draft.origin)
         if draft.community_id not in (None, source.community_id):
             raise CommunityMismatch(field="communityId", details="Not the community of the embed.")
         draft.source_embed = source.id

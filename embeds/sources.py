@@ -1,19 +1,21 @@
-"""An embed as the source of a post or of an event: both come often, so it is one statement that is compiled once."""
+"""An embed as the source of posts and events, and as the loader reads it: one written statement, for it runs often."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
-from django.db import connection
+import orjson
 
 from config.api.ids import parse_id
+from config.api.sql import fetch_one
 from embeds import domains
 from embeds.models import EmbedStatus
 from messaging.errors import DomainNotAllowed, EmbedNotActive, EmbedNotFound
 
 FIND = """
-SELECT id, status, community_id, domain_whitelist, domain_blacklist FROM embeds_embed
+SELECT id, status, community_id, domain_whitelist, domain_blacklist, page_rules, trigger_config FROM embeds_embed
 WHERE id = %s AND deleted_at IS NULL
 """
 
@@ -25,21 +27,32 @@ class Source:
     community_id: UUID
     domain_whitelist: list[str]
     domain_blacklist: list[str]
+    page_rules: dict[str, Any]
+    trigger_config: dict[str, Any]
 
     def require_host(self, host: str) -> None:
         """Raises DomainNotAllowed (403) for a host where the embed may not run."""
         if not domains.is_allowed(host, whitelist=self.domain_whitelist, blacklist=self.domain_blacklist):
             raise DomainNotAllowed
 
+    def require_origin(self, origin: str | None) -> None:
+        """The same for an Origin header. Without one it is no browser that asks: a server or a command line may."""
+        if origin is not None:
+            self.require_host(domains.host_of_origin(origin))
+
+
+def find_source(embed_id: UUID) -> Source:
+    """Raises EmbedNotFound (404)."""
+    row = fetch_one(FIND, [embed_id])
+    if row is None:
+        raise EmbedNotFound
+    # JSON columns, the last two, come as text.
+    return Source(*row[:-2], *map(orjson.loads, row[-2:]))
+
 
 def active_source(embed_id: str) -> Source:
     """The embed with this id, as it was sent. Raises EmbedNotFound (404) or EmbedNotActive (403)."""
-    with connection.cursor() as cursor:
-        cursor.execute(FIND, [parse_id(embed_id, missing=EmbedNotFound)])
-        row = cursor.fetchone()
-    if row is None:
-        raise EmbedNotFound
-    source = Source(*row)
+    source = find_source(parse_id(embed_id, missing=EmbedNotFound))
     if source.status != EmbedStatus.ACTIVE:
         raise EmbedNotActive(status=source.status)
     return source

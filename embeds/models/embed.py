@@ -121,7 +121,3 @@ class Embed(models.Model):
     def allows_host(self, host: str) -> bool:
         """Whether it may run on a host (see `embeds.domains`)."""
         return domains.is_allowed(host, whitelist=self.domain_whitelist, blacklist=self.domain_blacklist)
-
-    def allows_origin(self, origin: str | None) -> bool:
-        """The same for an Origin header. Without one it is no browser that asks: a server or a command line may."""
-        return origin is None or self.allows_host(domains.host_of_origin(origin))

@@ -8,8 +8,8 @@ from config.api.responses import Response
 from config.api.views import ApiRequest, ApiView
 from embeds.analytics.events import KNOWN_EVENTS
 from embeds.answers import ClientConfigRecord, EmbedConfigRecord
-from embeds.models import Embed
 from embeds.records import config_record
+from embeds.sources import find_source
 from embeds.subjects import embed_subject
 from messaging.errors import DomainNotAllowed, EmbedNotFound
 
@@ -31,14 +31,13 @@ class EmbedConfigView(ApiView):
         """What the loader needs of an embed, refused to pages on other domains than the owner's."""
         embed_id = self.path_id(EmbedNotFound, "service_id")
         self.watch(embed_subject(embed_id))
-        embed = Embed.objects.live().filter(pk=embed_id).first()
-        if embed is None:
-            raise EmbedNotFound
-        if not embed.allows_origin(request.headers.get("Origin")):
-            refusal = DomainNotAllowed()
+        source = find_source(embed_id)
+        try:
+            source.require_origin(request.META.get("HTTP_ORIGIN"))
+        except DomainNotAllowed as refusal:
             refusal.headers |= {"Cache-Control": "no-store", "Vary": "Origin"}
-            raise refusal
-        return Response(config_record(embed), headers={"Cache-Control": CONFIG_CACHE, "Vary": "Origin"})
+            raise
+        return Response(config_record(source), headers={"Cache-Control": CONFIG_CACHE, "Vary": "Origin"})
 
 
 class ClientConfigView(ApiView):
