@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import socket
 import time
 from collections import Counter
@@ -20,6 +21,7 @@ from tests.fuzz.seeds import Input, seeds
 TIMEOUT_SECONDS = 20
 # Where a person's browser is answered.
 HTML_PREFIXES = ("/admin/", "/embed/", "/demo/", "/static/", "/api/docs/", "/api/redoc/", "/api/schema/")
+PATH_END = re.compile(r"[?#]")
 # What the server refuses before the application sees it, with an empty body; a proxy before it has its own JSON.
 MALFORMED = {400, 414, 431}
 
@@ -100,9 +102,9 @@ def wrong(sent: Input, status: int, media_type: str, body: bytes) -> str | None:
         return "a defect"
     if sent.method.upper() == "HEAD" or status in (204, 304) or (not body and status in MALFORMED):
         return None
-    # A page forgives a missing last slash, also before a question mark.
-    page = unquote(sent.path).partition("?")[0] + "/"
-    if sent.path == "/" or page.startswith(HTML_PREFIXES) or (media_type, status) == ("text/csv", 200):
+    # A path ends before a bent-in query or fragment, and a page forgives a missing last slash.
+    page = unquote(PATH_END.split(sent.path, maxsplit=1)[0])
+    if page == "/" or f"{page}/".startswith(HTML_PREFIXES) or (media_type, status) == ("text/csv", 200):
         return None
     return _json_problem(status, media_type, body)
 
