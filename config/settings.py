@@ -121,11 +121,12 @@ DATABASES = {
 DATABASES["default"]["OPTIONS"] |= {
     "application_name": "community-messaging",
     "connect_timeout": 3,
-    "server_side_binding": True,
-    # A statement is prepared on the server when a connection runs it the second time.
+    # A written statement is prepared on the server when a connection runs it the second time. Its plan serves any
+    # values: PostgreSQL would plan it anew, each time, for the few pages that hold much more than others.
     "prepare_threshold": 1,
     "options": database.session_options(
         default_transaction_isolation="read committed",
+        plan_cache_mode="force_generic_plan",
         statement_timeout=STATEMENT_TIMEOUT,
         lock_timeout=3000,
         idle_in_transaction_session_timeout=2 * STATEMENT_TIMEOUT,

@@ -7,6 +7,7 @@ from django.db import connection
 from django.db.backends.postgresql import base
 
 from config import database
+from config.api.sql import fetch_one
 
 ADDRESS = "postgresql://app:p%40ss@db.example:6432/posts?sslmode=require"
 
@@ -42,12 +43,24 @@ def test_a_session_is_bounded(name: str, value: str) -> None:
 
 
 @pytest.mark.django_db
-def test_a_repeated_statement_is_prepared_on_the_server() -> None:
-    with connection.cursor() as cursor:
-        for number in range(3):
-            cursor.execute("SELECT %s::int + 20261120", [number])
-        cursor.execute("SELECT statement FROM pg_prepared_statements")
-        assert any("$1::int + 20261120" in statement for (statement,) in cursor.fetchall())
+def test_a_written_statement_is_prepared_and_planned_once() -> None:
+    """Else PostgreSQL plans it for its values, the first five times at least, and each time where a page is large."""
+    for number in range(8):
+        fetch_one("SELECT %s::int + 20261120", [number])
+    prepared = "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE %s"
+    row = fetch_one(prepared, ["%::int + 20261120"])
+    assert row is not None
+    assert row[0] > 1
+    assert row[1] == 0
+
+
+@pytest.mark.django_db
+def test_a_built_statement_is_planned_for_its_values() -> None:
+    """An index of some rows only is of use to none but those whose values are known."""
+    for number in range(8):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT %s::int + 20261121", [number])
+    assert fetch_one("SELECT FROM pg_prepared_statements WHERE statement LIKE %s", ["%::int + 20261121"]) is None
 
 
 @pytest.mark.django_db
