@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db import DatabaseError
-
-from agents import tokens
+from agents import tokens, uses
 from config.api.callers import Caller, CallerKind
 from config.api.errors import InvalidToken, TokenExpired, TokenRevoked
-from config.api.sql import execute, fetch_one
+from config.api.sql import fetch_one
 from messaging.models import Account, AccountKind
-
-logger = logging.getLogger(__name__)
 
 FIND = """
 SELECT token.id, token.prefix, token.expires_at,
@@ -28,15 +23,6 @@ JOIN agents_agent agent ON agent.account_id = token.agent_id
 JOIN messaging_account account ON account.id = agent.account_id
 WHERE token.digest IN (%s, %s)
 """
-# Skips a row that somebody else has locked: a note of use is not worth waiting for. While the pepper is being rotated,
-# tokens in use move to the new one this way.
-TOUCH = """
-UPDATE agents_agenttoken SET last_used_at = clock_timestamp(), digest = %s WHERE id = (
-    SELECT id FROM agents_agenttoken
-    WHERE id = %s AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute')
-    FOR NO KEY UPDATE SKIP LOCKED
-)
-"""
 
 
 class Found(NamedTuple):
@@ -47,7 +33,7 @@ class Found(NamedTuple):
     expires_at: datetime
     is_stopped: bool
     is_expired: bool
-    is_touch_due: bool
+    is_note_due: bool
     scopes: list[str]
     community_ids: list[UUID]
     account_id: UUID
@@ -74,8 +60,8 @@ def caller_of(found: Found) -> Caller:
         raise TokenRevoked
     if found.is_expired:
         raise TokenExpired
-    if found.is_touch_due:
-        _touch(found)
+    if found.is_note_due:
+        uses.note(found.token_id, found.digest)
     return Caller(
         kind=CallerKind.AGENT,
         account=Account(id=found.account_id, handle=found.handle, name=found.name, kind=AccountKind.AGENT),
@@ -84,10 +70,3 @@ def caller_of(found: Found) -> Caller:
         token={"id": found.token_id, "prefix": found.prefix},
         expires_at=found.expires_at,
     )
-
-
-def _touch(found: Found) -> None:
-    try:
-        execute(TOUCH, [found.digest, found.token_id])
-    except DatabaseError:
-        logger.exception("last_used_at of a token was not written")

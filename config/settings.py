@@ -41,6 +41,8 @@ CONTENT_RULES = ["messaging.rules.CommunityRule", "embeds.rules.EmbedRule"]
 PRUNERS = ["messaging.services.pruning.prune", "agents.refusals.prune", "embeds.analytics.retention.prune"]
 # Dotted paths to what fills the demo, in order; each takes a messaging.demo.DemoScene.
 DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation", "reactions.demo.reactions", "embeds.demo.embed"]
+# For how long a process gathers notes of which agent tokens were used, to write them together; 0: each at once.
+TOKEN_USE_SECONDS = 1
 HOURLY_LIMITS = {"post": 30, "reply": 30, "quote": 30, "react": 120}
 # Name of a soft throttle: calls, seconds.
 SOFT_THROTTLES = {

@@ -73,6 +73,12 @@ def _quick_passwords(settings: Any) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _uses_written_at_once(settings: Any) -> None:
+    """Not by a thread, which would see nothing of a test's transaction."""
+    settings.TOKEN_USE_SECONDS = 0
+
+
+@pytest.fixture(autouse=True)
 def _own_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Soft throttles count in the cache, by the clock: no test inherits another's calls or sees a minute end."""
     from django.core.cache import cache
