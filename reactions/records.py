@@ -12,7 +12,7 @@ import orjson
 from config.api.cursors import Page, Position, envelope
 from config.api.sql import fetch_all
 from messaging.records import account_of
-from reactions.statements import LIST_AFTER, LIST_FIRST
+from reactions.statements import listing
 
 
 def reaction_page(*, message_id: UUID, page: Page) -> dict[str, Any] | None:
@@ -27,10 +27,10 @@ def reaction_page(*, message_id: UUID, page: Page) -> dict[str, Any] | None:
 
 
 def _rows(message_id: UUID, page: Page) -> list[Any]:
-    values: dict[str, Any] = {"message": message_id, "count": page.limit + 1}
+    values: dict[str, Any] = {"message": message_id}
     if page.after is not None:
         values["created_at"], values["id"] = page.after
-    return fetch_all(LIST_FIRST if page.after is None else LIST_AFTER, values)
+    return fetch_all(listing(page.limit + 1, is_first=page.after is None), values)
 
 
 def _position(row: Sequence[Any]) -> Position:

@@ -61,15 +61,16 @@ RETURNING coalesce((reaction_counts ->> %(held)s::text)::int, 0), reaction_total
 """  # noqa: S608  as above
 
 # The post and one page of its reactions in one snapshot, so that counts and rows agree; the post's row comes first.
-# `emoji <> ''` always holds: it names the index (see the model).
-LIST = """
+# `emoji <> ''` always holds: it names the index (see the model). The limit stands in the text, so that a prepared plan
+# knows it: without it PostgreSQL sorts all reactions there are.
+_LIST = """
 WITH post AS (
     SELECT id, reaction_counts, reaction_total FROM messaging_message
     WHERE id = %(message)s AND status = 'published'
 ), page AS (
     SELECT id, emoji, created_at, account_id FROM reactions_reaction
     WHERE message_id = (SELECT id FROM post) AND emoji <> '' {after}
-    ORDER BY created_at DESC, id DESC LIMIT %(count)s
+    ORDER BY created_at DESC, id DESC LIMIT {count:d}
 )
 SELECT reaction_counts, reaction_total, NULL::uuid AS id, NULL, NULL::timestamptz AS created_at,
     NULL::uuid, NULL, NULL, NULL FROM post
@@ -78,5 +79,8 @@ SELECT NULL, NULL, page.id, page.emoji, page.created_at, a.id, a.name, a.handle,
 FROM page JOIN messaging_account a ON a.id = page.account_id
 ORDER BY created_at DESC NULLS FIRST, id DESC
 """
-LIST_FIRST = LIST.format(after="")
-LIST_AFTER = LIST.format(after="AND (created_at, id) < (%(created_at)s, %(id)s)")
+
+
+def listing(count: int, *, is_first: bool) -> str:
+    """The statement for `count` reactions, the newest ones or those after (created_at, id)."""
+    return _LIST.format(count=count, after="" if is_first else "AND (created_at, id) < (%(created_at)s, %(id)s)")
