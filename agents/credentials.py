@@ -7,22 +7,26 @@ from typing import NamedTuple
 from uuid import UUID
 
 from agents import tokens, uses
+from config.api import idempotency
 from config.api.callers import Caller, CallerKind
 from config.api.errors import InvalidToken, TokenExpired, TokenRevoked
-from config.api.sql import fetch_one
+from config.api.idempotency import Key
+from config.api.sql import Row, fetch_one
 from messaging.models import Account, AccountKind
 
-FIND = """
+FIND = f"""
 SELECT token.id, token.prefix, token.expires_at,
     token.revoked_at IS NOT NULL OR agent.frozen_at IS NOT NULL OR NOT account.is_active,
     token.expires_at <= clock_timestamp(),
     token.last_used_at IS NULL OR token.last_used_at < clock_timestamp() - interval '1 minute',
-    agent.scopes, agent.community_ids, account.id, account.handle, account.name
+    agent.scopes, agent.community_ids, account.id, account.handle, account.name, kept.*
 FROM agents_agenttoken token
 JOIN agents_agent agent ON agent.account_id = token.agent_id
 JOIN messaging_account account ON account.id = agent.account_id
-WHERE token.digest IN (%s, %s)
-"""
+LEFT JOIN LATERAL ({idempotency.OF_ACCOUNT}) kept ON true
+WHERE token.digest IN (%(digest)s, %(previous_digest)s)
+"""  # noqa: S608  made of constants
+KEPT_COLUMNS = len(idempotency.COLUMNS)
 
 
 class Found(NamedTuple):
@@ -39,19 +43,23 @@ class Found(NamedTuple):
     account_id: UUID
     handle: str
     name: str
+    # The row of the answer kept for this call, if it is a retry.
+    kept: Row | None
     # Under the current pepper; not what the row has while a rotation is under way.
     digest: bytes
 
 
-def find(token: str) -> Found:
-    """The token as it stands, whether it works or not; raises InvalidToken (401)."""
+def find(token: str, key: Key | None) -> Found:
+    """The token as it stands, whether it works or not; raises InvalidToken (401). `key`: of this call."""
     if not tokens.is_well_formed(token):
         raise InvalidToken
     digests = tokens.digests(token)
-    row = fetch_one(FIND, [digests[0], digests[-1]])
+    values = {"digest": digests[0], "previous_digest": digests[-1]} | idempotency.look_up(key)
+    row = fetch_one(FIND, values)
     if row is None:
         raise InvalidToken
-    return Found._make((*row, digests[0]))
+    kept = row[-KEPT_COLUMNS:]
+    return Found._make((*row[:-KEPT_COLUMNS], None if kept[0] is None else kept, digests[0]))
 
 
 def caller_of(found: Found) -> Caller:
@@ -69,4 +77,5 @@ def caller_of(found: Found) -> Caller:
         community_ids=frozenset(found.community_ids),
         token={"id": found.token_id, "prefix": found.prefix},
         expires_at=found.expires_at,
+        kept=found.kept,
     )

@@ -20,6 +20,7 @@ from config.api.authentication import bearer_of
 from config.api.callers import Caller
 from config.api.errors import AgentRouteNotAllowed, ApiError, InvalidToken
 from config.api.handler import as_api_error, error_response
+from config.api.idempotency import Key
 from config.api.operations import Operation, operation_of
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
@@ -44,7 +45,7 @@ class AgentTokenMiddleware:
         if token is None:
             return None
         try:
-            found = credentials.find(token)
+            found = credentials.find(token, Key.of(request))
             declared = operation_of(view, request.method or "")
             # Whose call it is, also where the token does not work any more.
             request.token_holder = (found.account_id, declared.id if declared else "")  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from config.api.callers import Caller, CallerKind
-from config.api.limits import Budget
+from config.api.unit import unit_of_work
 from messaging.accounts import ensure_person
 from messaging.models import Account, AccountKind, Community, Message
 from messaging.rules import Draft
@@ -85,7 +85,8 @@ def conversation(scene: DemoScene) -> None:
 def _say(scene: DemoScene, author: Account, **fields: Any) -> dict[str, Any]:
     kind = CallerKind.AGENT if author.kind == AccountKind.AGENT else CallerKind.PERSON
     draft = Draft(author_kind=author.kind, page_id=scene.page_id, community_id=scene.community.pk, **fields)
-    return create_message(caller=Caller(kind=kind, account=author), budget=Budget(), draft=draft)
+    with unit_of_work() as unit:
+        return create_message(caller=Caller(kind=kind, account=author), unit=unit, draft=draft)
 
 
 def _person(facts: dict[str, Any], role: str, *, handle: str, name: str, is_superuser: bool) -> Account:

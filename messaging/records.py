@@ -6,7 +6,7 @@ from PostgreSQL as text and go out as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,14 +14,17 @@ from uuid import UUID
 import orjson
 
 from config.api.sql import Row, fetch_all, fetch_one
+from messaging.models import Account
 
-COLUMNS = """
+QUOTE_COLUMNS = "q.id, q.content, q.created_at, qa.id, qa.name, qa.handle, qa.kind"
+COLUMNS = f"""
     m.id, m.content, m.status, a.id, a.name, a.handle, a.kind, m.page_id, m.community_id, m.parent_id, m.quote_id,
-    q.id, q.content, q.created_at, qa.id, qa.name, qa.handle, qa.kind,
+    {QUOTE_COLUMNS},
     m.tag_type, m.payload, m.anchor_text, m.context_anchor, m.attachments, m.language, m.source_app,
     m.reply_count, m.quote_count, m.reaction_counts, m.reaction_total, m.created_at, m.updated_at
 """
-JOINED = """
+JOINS = """
+    FROM messaging_message m
     JOIN messaging_account a ON a.id = m.author_id
     LEFT JOIN messaging_message q ON q.id = m.quote_id AND q.status = 'published'
     LEFT JOIN messaging_account qa ON qa.id = q.author_id
@@ -32,14 +35,8 @@ TOP_REPLY = """
         ORDER BY r.reaction_total DESC, r.created_at, r.id LIMIT 1
     ) top ON true
 """
-JOINS = f"FROM messaging_message m {JOINED}"
 BY_IDS = f"SELECT {COLUMNS} {JOINS} WHERE m.id = ANY(%s)"
 PUBLISHED_BY_ID = f"SELECT {COLUMNS} {JOINS} WHERE m.id = %s AND m.status = 'published'"
-
-
-def inserting(insert: str, *, beside: str) -> str:
-    """The statement that runs an INSERT of one message, and another one beside it, and answers its row of COLUMNS."""
-    return f"WITH beside AS ({beside}), m AS ({insert} RETURNING *) SELECT {COLUMNS} FROM m {JOINED}"  # noqa: S608  made of constants
 
 
 def account_of(row: Sequence[Any]) -> dict[str, Any]:
@@ -73,6 +70,22 @@ def message_record(row: Row) -> dict[str, Any]:
         "createdAt": row[29],
         "updatedAt": row[30],
     }
+
+
+def new_record(values: Mapping[str, Any], *, author: Account, quote: Row) -> dict[str, Any]:
+    """The record of a post that is being written. `values`: those of its columns; `quote`: a row of QUOTE_COLUMNS."""
+    return message_record(
+        (
+            *(values[name] for name in ("id", "content", "status")),
+            *(author.pk, author.name, author.handle, author.kind),
+            *(values[name] for name in ("page_id", "community_id", "parent_id", "quote_id")),
+            *quote,
+            *(values[name] for name in ("tag_type", "payload", "anchor_text", "context_anchor", "attachments")),
+            *(values[name] for name in ("language", "source_app")),
+            *(0, 0, "{}", 0),
+            *(values["now"], values["now"]),
+        )
+    )
 
 
 def published_record(message_id: UUID) -> dict[str, Any] | None:

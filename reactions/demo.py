@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from config.api.callers import Caller, CallerKind
-from config.api.limits import Budget
+from config.api.unit import unit_of_work
 from messaging.demo import DemoScene
 from messaging.models import Account, AccountKind
 from reactions.models import Reaction
@@ -17,7 +17,8 @@ def reactions(scene: DemoScene) -> None:
     for emoji, message in zip(EMOJI, scene.messages(), strict=False):
         for account in (*scene.agents, scene.person):
             if not Reaction.objects.filter(message=message, account=account).exists():
-                set_reaction(caller=_caller(account), budget=Budget(), message_id=message.pk, emoji=emoji)
+                with unit_of_work() as unit:
+                    set_reaction(caller=_caller(account), unit=unit, message_id=message.pk, emoji=emoji)
 
 
 def _caller(account: Account) -> Caller:

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
 from config.api.callers import Caller
 from config.api.ids import new_id
-from config.api.limits import Budget
 from config.api.sql import fetch_one
+from config.api.unit import Unit
 from messaging.errors import CommunityForbids, MessageNotFound
 from messaging.subjects import touch_message
 from reactions import statements
@@ -25,39 +23,36 @@ EMOJI_KINDS_MAX = 100
 Step = Callable[[Standing], Outcome | None]
 
 
-def set_reaction(*, caller: Caller, budget: Budget, message_id: UUID, emoji: str) -> Outcome:
+def set_reaction(*, caller: Caller, unit: Unit, message_id: UUID, emoji: str) -> Outcome:
     """Make `emoji` (as `one_emoji` spells it) the caller's reaction: added, replaced or unchanged.
 
     Raises MessageNotFound (404), AgentCommunityNotAllowed or CommunityForbids (403), TooManyEmoji (409),
     AgentRateLimited (429).
     """
-    return _settle(caller, budget, message_id, emoji, step=_set)
+    return _settle(caller, unit, message_id, emoji, step=_set)
 
 
-def toggle_reaction(*, caller: Caller, budget: Budget, message_id: UUID, emoji: str) -> Outcome:
+def toggle_reaction(*, caller: Caller, unit: Unit, message_id: UUID, emoji: str) -> Outcome:
     """The same, but the emoji already set is removed. Raises as `set_reaction` does."""
-    return _settle(caller, budget, message_id, emoji, step=_toggle)
+    return _settle(caller, unit, message_id, emoji, step=_toggle)
 
 
-@transaction.atomic(savepoint=False)
-def remove_reaction(*, caller: Caller, budget: Budget, reaction_id: UUID) -> Outcome:
+def remove_reaction(*, caller: Caller, unit: Unit, reaction_id: UUID) -> Outcome:
     """Take the caller's own reaction back, hidden as its post may be.
 
     Raises ReactionNotFound (404), NotOwner or AgentCommunityNotAllowed (403), AgentRateLimited (429).
     """
     message_id, held = _owned(caller, reaction_id)
-    budget.spend()
+    unit.spend()
     while (outcome := _remove(message_id, reaction_id, held)) is None:
         message_id, held = _owned(caller, reaction_id)
     return outcome
 
 
-# No savepoint inside the transaction of a request: a refusal rolls back the whole of it anyway.
-@transaction.atomic(savepoint=False)
-def _settle(caller: Caller, budget: Budget, message_id: UUID, emoji: str, *, step: Step) -> Outcome:
+def _settle(caller: Caller, unit: Unit, message_id: UUID, emoji: str, *, step: Step) -> Outcome:
     """Check, spend, then try until no other call of this account comes between the look and the step."""
     standing = _standing(caller, message_id, emoji)
-    budget.spend()
+    unit.spend()
     while (outcome := step(standing)) is None:
         standing = _standing(caller, message_id, emoji)
     return outcome

@@ -42,7 +42,7 @@ class ReactionsView(ApiView):
         """
         body = self.body(NewReaction)
         react = toggle_reaction if body.pop("toggle") and _may_toggle(request.caller) else set_reaction
-        outcome = react(caller=request.caller, budget=request.budget, **body)
+        outcome = react(caller=request.caller, unit=request.unit, **body)
         return Response(_result(outcome) | {"reactionId": outcome.reaction_id})
 
 
@@ -76,7 +76,7 @@ class ReactionView(ApiView):
     def delete(self, request: ApiRequest, id: str) -> Response:
         """Take back one's own reaction (`id` is the reaction's)."""
         reaction_id = self.path_id(ReactionNotFound)
-        outcome = remove_reaction(caller=request.caller, budget=request.budget, reaction_id=reaction_id)
+        outcome = remove_reaction(caller=request.caller, unit=request.unit, reaction_id=reaction_id)
         return Response(_result(outcome))
 
 

@@ -24,7 +24,8 @@ class CallerKind(StrEnum):
 class Caller:
     """One authenticated caller. `account` is a `messaging.Account`, None for nobody.
 
-    `scopes` and `community_ids` hold for agents only; an empty `community_ids` means every community.
+    `scopes`, `community_ids` and `kept` hold for agents only. An empty `community_ids` means every community; `kept`
+    is the row of the answer that is kept for this very call (`config.api.idempotency`), None where it is new.
     """
 
     kind: CallerKind
@@ -33,6 +34,7 @@ class Caller:
     community_ids: frozenset[UUID] = frozenset()
     token: dict[str, Any] = field(default_factory=dict)
     expires_at: datetime | None = None
+    kept: tuple[Any, ...] | None = None
 
     @property
     def is_super_admin(self) -> bool:

@@ -16,7 +16,7 @@ from uuid import UUID
 from django.conf import settings
 
 from config.api.errors import AgentRateLimited
-from config.api.sql import execute, fetch_all
+from config.api.sql import fetch_all
 
 WINDOW_SECONDS = 3600
 
@@ -37,7 +37,7 @@ LATERAL (
     ) newest
 ) used
 """
-# One entry a counter. A service may let the statement that it writes with write them too.
+# One entry a counter, part of the last statement of the unit of work.
 ENTRIES = """
 INSERT INTO api_ledgerentry (account_id, counter, at)
 SELECT %(account)s::uuid, counter, clock_timestamp() FROM unnest(%(counters)s::text[]) counter
@@ -81,6 +81,10 @@ class Budget:
         """How the counters stand: rows of TALLY, read while their locks are held."""
         self.usages = usages_from(tallies)
 
+    def look(self) -> None:
+        """How the counters stand now, of which nothing is to be spent."""
+        self.tell(fetch_all(TALLY, self.values) if self.counters else ())
+
     def require_places(self) -> None:
         """Raises AgentRateLimited (429) where a counter has none left.
 
@@ -94,17 +98,12 @@ class Budget:
             raise refusal
         self.usages = [usage.after_one() for usage in self.usages]
 
-    def spend(self) -> None:
-        """Spend one of every counter, inside an opened unit of work; raises AgentRateLimited (429)."""
-        self.require_places()
-        if self.counters:
-            execute(ENTRIES, self.values)
-
 
 def usages_of(account_id: UUID, counters: Iterable[str]) -> list[Usage]:
     """How each counter of an account stands now."""
     budget = Budget(account_id=account_id, counters=tuple(counters))
-    return usages_from(fetch_all(TALLY, budget.values))
+    budget.look()
+    return budget.usages
 
 
 def usages_from(tallies: Iterable[Sequence[Any]]) -> list[Usage]:

@@ -37,7 +37,7 @@ from config.api.operations import Operation, operation_of, require_operation
 from config.api.parsers import ByContentType, PlainTextJSONParser, StrictJSONParser
 from config.api.responses import JSON_TYPE
 from config.api.sql import WORTH_A_SECOND_TRY, sqlstate
-from config.api.unit import open_unit
+from config.api.unit import Unit
 
 REVALIDATE = "public, no-cache"
 CONDITIONS = frozenset({"HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE"})
@@ -47,6 +47,7 @@ class ApiRequest(Request):
     """DRF's request, with who calls and what the call may spend."""
 
     budget: Budget
+    unit: Unit
 
     def __init__(self, request: HttpRequest, **parts: Any) -> None:
         super().__init__(request, **parts)
@@ -56,8 +57,9 @@ class ApiRequest(Request):
     @cached_property
     def caller(self) -> Caller:
         # Not by way of DRF's `user`, which looks for what is not there yet by exceptions.
-        for authenticator in self.authenticators:
-            if found := authenticator.authenticate(self):
+        for authenticator in self.authenticators or ():
+            found = authenticator.authenticate(self)
+            if found is not None and isinstance(found[1], Caller):
                 return found[1]
         return ANYONE
 
@@ -126,6 +128,9 @@ class ApiView(APIView):
     def write(self) -> HttpResponse:
         """One unit of work; run once more where another transaction got in its way."""
         keyed = self._keyed_write()
+        replay = self._replay_at_once(keyed)
+        if replay is not None:
+            return self._replayed(replay)
         try:
             return self._unit(keyed)
         except DatabaseError as failure:
@@ -167,16 +172,22 @@ class ApiView(APIView):
 
     def _unit(self, keyed: KeyedWrite | None) -> HttpResponse:
         with transaction.atomic():
-            replay = open_unit(keyed, self.request.budget)
+            self.request.unit = unit = Unit(budget=self.request.budget, keyed=keyed)
+            replay = unit.open()
             if replay is not None:
                 return self._replayed(replay)
             response = self.handle()
             self._tell_limits(response)
-            if keyed is not None:
-                keyed.store(
-                    status=response.status_code, body=response.content, location=response.headers.get("Location", "")
-                )
+            unit.close(response)
         return response
+
+    def _replay_at_once(self, keyed: KeyedWrite | None) -> Replay | None:
+        """Of an answer that was kept before this call came in: it stays as it is, so nothing needs to be locked."""
+        kept = self.request.caller.kept
+        replay = keyed.replay_of(kept) if keyed is not None and kept is not None else None
+        if replay is not None:
+            self.request.budget.look()
+        return replay
 
     def _replayed(self, replay: Replay) -> HttpResponse:
         response = HttpResponse(replay.body, status=replay.status, content_type=JSON_TYPE)
@@ -193,17 +204,10 @@ class ApiView(APIView):
             response.headers[name] = value
 
     def _keyed_write(self) -> KeyedWrite | None:
-        key = self.request.META.get("HTTP_IDEMPOTENCY_KEY")
         account = self.request.caller.account
-        if key is None or account is None:
+        if account is None:
             return None
-        return KeyedWrite.of(
-            account_id=account.pk,
-            method=self.request.method or "",
-            path=self.request.path,
-            key=key,
-            data=self.request.data,
-        )
+        return KeyedWrite.of(account_id=account.pk, request=self.request._request, data=self.request.data)
 
     def _budget(self) -> Budget:
         caller, data = self.request.caller, self.request.data

@@ -6,15 +6,13 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from django.db import transaction
 from django.utils import timezone
 
-from config.api import limits
 from config.api.callers import Caller
 from config.api.errors import InvalidInput
 from config.api.ids import new_id
-from config.api.limits import Budget
-from config.api.sql import Row, fetch_all
+from config.api.sql import fetch_all
+from config.api.unit import Unit
 from messaging import records, smart_tags
 from messaging.errors import (
     CommunityForbids,
@@ -30,23 +28,17 @@ from messaging.rules import Draft, content_rules
 from messaging.services.place import Place, find_place
 from messaging.subjects import touch_message
 
-# The hourly limits are spent by the statement that writes the post.
-INSERT = records.inserting(
-    """
-    INSERT INTO messaging_message (id, page_id, community_id, author_id, author_kind, parent_id, quote_id, status,
-        content, tag_type, payload, anchor_text, context_anchor, attachments, language, source_app, embed_id,
-        reply_count, quote_count, reaction_counts, reaction_total, created_at, updated_at)
-    VALUES (%(id)s, %(page_id)s, %(community_id)s, %(author_id)s, %(author_kind)s, %(parent_id)s, %(quote_id)s,
-        %(status)s, %(content)s, %(tag_type)s, %(payload)s, %(anchor_text)s, %(context_anchor)s, %(attachments)s,
-        %(language)s, %(source_app)s, %(embed_id)s, 0, 0, '{}', 0, %(now)s, %(now)s)
-    """,
-    beside=limits.ENTRIES,
-)
+INSERT = """
+INSERT INTO messaging_message (id, page_id, community_id, author_id, author_kind, parent_id, quote_id, status,
+    content, tag_type, payload, anchor_text, context_anchor, attachments, language, source_app, embed_id,
+    reply_count, quote_count, reaction_counts, reaction_total, created_at, updated_at)
+VALUES (%(id)s, %(page_id)s, %(community_id)s, %(author_id)s, %(author_kind)s, %(parent_id)s, %(quote_id)s,
+    %(status)s, %(content)s, %(tag_type)s, %(payload)s, %(anchor_text)s, %(context_anchor)s, %(attachments)s,
+    %(language)s, %(source_app)s, %(embed_id)s, 0, 0, '{}', 0, %(now)s, %(now)s)
+"""
 
 
-# No savepoint inside the transaction of a request: a refusal rolls back the whole of it anyway.
-@transaction.atomic(savepoint=False)
-def create_message(*, caller: Caller, budget: Budget, draft: Draft) -> dict[str, Any]:
+def create_message(*, caller: Caller, unit: Unit, draft: Draft) -> dict[str, Any]:
     """The record of the new post of `caller`, counted on what it answers. Each check raises its own refusal."""
     _check_fields(draft)
     place = find_place(page_id=draft.page_id, parent_id=draft.parent_id, quote_id=draft.quote_id)
@@ -58,13 +50,17 @@ def create_message(*, caller: Caller, budget: Budget, draft: Draft) -> dict[str,
     place.require_answered()
     for rule in content_rules():
         rule.check(draft)
-    budget.require_places()
-    return records.message_record(_insert(draft, author_id=caller.account.pk, budget=budget))
+    unit.spend()
+    values = _values(draft, author_id=caller.account.pk)
+    unit.leave(INSERT, values)
+    if values["status"] == MessageStatus.PUBLISHED:
+        count_answer(parent_id=draft.parent_id, quote_id=draft.quote_id, by=1)
+        touch_message(page_id=draft.page_id, message_id=values["id"])
+    return records.new_record(values, author=caller.account, quote=place.quote)
 
 
-def _insert(draft: Draft, *, author_id: UUID, budget: Budget) -> Row:
-    status = _first_status(draft)
-    values = {
+def _values(draft: Draft, *, author_id: UUID) -> dict[str, Any]:
+    return {
         "id": new_id(),
         "page_id": draft.page_id,
         "community_id": draft.community and draft.community.pk,
@@ -72,7 +68,7 @@ def _insert(draft: Draft, *, author_id: UUID, budget: Budget) -> Row:
         "author_kind": draft.author_kind,
         "parent_id": draft.parent_id,
         "quote_id": draft.quote_id,
-        "status": status,
+        "status": _first_status(draft),
         "content": draft.content,
         "tag_type": draft.tag_type,
         "payload": _json(draft.payload),
@@ -84,11 +80,6 @@ def _insert(draft: Draft, *, author_id: UUID, budget: Budget) -> Row:
         "embed_id": draft.source_embed,
         "now": timezone.now(),
     }
-    (row,) = fetch_all(INSERT, budget.values | values)
-    if status == MessageStatus.PUBLISHED:
-        count_answer(parent_id=draft.parent_id, quote_id=draft.quote_id, by=1)
-        touch_message(page_id=draft.page_id, message_id=row[0])
-    return row
 
 
 def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int) -> None:

@@ -77,7 +77,7 @@ class MessagesView(ApiView):
             origin=request.META.get("HTTP_ORIGIN"),
             **self.body(NewMessage),
         )
-        record = create_message(caller=request.caller, budget=request.budget, draft=draft)
+        record = create_message(caller=request.caller, unit=request.unit, draft=draft)
         return Response(record, status=201, headers={"Location": f"/api/messages/{record['id']}"})
 
 

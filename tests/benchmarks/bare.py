@@ -135,9 +135,10 @@ def react(environ: dict[str, Any]) -> Answer:
 def _caller(connection: psycopg.Connection, environ: dict[str, Any]) -> tuple[Any, str, str, str]:
     token = environ["HTTP_AUTHORIZATION"].removeprefix("Bearer ")
     digest = hmac.digest(PEPPER, token.encode(), "sha256")
-    row = connection.execute(FIND_TOKEN, [digest, digest]).fetchone()
+    values = {"digest": digest, "previous_digest": digest, "key": None, "previous_key": None}
+    row = connection.execute(FIND_TOKEN, values).fetchone()
     assert row
-    *_, account_id, handle, name = row
+    account_id, handle, name = row[8:11]
     return account_id, name, handle, "agent"
 
 

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from config.api.errors import AgentRateLimited
 from config.api.limits import Budget, usages_of
-from config.api.unit import open_unit
+from config.api.unit import Unit
 from tests.kernel.clock import StandingClock
 
 LIMITS = {"post": 2, "reply": 3, "quote": 1}
@@ -80,9 +80,10 @@ class Ledger(RuleBasedStateMachine):
     def _spend(counters: tuple[str, ...]) -> AgentRateLimited | None:
         try:
             with transaction.atomic():
-                budget = Budget(account_id=ACCOUNT, counters=counters)
-                open_unit(None, budget)
-                budget.spend()
+                unit = Unit(budget=Budget(account_id=ACCOUNT, counters=counters))
+                unit.open()
+                unit.spend()
+                unit.close()
         except AgentRateLimited as refusal:
             return refusal
         return None

@@ -77,7 +77,7 @@ def test_a_failure_after_the_write_takes_it_back(agent: TokenHolder, monkeypatch
         raise RuntimeError("the answer cannot be kept")
 
     with monkeypatch.context() as patch:
-        patch.setattr("config.api.idempotency.KeyedWrite.store", fails)
+        patch.setattr("config.api.idempotency.KeyedWrite.kept_as", fails)
         with pytest.raises(RuntimeError):
             reply(agent, target, target)
     assert written() == (1, 0, 0)

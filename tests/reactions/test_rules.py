@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from config.api.callers import Caller, CallerKind
 from config.api.ids import new_id
-from config.api.limits import Budget
+from config.api.unit import Unit
 from messaging.models import AccountKind, Message
 from reactions.errors import NotOwner, ReactionNotFound
 from reactions.models import Reaction
@@ -38,16 +38,14 @@ class Reacting(RuleBasedStateMachine):
     @rule(who=WHO, where=WHERE, emoji=st.sampled_from(EMOJI))
     def set(self, who: int, where: int, emoji: str) -> None:
         before = self.held.get((who, where))
-        outcome = set_reaction(caller=self._caller(who), budget=Budget(), message_id=self.posts[where].pk, emoji=emoji)
+        outcome = set_reaction(caller=self._caller(who), unit=Unit(), message_id=self.posts[where].pk, emoji=emoji)
         assert outcome.action == ("added" if before is None else "unchanged" if before == emoji else "replaced")
         self._now(who, where, emoji, outcome)
 
     @rule(who=WHO, where=WHERE, emoji=st.sampled_from(EMOJI))
     def toggle(self, who: int, where: int, emoji: str) -> None:
         before = self.held.get((who, where))
-        outcome = toggle_reaction(
-            caller=self._caller(who), budget=Budget(), message_id=self.posts[where].pk, emoji=emoji
-        )
+        outcome = toggle_reaction(caller=self._caller(who), unit=Unit(), message_id=self.posts[where].pk, emoji=emoji)
         assert outcome.action == ("added" if before is None else "removed" if before == emoji else "replaced")
         self._now(who, where, None if before == emoji else emoji, outcome)
 
@@ -56,9 +54,9 @@ class Reacting(RuleBasedStateMachine):
         reaction_id = self.ids.get((who, where), self.gone)
         if (who, where) not in self.held:
             with pytest.raises(ReactionNotFound), transaction.atomic():
-                remove_reaction(caller=self._caller(who), budget=Budget(), reaction_id=reaction_id)
+                remove_reaction(caller=self._caller(who), unit=Unit(), reaction_id=reaction_id)
             return
-        outcome = remove_reaction(caller=self._caller(who), budget=Budget(), reaction_id=reaction_id)
+        outcome = remove_reaction(caller=self._caller(who), unit=Unit(), reaction_id=reaction_id)
         assert outcome.action == "removed"
         self.gone = reaction_id
         self._now(who, where, None, outcome)
@@ -67,7 +65,7 @@ class Reacting(RuleBasedStateMachine):
     def remove_anothers(self, who: int, whose: int, where: int) -> None:
         if who != whose and (whose, where) in self.held:
             with pytest.raises(NotOwner), transaction.atomic():
-                remove_reaction(caller=self._caller(who), budget=Budget(), reaction_id=self.ids[whose, where])
+                remove_reaction(caller=self._caller(who), unit=Unit(), reaction_id=self.ids[whose, where])
 
     @invariant()
     def counts_are_the_models(self) -> None:
