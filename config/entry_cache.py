@@ -8,8 +8,7 @@ query strings are part of the key, so whatever varies by them stays apart.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
 from threading import Lock
@@ -80,19 +79,17 @@ class EntryCache:
         gone = self._kept.pop(key, None)
         self.bytes -= gone.size if gone is not None else 0
 
-    @contextmanager
-    def flight(self, key: tuple[str, ...]) -> Iterator[None]:
+    def take_off(self, key: tuple[str, ...]) -> Lock | None:
         """One thread at a time fills a key. Nobody waits long: a stuck fill must not hold up the other threads."""
         with self._lock:
             lock = self._flights.setdefault(key, Lock())
-        held = lock.acquire(timeout=WAIT_SECONDS)
-        try:
-            yield
-        finally:
-            if held:
-                lock.release()
-                with self._lock:
-                    self._flights.pop(key, None)
+        return lock if lock.acquire(timeout=WAIT_SECONDS) else None
+
+    def land(self, key: tuple[str, ...], flight: Lock | None) -> None:
+        if flight is not None:
+            flight.release()
+            with self._lock:
+                self._flights.pop(key, None)
 
 
 class Started:
@@ -120,10 +117,13 @@ class EntryCached:
             return finished(self._application(environ, start_response))
         kept = self._cache.find(key)
         if kept is None:
-            with self._cache.flight(key):
+            flight = self._cache.take_off(key)
+            try:
                 kept = self._cache.find(key)
                 if kept is None:
                     return self._fill(key, environ, start_response)
+            finally:
+                self._cache.land(key, flight)
         return _send(kept, environ, start_response)
 
     def _fill(self, key: tuple[str, ...], environ: Environ, start_response: StartResponse) -> Iterable[bytes]:

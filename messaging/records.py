@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 import orjson
 
 from config.api.sql import Row, fetch_all, fetch_one
-from messaging.models import Account
 
 QUOTE_COLUMNS = "q.id, q.content, q.created_at, qa.id, qa.name, qa.handle, qa.kind"
 COLUMNS = f"""
@@ -72,7 +71,16 @@ def message_record(row: Row) -> dict[str, Any]:
     }
 
 
-def new_record(values: Mapping[str, Any], *, author: Account, quote: Row) -> dict[str, Any]:
+class Author(Protocol):
+    """An account, or what is known of it."""
+
+    pk: Any
+    name: Any
+    handle: Any
+    kind: Any
+
+
+def new_record(values: Mapping[str, Any], *, author: Author, quote: Row) -> dict[str, Any]:
     """The record of a post that is being written. `values`: those of its columns; `quote`: a row of QUOTE_COLUMNS."""
     return message_record(
         (

@@ -22,6 +22,7 @@ for setting in ("DEBUG", "REDIS_URL", "BASE_URL", "APP_URL", "ALLOWED_HOSTS", "T
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _temporary_cluster = pytest.StashKey[TemporaryCluster]()
+_data = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -29,6 +30,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         config.stash[_temporary_cluster] = cluster = TemporaryCluster()
         os.environ["DATABASE_URL"] = cluster.url
+    # One each: a write in one worker's test would put the kept answers of another's out of date.
+    config.stash[_data] = data = tempfile.TemporaryDirectory(prefix="cm-data-")
+    os.environ["DATA_DIR"] = data.name
     # Only now: pytest-django would do it before this file is read, without the address.
     django.setup()
 
@@ -36,6 +40,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if cluster := config.stash.get(_temporary_cluster, None):
         cluster.close()
+    if data := config.stash.get(_data, None):
+        data.cleanup()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

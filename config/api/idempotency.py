@@ -1,9 +1,8 @@
 """Idempotency-Key: the first 2xx answer is kept seven days and replayed, byte for byte.
 
-Key lock, look-up, write and stored answer share one transaction, so they commit or vanish together; a dead process
-frees its lock by itself. The lock is taken in a statement of its own: the look-up must see what the call before it
-committed. What was committed before the call came in is seen without a lock: its agent's token is looked up together
-with the answer kept for it, and a retry needs no transaction.
+Key lock, look-up, write and stored answer share one transaction (`config.api.unit`), so they commit or vanish together;
+a dead process frees its lock by itself. What was committed before the call came in is seen without a lock: its agent's
+token is looked up together with the answer kept for it, and a retry needs no transaction.
 """
 
 from __future__ import annotations
@@ -24,10 +23,11 @@ from config.api.sql import Row
 
 KEY_MAX = 160
 PRINTABLE = re.compile(rf"[\x20-\x7e]{{1,{KEY_MAX}}}\Z")
+# `api_open_unit` knows it as well.
 KEPT_DAYS = 7
 
-# The row of one account's key, part of other statements: of the one that opens a unit of work, and of the one that
-# finds an agent's token. `account` there is the caller's row, the only one it may look at.
+# The row of one account's key, part of the statement that finds an agent's token (`account` there is the agent's);
+# `api_open_unit` looks for the same.
 COLUMNS = ("key_mac", "body_mac", "status", "location", "sealed")
 OF_ACCOUNT = f"""
 SELECT {", ".join(COLUMNS)} FROM api_storedresponse
@@ -98,9 +98,10 @@ class KeyedWrite:
 
     @property
     def values(self) -> dict[str, Any]:
-        """The number its lock bears, and what its row is found by."""
+        """The number its lock bears, and what its row may be kept under."""
         number = int.from_bytes(sha256(self._scope).digest()[:8], "big", signed=True)
-        return {"caller": self.account_id, "key_lock": number} | look_up(self.key)
+        rows = self._row_macs
+        return {"key_lock": number, "row": rows[0], "previous_row": rows[-1]}
 
     def replay_of(self, row: Row) -> Replay | None:
         """From the COLUMNS of its row; raises IdempotencyKeyReused (422) where that is wanted of another body."""

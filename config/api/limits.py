@@ -1,8 +1,7 @@
 """The exact hourly limits of agents: a sliding window over the last hour, kept in PostgreSQL.
 
-A lock per account and counter comes first, the count in a *second* statement: one statement that locks and counts
-would count on the snapshot it took before it got the lock. Both open the write's own unit of work (`config.api.unit`),
-which also takes the entries: so only a write that commits spends.
+They are locked and counted where a write's unit of work is opened, and spent where it is closed (`config.api.unit`): so
+only a write that commits spends.
 """
 
 from __future__ import annotations
@@ -18,24 +17,14 @@ from django.conf import settings
 from config.api.errors import AgentRateLimited
 from config.api.sql import fetch_all
 
+# `api_open_unit` knows it as well.
 WINDOW_SECONDS = 3600
 
-# The lock and the count of all counters of a write, parts of the two statements that open its unit of work.
-LOCK = """
-SELECT count(pg_advisory_xact_lock(hashtext(%(account)s), hashtext(counter)))
-FROM unnest(%(counters)s::text[]) counter
-"""
-TALLY = """
-WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now)
-SELECT asked.counter, used.spent, extract(epoch FROM coalesce(used.oldest, now) + interval '3600 seconds' - now)
-FROM clock, unnest(%(counters)s::text[], %(limits)s::int[]) asked (counter, places),
-LATERAL (
-    SELECT count(*) AS spent, min(at) AS oldest FROM (
-        SELECT at FROM api_ledgerentry
-        WHERE account_id = %(account)s::uuid AND counter = asked.counter AND at > now - interval '3600 seconds'
-        ORDER BY at DESC LIMIT asked.places
-    ) newest
-) used
+# How counters stand, one row for each: name, spent, seconds until the next place falls free. Nothing is locked.
+LOOK = """
+SELECT counter, spent, next_place FROM api_open_unit(
+    NULL, NULL, NULL, %(account)s::uuid, %(counters)s::text[], %(places)s::int[], false
+)
 """
 # One entry a counter, part of the last statement of the unit of work.
 ENTRIES = """
@@ -74,16 +63,16 @@ class Budget:
         """The parameters of this module's statements."""
         account = None if self.account_id is None else str(self.account_id)
         # Arrays as PostgreSQL writes them: the driver takes longer over a list of two than over the statement.
-        limits = ",".join(str(settings.HOURLY_LIMITS[counter]) for counter in self.counters)
-        return {"account": account, "counters": f"{{{','.join(self.counters)}}}", "limits": f"{{{limits}}}"}
+        places = ",".join(str(settings.HOURLY_LIMITS[counter]) for counter in self.counters)
+        return {"account": account, "counters": f"{{{','.join(self.counters)}}}", "places": f"{{{places}}}"}
 
     def tell(self, tallies: Iterable[tuple[str, int, float]]) -> None:
-        """How the counters stand: rows of TALLY, read while their locks are held."""
+        """How the counters stand: rows as those of LOOK."""
         self.usages = usages_from(tallies)
 
     def look(self) -> None:
         """How the counters stand now, of which nothing is to be spent."""
-        self.tell(fetch_all(TALLY, self.values) if self.counters else ())
+        self.tell(fetch_all(LOOK, self.values) if self.counters else ())
 
     def require_places(self) -> None:
         """Raises AgentRateLimited (429) where a counter has none left.
@@ -107,7 +96,7 @@ def usages_of(account_id: UUID, counters: Iterable[str]) -> list[Usage]:
 
 
 def usages_from(tallies: Iterable[Sequence[Any]]) -> list[Usage]:
-    """From rows of TALLY: counter, spent, seconds until the next place falls free."""
+    """From rows as those of LOOK."""
     return [
         Usage(counter, limit, limit - spent, _whole_seconds(seconds) if spent else 0)
         for counter, spent, seconds in tallies

@@ -1,9 +1,9 @@
-"""The unit of work of a write: locks, a look, and one last statement, in one transaction.
+"""The unit of work of a write: locks and a look, the write, and one last statement, in one transaction.
 
-The first statement takes every lock. The second sees what was committed before: the answer kept under the
-Idempotency-Key, and what is spent of the hourly limits. (One statement would look at the snapshot it took before it
-got its locks.) The last one writes what the kernel adds to a write, which may go along with it: what it spends of the
-limits, and its answer.
+`api_open_unit` (a function in the database, see the migrations) takes every lock, and then looks what was committed
+before: the answer kept under the Idempotency-Key, and what is spent of the hourly limits. It is a function, since one
+statement would look at the snapshot it took before it got its locks, and two would travel twice. The last statement
+writes what the kernel adds to a write, which may go along with it: what it spends of the limits, and its answer.
 """
 
 from __future__ import annotations
@@ -20,17 +20,14 @@ from config.api import idempotency, limits
 from config.api.errors import IdempotencyInProgress
 from config.api.idempotency import KeyedWrite, Replay
 from config.api.limits import Budget
-from config.api.sql import execute, fetch_all, fetch_one
+from config.api.sql import execute, fetch_all
 
-# Whoever finds the key held is told so at once, and waits for no other lock.
-LOCK = f"""
-SELECT CASE WHEN %(key_lock)s::bigint IS NULL OR pg_try_advisory_xact_lock(%(key_lock)s) THEN ({limits.LOCK}) END
+OPEN = """
+SELECT * FROM api_open_unit(
+    %(key_lock)s, %(row)s, %(previous_row)s, %(account)s::uuid, %(counters)s::text[], %(places)s::int[], true
+)
 """
-LOOK = f"""
-SELECT kept.*, tally.* FROM (VALUES (%(caller)s::uuid)) account (id)
-LEFT JOIN LATERAL ({idempotency.OF_ACCOUNT}) kept ON true LEFT JOIN ({limits.TALLY}) tally ON true
-"""  # noqa: S608  made of constants
-NO_KEY = {"caller": None, "key_lock": None} | idempotency.look_up(None)
+NO_KEY = {"key_lock": None, "row": None, "previous_row": None}
 KEPT_COLUMNS = len(idempotency.COLUMNS)
 
 
@@ -54,9 +51,9 @@ class Unit:
         if self._keyed is None and not self.budget.counters:
             return None
         values = self.budget.values | (NO_KEY if self._keyed is None else self._keyed.values)
-        if fetch_one(LOCK, values) == (None,):
+        rows = fetch_all(OPEN, values)
+        if not rows:
             raise IdempotencyInProgress
-        rows = fetch_all(LOOK, values)
         self.budget.tell(row[KEPT_COLUMNS:] for row in rows if self.budget.counters)
         kept = rows[0][:KEPT_COLUMNS]
         return None if self._keyed is None or kept[0] is None else self._keyed.replay_of(kept)

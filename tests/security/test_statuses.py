@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from django.conf import settings
 from django.db import connection
-from django.test import override_settings
+from django.test import RequestFactory, override_settings
 
 from config.api.idempotency import KeyedWrite
 from tests.api import Answer, Api
@@ -79,13 +79,10 @@ def conflict(case: Case) -> Answer:
     """The key is at work elsewhere; where no key is taken, the handle is."""
     if case.call.path == "/api/auth/register":
         return case.send(body=case.call.body | {"handle": case.world.owner.handle})
-    keyed = KeyedWrite.of(
-        account_id=case.world.account_id(case.column),
-        method=case.call.method,
-        path=case.call.path,
-        key="at work",
-        data=case.call.body,
-    )
+    request = RequestFactory().generic(case.call.method, case.call.path, headers={"Idempotency-Key": "at work"})
+    account_id = case.world.account_id(case.column)
+    keyed = KeyedWrite.of(account_id=account_id, request=request, data=case.call.body)
+    assert keyed is not None
     with psycopg.connect(**connection.get_connection_params()) as elsewhere:
         elsewhere.execute("SELECT pg_advisory_lock(%s)", [keyed.values["key_lock"]])
         return case.send(key="at work")

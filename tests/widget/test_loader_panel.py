@@ -30,6 +30,8 @@ def test_keyboard_alone_opens_and_closes_and_focus_comes_back(site: Site) -> Non
     page.keyboard.press("Escape")
     assert page.get_by_role("dialog").count() == 0
     assert page.evaluate(FOCUSED) == "trigger"
+    # Keys go to the frame's own process until the browser has told it.
+    page.wait_for_function("document.hasFocus()")
     page.keyboard.press("Space")
     page.get_by_role("button", name="Close").focus()
     page.keyboard.press("Escape")
