@@ -65,7 +65,14 @@ class Key:
 
     @classmethod
     def of(cls, request: HttpRequest) -> Key | None:
-        """None where none was sent."""
+        """None where none was sent. The same for the token's look-up and for the write."""
+        if not hasattr(request, "idempotency_key"):
+            request.idempotency_key = cls._of(request)  # type: ignore[attr-defined]
+        held: Key | None = request.idempotency_key  # type: ignore[attr-defined]
+        return held
+
+    @classmethod
+    def _of(cls, request: HttpRequest) -> Key | None:
         key = request.META.get("HTTP_IDEMPOTENCY_KEY")
         if key is None:
             return None

@@ -26,6 +26,7 @@ SELECT counter, spent, next_place FROM api_open_unit(
     NULL, NULL, NULL, %(account)s::uuid, %(counters)s::text[], %(places)s::int[], false
 )
 """
+COLUMNS = 3
 # One entry a counter, part of the last statement of the unit of work.
 ENTRIES = """
 INSERT INTO api_ledgerentry (account_id, counter, at)

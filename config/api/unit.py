@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -20,26 +21,43 @@ from config.api import idempotency, limits
 from config.api.errors import IdempotencyInProgress
 from config.api.idempotency import KeyedWrite, Replay
 from config.api.limits import Budget
-from config.api.sql import execute, fetch_all
+from config.api.sql import Row, execute, fetch_all
 
 OPEN = """
 SELECT * FROM api_open_unit(
     %(key_lock)s, %(row)s, %(previous_row)s, %(account)s::uuid, %(counters)s::text[], %(places)s::int[], true
-)
+) opened
 """
 NO_KEY = {"key_lock": None, "row": None, "previous_row": None}
 KEPT_COLUMNS = len(idempotency.COLUMNS)
+OPENED_COLUMNS = KEPT_COLUMNS + limits.COLUMNS
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A statement with exactly one row for an answer, which may be asked along with another one."""
+
+    statement: str
+    values: dict[str, Any]
+
+    def ask(self) -> Row:
+        (row,) = fetch_all(self.statement, self.values)
+        return row
 
 
 class Unit:
     """One write at work, inside a transaction that holds its locks to the end.
 
-    Without a budget it spends nothing, without a key it keeps no answer.
+    Without a budget it spends nothing, without a key it keeps no answer. `question` is asked as it opens.
     """
 
-    def __init__(self, *, budget: Budget | None = None, keyed: KeyedWrite | None = None) -> None:
+    def __init__(
+        self, *, budget: Budget | None = None, keyed: KeyedWrite | None = None, question: Question | None = None
+    ) -> None:
         self.budget = budget or Budget()
         self._keyed = keyed
+        self._question = question
+        self._answer: Row | None = None
         self._statements: list[str] = []
         self._values: dict[str, Any] = {}
 
@@ -51,12 +69,16 @@ class Unit:
         if self._keyed is None and not self.budget.counters:
             return None
         values = self.budget.values | (NO_KEY if self._keyed is None else self._keyed.values)
-        rows = fetch_all(OPEN, values)
+        rows = fetch_all(OPEN, values) if self._question is None else self._ask_along(self._question, values)
         if not rows:
             raise IdempotencyInProgress
-        self.budget.tell(row[KEPT_COLUMNS:] for row in rows if self.budget.counters)
+        self.budget.tell(row[KEPT_COLUMNS:OPENED_COLUMNS] for row in rows if self.budget.counters)
         kept = rows[0][:KEPT_COLUMNS]
         return None if self._keyed is None or kept[0] is None else self._keyed.replay_of(kept)
+
+    def ask(self, question: Question) -> Row:
+        """The answer to a question, which may have been asked already."""
+        return self._answer if self._answer is not None and question == self._question else question.ask()
 
     def spend(self) -> None:
         """Spend one of every counter; raises AgentRateLimited (429) where one has no place left."""
@@ -75,6 +97,11 @@ class Unit:
             self.leave(idempotency.STORE, self._keyed.kept_as(answer))
         if self._statements:
             execute(_together(*self._statements), self._values)
+
+    def _ask_along(self, question: Question, values: dict[str, Any]) -> list[Row]:
+        rows = fetch_all(f"{OPEN} CROSS JOIN ({question.statement}) asked", values | question.values)
+        self._answer = rows[0][OPENED_COLUMNS:] if rows else None
+        return rows
 
 
 @contextmanager

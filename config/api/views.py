@@ -37,7 +37,7 @@ from config.api.operations import Operation, operation_of, require_operation
 from config.api.parsers import ByContentType, PlainTextJSONParser, StrictJSONParser
 from config.api.responses import JSON_TYPE
 from config.api.sql import WORTH_A_SECOND_TRY, sqlstate
-from config.api.unit import Unit
+from config.api.unit import Question, Unit
 
 REVALIDATE = "public, no-cache"
 CONDITIONS = frozenset({"HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE"})
@@ -146,6 +146,10 @@ class ApiView(APIView):
         """The validated query string, in snake_case; raises a 400."""
         return _validated(serializer, self.request.query_params.dict())
 
+    def question(self) -> Question | None:
+        """What a write asks in any case, and may ask along with the opening of its unit of work. Refuses nothing."""
+        return None
+
     def watch(self, *subjects: str) -> None:
         """Name what this read depends on, before the database is asked, so that its answer may be kept in memory."""
         if "HTTP_AUTHORIZATION" not in self.request.META:
@@ -172,7 +176,7 @@ class ApiView(APIView):
 
     def _unit(self, keyed: KeyedWrite | None) -> HttpResponse:
         with transaction.atomic():
-            self.request.unit = unit = Unit(budget=self.request.budget, keyed=keyed)
+            self.request.unit = unit = Unit(budget=self.request.budget, keyed=keyed, question=self.question())
             replay = unit.open()
             if replay is not None:
                 return self._replayed(replay)

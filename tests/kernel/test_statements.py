@@ -1,0 +1,65 @@
+"""How often a write asks the database: each journey costs as much as the statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from messaging.models import Message
+from tests.agents.factories import TokenHolder, agent_with_token
+from tests.factories import MessageFactory, PageFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def agent() -> TokenHolder:
+    """Its use is noted already."""
+    holder = agent_with_token()
+    holder.api.get("/v1/agent/self")
+    return holder
+
+
+@contextmanager
+def statements(count: int) -> Iterator[None]:
+    """BEGIN and COMMIT come with whatever opens a unit of work."""
+    with CaptureQueriesContext(connection) as captured:
+        yield
+    asked = [query["sql"] for query in captured if query["sql"] not in ("BEGIN", "COMMIT")]
+    assert len(asked) == count, asked
+
+
+@pytest.mark.parametrize("key", ["once", None])
+def test_a_post_takes_three_statements(agent: TokenHolder, key: str | None) -> None:
+    """The token; locks, look and place; the post, what it spends and its kept answer."""
+    page = PageFactory()
+    with statements(3):
+        assert agent.api.post("/api/messages", {"pageId": page.pk, "content": "Hi"}, key=key).status == 201
+    assert Message.objects.count() == 1
+
+
+def test_a_reply_and_a_quote_count_with_one_more_each(agent: TokenHolder) -> None:
+    parent, quoted = MessageFactory(), MessageFactory()
+    body = {"pageId": parent.page_id, "content": "Hi", "parentId": str(parent.pk), "quoteId": str(quoted.pk)}
+    with statements(5):
+        assert agent.api.post("/api/messages", body, key="once").status == 201
+
+
+def test_a_retry_takes_two(agent: TokenHolder) -> None:
+    """The token with the kept answer, and what the limits stand at; no transaction."""
+    page = PageFactory()
+    body = {"pageId": page.pk, "content": "Hi"}
+    assert agent.api.post("/api/messages", body, key="once").status == 201
+    with statements(2):
+        assert agent.api.post("/api/messages", body, key="once").headers["Idempotent-Replayed"] == "true"
+
+
+def test_a_reaction_takes_five(agent: TokenHolder) -> None:
+    """The token; locks and look; how the post stands; the reaction; what it spends and its kept answer."""
+    body = {"messageId": str(MessageFactory().pk), "emoji": "👍"}
+    with statements(5):
+        assert agent.api.post("/v1/reactions", body, key="once").status == 200
