@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
-from config.api.sql import Row, fetch_all
+from config.api.ids import is_id
+from config.api.sql import Row
+from config.api.unit import Question, Unit
 from messaging.errors import ParentNotFound, QuoteNotFound, UnknownPage
+from messaging.page_ids import is_page_id
 from messaging.records import QUOTE_COLUMNS
 
 FIND = f"""
@@ -50,7 +55,20 @@ class Place:
             raise QuoteNotFound
 
 
-def find_place(*, page_id: str, parent_id: UUID | None, quote_id: UUID | None) -> Place:
-    (row,) = fetch_all(FIND, {"page": page_id, "parent": parent_id, "quote": quote_id})
+def question(*, page_id: str, parent_id: UUID | None, quote_id: UUID | None) -> Question:
+    return Question(FIND, {"page": page_id, "parent": parent_id, "quote": quote_id})
+
+
+def question_of(data: Mapping[str, Any]) -> Question | None:
+    """From a body as it was sent, before anything else of it is looked at; None where it cannot be right."""
+    page_id, named = data.get("pageId"), (data.get("parentId"), data.get("quoteId"))
+    if not isinstance(page_id, str) or not is_page_id(page_id) or not all(i is None or is_id(i) for i in named):
+        return None
+    parent_id, quote_id = (None if i is None else UUID(i) for i in named)
+    return question(page_id=page_id, parent_id=parent_id, quote_id=quote_id)
+
+
+def find_place(unit: Unit, *, page_id: str, parent_id: UUID | None, quote_id: UUID | None) -> Place:
+    row = unit.ask(question(page_id=page_id, parent_id=parent_id, quote_id=quote_id))
     has_page, has_parent, parent_community_id, *quote = row
     return Place(page_id, parent_id, quote_id, has_page, has_parent, parent_community_id, tuple(quote))

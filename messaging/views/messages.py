@@ -8,11 +8,13 @@ from config.api.cursors import envelope
 from config.api.errors import AgentCommunityNotAllowed, ContentTooLong, InvalidInput, PayloadTooLarge
 from config.api.operations import operation
 from config.api.responses import Response
+from config.api.unit import Question
 from config.api.views import ApiRequest, ApiView
 from messaging import errors, records
 from messaging.page_ids import is_page_id
 from messaging.rules import Draft
 from messaging.serializers import MessageListRecord, MessageRecord, MessagesQuery, NewMessage
+from messaging.services import place
 from messaging.services.posting import create_message
 from messaging.subjects import message_subject, page_subject
 
@@ -42,6 +44,10 @@ class MessagesView(ApiView):
         )
         kept, next_cursor = page.split(rows, lambda record: (record["createdAt"], record["id"]))
         return Response(envelope("messages", kept, next_cursor))
+
+    def question(self) -> Question | None:
+        data = self.request.data
+        return place.question_of(data) if isinstance(data, dict) else None
 
     @operation(
         "createMessage",
