@@ -1,7 +1,7 @@
 """When tokens were last used: noted in memory, written together.
 
 Written by each request, the note costs a third of a post: a statement and a commit of its own. So a process gathers
-notes for a second (TOKEN_USE_SECONDS). One that is killed takes those of its last second with it.
+notes for a second (TOKEN_USE_SECONDS). One that stops takes those of its last second with it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from threading import Lock, Timer
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, connections
+from django.db import Error, connections
 
 from config.api.sql import execute
 
@@ -42,9 +42,7 @@ def note(token_id: UUID, digest: bytes) -> None:
     if not settings.TOKEN_USE_SECONDS:
         write_down()
     elif is_first:
-        timer = Timer(settings.TOKEN_USE_SECONDS, _write_and_leave)
-        timer.daemon = True
-        timer.start()
+        _write_soon()
 
 
 def write_down() -> None:
@@ -54,8 +52,20 @@ def write_down() -> None:
         _noted.clear()
     try:
         execute(WRITE, [list(noted), list(noted.values())])
-    except DatabaseError:
+    except Error:
         logger.exception("last_used_at of %s tokens was not written", len(noted))
+
+
+def _write_soon() -> None:
+    timer = Timer(settings.TOKEN_USE_SECONDS, _write_and_leave)
+    timer.daemon = True
+    try:
+        timer.start()
+    except RuntimeError:
+        # No thread to be had: these notes are lost, and the next use tries again.
+        logger.exception("The uses of tokens were not written")
+        with _lock:
+            _noted.clear()
 
 
 def _write_and_leave() -> None:

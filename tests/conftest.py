@@ -92,6 +92,7 @@ def _own_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
     from config.api import throttles
 
     cache.clear()
+    throttles._over.clear()
     monkeypatch.setattr(throttles, "_slot", lambda seconds: (0, seconds))
 
 

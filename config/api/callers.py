@@ -22,7 +22,7 @@ class CallerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """One authenticated caller. `account` is a `messaging.Account`, of an agent what every call needs of it; or None.
+    """One authenticated caller. `account`: of a person a `messaging.Account`, of an agent an `agents` AgentAccount.
 
     `scopes`, `community_ids` and `kept` hold for agents only. An empty `community_ids` means every community; `kept`
     is the row of the answer that is kept for this very call (`config.api.idempotency`), None where it is new.

@@ -30,7 +30,7 @@ def root_keys() -> Iterator[str]:
 @lru_cache(maxsize=64)
 def derive(root: str, purpose: str) -> bytes:
     """A 32 byte key for one purpose."""
-    return _hkdf(root.encode(), purpose.encode())
+    return HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose.encode()).derive(root.encode())
 
 
 def mac(root: str, purpose: str, message: bytes) -> bytes:
@@ -53,8 +53,5 @@ def unseal(root: str, secret: bytes, sealed: bytes) -> bytes | None:
 
 
 def _sealing_key(root: str, secret: bytes) -> bytes:
-    return _hkdf(derive(root, "stored-response"), secret)
-
-
-def _hkdf(key: bytes, info: bytes) -> bytes:
-    return HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(key)
+    """HKDF's expansion of a key that is one already: a single block of it, which is an HMAC."""
+    return hmac.digest(derive(root, "stored-response"), secret + b"\x01", hashlib.sha256)

@@ -33,6 +33,7 @@ OF_ACCOUNT = f"""
 SELECT {", ".join(COLUMNS)} FROM api_storedresponse
 WHERE key_mac IN (sha256(uuid_send(account.id) || %(key)s), sha256(uuid_send(account.id) || %(previous_key)s))
     AND created_at > clock_timestamp() - interval '{KEPT_DAYS} days'
+ORDER BY created_at LIMIT 1
 """  # noqa: S608  made of constants
 # A row that is too old to be replayed gives way.
 STORE = """

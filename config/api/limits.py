@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import ceil
 from typing import Any
 from uuid import UUID
@@ -21,12 +22,12 @@ from config.api.sql import fetch_all
 WINDOW_SECONDS = 3600
 
 # How counters stand, one row for each: name, spent, seconds until the next place falls free. Nothing is locked.
-LOOK = """
-SELECT counter, spent, next_place FROM api_open_unit(
+COLUMNS = ("counter", "spent", "next_place")
+LOOK = f"""
+SELECT {", ".join(COLUMNS)} FROM api_open_unit(
     NULL, NULL, NULL, %(account)s::uuid, %(counters)s::text[], %(places)s::int[], false
 )
 """
-COLUMNS = 3
 # One entry a counter, part of the last statement of the unit of work.
 ENTRIES = """
 INSERT INTO api_ledgerentry (account_id, counter, at)
@@ -48,7 +49,7 @@ class Usage:
         return replace(self, remaining=self.remaining - 1, reset=self.reset or WINDOW_SECONDS)
 
 
-@dataclass(slots=True)
+@dataclass
 class Budget:
     """The hourly counters that one write spends, in sorted order. Without an account (people) it spends nothing.
 
@@ -59,7 +60,7 @@ class Budget:
     counters: tuple[str, ...] = ()
     usages: list[Usage] = field(default_factory=list)
 
-    @property
+    @cached_property
     def values(self) -> dict[str, Any]:
         """The parameters of this module's statements."""
         account = None if self.account_id is None else str(self.account_id)
@@ -72,7 +73,7 @@ class Budget:
         self.usages = usages_from(tallies)
 
     def look(self) -> None:
-        """How the counters stand now, of which nothing is to be spent."""
+        """How the counters stand now, for an answer that spends nothing; nothing is locked."""
         self.tell(fetch_all(LOOK, self.values) if self.counters else ())
 
     def require_places(self) -> None:
@@ -80,6 +81,8 @@ class Budget:
 
         The refusal names the counter to wait longest for: then there is a place in every other one too.
         """
+        if len(self.usages) != len(self.counters):
+            raise RuntimeError("The unit of work was not opened: nobody knows how its counters stand.")
         refused = [usage for usage in self.usages if not usage.remaining]
         if refused:
             longest = max(refused, key=lambda usage: usage.reset)

@@ -19,7 +19,10 @@ from config.api.errors import RateLimited
 
 logger = logging.getLogger(__name__)
 REST_SECONDS = 5.0
+OVER_MAX = 10_000
 _resting_until = 0.0
+# The window in which this process saw somebody at a rate.
+_over: dict[tuple[str, str], int] = {}
 
 
 def hit(name: str, who: str) -> None:
@@ -30,19 +33,22 @@ def hit(name: str, who: str) -> None:
         raise RateLimited(retry_after=left)
 
 
-def check(name: str, who: str) -> None:
-    """Refuse `who` while over the rate, without counting this call."""
-    limit, seconds = settings.SOFT_THROTTLES[name]
-    slot, left = _slot(seconds)
-    if _read(f"throttle:{name}:{who}:{slot}") >= limit:
-        raise RateLimited(retry_after=left)
-
-
 def note(name: str, who: str) -> None:
     """Count one call without refusing it."""
-    _limit, seconds = settings.SOFT_THROTTLES[name]
+    limit, seconds = settings.SOFT_THROTTLES[name]
     slot, _left = _slot(seconds)
-    _count(f"throttle:{name}:{who}:{slot}", seconds)
+    if _count(f"throttle:{name}:{who}:{slot}", seconds) >= limit:
+        if len(_over) >= OVER_MAX:
+            _over.clear()
+        _over[name, who] = slot
+
+
+def check(name: str, who: str) -> None:
+    """Refuse `who` once a note of this process has found it at the rate; other calls cost no look at the cache."""
+    limit, seconds = settings.SOFT_THROTTLES[name]
+    slot, left = _slot(seconds)
+    if not limit or _over.get((name, who)) == slot:
+        raise RateLimited(retry_after=left)
 
 
 def client_address(request: HttpRequest) -> str:
@@ -88,14 +94,6 @@ def _count(key: str, seconds: int) -> int:
     try:
         return _awake() and _increment(key, seconds)
     except Exception as failure:  # noqa: BLE001  the cache backends share no error class
-        _rest(failure)
-        return 0
-
-
-def _read(key: str) -> int:
-    try:
-        return _awake() and int(cache.get(key, 0))
-    except Exception as failure:  # noqa: BLE001  as above
         _rest(failure)
         return 0
 

@@ -1,7 +1,7 @@
 """The unit of work of a write: locks and a look, the write, and one last statement, in one transaction.
 
-`api_open_unit` (a function in the database, see the migrations) takes every lock, and then looks what was committed
-before: the answer kept under the Idempotency-Key, and what is spent of the hourly limits. It is a function, since one
+`api_open_unit` (a function in the database, see the migrations) takes every lock, and then looks what is committed by
+then: the answer kept under the Idempotency-Key, and what is spent of the hourly limits. It is a function, since one
 statement would look at the snapshot it took before it got its locks, and two would travel twice. The last statement
 writes what the kernel adds to a write, which may go along with it: what it spends of the limits, and its answer.
 """
@@ -30,7 +30,7 @@ SELECT * FROM api_open_unit(
 """
 NO_KEY = {"key_lock": None, "row": None, "previous_row": None}
 KEPT_COLUMNS = len(idempotency.COLUMNS)
-OPENED_COLUMNS = KEPT_COLUMNS + limits.COLUMNS
+OPENED_COLUMNS = KEPT_COLUMNS + len(limits.COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,13 @@ class Question:
 
 
 class Unit:
-    """One write at work, inside a transaction that holds its locks to the end.
+    """One write at work. Without a budget it spends nothing, without a key it keeps no answer.
 
-    Without a budget it spends nothing, without a key it keeps no answer. `question` is asked as it opens.
+    `question` is asked as it opens, and may be answered as things stood before the locks were waited for.
     """
 
-    def __init__(
-        self, *, budget: Budget | None = None, keyed: KeyedWrite | None = None, question: Question | None = None
-    ) -> None:
-        self.budget = budget or Budget()
+    def __init__(self, budget: Budget, keyed: KeyedWrite | None, question: Question | None) -> None:
+        self.budget = budget
         self._keyed = keyed
         self._question = question
         self._answer: Row | None = None
@@ -62,7 +60,7 @@ class Unit:
         self._values: dict[str, Any] = {}
 
     def open(self) -> Replay | None:
-        """The answer to replay, if one is kept; tells the budget how it stands.
+        """Lock and look. The answer to replay, if one is kept; tells the budget how it stands.
 
         Raises IdempotencyInProgress (409) while another call holds the key.
         """
@@ -86,36 +84,50 @@ class Unit:
         if self.budget.counters:
             self.leave(limits.ENTRIES, self.budget.values)
 
-    def leave(self, statement: str, values: dict[str, Any]) -> None:
-        """Have a statement run with the last one, of which nothing is to be known before."""
-        self._statements.append(statement)
-        self._values |= values
-
-    def close(self, answer: HttpResponse | None = None) -> None:
-        """Write what was left, and keep the answer for repeats of a keyed call."""
-        if self._keyed is not None and answer is not None:
+    def keep(self, answer: HttpResponse) -> None:
+        """Keep the answer for repeats of a keyed call."""
+        if self._keyed is not None:
             self.leave(idempotency.STORE, self._keyed.kept_as(answer))
+
+    def leave(self, statement: str, values: dict[str, Any]) -> None:
+        """Have a statement run with the others that are left, at the end, where nothing is to be known of it before.
+
+        All that are left share the names of their values, and no two write to the same table.
+        """
+        self._statements.append(statement)
+        self._values = _united(self._values, values)
+
+    def close(self) -> None:
+        """Run what was left."""
         if self._statements:
             execute(_together(*self._statements), self._values)
 
     def _ask_along(self, question: Question, values: dict[str, Any]) -> list[Row]:
-        rows = fetch_all(f"{OPEN} CROSS JOIN ({question.statement}) asked", values | question.values)
+        rows = fetch_all(f"{OPEN} CROSS JOIN ({question.statement}) asked", _united(values, question.values))
         self._answer = rows[0][OPENED_COLUMNS:] if rows else None
         return rows
 
 
 @contextmanager
-def unit_of_work() -> Iterator[Unit]:
-    """For writes that spend nothing and keep no answer: those of commands."""
+def unit_of_work(
+    *, budget: Budget | None = None, keyed: KeyedWrite | None = None, question: Question | None = None
+) -> Iterator[Unit]:
+    """The only way to a Unit: one transaction, closed at the end; whatever is raised inside rolls all of it back."""
     with transaction.atomic():
-        unit = Unit()
+        unit = Unit(budget or Budget(), keyed, question)
         yield unit
         unit.close()
 
 
 @cache
 def _together(*statements: str) -> str:
-    """Statements that write to different tables, as one."""
+    """Several statements as one."""
     *beside, last = statements
     parts = ", ".join(f"part_{number} AS ({statement})" for number, statement in enumerate(beside))
     return f"WITH {parts} {last}" if parts else last
+
+
+def _united(values: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
+    if not values.keys().isdisjoint(others):
+        raise ValueError(f"Named twice: {values.keys() & others.keys()}")
+    return values | others

@@ -1,9 +1,9 @@
 """The base of every API view: the order of checks, and one transaction around each write.
 
 Order on a write: credential (401), operation accepts this caller (403), JSON (400/413/415), agent scope (403),
-Idempotency-Key syntax (400), then the transaction: key lock (409), replay, and whatever the handler checks and
-writes. The answer is rendered inside the transaction and stored with it. Any refusal rolls all of it back, since it
-travels as an exception.
+Idempotency-Key syntax (400), the replay of an answer that was kept before the call came in, then the transaction: key
+lock (409), the replay of one that was kept meanwhile, and whatever the handler checks and writes. The answer is
+rendered inside the transaction and stored with it. Any refusal rolls all of it back, since it travels as an exception.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from threading import get_ident
 from typing import Any
 from uuid import UUID
 
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
@@ -37,7 +37,7 @@ from config.api.operations import Operation, operation_of, require_operation
 from config.api.parsers import ByContentType, PlainTextJSONParser, StrictJSONParser
 from config.api.responses import JSON_TYPE
 from config.api.sql import WORTH_A_SECOND_TRY, sqlstate
-from config.api.unit import Question, Unit
+from config.api.unit import Question, Unit, unit_of_work
 
 REVALIDATE = "public, no-cache"
 CONDITIONS = frozenset({"HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE"})
@@ -175,14 +175,14 @@ class ApiView(APIView):
         return get_conditional_response(self.request._request, etag=etag, response=response) or response
 
     def _unit(self, keyed: KeyedWrite | None) -> HttpResponse:
-        with transaction.atomic():
-            self.request.unit = unit = Unit(budget=self.request.budget, keyed=keyed, question=self.question())
+        with unit_of_work(budget=self.request.budget, keyed=keyed, question=self.question()) as unit:
+            self.request.unit = unit
             replay = unit.open()
             if replay is not None:
                 return self._replayed(replay)
             response = self.handle()
             self._tell_limits(response)
-            unit.close(response)
+            unit.keep(response)
         return response
 
     def _replay_at_once(self, keyed: KeyedWrite | None) -> Replay | None:

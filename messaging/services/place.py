@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -47,12 +47,16 @@ class Place:
                 field="pageId", details="Ask POST /v1/presence/normalize-url for the id of the page first."
             )
 
-    def require_answered(self) -> None:
-        """Raises ParentNotFound or QuoteNotFound (404)."""
-        if self.parent_id is not None and not self.has_parent:
+    def require_answered(self, still_public: Collection[UUID] | None = None) -> None:
+        """Raises ParentNotFound or QuoteNotFound (404). `still_public`: which of the two a second look found so."""
+        if self.parent_id is not None and (not self.has_parent or _is_gone(self.parent_id, still_public)):
             raise ParentNotFound
-        if self.quote_id is not None and self.quote[0] is None:
+        if self.quote_id is not None and (self.quote[0] is None or _is_gone(self.quote_id, still_public)):
             raise QuoteNotFound
+
+
+def _is_gone(message_id: UUID, still_public: Collection[UUID] | None) -> bool:
+    return still_public is not None and message_id not in still_public
 
 
 def question(*, page_id: str, parent_id: UUID | None, quote_id: UUID | None) -> Question:

@@ -36,6 +36,7 @@ VALUES (%(id)s, %(page_id)s, %(community_id)s, %(author_id)s, %(author_kind)s, %
     %(status)s, %(content)s, %(tag_type)s, %(payload)s, %(anchor_text)s, %(context_anchor)s, %(attachments)s,
     %(language)s, %(source_app)s, %(embed_id)s, 0, 0, '{}', 0, %(now)s, %(now)s)
 """
+PUBLIC = "status = 'published'"
 
 
 def create_message(*, caller: Caller, unit: Unit, draft: Draft) -> dict[str, Any]:
@@ -54,7 +55,8 @@ def create_message(*, caller: Caller, unit: Unit, draft: Draft) -> dict[str, Any
     values = _values(draft, author_id=caller.account.pk)
     unit.leave(INSERT, values)
     if values["status"] == MessageStatus.PUBLISHED:
-        count_answer(parent_id=draft.parent_id, quote_id=draft.quote_id, by=1)
+        counted = count_answer(parent_id=draft.parent_id, quote_id=draft.quote_id, by=1, where=PUBLIC)
+        place.require_answered(still_public=counted)
         touch_message(page_id=draft.page_id, message_id=values["id"])
     return records.new_record(values, author=caller.account, quote=place.quote)
 
@@ -82,21 +84,27 @@ def _values(draft: Draft, *, author_id: UUID) -> dict[str, Any]:
     }
 
 
-def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int) -> None:
-    """Raise or lower the counts on the posts that a message answers, in id order, so that no two writes deadlock."""
+def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int, where: str = "true") -> set[UUID]:
+    """Raise or lower the counts on the posts that a message answers; returns those that met the condition.
+
+    In id order, so that no two writes deadlock.
+    """
     columns: dict[UUID, list[str]] = {}
     if parent_id is not None:
         columns.setdefault(parent_id, []).append("reply_count")
     if quote_id is not None:
         columns.setdefault(quote_id, []).append("quote_count")
+    counted = set()
     for message_id in sorted(columns):
         changes = ", ".join(f"{column} = {column} + %s" for column in columns[message_id])
-        counted = fetch_all(
-            f"UPDATE messaging_message SET {changes} WHERE id = %s RETURNING page_id",  # noqa: S608  columns are ours
+        rows = fetch_all(
+            f"UPDATE messaging_message SET {changes} WHERE id = %s AND {where} RETURNING page_id",  # noqa: S608  ours
             [*(by for _ in columns[message_id]), message_id],
         )
-        for (page_id,) in counted:
+        for (page_id,) in rows:
+            counted.add(message_id)
             touch_message(page_id=page_id, message_id=message_id)
+    return counted
 
 
 def _check_fields(draft: Draft) -> None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from agents.models import AgentToken
 from agents.services import narrow_agent
 from config.api.limits import Budget
-from config.api.unit import Unit
+from config.api.unit import unit_of_work
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Api
 from tests.factories import CommunityFactory, SuperAdminFactory
@@ -42,10 +42,9 @@ def test_tells_what_is_left(held: TokenHolder) -> None:
         for name, limit in (("post", 30), ("reply", 30), ("quote", 30), ("react", 120))
     }
     budget = Budget(account_id=held.agent.pk, counters=("post",))
-    unit = Unit(budget=budget)
-    unit.open()
-    unit.spend()
-    unit.close()
+    with unit_of_work(budget=budget) as unit:
+        unit.open()
+        unit.spend()
     spent = held.api.get(URL).json["limits"]
     assert spent["post"]["remaining"] == 29
     left = datetime.fromisoformat(spent["post"]["resetsAt"]) - timezone.now()

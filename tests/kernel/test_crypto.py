@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,3 +43,10 @@ def test_the_current_root_key_comes_first(settings: Any) -> None:
     assert list(crypto.root_keys()) == ["new", "old"]
     settings.ROOT_KEY_PREVIOUS = ""
     assert list(crypto.root_keys()) == ["new"]
+
+
+@given(secret=st.binary(max_size=300))
+def test_the_key_of_a_seal_is_an_expansion_by_hkdf(secret: bytes) -> None:
+    """RFC 5869, section 2.3."""
+    expansion = HKDFExpand(algorithm=SHA256(), length=32, info=secret)
+    assert crypto._sealing_key("root", secret) == expansion.derive(crypto.derive("root", "stored-response"))

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from config.api.errors import AgentRateLimited
 from config.api.limits import Budget, usages_of
-from config.api.unit import Unit
+from config.api.unit import unit_of_work
 from tests.kernel.clock import StandingClock
 
 LIMITS = {"post": 2, "reply": 3, "quote": 1}
@@ -79,11 +79,9 @@ class Ledger(RuleBasedStateMachine):
     @staticmethod
     def _spend(counters: tuple[str, ...]) -> AgentRateLimited | None:
         try:
-            with transaction.atomic():
-                unit = Unit(budget=Budget(account_id=ACCOUNT, counters=counters))
+            with unit_of_work(budget=Budget(account_id=ACCOUNT, counters=counters)) as unit:
                 unit.open()
                 unit.spend()
-                unit.close()
         except AgentRateLimited as refusal:
             return refusal
         return None

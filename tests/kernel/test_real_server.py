@@ -102,8 +102,8 @@ def test_a_worker_killed_in_the_middle_of_a_write_leaves_nothing(service: Servic
         ThreadPoolExecutor(1) as pool,
     ):
         before = written(database, parent)
-        # The write gets as far as its parent's row, which is held here: key, ledger and message are in its hands.
-        blocker.execute("SELECT FROM messaging_message WHERE id = %s FOR UPDATE", [parent])
+        # The write gets as far as its last statement: it holds the key, and its parent with one reply more.
+        blocker.execute("LOCK TABLE api_storedresponse IN SHARE MODE")
         cut_off = pool.submit(send, service, "POST", "/api/messages", body, **headers)
         assert eventually(lambda: count(database, WAITING) == 1)
         killed = service.workers()

@@ -118,7 +118,7 @@ def test_a_window_ends(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(time, "time", lambda start=start: start)
         assert hits(3, str(start)) == [True, True, False]
         with pytest.raises(RateLimited) as refused:
-            throttles.check("person", str(start))
+            throttles.hit("person", str(start))
         wait = int(refused.value.headers["Retry-After"])
         assert 1 <= wait <= 60
         monkeypatch.setattr(time, "time", lambda start=start, wait=wait: start + wait)

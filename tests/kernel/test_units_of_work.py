@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import psycopg
 import pytest
@@ -11,6 +10,7 @@ from django.db import connection, connections
 
 from config.api.checks import check_isolation
 from config.api.models import LedgerEntry, StoredResponse
+from config.api.unit import Unit
 from messaging.models import Message
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Answer
@@ -69,15 +69,36 @@ def test_a_lock_that_takes_too_long_is_503_and_leaves_nothing(agent: TokenHolder
     assert reply(agent, target, target).status == 201
 
 
-def test_a_failure_after_the_write_takes_it_back(agent: TokenHolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rendering and storing the answer belong to the write: where they fail, nothing was written."""
-    target = MessageFactory()
+@pytest.mark.parametrize(("counter", "refusal"), [("reply", "parent_not_found"), ("quote", "quote_not_found")])
+def test_what_is_hidden_while_the_locks_are_waited_for_is_not_answered(
+    agent: TokenHolder, counter: str, refusal: str
+) -> None:
+    parent, quote = MessageFactory(), MessageFactory()
+    hidden = parent if counter == "reply" else quote
+    with psycopg.connect(**connection.get_connection_params()) as other, ThreadPoolExecutor(1) as pool:
+        lock = "SELECT pg_advisory_xact_lock(hashtext(%s), hashtext(%s))"
+        other.execute(lock, [str(agent.agent.pk), counter])
+        replying = pool.submit(reply, agent, parent, quote)
+        wait_until_something_waits()
+        other.execute("UPDATE messaging_message SET status = 'hidden' WHERE id = %s", [hidden.pk])
+        other.commit()
+        answer = replying.result(timeout=10)
+    assert (answer.status, answer.error) == (404, refusal)
+    assert written() == (2, 0, 0)
 
-    def fails(*_args: Any, **_kwargs: Any) -> None:
+
+def test_a_failure_after_the_write_takes_it_back(agent: TokenHolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Storing the answer belongs to the write: where it fails, nothing was written."""
+    target = MessageFactory()
+    close = Unit.close
+
+    def fails(unit: Unit) -> None:
+        close(unit)
+        assert written() == (2, 2, 1)
         raise RuntimeError("the answer cannot be kept")
 
     with monkeypatch.context() as patch:
-        patch.setattr("config.api.idempotency.KeyedWrite.kept_as", fails)
+        patch.setattr(Unit, "close", fails)
         with pytest.raises(RuntimeError):
             reply(agent, target, target)
     assert written() == (1, 0, 0)

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from django.db import transaction
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
@@ -14,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from config.api.callers import Caller, CallerKind
 from config.api.ids import new_id
-from config.api.unit import Unit
+from config.api.unit import unit_of_work
 from messaging.models import AccountKind, Message
 from reactions.errors import NotOwner, ReactionNotFound
 from reactions.models import Reaction
@@ -38,14 +37,16 @@ class Reacting(RuleBasedStateMachine):
     @rule(who=WHO, where=WHERE, emoji=st.sampled_from(EMOJI))
     def set(self, who: int, where: int, emoji: str) -> None:
         before = self.held.get((who, where))
-        outcome = set_reaction(caller=self._caller(who), unit=Unit(), message_id=self.posts[where].pk, emoji=emoji)
+        with unit_of_work() as unit:
+            outcome = set_reaction(caller=self._caller(who), unit=unit, message_id=self.posts[where].pk, emoji=emoji)
         assert outcome.action == ("added" if before is None else "unchanged" if before == emoji else "replaced")
         self._now(who, where, emoji, outcome)
 
     @rule(who=WHO, where=WHERE, emoji=st.sampled_from(EMOJI))
     def toggle(self, who: int, where: int, emoji: str) -> None:
         before = self.held.get((who, where))
-        outcome = toggle_reaction(caller=self._caller(who), unit=Unit(), message_id=self.posts[where].pk, emoji=emoji)
+        with unit_of_work() as unit:
+            outcome = toggle_reaction(caller=self._caller(who), unit=unit, message_id=self.posts[where].pk, emoji=emoji)
         assert outcome.action == ("added" if before is None else "removed" if before == emoji else "replaced")
         self._now(who, where, None if before == emoji else emoji, outcome)
 
@@ -53,10 +54,11 @@ class Reacting(RuleBasedStateMachine):
     def remove(self, who: int, where: int) -> None:
         reaction_id = self.ids.get((who, where), self.gone)
         if (who, where) not in self.held:
-            with pytest.raises(ReactionNotFound), transaction.atomic():
-                remove_reaction(caller=self._caller(who), unit=Unit(), reaction_id=reaction_id)
+            with pytest.raises(ReactionNotFound), unit_of_work() as unit:
+                remove_reaction(caller=self._caller(who), unit=unit, reaction_id=reaction_id)
             return
-        outcome = remove_reaction(caller=self._caller(who), unit=Unit(), reaction_id=reaction_id)
+        with unit_of_work() as unit:
+            outcome = remove_reaction(caller=self._caller(who), unit=unit, reaction_id=reaction_id)
         assert outcome.action == "removed"
         self.gone = reaction_id
         self._now(who, where, None, outcome)
@@ -64,8 +66,8 @@ class Reacting(RuleBasedStateMachine):
     @rule(who=WHO, whose=WHO, where=WHERE)
     def remove_anothers(self, who: int, whose: int, where: int) -> None:
         if who != whose and (whose, where) in self.held:
-            with pytest.raises(NotOwner), transaction.atomic():
-                remove_reaction(caller=self._caller(who), unit=Unit(), reaction_id=self.ids[whose, where])
+            with pytest.raises(NotOwner), unit_of_work() as unit:
+                remove_reaction(caller=self._caller(who), unit=unit, reaction_id=self.ids[whose, where])
 
     @invariant()
     def counts_are_the_models(self) -> None:
