@@ -100,10 +100,10 @@ class Unit:
     def close(self) -> None:
         """Run what was left."""
         if self._statements:
-            execute(_together(*self._statements), self._values)
+            execute(together(*self._statements), self._values)
 
     def _ask_along(self, question: Question, values: dict[str, Any]) -> list[Row]:
-        rows = fetch_all(f"{OPEN} CROSS JOIN ({question.statement}) asked", _united(values, question.values))
+        rows = fetch_all(opening(question.statement), _united(values, question.values))
         self._answer = rows[0][OPENED_COLUMNS:] if rows else None
         return rows
 
@@ -120,7 +120,13 @@ def unit_of_work(
 
 
 @cache
-def _together(*statements: str) -> str:
+def opening(question: str) -> str:
+    """The statement that opens a unit of work and asks something along with it."""
+    return f"{OPEN} CROSS JOIN ({question}) asked"
+
+
+@cache
+def together(*statements: str) -> str:
     """Several statements as one."""
     *beside, last = statements
     parts = ", ".join(f"part_{number} AS ({statement})" for number, statement in enumerate(beside))

@@ -1,8 +1,7 @@
 """The yardstick: the same operations in the least Python that can do them, on the same server and the same tables.
 
-No framework, no checks of input, no errors, no headers: what is left is PostgreSQL, psycopg, orjson and granian. The
-reads run the service's own statements; createMessage takes its locks in one statement and does all the rest in a
-second one.
+No framework, no checks of input, no errors, no headers, no seals: what is left is PostgreSQL, psycopg, orjson and
+granian. All of it runs the service's own statements.
 """
 
 from __future__ import annotations
@@ -22,7 +21,13 @@ from psycopg.types.string import TextLoader
 from uuid_utils.compat import uuid7
 
 from agents.credentials import FIND as FIND_TOKEN
+from agents.credentials import AgentAccount as Author
+from config.api.idempotency import STORE
+from config.api.limits import ENTRIES
+from config.api.unit import opening, together
 from messaging import records
+from messaging.services.place import FIND as PLACE
+from messaging.services.posting import INSERT
 from reactions import statements as reactions
 
 Answer = tuple[str, bytes]
@@ -34,35 +39,13 @@ CONFIG = """
 SELECT id, community_id, domain_whitelist, page_rules, trigger_config, status FROM embeds_embed
 WHERE id = %s AND deleted_at IS NULL
 """
-LOCK = "SELECT pg_try_advisory_xact_lock(%s), pg_advisory_xact_lock(hashtext(%s), 0)"
-POST = """
-WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now),
-stored AS MATERIALIZED (
-    SELECT sealed FROM api_storedresponse WHERE key_mac = %(key)s AND created_at > now() - interval '7 days'
-),
-used AS (
-    SELECT at FROM api_ledgerentry, clock
-    WHERE account_id = %(author)s AND counter = 'post' AND at > now - interval '3600 seconds'
-    ORDER BY at DESC LIMIT 30
-),
-tally AS (SELECT count(*) AS spent FROM used),
-allowed AS MATERIALIZED (
-    SELECT now FROM clock, tally WHERE spent < 30 AND NOT EXISTS (SELECT FROM stored)
-        AND EXISTS (SELECT FROM messaging_page WHERE id = %(page)s)
-),
-entry AS (INSERT INTO api_ledgerentry (account_id, counter, at) SELECT %(author)s, 'post', now FROM allowed),
-post AS (
-    INSERT INTO messaging_message (id, page_id, author_id, author_kind, status, content, attachments, reply_count,
-        quote_count, reaction_counts, reaction_total, created_at, updated_at)
-    SELECT %(id)s, %(page)s, %(author)s, 'agent', 'published', %(content)s, '[]', 0, 0, '{}', 0, %(at)s, %(at)s
-    FROM allowed
-),
-kept AS (
-    INSERT INTO api_storedresponse (key_mac, body_mac, status, location, sealed, created_at)
-    SELECT %(key)s, '', 201, '', %(answer)s, now FROM allowed WHERE %(key)s IS NOT NULL
-)
-SELECT spent, (SELECT sealed FROM stored) FROM tally
+OPEN = opening(PLACE)
+WRITE, WRITE_KEYED = together(ENTRIES, INSERT), together(ENTRIES, INSERT, STORE)
+UNUSED = """
+community_id parent_id quote_id tag_type payload anchor_text context_anchor language source_app embed_id parent quote
 """
+NOTHING = dict.fromkeys(UNUSED.split())
+OPTIONS = "-c plan_cache_mode=force_generic_plan"
 _local = threading.local()
 
 
@@ -106,21 +89,23 @@ def config(path: str) -> Answer:
 def post(environ: dict[str, Any]) -> Answer:
     connection = _connection()
     author, sent = _caller(connection, environ), orjson.loads(environ["wsgi.input"].read())
+    values = NOTHING | {"account": str(author[0]), "counters": "{post}", "places": "{30}", "page": sent["pageId"]}
     key = environ.get("HTTP_IDEMPOTENCY_KEY")
-    message_id, now = uuid7(), datetime.now(UTC)
-    row = (message_id, sent["content"], "published", *author, sent["pageId"], *[None] * 14, "[]", None, None, 0, 0)
-    answer = orjson.dumps(records.message_record((*row, "{}", 0, now, now)))
-    mac = hashlib.sha256(f"{author[0]} {key}".encode()).digest()
-    values = {"key": mac if key else None, "author": author[0], "page": sent["pageId"], "id": message_id, "at": now}
-    values |= {"content": sent["content"], "answer": answer}
+    mac = hashlib.sha256(f"{author[0]} {key}".encode()).digest() if key else None
+    lock = int.from_bytes(mac[:8], signed=True) if mac else None
     with connection.transaction():
-        locks = connection.execute(LOCK, [int.from_bytes(mac[:8], signed=True), str(author[0])])
-        written = connection.execute(POST, values)
-        held, *_ = locks.fetchone() or [False]
-        spent, stored = written.fetchone() or [HOURLY_POSTS, None]
-    if not held or (stored is None and spent >= HOURLY_POSTS):
-        return "429 Too Many Requests", b"{}"
-    return "201 Created", stored or answer
+        opened = connection.execute(OPEN, values | {"key_lock": lock, "row": mac, "previous_row": mac}).fetchone()
+        if opened is None or opened[6] >= HOURLY_POSTS or not opened[8]:
+            return "429 Too Many Requests", b"{}"
+        if opened[4] is not None:
+            return "201 Created", opened[4]
+        written = {"id": uuid7(), "page_id": sent["pageId"], "author_id": author[0], "author_kind": "agent"}
+        written |= {"status": "published", "content": sent["content"], "attachments": "[]", "now": datetime.now(UTC)}
+        values |= written
+        answer = orjson.dumps(records.new_record(values, author=Author(*author), quote=(None,) * 7))
+        kept = {"kept_key": mac, "kept_body": b"", "kept_status": 201, "kept_location": "", "kept_sealed": answer}
+        connection.execute(WRITE_KEYED if key else WRITE, values | kept)
+    return "201 Created", answer
 
 
 def react(environ: dict[str, Any]) -> Answer:
@@ -132,20 +117,20 @@ def react(environ: dict[str, Any]) -> Answer:
     return "200 OK", orjson.dumps({"success": True, "action": "added", "count": count, "total": total})
 
 
-def _caller(connection: psycopg.Connection, environ: dict[str, Any]) -> tuple[Any, str, str, str]:
+def _caller(connection: psycopg.Connection, environ: dict[str, Any]) -> tuple[Any, str, str]:
+    """(account id, handle, name)."""
     token = environ["HTTP_AUTHORIZATION"].removeprefix("Bearer ")
     digest = hmac.digest(PEPPER, token.encode(), "sha256")
     values = {"digest": digest, "previous_digest": digest, "key": None, "previous_key": None}
     row = connection.execute(FIND_TOKEN, values).fetchone()
     assert row
-    account_id, handle, name = row[8:11]
-    return account_id, name, handle, "agent"
+    return row[8], row[9], row[10]
 
 
 def _connection() -> psycopg.Connection:
     """This thread's own."""
     if not hasattr(_local, "connection"):
-        _local.connection = connection = psycopg.connect(os.environ["DATABASE_URL"], autocommit=True)
+        _local.connection = connection = psycopg.connect(os.environ["DATABASE_URL"], autocommit=True, options=OPTIONS)
         connection.prepare_threshold = 0
         connection.adapters.register_loader("jsonb", TextLoader)
     opened: psycopg.Connection = _local.connection

@@ -14,7 +14,7 @@ from tests.benchmarks import data
 from tests.benchmarks.wrk import Request
 
 SAMPLE = 10_000
-REPLAYED = 200
+REPLAYED = 500
 MIXED_READS = 99
 HOT, CREATE = "hot list", "createMessage"
 JSON = {"Content-Type": "application/json"}
