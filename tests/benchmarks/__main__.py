@@ -32,14 +32,18 @@ class Bench:
         self.bare, self.services, self.seconds = bare, services, seconds
 
     def measure(self, scenarios: Iterable[Scenario], *, rounds: int) -> Iterator[Measured]:
-        """Round after round, the bare application and the service in turn."""
+        """Round after round, in turn: the service, the bare application, and what else it is measured against."""
+        known: dict[str, Scenario] = {}
         for scenario in scenarios:
             if scenario.form not in self.services:
                 continue
-            row = Measured(scenario, [], [])
+            known[scenario.name] = scenario
+            row = Measured(scenario, [], [], [])
             for number in range(rounds):
                 if scenario.on_bare:
                     row.bare.append(self._run(self.bare.port, psutil.Process(self.bare.process.pid), scenario))
+                if scenario.of:
+                    row.other.append(self._serve(known[scenario.of]))
                 row.ours.append(self._serve(scenario))
                 progress.show(scenario.name, number + 1, rounds)
             yield row

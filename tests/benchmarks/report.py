@@ -26,6 +26,8 @@ class Measured:
     scenario: Scenario
     ours: list[Round]
     bare: list[Round]
+    # Of the service's own scenario that it is measured against, if it is.
+    other: list[Round]
 
     @property
     def rate(self) -> float:
@@ -36,24 +38,21 @@ class Table:
     """Printed row by row, so that a run that is broken off has told what it knew."""
 
     def __init__(self) -> None:
-        self._rates: dict[str, float] = {}
         self.is_met = True
         _say(LINE.format(*HEAD, "").rstrip())
 
     def add(self, row: Measured) -> None:
-        self._rates[row.scenario.name] = row.rate
-        ratio, wanted = _ratio(row, self._rates), row.scenario.at_least
+        ratio, wanted = _ratio(row), row.scenario.at_least
         fails = wanted is not None and (ratio is None or ratio < wanted)
         self.is_met = self.is_met and not fails
         _say(_line(row, ratio, "FAILS" if fails else ""))
 
 
-def _ratio(row: Measured, rates: dict[str, float]) -> float | None:
-    """Of the same round where the bare application is the measure: what else runs on the machine cancels out."""
-    if row.scenario.of:
-        return row.rate / rates[row.scenario.of]
-    pairs = zip(row.ours, row.bare, strict=True) if row.bare else ()
-    ratios = [ours.result.rate / bare.result.rate for ours, bare in pairs]
+def _ratio(row: Measured) -> float | None:
+    """The median of the rounds': what else runs on the machine weighs on both sides of each."""
+    against = row.other or row.bare
+    pairs = zip(row.ours, against, strict=True) if against else ()
+    ratios = [ours.result.rate / measure.result.rate for ours, measure in pairs]
     return median(ratios) if ratios else None
 
 
