@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -63,7 +63,12 @@ def memory(service: Service) -> int:
 
 def processor_seconds(process: psutil.Process) -> float:
     """What a server has used so far, all its processes together."""
-    return sum(sum(each.cpu_times()[:2]) for each in [process, *process.children(recursive=True)])
+    seconds = 0.0
+    for each in [process, *process.children(recursive=True)]:
+        # PostgreSQL's helpers come and go.
+        with suppress(psutil.NoSuchProcess):
+            seconds += sum(each.cpu_times()[:2])
+    return seconds
 
 
 def _start_redis(stack: ExitStack) -> str | None:
