@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import socket
+from contextlib import suppress
 from http.client import HTTPResponse
+from threading import Thread
 
 import pytest
 
@@ -83,3 +85,27 @@ def exchange(port: int, wire: bytes) -> tuple[int, dict[str, str]]:
         answer = HTTPResponse(connection)
         answer.begin()
         return answer.status, json.loads(answer.read())
+
+
+@needs_nginx
+def test_a_read_outlives_a_connection_that_the_service_has_just_closed() -> None:
+    """A kept connection may end while the next request is on its way: a read is sent again, a write is the client's."""
+    answer = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+
+    def serve_once(client: socket.socket) -> None:
+        with client:
+            client.recv(65536)
+            client.sendall(answer)
+            client.recv(65536)
+
+    def serve(server: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                Thread(target=serve_once, args=[server.accept()[0]], daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        Thread(target=serve, args=[server], daemon=True).start()
+        with nginx_before(server.getsockname()[1]) as port:
+            remote = Remote(port)
+            assert [remote.call("GET", "/v1/smart-tags").status for _ in range(3)] == [200, 200, 200]
+            assert remote.call("POST", "/v1/presence/normalize-url", {}).status == 503
