@@ -9,10 +9,13 @@ from typing import Any
 from playwright.sync_api import BrowserContext, Frame, FrameLocator, Page, Request, Route
 
 from config.api import jwt
+from config.api.callers import Caller, CallerKind
+from config.api.unit import unit_of_work
 from embeds.models import Embed
 from messaging.models import Account, Message
 from messaging.models import Page as PageRow
-from tests.factories import MessageFactory, PageFactory
+from reactions.services import set_reaction
+from tests.factories import MessageFactory, PageFactory, PersonFactory
 from tests.widget.sites import html
 
 PASSWORD = "correct horse battery"
@@ -48,6 +51,12 @@ class Live:
     def message(self, **fields: Any) -> Message:
         message: Message = MessageFactory(**{"page": self.article} | fields)
         return message
+
+    def reaction(self, message: Message, emoji: str, **person: Any) -> None:
+        """The reaction of a new person."""
+        caller = Caller(kind=CallerKind.PERSON, account=PersonFactory(**person))
+        with unit_of_work() as unit:
+            set_reaction(caller=caller, unit=unit, message_id=message.pk, emoji=emoji)
 
     def signed_in(self, account: Account) -> None:
         """As if this person had signed in before in this tab."""
@@ -94,6 +103,16 @@ class Live:
 
         self.context.route(f"{self.app}{path}", handle)
         return asked
+
+    def hold(self, path: str) -> list[Route]:
+        """Keep the requests to a path unanswered, in the list."""
+        held: list[Route] = []
+
+        def keep(route: Route) -> None:
+            held.append(route)
+
+        self.context.route(f"{self.app}{path}", keep)
+        return held
 
     def _host_page(self, route: Route) -> None:
         code = CODE.format(app=self.app, id=self.embed.pk, more="")

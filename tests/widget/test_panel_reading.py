@@ -9,11 +9,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from config.api.callers import Caller, CallerKind
-from config.api.unit import unit_of_work
 from messaging.models import Message
 from messaging.smart_tags import SMART_TAGS
-from reactions.services import set_reaction
 from tests.factories import AgentAccountFactory, PageFactory, PersonFactory
 from tests.widget.live import Live, panel_frame
 
@@ -103,9 +100,7 @@ def test_a_quote_whose_post_is_gone_says_so(live: Live) -> None:
 def test_reactions_show_counts_and_who(live: Live) -> None:
     post = live.message()
     for name, emoji in (("Ann", "👍"), ("Ben", "👍"), ("Cy", "🎉")):
-        caller = Caller(kind=CallerKind.PERSON, account=PersonFactory(name=name))
-        with unit_of_work() as unit:
-            set_reaction(caller=caller, unit=unit, message_id=post.pk, emoji=emoji)
+        live.reaction(post, emoji, name=name)
     _, panel = live.open()
     expect(panel.locator(".chip")).to_have_text(["👍2", "🎉1"])
     panel.get_by_role("button", name="React").click()

@@ -14,8 +14,8 @@ export class Reactions {
   constructor(message, desk) {
     this.id = message.id;
     this.desk = desk;
-    this.own = undefined;
-    this.chips = h("div", { class: "reactions", role: "group", "aria-label": t("panel.reactions") });
+    Object.assign(this, { own: undefined, known: new Map(), busy: false, presses: 0 });
+    this.chips = h("div", { class: "reactions", role: "group", "aria-label": t("panel.reactions"), hidden: true });
     this.add = h("button", { type: "button", class: "quiet", "aria-expanded": "false", onclick: () => this.toggleChoice() }, icon("smile"), t("panel.react"));
     this.choice = h("div", { class: "choice", role: "group", "aria-label": t("panel.react"), hidden: true });
     this.choice.addEventListener("keydown", (event) => event.key === "Escape" && this.closeChoice(event));
@@ -25,15 +25,29 @@ export class Reactions {
   update(counts) {
     this.counts = counts || {};
     const used = Object.entries(this.counts).filter(([, n]) => n > 0).sort(([, a], [, b]) => b - a);
-    fill(this.chips, used.map(([emoji, n]) => this.chip(emoji, n)));
-    this.chips.hidden = used.length === 0;
+    this.arrange(used.map(([emoji, n]) => this.chip(emoji, n)));
   }
 
+  /** The chip of an emoji stays the same element while counts change, so that neither a click nor the focus is lost. */
   chip(emoji, n) {
-    return h("button", {
-      type: "button", class: "chip", "aria-pressed": String(this.own === emoji),
-      "aria-label": t("panel.reaction", { emoji, n }), onclick: () => this.press(emoji),
-    }, said("span", emoji, { class: "emoji" }), number(n));
+    if (!this.known.has(emoji)) {
+      this.known.set(emoji, h("button", { type: "button", class: "chip", onclick: () => this.press(emoji) }, said("span", emoji, { class: "emoji" }), h("span")));
+    }
+    const chip = this.known.get(emoji);
+    chip.setAttribute("aria-pressed", String(this.own === emoji));
+    chip.setAttribute("aria-disabled", String(this.busy));
+    chip.setAttribute("aria-label", t("panel.reaction", { emoji, n }));
+    chip.lastChild.textContent = number(n);
+    return chip;
+  }
+
+  arrange(chips) {
+    const shown = [...this.chips.children];
+    if (chips.length === shown.length && chips.every((chip, at) => chip === shown[at])) return;
+    const focused = shown.find((chip) => chip === document.activeElement);
+    fill(this.chips, chips);
+    this.chips.hidden = chips.length === 0;
+    if (focused) (chips.includes(focused) ? focused : this.add).focus({ preventScroll: true });
   }
 
   async toggleChoice() {
@@ -64,19 +78,33 @@ export class Reactions {
     if (!this.choice.hidden) this.closeChoice();
     const session = await this.desk.signedIn();
     if (!session || this.busy) return;
-    this.busy = true;
+    this.setBusy(true);
     try {
       const { record } = await write(session, "POST", "/v1/reactions", { body: { messageId: this.id, emoji }, key: newKey() });
       this.own = record.action === "removed" ? null : emoji;
       if (record.action !== "removed") count("reaction_added");
-      this.update({ ...this.counts, [emoji]: record.count });
+      this.counts = { ...this.counts, [emoji]: record.count };
       this.desk.announce(t("panel.reaction", { emoji, n: record.count }));
-      const { reactions, counts } = await listReactions(this.id);
-      this.learn(reactions, counts);
     } catch (failure) {
-      this.desk.failed(failure, explain(failure));
+      return this.desk.failed(failure, explain(failure));
     } finally {
-      this.busy = false;
+      this.setBusy(false);
+    }
+    this.refresh(++this.presses);
+  }
+
+  setBusy(busy) {
+    this.busy = busy;
+    this.update(this.counts);
+  }
+
+  /** What others pressed meanwhile, and which of one's own gave way. A later press makes an older answer worthless. */
+  async refresh(press) {
+    try {
+      const { reactions, counts } = await listReactions(this.id);
+      if (press === this.presses && !this.busy) this.learn(reactions, counts);
+    } catch {
+      // The count of the emoji pressed is known already; the thread brings the others.
     }
   }
 
