@@ -115,7 +115,7 @@ class MessagesQuery(ListQuery):
 
 
 class NormalizeUrlBody(BodySerializer):
-    url = Text(help_text="An http or https URL of at most 2048 characters.")
+    url = Text(help_text="An http or https URL of at most 2048 characters, as sent and normalised.")
 
 
 class AccountRecord(serializers.Serializer[Any]):

@@ -19,28 +19,19 @@ a parser of that standard reads it (backslashes, `0x7f.1`, `%2e%2e`, IDNA). Only
 normalised, and the result is again something that it reads as itself.
 
 The normalised URL is an identity, not a link: `http://intranet:8080/` becomes `https://intranet:8080/`, which may not
-answer. Nothing here opens a connection. Normalising twice is normalising once. A URL of at most `URL_MAX` characters
-is taken; encoded, a character may need twelve, so what comes out has at most `NORMALIZED_MAX`, all of them ASCII
-(`renormalize` takes those back).
+answer. Nothing here opens a connection. Normalising twice is normalising once. A URL has at most `URL_MAX` characters,
+as it is sent and normalised: what comes out, all of it ASCII, may be sent in again.
 
 The rules, and with them the list of tracking parameters, have a version, the `1` in `p1_`. A rule that is changed gives
 other ids to the pages it touches, and their threads move only if somebody moves them: that is the time to raise it.
 """
 
-from messaging.page_ids.normalizing import (
-    NORMALIZED_MAX,
-    URL_MAX,
-    NormalizedUrl,
-    is_page_id,
-    normalize,
-    renormalize,
-)
+from messaging.page_ids.normalizing import URL_MAX, NormalizedUrl, is_page_id, normalize
 from messaging.page_ids.reading import InvalidUrl
 from messaging.page_ids.rules import Rule
 from messaging.page_ids.tracking import TRACKING_VERSION, is_tracking
 
 __all__ = [
-    "NORMALIZED_MAX",
     "TRACKING_VERSION",
     "URL_MAX",
     "InvalidUrl",
@@ -49,5 +40,4 @@ __all__ = [
     "is_page_id",
     "is_tracking",
     "normalize",
-    "renormalize",
 ]

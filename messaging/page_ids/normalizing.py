@@ -9,8 +9,6 @@ from messaging.page_ids.reading import InvalidUrl, Reading
 from messaging.page_ids.rules import Rule
 
 URL_MAX = 2_048
-# The longest escape of one character is four bytes of UTF-8 in three characters each.
-NORMALIZED_MAX = 12 * URL_MAX
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _PAGE_ID = re.compile(r"p1_[a-z2-7]{32}\Z")
@@ -32,20 +30,17 @@ def is_page_id(text: str) -> bool:
 
 
 def normalize(url: str) -> NormalizedUrl:
-    """The page that a URL of at most `URL_MAX` characters stands for; raises `InvalidUrl` and nothing else."""
+    """The page that a URL stands for; raises `InvalidUrl` and nothing else."""
     if len(url) > URL_MAX:
         raise InvalidUrl(f"longer than {URL_MAX} characters")
     if _CONTROL.search(url):
         raise InvalidUrl("control characters")
-    return renormalize(url)
-
-
-def renormalize(url: str) -> NormalizedUrl:
-    """`normalize` for what it gave before, which may be longer than what it takes."""
     reading = Reading()
     # All but the host is settled at once. A host without its dots may read as an address: `0x7f.1..`, then `127.0.0.1`.
     while (normalized := reading.read(url)) != url:
         url = normalized
+    if len(normalized) > URL_MAX:
+        raise InvalidUrl(f"normalised, longer than {URL_MAX} characters")
     rules = tuple(rule.value for rule in Rule if rule in reading.rules)
     return NormalizedUrl(_page_id(normalized), normalized, rules, tuple(reading.removed))
 

@@ -29,8 +29,9 @@ def test_a_page_of_other_rules_is_shown_with_its_new_id() -> None:
     assert Page.objects.count() == 2
 
 
-def test_a_page_that_is_none_any_more_is_told() -> None:
-    Page.objects.create(id="p0_" + "a" * 32, normalized_url="gopher://example.com/")
+@pytest.mark.parametrize("url", ["gopher://example.com/", "https://example.com/" + "%C3%A9" * 340])
+def test_a_page_that_is_none_any_more_is_told(url: str) -> None:
+    Page.objects.create(id="p0_" + "a" * 32, normalized_url=url)
     assert run_json("renormalize_pages", "--dry-run", "--json")["problem"]
 
 

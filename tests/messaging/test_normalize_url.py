@@ -75,6 +75,7 @@ def test_many_at_once_record_it_once() -> None:
         "https://example.com/\n",
         "https://example.com:99999/",
         "https://example.com/" + "a" * 2030,
+        "https://e.example/" + "é" * 340,
         "data:text/html,x",
         "about:blank",
         "x" * 100_000,
@@ -84,6 +85,15 @@ def test_what_is_no_page_is_400_and_recorded_nowhere(url: str) -> None:
     answer = normalize(url)
     assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_url", "url")
     assert not Page.objects.exists()
+
+
+def test_the_answer_names_the_cap_and_what_is_accepted_is_accepted_again() -> None:
+    for url in ("https://e.example/" + "a" * 2_031, "https://e.example/" + "é" * 340):
+        assert "longer than 2048 characters" in normalize(url).json["details"]
+    first = normalize("https://e.example/" + "é" * 338)
+    assert first.status == 200
+    again = normalize(first.json["normalizedUrl"])
+    assert (again.status, again.json["pageId"]) == (200, first.json["pageId"])
 
 
 @pytest.mark.parametrize(

@@ -9,17 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from messaging.page_ids import (
-    NORMALIZED_MAX,
-    URL_MAX,
-    InvalidUrl,
-    NormalizedUrl,
-    Rule,
-    is_page_id,
-    is_tracking,
-    normalize,
-    renormalize,
-)
+from messaging.page_ids import URL_MAX, InvalidUrl, NormalizedUrl, Rule, is_page_id, is_tracking, normalize
 from tests.messaging.page_pairs import DIFFERENT, SAME
 
 PIECES = """http: https: HTTP: : // / \\ . .. ... %2e %2E%2e www. WWW. example.com EXAMPLE.com. x 0x7f 1 256 [::1] :80
@@ -32,6 +22,7 @@ URLS = st.one_of(
     st.lists(st.sampled_from(ATOMS), max_size=25).map(lambda atoms: "http://" + "".join(atoms)),
     st.text(max_size=40).map(lambda tail: "https://example.com/" + tail),
     st.text(max_size=40).map(lambda host: f"http://{host}/"),
+    st.builds(lambda letter, count: "https://x/" + letter * count, st.sampled_from("a%é中💩"), st.integers(1, URL_MAX)),
     st.text(),
 )
 
@@ -92,12 +83,14 @@ def test_refusals(url: str) -> None:
     assert refusal.value.reason
 
 
-def test_the_cap_counts_characters_before_encoding() -> None:
-    longest = "https://example.com/" + "中" * (URL_MAX - 20)
-    assert len(longest) == URL_MAX
-    assert len(normalize(longest).normalized_url) > URL_MAX
-    with pytest.raises(InvalidUrl):
-        normalize(longest + "a")
+@pytest.mark.parametrize("letters", ["a" * 2_028, "é" * 338, "中" * 225 + "aaa"])
+def test_the_cap_holds_for_the_url_as_sent_and_normalised(letters: str) -> None:
+    longest = normalize("https://example.com/" + letters)
+    assert len(longest.normalized_url) == URL_MAX
+    with pytest.raises(InvalidUrl, match=f"longer than {URL_MAX} characters"):
+        normalize("https://example.com/" + letters + "a")
+    with pytest.raises(InvalidUrl, match=f"longer than {URL_MAX} characters"):
+        normalize("https://example.com/?utm_source=" + "a" * URL_MAX)
 
 
 def test_the_id_is_the_hash_of_the_normalised_url() -> None:
@@ -142,16 +135,17 @@ def test_a_rule_is_named_only_where_it_changed_something(url: str, rules: tuple[
 @given(URLS)
 @example("https://%\u200b2e/")
 @example("https://x/%%34%31")
+@example("https://e.example/" + "é" * 340)
 def test_normalising_is_idempotent_and_never_fails_otherwise(url: str) -> None:
     page = read(url)
     if page is None:
         return
-    again = renormalize(page.normalized_url)
+    again = normalize(page.normalized_url)
     assert again == (page.page_id, page.normalized_url, (), ())
     assert (page.normalized_url != url) == bool(page.rules_applied)
     assert is_page_id(page.page_id)
     assert page.normalized_url.isascii()
-    assert len(page.normalized_url) <= NORMALIZED_MAX
+    assert len(page.normalized_url) <= URL_MAX
 
 
 @settings(max_examples=300, deadline=None)

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from messaging.models import Page
-from messaging.page_ids import InvalidUrl, renormalize
+from messaging.page_ids import InvalidUrl, normalize
 
 BATCH = 2_000
 PROGRESS_EVERY = 10_000
@@ -36,7 +36,7 @@ class Command(BaseCommand):
 
     def _report(self, page: Page, *, as_json: bool) -> bool:
         try:
-            renewed = renormalize(page.normalized_url)
+            renewed = normalize(page.normalized_url)
         except InvalidUrl as failure:
             record = {"pageId": page.pk, "url": page.normalized_url, "problem": str(failure)}
         else:
