@@ -41,6 +41,6 @@ LOGGING = {
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
         # A line for each refusal would let anybody fill the disk.
         "django.request": {"level": "ERROR"},
-        "django.security.DisallowedHost": {"level": "CRITICAL"},
+        "django.security": {"level": "CRITICAL"},
     },
 }

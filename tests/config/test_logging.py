@@ -2,6 +2,9 @@ import logging
 import sys
 
 import pytest
+from django.http import HttpResponse
+from django.test import Client, RequestFactory
+from django.utils.log import log_response
 
 from config.logging import LOGGING, HidingFormatter, hide_credentials
 
@@ -34,6 +37,35 @@ def test_arguments_and_tracebacks_are_hidden_too() -> None:
     assert "cag_[hidden]" in line
     assert AGENT_TOKEN not in line
     assert JWT not in line
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "statuses"),
+    [
+        ("GET", "/api/messages?" + "&".join(f"a{n}=1" for n in range(1_100)), {}, {400}),
+        ("GET", "/v1/smart-tags", {"Host": "evil.example"}, {400}),
+        ("POST", "/admin/login/", {}, {403}),
+        ("DELETE", "/embed/panel", {}, {403, 405}),
+        ("GET", "/nowhere", {}, {404}),
+    ],
+)
+def test_a_refusal_is_not_logged(
+    caplog: pytest.LogCaptureFixture, method: str, path: str, headers: dict[str, str], statuses: set[int]
+) -> None:
+    answer = Client(enforce_csrf_checks=True).generic(method, path, headers=headers)
+    assert answer.status_code in statuses
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("name", ["csrf", "DisallowedHost", "SuspiciousSession", "TooManyFieldsSent"])
+def test_nothing_of_django_security_is_logged(name: str) -> None:
+    assert not logging.getLogger(f"django.security.{name}").isEnabledFor(logging.ERROR)
+
+
+def test_a_failure_of_the_service_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    log_response("Broken: %s", "/", response=HttpResponse(status=500), request=RequestFactory().get("/"))
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 
 def test_every_handler_hides() -> None:

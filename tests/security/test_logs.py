@@ -30,12 +30,15 @@ def test_logs_hold_no_credential_and_no_flood() -> None:
 
 
 def refused(port: int) -> None:
-    """Two hundred refusals of every sort."""
-    remote = Remote(port)
+    """Hundreds of refusals of every sort."""
+    remote, too_many = Remote(port), "&".join(f"a{n}=1" for n in range(1_100))
     for _ in range(50):
         remote.call("GET", "/nowhere")
         remote.call("POST", "/v1/reactions", {})
         remote.call("GET", "/v1/smart-tags", Host="evil.example")
+        remote.call("GET", f"/api/messages?{too_many}")
+        remote.call("POST", "/admin/login/", {})
+        remote.call("PUT", "/embed/panel", {})
         with suppress(OSError, HTTPException):
             remote.call("GET", "/v1/a%0amade-up line".replace(" ", "%20"))
 
