@@ -159,6 +159,15 @@ def test_304_for_whoever_has_it(call: Call) -> None:
     assert call("/api/messages", query, HTTP_IF_NONE_MATCH='"other"').status == 200
 
 
+@pytest.mark.parametrize("name", ["HTTP_IF_MATCH", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_IF_MODIFIED_SINCE"])
+def test_other_conditions_are_ignored_hot_or_not(call: Call, name: str) -> None:
+    condition = {name: '"x"' if name == "HTTP_IF_MATCH" else "Thu, 01 Jan 2015 00:00:00 GMT"}
+    query = f"pageId={MessageFactory().page_id}"
+    first, hot = (call("/api/messages", query, **condition) for _ in range(2))
+    assert (first.status, hot.status, hot.queries) == (200, 200, 0)
+    assert call("/api/messages", query, HTTP_IF_NONE_MATCH=hot.headers["ETag"], **condition).status == 304
+
+
 def test_a_first_read_may_be_a_304_and_is_kept_whole(call: Call) -> None:
     query = f"pageId={MessageFactory().page_id}"
     assert call("/api/messages", query, HTTP_IF_NONE_MATCH="*").status == 304

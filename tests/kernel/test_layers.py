@@ -166,6 +166,17 @@ def test_whatever_accept_says_the_answer_is_json(accept: str) -> None:
     assert status == 200
 
 
+@pytest.mark.parametrize("condition", [{"If-Match": '"x"'}, {"If-Unmodified-Since": "Thu, 01 Jan 2015 00:00:00 GMT"}])
+def test_a_read_knows_one_condition_only(condition: dict[str, str]) -> None:
+    for api in (Api(), agent_with_token().api):
+        for url in ("/v1/smart-tags", f"/api/messages?pageId={PageFactory().pk}"):
+            read = api.get(url, headers=condition)
+            assert (read.status, read.headers["Content-Type"]) == (200, "application/json")
+            again = api.get(url, headers=condition | {"If-None-Match": read.headers["ETag"]})
+            assert (again.status, again.body, again.headers["ETag"]) == (304, b"", read.headers["ETag"])
+            assert "Content-Type" not in again.headers
+
+
 @pytest.mark.parametrize("url", ["/api/schema/", "/api/docs/", "/api/redoc/"])
 def test_the_description_refuses_in_json_too(url: str) -> None:
     assert answer("POST", url)[:2] == (405, {"error": "method_not_allowed"})
