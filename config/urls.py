@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from config.api.handler import read_only
 from config.api.readers import DocumentView, RedocView, SwaggerView
 
 # Pages for people, who leave the slash out; operations have none and never redirect.
@@ -21,7 +22,7 @@ urlpatterns = [
     path("api/docs/", SwaggerView.as_view(url_name="schema"), name="docs"),
     path("api/redoc/", RedocView.as_view(url_name="schema"), name="redoc"),
     path("admin/", admin.site.urls),
-    *(path(page, RedirectView.as_view(url=f"/{page}/")) for page in PAGES),
+    *(path(page, read_only(RedirectView.as_view(url=f"/{page}/"))) for page in PAGES),
 ]
 
 handler400 = "config.api.handler.bad_request"

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFilesSent
 from django.db import InterfaceError, InternalError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.views import csrf as django_csrf
 from django.views import defaults
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 
 from config.api.errors import (
@@ -32,6 +35,7 @@ from config.api.sql import WORTH_WAITING, sqlstate
 
 logger = logging.getLogger(__name__)
 HTML_PREFIXES = ("/admin/",)
+READ_METHODS = ("GET", "HEAD")
 # Exceptions whose class says it all, and the refusal each stands for.
 SAID_BY_CLASS = (
     (exceptions.UnsupportedMediaType, UnsupportedMediaType),
@@ -73,6 +77,19 @@ def _may_pass(failure: BaseException) -> bool:
 def error_response(error: ApiError) -> HttpResponse:
     """The answer to a refused call."""
     return Response(error.body(), status=error.status, headers=error.headers)
+
+
+def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A page that is only read: 405 to other methods."""
+
+    @csrf_exempt  # Its check would answer 403 first, and nothing here is to be protected.
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method not in READ_METHODS:
+            return error_response(MethodNotAllowed(allowed=READ_METHODS))
+        return view(request, *args, **kwargs)
+
+    return wrapped
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -6,8 +6,8 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.clickjacking import xframe_options_exempt
-from django.views.decorators.http import require_safe
 
+from config.api.handler import read_only
 from config.api.ids import is_id
 from embeds.models import Embed, EmbedStatus
 from embeds.pages import context
@@ -18,7 +18,7 @@ from embeds.pages.policies import ANYWHERE, frame_ancestors, page, policy
 LOADER_CACHE = "public, max-age=3600, stale-while-revalidate=86400"
 
 
-@require_safe
+@read_only
 def loader_script(request: HttpRequest) -> HttpResponse:
     """The embed loader, gzipped where the browser takes it."""
     script = loader()
@@ -37,7 +37,7 @@ def loader_script(request: HttpRequest) -> HttpResponse:
     return HttpResponse(body, content_type="text/javascript; charset=utf-8", headers=headers)
 
 
-@require_safe
+@read_only
 @xframe_options_exempt
 @page
 def panel(request: HttpRequest) -> HttpResponse:
@@ -57,7 +57,7 @@ def panel(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@require_safe
+@read_only
 @page
 def sign_in(request: HttpRequest) -> HttpResponse:
     """The window that signs people in, opened by the panel."""
@@ -69,7 +69,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@require_safe
+@read_only
 @page
 def demo(request: HttpRequest) -> HttpResponse:
     """A page as a site might have it, with a live embed from another origin."""
@@ -84,7 +84,7 @@ def demo(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@require_safe
+@read_only
 @page
 def start(request: HttpRequest) -> HttpResponse:
     """What is here."""

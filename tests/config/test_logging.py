@@ -41,20 +41,20 @@ def test_arguments_and_tracebacks_are_hidden_too() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("method", "path", "headers", "statuses"),
+    ("method", "path", "headers", "status"),
     [
-        ("GET", "/api/messages?" + "&".join(f"a{n}=1" for n in range(1_100)), {}, {400}),
-        ("GET", "/v1/smart-tags", {"Host": "evil.example"}, {400}),
-        ("POST", "/admin/login/", {}, {403}),
-        ("DELETE", "/embed/panel", {}, {403, 405}),
-        ("GET", "/nowhere", {}, {404}),
+        ("GET", "/api/messages?" + "&".join(f"a{n}=1" for n in range(1_100)), {}, 400),
+        ("GET", "/v1/smart-tags", {"Host": "evil.example"}, 400),
+        ("POST", "/admin/login/", {}, 403),
+        ("DELETE", "/embed/panel", {}, 405),
+        ("GET", "/nowhere", {}, 404),
     ],
 )
 def test_a_refusal_is_not_logged(
-    caplog: pytest.LogCaptureFixture, method: str, path: str, headers: dict[str, str], statuses: set[int]
+    caplog: pytest.LogCaptureFixture, method: str, path: str, headers: dict[str, str], status: int
 ) -> None:
     answer = Client(enforce_csrf_checks=True).generic(method, path, headers=headers)
-    assert answer.status_code in statuses
+    assert answer.status_code == status
     assert not caplog.records
 
 

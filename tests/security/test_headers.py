@@ -6,9 +6,10 @@ import runpy
 from typing import Any
 
 import pytest
-from django.test import Client, override_settings
+from django.test import Client, RequestFactory, override_settings
 
 import config.settings
+from config.api.handler import csrf_failure
 
 pytestmark = pytest.mark.django_db
 MISSING = "0199f000-0000-7000-8000-000000000000"
@@ -45,10 +46,10 @@ def test_every_answer_is_as_closed_as_can_be(method: str, path: str) -> None:
 
 
 def test_a_form_from_elsewhere_is_refused_in_json_but_in_the_admin() -> None:
-    client = Client(enforce_csrf_checks=True)
-    assert client.post("/admin/login/").headers["Content-Type"].startswith("text/html")
-    refused = client.post("/embed/sign-in")
-    assert (refused.status_code, refused.content) == (403, b'{"error":"forbidden"}')
+    refused = Client(enforce_csrf_checks=True).post("/admin/login/")
+    assert (refused.status_code, refused.headers["Content-Type"]) == (403, "text/html; charset=utf-8")
+    elsewhere = csrf_failure(RequestFactory().post("/a-form"))
+    assert (elsewhere.status_code, elsewhere.content) == (403, b'{"error":"forbidden"}')
 
 
 def test_the_api_sets_and_reads_no_cookie() -> None:

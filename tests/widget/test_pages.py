@@ -54,9 +54,17 @@ def test_pages_are_strict(client: Client, path: str) -> None:
     assert "Set-Cookie" not in response.headers
 
 
-@pytest.mark.parametrize("path", [*PAGES, "/embed/v1.js", "/embed/panel"])
-def test_pages_can_only_be_read(client: Client, path: str) -> None:
-    assert client.post(path).status_code == 405
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"])
+@pytest.mark.parametrize("path", [*PAGES, "/embed/v1.js", "/embed/panel", "/demo", "/admin"])
+def test_pages_can_only_be_read(path: str, method: str) -> None:
+    refused = Client(enforce_csrf_checks=True).generic(method, path)
+    assert (refused.status_code, refused.content) == (405, b'{"error":"method_not_allowed"}')
+    assert (refused.headers["Allow"], refused.headers["Content-Type"]) == ("GET, HEAD", "application/json")
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/embed/v1.js", "/demo", "/admin"])
+def test_head(client: Client, path: str) -> None:
+    assert client.head(path).status_code == client.get(path).status_code < 400
 
 
 def test_panel_policy(client: Client) -> None:
