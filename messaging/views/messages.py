@@ -33,7 +33,8 @@ class MessagesView(ApiView):
         if not is_page_id(query["page_id"]):
             raise InvalidInput(field="pageId", details="Not a page id.")
         self.watch(page_subject(query["page_id"]))
-        page = self.page("messages", query)
+        # With top replies or without it is the same list, and one cursor leads on in both.
+        page = self.page("messages", query, include_top_reply=False)
         rows = records.listed_records(
             page_id=query["page_id"],
             parent_id=query.get("parent_id"),

@@ -145,7 +145,6 @@ def test_a_cursor_is_good_for_its_own_list_only(page_id: str) -> None:
         {"pageId": PageFactory().pk, "cursor": own},
         {"pageId": page_id, "cursor": own, "parentId": newest},
         {"pageId": page_id, "cursor": own, "authorKind": "human"},
-        {"pageId": page_id, "cursor": own, "includeTopReply": "true"},
         {"pageId": page_id, "cursor": cursor_of(pageId=page_id, parentId=newest)},
         {"pageId": page_id, "cursor": own[:-1] + ("A" if own[-1] != "A" else "B")},
         {"pageId": page_id, "cursor": own + "A"},
@@ -157,6 +156,13 @@ def test_a_cursor_is_good_for_its_own_list_only(page_id: str) -> None:
     for query in foreign:
         answer = Api().get(PATH, **query)
         assert (answer.status, answer.error) == (400, "invalid_cursor"), query
+
+
+def test_a_cursor_leads_on_with_and_without_top_replies(page_id: str) -> None:
+    _newest, *rest = posts(page_id, 3)
+    for first, then in (("true", "false"), ("false", "true")):
+        cursor = Api().get(PATH, pageId=page_id, limit=1, includeTopReply=first).json["nextCursor"]
+        assert listed(page_id, cursor=cursor, includeTopReply=then) == rest
 
 
 @pytest.mark.parametrize("status", [MessageStatus.PENDING, MessageStatus.HIDDEN, MessageStatus.DELETED])
