@@ -9,6 +9,7 @@ from typing import Any
 
 import django
 import pytest
+from django.conf import settings
 
 from tests import network_guard
 from tests.browser import running_browser, show_loop
@@ -35,6 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["DATA_DIR"] = data.name
     # Only now: pytest-django would do it before this file is read, without the address.
     django.setup()
+    # A worker of pytest-xdist inherits the name of the settings, and pytest-django has read them with the other folder.
+    settings.DATA_DIR = Path(data.name)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -15,7 +15,9 @@ from django.http import HttpResponse
 from django.test.utils import CaptureQueriesContext
 
 from config.api.freshness import touch, watch
-from config.entry_cache import EntryCache, EntryCached, finished
+from config.entry_cache import Application, EntryCached, finished, key_of
+from config.entry_cache.memory import EntryCache
+from config.entry_cache.shared import SIZE, SharedAnswers
 from embeds.services import disable_embed
 from messaging.accounts import ensure_person
 from messaging.services.moderation import hide_message, restore_message
@@ -39,10 +41,15 @@ def cache() -> EntryCache:
     return EntryCache(bytes_max=1_000_000, seconds=60)
 
 
+def alone(application: Application, cache: EntryCache) -> EntryCached:
+    """The only worker of its host."""
+    return EntryCached(application, cache, SharedAnswers(memoryview(bytearray(SIZE)), seconds=60))
+
+
 @pytest.fixture
 def call(cache: EntryCache) -> Call:
     """Calls the application as a server does."""
-    application = EntryCached(WSGIHandler(), cache)
+    application = alone(WSGIHandler(), cache)
 
     def send(path: str, query: str = "", method: str = "GET", **environ: str) -> Sent:
         sent = Sent()
@@ -199,11 +206,15 @@ def test_a_foreign_host_is_refused_however_hot_the_answer_is(call: Call) -> None
 
 def test_the_memory_is_bounded_and_the_oldest_goes_first(call: Call, cache: EntryCache) -> None:
     message = MessageFactory(content="x" * 20_000)
-    for n in range(120):
-        call("/api/messages", f"pageId={message.page_id}&n={n}")
+    queries = [f"pageId={message.page_id}&n={n}" for n in range(120)]
+    for query in queries:
+        call("/api/messages", query)
+    oldest, newest = (key_of(_environ("/api/messages", query, "GET")) for query in (queries[0], queries[-1]))
+    assert oldest
+    assert newest
     assert 0 < cache.bytes <= 1_000_000
-    assert call("/api/messages", f"pageId={message.page_id}&n=0").queries > 0
-    assert call("/api/messages", f"pageId={message.page_id}&n=119").queries == 0
+    assert cache.find(oldest) is None
+    assert cache.find(newest)
 
 
 def test_nothing_is_served_beyond_its_time() -> None:
@@ -213,7 +224,7 @@ def test_nothing_is_served_beyond_its_time() -> None:
         calls.append(1)
         return answered(start_response)
 
-    kept_briefly = EntryCached(application, EntryCache(bytes_max=100_000, seconds=0.05))
+    kept_briefly = alone(application, EntryCache(bytes_max=100_000, seconds=0.05))
     for pause in (0, 0, 0.06):
         time.sleep(pause)
         list(kept_briefly(_environ("/api/x", "", "GET"), lambda *_: None))
@@ -236,7 +247,7 @@ def test_one_flight_at_a_time_fills_a_key() -> None:
         time.sleep(0.1)
         return answered(start_response)
 
-    cached = EntryCached(application, EntryCache(bytes_max=100_000, seconds=60))
+    cached = alone(application, EntryCache(bytes_max=100_000, seconds=60))
 
     def read() -> None:
         together.wait()
@@ -259,7 +270,7 @@ def test_a_write_during_a_fill_makes_the_fill_worthless() -> None:
         touch("page:alone")
         return response
 
-    cached = EntryCached(application, EntryCache(bytes_max=100_000, seconds=60))
+    cached = alone(application, EntryCache(bytes_max=100_000, seconds=60))
     for _ in range(3):
         list(cached(_environ("/api/x", "", "GET"), lambda *_: None))
     assert len(calls) == 3

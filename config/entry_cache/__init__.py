@@ -1,95 +1,29 @@
-"""Hot public reads from the process's own memory, before Django wakes.
+"""Hot public reads from memory, before Django wakes.
 
 Kept are answers that say what they depend on (`config.api.freshness`): public reads, without a credential. A hit
-compares versions; a miss lets one thread ask the database while the others wait for its answer. Hosts, origins and
-query strings are part of the key, so whatever varies by them stays apart.
+compares versions; on a miss one thread of one worker asks the database, while the others wait for its answer: those of
+its own process by a lock, those of the other workers through shared memory. Hosts, origins and query strings are part
+of the key, so whatever varies by them stays apart.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from http import HTTPStatus
-from threading import Lock
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpResponse
 
-from config.api.freshness import Watched, home
+from config.api.freshness import home
+from config.entry_cache.memory import EntryCache, Headers, Kept, Key
+from config.entry_cache.shared import SIZE, SharedAnswers
+from config.shared_memory import mapped
 
 PREFIXES = ("/api/", "/v1/")
-# What an entry costs beside its body, about.
-ENTRY_BYTES = 2_000
-WAIT_SECONDS = 2.0
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
-Headers = list[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """One answer, ready to be sent."""
-
-    watched: Watched
-    until: float
-    status: str
-    headers: Headers
-    body: bytes
-    etag: str
-
-    def holds(self) -> bool:
-        return time.monotonic() < self.until and self.watched.still_holds()
-
-    @property
-    def size(self) -> int:
-        return len(self.body) + ENTRY_BYTES
-
-
-class EntryCache:
-    """Bounded in bytes. The oldest entries go first: near enough to the least used, where all are short-lived."""
-
-    def __init__(self, *, bytes_max: int, seconds: float) -> None:
-        self._kept: dict[tuple[str, ...], Kept] = {}
-        self._flights: dict[tuple[str, ...], Lock] = {}
-        self._lock = Lock()
-        self._bytes_max, self._seconds = bytes_max, seconds
-        self.bytes = 0
-
-    def find(self, key: tuple[str, ...]) -> Kept | None:
-        kept = self._kept.get(key)
-        return kept if kept is not None and kept.holds() else None
-
-    def lasting(self) -> float:
-        """Until when an answer begun now may be served, on the monotonic clock."""
-        return time.monotonic() + self._seconds
-
-    def keep(self, key: tuple[str, ...], kept: Kept) -> None:
-        if kept.size > self._bytes_max // 4:
-            return
-        with self._lock:
-            self._drop(key)
-            self._kept[key] = kept
-            self.bytes += kept.size
-            while self.bytes > self._bytes_max:
-                self._drop(next(iter(self._kept)))
-
-    def _drop(self, key: tuple[str, ...]) -> None:
-        gone = self._kept.pop(key, None)
-        self.bytes -= gone.size if gone is not None else 0
-
-    def take_off(self, key: tuple[str, ...]) -> Lock | None:
-        """One thread at a time fills a key. Nobody waits long: a stuck fill must not hold up the other threads."""
-        with self._lock:
-            lock = self._flights.setdefault(key, Lock())
-        return lock if lock.acquire(timeout=WAIT_SECONDS) else None
-
-    def land(self, key: tuple[str, ...], flight: Lock | None) -> None:
-        if flight is not None:
-            flight.release()
-            with self._lock:
-                self._flights.pop(key, None)
+Application = Callable[[Environ, StartResponse], Any]
 
 
 class Started:
@@ -108,8 +42,8 @@ class EntryCached:
     `application(environ, start_response)` must return Django's response object.
     """
 
-    def __init__(self, application: Callable[[Environ, StartResponse], Any], cache: EntryCache) -> None:
-        self._application, self._cache = application, cache
+    def __init__(self, application: Application, cache: EntryCache, shared: SharedAnswers) -> None:
+        self._application, self._cache, self._shared = application, cache, shared
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         key = key_of(environ)
@@ -119,14 +53,26 @@ class EntryCached:
         if kept is None:
             flight = self._cache.take_off(key)
             try:
-                kept = self._cache.find(key)
+                kept = self._cache.find(key) or self._made_elsewhere(key)
                 if kept is None:
-                    return self._fill(key, environ, start_response)
+                    return self._make(key, environ, start_response)
             finally:
                 self._cache.land(key, flight)
         return _send(kept, environ, start_response)
 
-    def _fill(self, key: tuple[str, ...], environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+    def _made_elsewhere(self, key: Key) -> Kept | None:
+        kept = self._shared.wait_for(key)
+        if kept is not None:
+            self._cache.keep(key, kept)
+        return kept
+
+    def _make(self, key: Key, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        try:
+            return self._fill(key, environ, start_response)
+        finally:
+            self._shared.give_up(key)
+
+    def _fill(self, key: Key, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Ask Django. An answer to keep is asked for whole, since the next reader may not have what this one has."""
         until, started = self._cache.lasting(), Started()
         whole = {name: value for name, value in environ.items() if name != "HTTP_IF_NONE_MATCH"}
@@ -138,18 +84,24 @@ class EntryCached:
         (body,) = finished(response)
         kept = Kept(watched, until, started.status, started.headers, body, response.headers["ETag"])
         self._cache.keep(key, kept)
+        self._shared.give(key, kept)
         return _send(kept, environ, start_response)
 
 
-def entry_cached(application: Callable[[Environ, StartResponse], Any]) -> EntryCached:
+def entry_cached(application: Application) -> Application:
+    bytes_max, seconds = settings.KEPT_ANSWER_BYTES, settings.KEPT_ANSWER_SECONDS
+    if not bytes_max:
+        return lambda environ, start_response: finished(application(environ, start_response))
     # Now, while there is one thread: two that import the Redis client at once trip over each other.
     home()
+    # Where no file can be made, the workers share nothing.
+    memory = mapped(settings.DATA_DIR / "answers", SIZE) or memoryview(bytearray(SIZE))
     return EntryCached(
-        application, EntryCache(bytes_max=settings.KEPT_ANSWER_BYTES, seconds=settings.KEPT_ANSWER_SECONDS)
+        application, EntryCache(bytes_max=bytes_max, seconds=seconds), SharedAnswers(memory, seconds=seconds)
     )
 
 
-def key_of(environ: Environ) -> tuple[str, ...] | None:
+def key_of(environ: Environ) -> Key | None:
     """What tells one public read from another; None for what is none, or comes with a credential to be checked."""
     path = environ["PATH_INFO"]
     if environ["REQUEST_METHOD"] != "GET" or not path.startswith(PREFIXES) or "HTTP_AUTHORIZATION" in environ:

@@ -1,0 +1,79 @@
+"""Answers kept in the process's own memory."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from threading import Lock
+
+from config.api.freshness import Watched
+
+# What an entry costs beside its body, about.
+ENTRY_BYTES = 2_000
+WAIT_SECONDS = 2.0
+Headers = list[tuple[str, str]]
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One answer, ready to be sent."""
+
+    watched: Watched
+    until: float
+    status: str
+    headers: Headers
+    body: bytes
+    etag: str
+
+    def holds(self) -> bool:
+        return time.monotonic() < self.until and self.watched.still_holds()
+
+    @property
+    def size(self) -> int:
+        return len(self.body) + ENTRY_BYTES
+
+
+class EntryCache:
+    """Bounded in bytes. The oldest entries go first: near enough to the least used, where all are short-lived."""
+
+    def __init__(self, *, bytes_max: int, seconds: float) -> None:
+        self._kept: dict[Key, Kept] = {}
+        self._flights: dict[Key, Lock] = {}
+        self._lock = Lock()
+        self._bytes_max, self._seconds = bytes_max, seconds
+        self.bytes = 0
+
+    def find(self, key: Key) -> Kept | None:
+        kept = self._kept.get(key)
+        return kept if kept is not None and kept.holds() else None
+
+    def lasting(self) -> float:
+        """Until when an answer begun now may be served, on the monotonic clock."""
+        return time.monotonic() + self._seconds
+
+    def keep(self, key: Key, kept: Kept) -> None:
+        if kept.size > self._bytes_max // 4:
+            return
+        with self._lock:
+            self._drop(key)
+            self._kept[key] = kept
+            self.bytes += kept.size
+            while self.bytes > self._bytes_max:
+                self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: Key) -> None:
+        gone = self._kept.pop(key, None)
+        self.bytes -= gone.size if gone is not None else 0
+
+    def take_off(self, key: Key) -> Lock | None:
+        """One thread at a time fills a key. Nobody waits long: a stuck fill must not hold up the other threads."""
+        with self._lock:
+            lock = self._flights.setdefault(key, Lock())
+        return lock if lock.acquire(timeout=WAIT_SECONDS) else None
+
+    def land(self, key: Key, flight: Lock | None) -> None:
+        if flight is not None:
+            flight.release()
+            with self._lock:
+                self._flights.pop(key, None)
