@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from config.api.callers import Caller, CallerKind
+from config.api.cursors import Page
 from config.api.errors import AgentCommunityNotAllowed, ContentTooLong
 from config.api.fields import ListQuery
 from config.api.operations import operation
@@ -60,11 +62,7 @@ class ReactionView(ApiView):
         """List the reactions to a post (`id` is the post's), newest first, with the counts of all of them."""
         message_id = self.path_id(MessageNotFound)
         page = self.page("reactions", self.query(ListQuery), message=message_id)
-        self.watch(message_subject(message_id))
-        found = reaction_page(message_id=message_id, page=page)
-        if found is None:
-            raise MessageNotFound
-        return Response(found)
+        return self.read(lambda: _listed(message_id, page), message_subject(message_id))
 
     @operation(
         "removeReaction",
@@ -78,6 +76,13 @@ class ReactionView(ApiView):
         reaction_id = self.path_id(ReactionNotFound)
         outcome = remove_reaction(caller=request.caller, unit=request.unit, reaction_id=reaction_id)
         return Response(_result(outcome))
+
+
+def _listed(message_id: UUID, page: Page) -> dict[str, Any]:
+    found = reaction_page(message_id=message_id, page=page)
+    if found is None:
+        raise MessageNotFound
+    return found
 
 
 def _may_toggle(caller: Caller) -> bool:

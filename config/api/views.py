@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property
-from hashlib import blake2b
 from http import HTTPStatus
 from threading import get_ident
 from typing import Any
@@ -35,7 +34,7 @@ from config.api.ids import parse_id
 from config.api.limits import Budget, rate_limit_headers
 from config.api.operations import Operation, operation_of, require_operation
 from config.api.parsers import ByContentType, PlainTextJSONParser, StrictJSONParser
-from config.api.responses import JSON_TYPE
+from config.api.responses import JSON_TYPE, Response, etag_of
 from config.api.sql import WORTH_A_SECOND_TRY, sqlstate
 from config.api.unit import Question, Unit, unit_of_work
 
@@ -69,7 +68,6 @@ class ApiView(APIView):
     http_method_names = ["get", "post", "put", "delete", "head"]
     content_negotiation_class = ByContentType
     request: ApiRequest
-    _watched: freshness.Watched | None = None
 
     @cached_property
     def operation(self) -> Operation:
@@ -149,10 +147,18 @@ class ApiView(APIView):
         """What a write asks in any case, and may ask along with the opening of its unit of work. Refuses nothing."""
         return None
 
-    def watch(self, *subjects: str) -> None:
-        """Name what this read depends on, before the database is asked, so that its answer may be kept in memory."""
+    def read(self, make: Callable[[], Any], *subjects: str, headers: Mapping[str, str] | None = None) -> Response:
+        """Answer a read with what `make` finds, and say how it is made again (`freshness.Recipe`).
+
+        So it may be kept in memory while its subjects stay as they are, and made again there when they change.
+        """
+        recipe = freshness.Recipe(subjects, make)
+        watched, found = recipe.follow()
+        response = Response(found, headers=headers)
         if "HTTP_AUTHORIZATION" not in self.request.META:
-            self._watched = freshness.watch(*subjects)
+            # config.entry_cache looks for them.
+            response.watched, response.recipe = watched, recipe
+        return response
 
     def page(self, name: str, query: Mapping[str, Any], **bound: Any) -> Page:
         """The stretch of the list `name` that a validated ListQuery asks for."""
@@ -165,9 +171,7 @@ class ApiView(APIView):
         """A public read carries a strong ETag, and is 304 to whoever has it already; caches must ask each time."""
         if not self.operation.is_public_read or response.status_code != HTTPStatus.OK:
             return response
-        response.watched = self._watched  # type: ignore[attr-defined]  # config.entry_cache looks for it
-        etag = f'"{blake2b(response.content, digest_size=16).hexdigest()}"'
-        response.headers["ETag"] = etag
+        response.headers["ETag"] = etag = etag_of(response.content)
         response.headers.setdefault("Cache-Control", REVALIDATE)
         # No other condition counts, as in config.entry_cache: a read has nothing to lose by being made.
         had = {tag.removeprefix("W/") for tag in parse_etags(self.request.META.get("HTTP_IF_NONE_MATCH", ""))}

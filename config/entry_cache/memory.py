@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 
-from config.api.freshness import Watched
+from config.api.freshness import Recipe, Watched
+from config.api.responses import etag_of, to_json
 
 # What an entry costs beside its body, about.
 ENTRY_BYTES = 2_000
@@ -25,9 +26,20 @@ class Kept:
     headers: Headers
     body: bytes
     etag: str
+    recipe: Recipe | None = None
 
     def holds(self) -> bool:
         return time.monotonic() < self.until and self.watched.still_holds()
+
+    def made_again(self, recipe: Recipe, *, until: float) -> Kept | None:
+        """The same answer as things stand now; None where it cannot be kept. Raises whatever stands in its way."""
+        watched, found = recipe.follow()
+        if watched is None:
+            return None
+        body = to_json(found)
+        changed = {"ETag": etag_of(body), "Content-Length": str(len(body))}
+        headers = [(name, changed.get(name, value)) for name, value in self.headers]
+        return replace(self, watched=watched, until=until, headers=headers, body=body, etag=changed["ETag"])
 
     @property
     def size(self) -> int:
@@ -47,6 +59,10 @@ class EntryCache:
     def find(self, key: Key) -> Kept | None:
         kept = self._kept.get(key)
         return kept if kept is not None and kept.holds() else None
+
+    def find_old(self, key: Key) -> Kept | None:
+        """Whether it holds or not."""
+        return self._kept.get(key)
 
     def lasting(self) -> float:
         """Until when an answer begun now may be served, on the monotonic clock."""

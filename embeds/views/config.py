@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from typing import Any
+from uuid import UUID
+
 from django.conf import settings
 
 from config.api.callers import CallerKind
@@ -30,30 +33,35 @@ class EmbedConfigView(ApiView):
     def get(self, request: ApiRequest, service_id: str) -> Response:
         """What the loader needs of an embed, refused to pages on other domains than the owner's."""
         embed_id = self.path_id(EmbedNotFound, "service_id")
-        self.watch(embed_subject(embed_id))
-        source = find_source(embed_id)
-        try:
-            source.require_origin(request.META.get("HTTP_ORIGIN"))
-        except DomainNotAllowed as refusal:
-            refusal.headers |= {"Cache-Control": "no-store", "Vary": "Origin"}
-            raise
-        return Response(config_record(source), headers={"Cache-Control": CONFIG_CACHE, "Vary": "Origin"})
+        origin = request.META.get("HTTP_ORIGIN")
+        headers = {"Cache-Control": CONFIG_CACHE, "Vary": "Origin"}
+        return self.read(lambda: _config(embed_id, origin), embed_subject(embed_id), headers=headers)
+
+
+def _config(embed_id: UUID, origin: str | None) -> dict[str, Any]:
+    source = find_source(embed_id)
+    try:
+        source.require_origin(origin)
+    except DomainNotAllowed as refusal:
+        refusal.headers |= {"Cache-Control": "no-store", "Vary": "Origin"}
+        raise
+    return config_record(source)
 
 
 class ClientConfigView(ApiView):
     @operation("getEmbedClientConfig", callers={CallerKind.PUBLIC}, answer=ClientConfigRecord)
     def get(self, request: ApiRequest) -> Response:
         """What holds for every embed of this service."""
-        self.watch()
-        return Response(
-            {
-                "enabled": True,
-                "apiUrl": settings.BASE_URL,
-                "appUrl": settings.APP_URL,
-                "loaderVersion": LOADER_VERSION,
-                "analytics": {"enabled": True, "events": KNOWN_EVENTS},
-                "features": FEATURES,
-                "pollSeconds": POLL_SECONDS,
-            },
-            headers={"Cache-Control": CLIENT_CONFIG_CACHE},
-        )
+        return self.read(_client_config, headers={"Cache-Control": CLIENT_CONFIG_CACHE})
+
+
+def _client_config() -> dict[str, Any]:
+    return {
+        "enabled": True,
+        "apiUrl": settings.BASE_URL,
+        "appUrl": settings.APP_URL,
+        "loaderVersion": LOADER_VERSION,
+        "analytics": {"enabled": True, "events": KNOWN_EVENTS},
+        "features": FEATURES,
+        "pollSeconds": POLL_SECONDS,
+    }

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from config.api.callers import CallerKind
-from config.api.cursors import envelope
+from config.api.cursors import Page, envelope
 from config.api.errors import AgentCommunityNotAllowed, ContentTooLong, InvalidInput, PayloadTooLarge
 from config.api.operations import operation
 from config.api.responses import Response
@@ -32,19 +33,9 @@ class MessagesView(ApiView):
         query = self.query(MessagesQuery)
         if not is_page_id(query["page_id"]):
             raise InvalidInput(field="pageId", details="Not a page id.")
-        self.watch(page_subject(query["page_id"]))
         # With top replies or without it is the same list, and one cursor leads on in both.
         page = self.page("messages", query, include_top_reply=False)
-        rows = records.listed_records(
-            page_id=query["page_id"],
-            parent_id=query.get("parent_id"),
-            filters={name: query[name] for name in records.FILTERS if name in query},
-            after=page.after,
-            count=page.limit + 1,
-            with_top_reply=query["include_top_reply"],
-        )
-        kept, next_cursor = page.split(rows, lambda record: (record["createdAt"], record["id"]))
-        return Response(envelope("messages", kept, next_cursor))
+        return self.read(lambda: _listed(query, page), page_subject(query["page_id"]))
 
     def question(self) -> Question | None:
         data = self.request.data
@@ -88,13 +79,29 @@ class MessagesView(ApiView):
         return Response(record, status=201, headers={"Location": f"/api/messages/{record['id']}"})
 
 
+def _listed(query: Mapping[str, Any], page: Page) -> dict[str, Any]:
+    rows = records.listed_records(
+        page_id=query["page_id"],
+        parent_id=query.get("parent_id"),
+        filters={name: query[name] for name in records.FILTERS if name in query},
+        after=page.after,
+        count=page.limit + 1,
+        with_top_reply=query["include_top_reply"],
+    )
+    kept, next_cursor = page.split(rows, lambda record: (record["createdAt"], record["id"]))
+    return envelope("messages", kept, next_cursor)
+
+
 class MessageView(ApiView):
     @operation("getMessage", callers={CallerKind.PUBLIC}, answer=MessageRecord, errors=(errors.MessageNotFound,))
     def get(self, request: ApiRequest, id: str) -> Response:
         """One published post."""
         message_id = self.path_id(errors.MessageNotFound)
-        self.watch(message_subject(message_id))
-        record = records.published_record(message_id)
-        if record is None:
-            raise errors.MessageNotFound
-        return Response(record)
+        return self.read(lambda: _published(message_id), message_subject(message_id))
+
+
+def _published(message_id: UUID) -> dict[str, Any]:
+    record = records.published_record(message_id)
+    if record is None:
+        raise errors.MessageNotFound
+    return record

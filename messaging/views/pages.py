@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from config.api.callers import CallerKind
 from config.api.operations import operation
 from config.api.responses import Response
@@ -40,15 +42,18 @@ class SmartTagsView(ApiView):
     @operation("listSmartTags", callers={CallerKind.PUBLIC}, answer=SmartTagListRecord)
     def get(self, request: ApiRequest) -> Response:
         """The smart tag types, each with the schema of its payload and an example."""
-        self.watch()
-        tags = [
-            {
-                "type": tag.type,
-                "title": tag.title,
-                "description": tag.description,
-                "payloadSchema": tag.payload_schema,
-                "example": tag.example,
-            }
-            for tag in smart_tags.SMART_TAGS.values()
-        ]
-        return Response({"smartTags": tags})
+        return self.read(_smart_tags)
+
+
+def _smart_tags() -> dict[str, Any]:
+    tags = [
+        {
+            "type": tag.type,
+            "title": tag.title,
+            "description": tag.description,
+            "payloadSchema": tag.payload_schema,
+            "example": tag.example,
+        }
+        for tag in smart_tags.SMART_TAGS.values()
+    ]
+    return {"smartTags": tags}

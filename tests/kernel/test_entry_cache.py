@@ -14,7 +14,7 @@ from django.db import connection
 from django.http import HttpResponse
 from django.test.utils import CaptureQueriesContext
 
-from config.api.freshness import touch, watch
+from config.api.freshness import EVERYTHING, home, touch, watch
 from config.entry_cache import Application, EntryCached, finished, key_of
 from config.entry_cache.memory import EntryCache
 from config.entry_cache.shared import SIZE, SharedAnswers
@@ -47,9 +47,21 @@ def alone(application: Application, cache: EntryCache) -> EntryCached:
 
 
 @pytest.fixture
-def call(cache: EntryCache) -> Call:
+def django() -> list[str]:
+    """The paths that Django was asked for."""
+    return []
+
+
+@pytest.fixture
+def call(cache: EntryCache, django: list[str]) -> Call:
     """Calls the application as a server does."""
-    application = alone(WSGIHandler(), cache)
+    handler = WSGIHandler()
+
+    def asked(environ: dict[str, Any], start_response: Any) -> Any:
+        django.append(environ["PATH_INFO"])
+        return handler(environ, start_response)
+
+    application = alone(asked, cache)
 
     def send(path: str, query: str = "", method: str = "GET", **environ: str) -> Sent:
         sent = Sent()
@@ -117,6 +129,44 @@ def test_whatever_changes_a_list_shows_at_once(call: Call, change: Callable[...,
     after = call("/api/messages", query)
     assert after.body != before
     assert after.queries > 0
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda message, embed: ("/api/messages", f"pageId={message.page_id}&limit=1&includeTopReply=true"),
+        lambda message, embed: (f"/api/messages/{message.pk}", ""),
+        lambda message, embed: (f"/v1/reactions/{message.pk}", "limit=1"),
+        lambda message, embed: (f"/api/embeds/config/{embed.pk}", ""),
+        lambda message, embed: ("/api/embeds/client-config", ""),
+        lambda message, embed: ("/v1/smart-tags", ""),
+    ],
+    ids=["list", "message", "reactions", "config", "client config", "smart tags"],
+)
+def test_what_is_made_again_is_what_django_would_make(call: Call, django: list[str], read: Callable[..., Any]) -> None:
+    message, embed, agent = MessageFactory(), an_embed(domain_whitelist=["good.example"]), agent_with_token()
+    path, query = read(message, embed)
+    call(path, query, HTTP_ORIGIN="https://good.example")
+    agent.api.post("/api/messages", {"pageId": message.page_id, "content": "Re", "parentId": str(message.pk)})
+    agent.api.post("/api/messages", {"pageId": message.page_id, "content": "New"})
+    agent.api.post("/v1/reactions", {"messageId": str(message.pk), "emoji": "🎉"})
+    home().renew((EVERYTHING,))
+    again = call(path, query, HTTP_ORIGIN="https://good.example")
+    assert django == [path]
+    # One that is asked for in another way is made from the start.
+    anew = call(path, query, HTTP_ORIGIN="https://good.example", HTTP_X_FORWARDED_PROTO="http")
+    assert django == [path, path]
+    assert (again.status, again.body, again.headers) == (200, anew.body, anew.headers)
+
+
+def test_what_cannot_be_made_again_is_told_as_ever(call: Call, django: list[str]) -> None:
+    message = MessageFactory()
+    assert call(f"/api/messages/{message.pk}").status == 200
+    hide_message(message_id=message.pk, by=SuperAdminFactory())
+    gone = call(f"/api/messages/{message.pk}")
+    assert (gone.status, gone.body) == (404, b'{"error":"message_not_found"}')
+    assert gone.headers["Access-Control-Allow-Origin"] == "*"
+    assert len(django) == 2
 
 
 def test_a_hidden_post_leaves_the_lists_that_quote_it(call: Call) -> None:

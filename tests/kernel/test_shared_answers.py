@@ -21,6 +21,7 @@ from config.entry_cache.shared import SIZE, SLOT_BYTES, SharedAnswers
 from config.shared_memory import mapped
 from tests.service import ROOT
 
+pytestmark = pytest.mark.django_db(transaction=True)
 KEY = ("/api/x", "", "", "", "")
 
 

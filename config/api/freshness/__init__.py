@@ -15,9 +15,10 @@ so nothing is served that was kept longer than `settings.KEPT_ANSWER_SECONDS`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import Any, Protocol
 
 from django.conf import settings
 from django.db import transaction
@@ -45,6 +46,22 @@ class Watched:
 
     def still_holds(self) -> bool:
         return home().read(self.subjects) == self.versions
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How to make an answer, without the request that asked for it.
+
+    `make` finds the data of its body, from what is bound in it and what the database holds of `subjects`.
+    """
+
+    subjects: tuple[str, ...]
+    make: Callable[[], Any]
+
+    def follow(self) -> tuple[Watched | None, Any]:
+        """What was found, and what it depends on; raises what `make` raises."""
+        watched = watch(*self.subjects)
+        return watched, self.make()
 
 
 def watch(*subjects: str) -> Watched | None:
