@@ -33,10 +33,10 @@ def _awake(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def redis(settings: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """A Redis of this test's own, as the service reaches it."""
+    """A Redis of this test's own, as the service reaches it, but for more patience: tests share a busy machine."""
     with tempfile.TemporaryDirectory(prefix="cm-redis-") as home:
         server = start_redis(Path(home))
-        options = {"SOCKET_CONNECT_TIMEOUT": 0.1, "SOCKET_TIMEOUT": 0.1, "IGNORE_EXCEPTIONS": True}
+        options = {"SOCKET_CONNECT_TIMEOUT": 0.4, "SOCKET_TIMEOUT": 0.4}
         backend = {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": f"unix://{home}/redis.sock"}
         settings.CACHES = {"default": backend | {"OPTIONS": options}}
         settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"person": (2, 3600)}
