@@ -26,7 +26,6 @@ JOIN messaging_account account ON account.id = agent.account_id
 LEFT JOIN LATERAL ({idempotency.OF_ACCOUNT}) kept ON true
 WHERE token.digest IN (%(digest)s, %(previous_digest)s)
 """  # noqa: S608  made of constants
-KEPT_COLUMNS = len(idempotency.COLUMNS)
 
 
 class AgentAccount(NamedTuple):
@@ -68,8 +67,8 @@ def find(token: str, key: Key | None) -> Found:
     row = fetch_one(FIND, values)
     if row is None:
         raise InvalidToken
-    kept = row[-KEPT_COLUMNS:]
-    return Found._make((*row[:-KEPT_COLUMNS], None if kept[0] is None else kept, digests[0]))
+    kept = row[-idempotency.WIDTH :]
+    return Found._make((*row[: -idempotency.WIDTH], None if kept[0] is None else kept, digests[0]))
 
 
 def caller_of(found: Found) -> Caller:

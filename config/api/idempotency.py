@@ -29,6 +29,7 @@ KEPT_DAYS = 7
 # The row of one account's key, part of the statement that finds an agent's token (`account` there is the agent's);
 # `api_open_unit` looks for the same.
 COLUMNS = ("key_mac", "body_mac", "status", "location", "sealed")
+WIDTH = len(COLUMNS)
 OF_ACCOUNT = f"""
 SELECT {", ".join(COLUMNS)} FROM api_storedresponse
 WHERE key_mac IN (sha256(uuid_send(account.id) || %(key)s), sha256(uuid_send(account.id) || %(previous_key)s))

@@ -29,8 +29,7 @@ SELECT * FROM api_open_unit(
 ) opened
 """
 NO_KEY = {"key_lock": None, "row": None, "previous_row": None}
-KEPT_COLUMNS = len(idempotency.COLUMNS)
-OPENED_COLUMNS = KEPT_COLUMNS + len(limits.COLUMNS)
+OPENED_WIDTH = idempotency.WIDTH + len(limits.COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +69,8 @@ class Unit:
         rows = fetch_all(OPEN, values) if self._question is None else self._ask_along(self._question, values)
         if not rows:
             raise IdempotencyInProgress
-        self.budget.tell(row[KEPT_COLUMNS:OPENED_COLUMNS] for row in rows if self.budget.counters)
-        kept = rows[0][:KEPT_COLUMNS]
+        self.budget.tell(row[idempotency.WIDTH : OPENED_WIDTH] for row in rows if self.budget.counters)
+        kept = rows[0][: idempotency.WIDTH]
         return None if self._keyed is None or kept[0] is None else self._keyed.replay_of(kept)
 
     def ask(self, question: Question) -> Row:
@@ -104,7 +103,7 @@ class Unit:
 
     def _ask_along(self, question: Question, values: dict[str, Any]) -> list[Row]:
         rows = fetch_all(opening(question.statement), _united(values, question.values))
-        self._answer = rows[0][OPENED_COLUMNS:] if rows else None
+        self._answer = rows[0][OPENED_WIDTH:] if rows else None
         return rows
 
 

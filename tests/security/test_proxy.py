@@ -55,6 +55,8 @@ def test_the_proxy_before_the_service(subtests: pytest.Subtests) -> None:
         with subtests.test("a body that nobody asked for"):
             remote = Remote(proxy)
             assert {remote.call("GET", "/v1/smart-tags", "x" * 500_000).status for _ in range(5)} == {200}
+        with subtests.test("a redirect that names a long address"):
+            assert Remote(proxy).call("GET", "/admin/messaging/?" + "x" * 15_000).status == 302
         with subtests.test("a body in pieces"):
             check_body_in_pieces(proxy, service.port)
 
