@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import env, secrets, server, welcome
 from config.housekeeping import housekeeping
+from config.mapped_files import KEPT_ANSWERS
 from config.postgres import embedded
 from config.postgres_programs import PostgresError
 
@@ -47,6 +48,8 @@ def run() -> None:
         if env.flag("DEMO", default=True):
             manage("demo", "--verbosity=0")
         check_application()
+        # Kept for the workers of one start: another may have another database, other settings, another release.
+        (data / KEPT_ANSWERS).unlink(missing_ok=True)
         welcome.say_when_open(port, data)
         running.enter_context(housekeeping())
         server.serve(port)

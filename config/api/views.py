@@ -153,8 +153,8 @@ class ApiView(APIView):
         So it may be kept in memory while its subjects stay as they are, and made again there when they change.
         """
         recipe = freshness.Recipe(subjects, make)
-        watched, found = recipe.follow()
-        response = Response(found, headers=headers)
+        watched = recipe.watch()
+        response = Response(make(), headers=headers)
         if "HTTP_AUTHORIZATION" not in self.request.META:
             # config.entry_cache looks for them.
             response.watched, response.recipe = watched, recipe

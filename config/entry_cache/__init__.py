@@ -20,7 +20,7 @@ from django.http import HttpResponse
 from config.api.freshness import home
 from config.entry_cache.memory import EntryCache, Headers, Kept, Key
 from config.entry_cache.shared import SIZE, SharedAnswers
-from config.shared_memory import mapped
+from config.mapped_files import KEPT_ANSWERS, mapped
 
 PREFIXES = ("/api/", "/v1/")
 Environ = dict[str, Any]
@@ -52,6 +52,8 @@ class EntryCached:
         if key is None:
             return finished(self._application(environ, start_response))
         kept = self._cache.find(key)
+        if kept is None and home().is_away():
+            return finished(self._application(environ, start_response))
         if kept is None:
             flight = self._cache.take_off(key)
             try:
@@ -63,7 +65,7 @@ class EntryCached:
         return _send(kept, environ, start_response)
 
     def _made_elsewhere(self, key: Key) -> Kept | None:
-        kept, old = self._shared.wait_for(key), self._cache.find_old(key)
+        kept, old = self._shared.find_or_claim(key), self._cache.find_old(key)
         if kept is not None:
             self._cache.keep(key, kept if old is None else replace(kept, recipe=old.recipe))
         return kept
@@ -77,7 +79,7 @@ class EntryCached:
             kept = self._made_again(key)
             return self._fill(key, environ, start_response) if kept is None else _send(kept, environ, start_response)
         finally:
-            self._shared.give_up(key)
+            self._shared.release(key)
 
     def _made_again(self, key: Key) -> Kept | None:
         """From the recipe of what was kept, at half the price. Whatever stands in its way is Django's to tell."""
@@ -89,6 +91,7 @@ class EntryCached:
         try:
             kept = old.made_again(old.recipe, until=until)
         except Exception:  # noqa: BLE001  it happens again where it is answered
+            self._cache.forget(key)
             return None
         if kept is not None:
             self._keep(key, kept)
@@ -111,13 +114,13 @@ class EntryCached:
 
 
 def entry_cached(application: Application) -> Application:
+    # Now, while there is one thread: two that import the Redis client at once trip over each other.
+    home()
     bytes_max, seconds = settings.KEPT_ANSWER_BYTES, settings.KEPT_ANSWER_SECONDS
     if not bytes_max:
         return lambda environ, start_response: finished(application(environ, start_response))
-    # Now, while there is one thread: two that import the Redis client at once trip over each other.
-    home()
     # Where no file can be made, the workers share nothing.
-    memory = mapped(settings.DATA_DIR / "answers", SIZE) or memoryview(bytearray(SIZE))
+    memory = mapped(settings.DATA_DIR / KEPT_ANSWERS, SIZE) or memoryview(bytearray(SIZE))
     return EntryCached(
         application, EntryCache(bytes_max=bytes_max, seconds=seconds), SharedAnswers(memory, seconds=seconds)
     )

@@ -9,8 +9,8 @@ from threading import Lock
 from config.api.freshness import Recipe, Watched
 from config.api.responses import etag_of, to_json
 
-# What an entry costs beside its body, about.
-ENTRY_BYTES = 2_000
+# What an entry costs beside its key and body, about.
+ENTRY_BYTES = 4_000
 WAIT_SECONDS = 2.0
 Headers = list[tuple[str, str]]
 Key = tuple[str, ...]
@@ -33,17 +33,13 @@ class Kept:
 
     def made_again(self, recipe: Recipe, *, until: float) -> Kept | None:
         """The same answer as things stand now; None where it cannot be kept. Raises whatever stands in its way."""
-        watched, found = recipe.follow()
+        watched = recipe.watch()
         if watched is None:
             return None
-        body = to_json(found)
+        body = to_json(recipe.make())
         changed = {"ETag": etag_of(body), "Content-Length": str(len(body))}
         headers = [(name, changed.get(name, value)) for name, value in self.headers]
         return replace(self, watched=watched, until=until, headers=headers, body=body, etag=changed["ETag"])
-
-    @property
-    def size(self) -> int:
-        return len(self.body) + ENTRY_BYTES
 
 
 class EntryCache:
@@ -69,18 +65,23 @@ class EntryCache:
         return time.monotonic() + self._seconds
 
     def keep(self, key: Key, kept: Kept) -> None:
-        if kept.size > self._bytes_max // 4:
+        size = _size_of(key, kept)
+        if size > self._bytes_max // 4:
             return
         with self._lock:
             self._drop(key)
             self._kept[key] = kept
-            self.bytes += kept.size
+            self.bytes += size
             while self.bytes > self._bytes_max:
                 self._drop(next(iter(self._kept)))
 
+    def forget(self, key: Key) -> None:
+        with self._lock:
+            self._drop(key)
+
     def _drop(self, key: Key) -> None:
         gone = self._kept.pop(key, None)
-        self.bytes -= gone.size if gone is not None else 0
+        self.bytes -= 0 if gone is None else _size_of(key, gone)
 
     def take_off(self, key: Key) -> Lock | None:
         """One thread at a time fills a key. Nobody waits long: a stuck fill must not hold up the other threads."""
@@ -93,3 +94,7 @@ class EntryCache:
             flight.release()
             with self._lock:
                 self._flights.pop(key, None)
+
+
+def _size_of(key: Key, kept: Kept) -> int:
+    return sum(map(len, key)) + len(kept.body) + ENTRY_BYTES

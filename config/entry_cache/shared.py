@@ -18,10 +18,12 @@ import orjson
 from config.api.freshness import Watched
 from config.entry_cache.memory import Kept, Key
 
-SLOTS = 512
-# Room for a list of twenty posts, about.
-SLOT_BYTES = 32_768
+SLOTS = 256
+# Room for a list of twenty long posts with their top replies.
+SLOT_BYTES = 131_072
 NUMBER_BYTES = 8
+MARK_BITS = 16
+MARK = (1 << MARK_BITS) - 1
 SIZE = SLOTS * (NUMBER_BYTES + SLOT_BYTES)
 # Checksum and length of all that follows.
 HEAD = Struct("=II")
@@ -33,22 +35,22 @@ LOOK_SECONDS = 0.0005
 
 
 class SharedAnswers:
-    """Whoever gets nothing from `wait_for` makes the answer, and ends with `give_up`, whether it could `give` or not.
+    """Whoever gets nothing from `find_or_claim` makes the answer, and ends with `release`, with or without `give`.
 
     `memory`: SIZE bytes that all workers see. `seconds`: how long an answer is kept.
     """
 
     def __init__(self, memory: memoryview, *, seconds: float) -> None:
         self._memory, self._seconds = memory, seconds
-        # When somebody set out to fill each slot, in nanoseconds of the host's clock; 0 where nobody has.
+        # Who set out to fill each slot, and when; see _Place.claim.
         self._claims = memory[: SLOTS * NUMBER_BYTES].cast("Q")
 
-    def wait_for(self, key: Key) -> Kept | None:
-        """What another process has made or is just making; None leaves it to the caller."""
+    def find_or_claim(self, key: Key) -> Kept | None:
+        """What another process has made, or is just making and is waited for; None leaves it to the caller."""
         place, deadline = _Place.of(key), time.monotonic() + CLAIM_SECONDS
         while (kept := self._find(place)) is None:
-            if not self._is_claimed(place.slot) or time.monotonic() > deadline:
-                self._claims[place.slot] = time.monotonic_ns()
+            if not place.is_claimed(self._claims[place.slot]) or time.monotonic() > deadline:
+                self._claims[place.slot] = place.claim()
                 break
             time.sleep(LOOK_SECONDS)
         return kept
@@ -64,11 +66,8 @@ class SharedAnswers:
         if len(entry) <= SLOT_BYTES:
             self._memory[place.start : place.start + len(entry)] = entry
 
-    def give_up(self, key: Key) -> None:
+    def release(self, key: Key) -> None:
         self._claims[_Place.of(key).slot] = 0
-
-    def _is_claimed(self, slot: int) -> bool:
-        return 0 <= time.monotonic_ns() - self._claims[slot] < CLAIM_SECONDS * 1e9
 
     def _find(self, place: _Place) -> Kept | None:
         checksum, length = HEAD.unpack_from(self._memory, place.start)
@@ -77,10 +76,14 @@ class SharedAnswers:
         if crc32(content) != checksum or not content.startswith(place.owner):
             return None
         body = LABEL.size + LABEL.unpack_from(content)[1]
-        subjects, versions, until, status, headers, etag = orjson.loads(content[LABEL.size : body])
+        try:
+            subjects, versions, until, status, headers, etag = orjson.loads(content[LABEL.size : body])
+        except (ValueError, TypeError):
+            # Another release of this program wrote it.
+            return None
         watched = Watched(tuple(subjects), tuple(versions))
         kept = Kept(watched, until, status, [(name, value) for name, value in headers], content[body:], etag)
-        # What an earlier start of this host left bears a time far ahead.
+        # What was left before the host was started anew may bear a time far ahead.
         return kept if until <= time.monotonic() + self._seconds and kept.holds() else None
 
 
@@ -95,6 +98,18 @@ class _Place:
     def of(cls, key: Key) -> _Place:
         owner = blake2b("\n".join(key).encode(errors="surrogatepass"), digest_size=16).digest()
         return cls(int.from_bytes(owner[:NUMBER_BYTES], "big") % SLOTS, owner)
+
+    def claim(self) -> int:
+        """Microseconds of the host's clock, which its processes share; a mark of the key in the last 16 bits."""
+        return time.monotonic_ns() // 1000 << MARK_BITS | self._mark
+
+    def is_claimed(self, claim: int) -> bool:
+        microseconds = time.monotonic_ns() // 1000 - (claim >> MARK_BITS)
+        return claim & MARK == self._mark and 0 <= microseconds < CLAIM_SECONDS * 1e6
+
+    @property
+    def _mark(self) -> int:
+        return int.from_bytes(self.owner[-2:], "big")
 
     @property
     def start(self) -> int:

@@ -167,6 +167,18 @@ def test_what_cannot_be_made_again_is_told_as_ever(call: Call, django: list[str]
     assert (gone.status, gone.body) == (404, b'{"error":"message_not_found"}')
     assert gone.headers["Access-Control-Allow-Origin"] == "*"
     assert len(django) == 2
+    assert call(f"/api/messages/{message.pk}").queries == 1, "and is not tried again"
+
+
+def test_without_versions_each_read_is_made_once_and_waits_for_nobody(
+    call: Call, django: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = f"/api/messages/{MessageFactory().pk}"
+    queries = call(path).queries
+    for lack in ("read", "is_away"):
+        monkeypatch.setattr(home(), lack, lambda *_, lack=lack: None if lack == "read" else True)
+        assert call(path).queries == queries
+    assert len(django) == 3
 
 
 def test_a_hidden_post_leaves_the_lists_that_quote_it(call: Call) -> None:

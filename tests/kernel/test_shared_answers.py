@@ -18,7 +18,7 @@ from config.api.freshness import home, watch
 from config.entry_cache import EntryCached, shared
 from config.entry_cache.memory import EntryCache, Kept
 from config.entry_cache.shared import SIZE, SLOT_BYTES, SharedAnswers
-from config.shared_memory import mapped
+from config.mapped_files import mapped
 from tests.service import ROOT
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -82,7 +82,7 @@ def test_workers_that_need_the_same_at_once_make_it_once(monkeypatch: pytest.Mon
 
 def test_a_worker_that_died_at_it_holds_nobody_up_for_long() -> None:
     service = Service()
-    SharedAnswers(service.workers[0]._shared._memory, seconds=60).wait_for(KEY)
+    SharedAnswers(service.workers[0]._shared._memory, seconds=60).find_or_claim(KEY)
     assert service.read(1)[2] == b"number 1"
 
 
@@ -111,13 +111,13 @@ def an_answer(body: bytes = b"body", *, until: float = 30) -> Kept:
 def test_a_large_answer_stays_ones_own(size: int, is_shared: bool) -> None:
     answers, large = SharedAnswers(memoryview(bytearray(SIZE)), seconds=60), an_answer(b"x" * size)
     answers.give(KEY, large)
-    assert answers.wait_for(KEY) == (large if is_shared else None)
+    assert answers.find_or_claim(KEY) == (large if is_shared else None)
 
 
 def test_what_an_earlier_start_of_the_host_left_is_not_served() -> None:
     answers = SharedAnswers(memoryview(bytearray(SIZE)), seconds=60)
     answers.give(KEY, an_answer(until=3600))
-    assert answers.wait_for(KEY) is None
+    assert answers.find_or_claim(KEY) is None
 
 
 @given(damage=st.lists(st.tuples(st.integers(0, 300), st.integers(1, 255)), min_size=1, max_size=40))
@@ -128,7 +128,7 @@ def test_what_is_read_half_written_counts_as_nothing(damage: list[tuple[int, int
     start = shared._Place.of(KEY).start
     for place, change in damage:
         memory[start + place] ^= change
-    assert answers.wait_for(KEY) in (None, kept)
+    assert answers.find_or_claim(KEY) in (None, kept)
 
 
 def test_it_is_shared_between_processes(tmp_path: Path) -> None:
@@ -138,13 +138,13 @@ import sys
 from pathlib import Path
 import django
 django.setup()
-from config.shared_memory import mapped
+from config.mapped_files import mapped
 from tests.kernel.test_shared_answers import KEY, SIZE, SharedAnswers, an_answer
 SharedAnswers(mapped(Path(sys.argv[1]), SIZE), seconds=60).give(KEY, an_answer(b"from afar"))
 """
     memory = mapped(tmp_path / "answers", SIZE)
     assert memory
     subprocess.run([sys.executable, "-c", script, tmp_path / "answers"], cwd=ROOT, check=True)
-    found = SharedAnswers(memory, seconds=60).wait_for(KEY)
+    found = SharedAnswers(memory, seconds=60).find_or_claim(KEY)
     assert found
     assert found.body == b"from afar"

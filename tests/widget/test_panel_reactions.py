@@ -38,6 +38,19 @@ def test_a_reaction_can_be_taken_back_while_the_list_of_reactions_is_awaited(liv
     assert Reaction.objects.count() == 1
 
 
+def test_who_reacted_coming_late_undoes_no_press(live: Live, chip: Locator) -> None:
+    late = live.hold("/v1/reactions/*")
+    panel = live.context.pages[0].frame_locator("iframe")
+    with live.context.pages[0].expect_request("**/v1/reactions/*"):
+        panel.get_by_role("button", name="React").click()
+    ((route, answer),) = [(route, route.fetch()) for route in late]
+    panel.locator(".choice").get_by_role("button", name="🎉").click()
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    route.fulfill(response=answer)
+    panel_frame(live.context.pages[0]).wait_for_timeout(100)
+    expect(chip).to_have_text("🎉2")
+
+
 def test_a_press_counts_once_while_it_is_on_its_way(live: Live, chip: Locator) -> None:
     sent = live.hold("/v1/reactions")
     chip.click()

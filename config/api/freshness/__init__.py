@@ -33,6 +33,9 @@ class Home(Protocol):
     def read(self, subjects: tuple[str, ...]) -> tuple[int, ...] | None:
         """The versions now; None where they cannot be had."""
 
+    def is_away(self) -> bool:
+        """Whether versions cannot be had at the moment, so far as is known without asking."""
+
     def renew(self, subjects: tuple[str, ...]) -> None:
         """Give each subject a version that none ever had. Never fails; a loss is made good by the bound above."""
 
@@ -58,10 +61,9 @@ class Recipe:
     subjects: tuple[str, ...]
     make: Callable[[], Any]
 
-    def follow(self) -> tuple[Watched | None, Any]:
-        """What was found, and what it depends on; raises what `make` raises."""
-        watched = watch(*self.subjects)
-        return watched, self.make()
+    def watch(self) -> Watched | None:
+        """To be called before `make`."""
+        return watch(*self.subjects)
 
 
 def watch(*subjects: str) -> Watched | None:

@@ -38,7 +38,7 @@ class RedisHome:
         self._lock = Lock()
 
     def read(self, subjects: tuple[str, ...]) -> tuple[int, ...] | None:
-        if self._rests():
+        if self.is_away():
             return None
         try:
             if self._owed:
@@ -55,7 +55,7 @@ class RedisHome:
         """
         keys = {_key(subject) for subject in subjects}
         try:
-            self._renew(keys | self._owed, self._hasty if self._rests() else self._redis)
+            self._renew(keys | self._owed, self._hasty if self.is_away() else self._redis)
         except (RedisError, OSError) as failure:
             self._rest(failure)
             with self._lock:
@@ -99,11 +99,11 @@ class RedisHome:
         with self._lock:
             self._owed -= keys
 
-    def _rests(self) -> bool:
+    def is_away(self) -> bool:
         return time.monotonic() < self._resting_until
 
     def _rest(self, failure: Exception) -> None:
-        if not self._rests():
+        if not self.is_away():
             logger.warning("Redis does not answer (%s): nothing is kept.", type(failure).__name__)
         self._resting_until = time.monotonic() + REST_SECONDS
 

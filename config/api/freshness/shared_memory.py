@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from config.api.freshness.slots import SLOTS, new_version, slot_of
-from config.shared_memory import mapped
+from config.mapped_files import mapped
 
 SIZE = SLOTS * 8
 
@@ -25,6 +25,9 @@ class SharedMemoryHome:
         if slots is None:
             return None
         return tuple([slots[slot_of(subject)] for subject in subjects])
+
+    def is_away(self) -> bool:
+        return self._slots is None
 
     def renew(self, subjects: tuple[str, ...]) -> None:
         if self._slots is None:

@@ -42,12 +42,14 @@ export class Reactions {
   }
 
   arrange(chips) {
-    const shown = [...this.chips.children];
-    if (chips.length === shown.length && chips.every((chip, at) => chip === shown[at])) return;
-    const focused = shown.find((chip) => chip === document.activeElement);
-    fill(this.chips, chips);
+    const focused = [...this.chips.children].find((chip) => chip === document.activeElement);
+    [...this.chips.children].filter((chip) => !chips.includes(chip)).forEach((chip) => chip.remove());
+    chips.forEach((chip, at) => {
+      const there = this.chips.children[at];
+      if (chip !== there) this.chips.insertBefore(chip, there || null);
+    });
     this.chips.hidden = chips.length === 0;
-    if (focused) (chips.includes(focused) ? focused : this.add).focus({ preventScroll: true });
+    if (focused && focused !== document.activeElement) (chips.includes(focused) ? focused : this.add).focus({ preventScroll: true });
   }
 
   async toggleChoice() {
@@ -57,9 +59,10 @@ export class Reactions {
     this.choice.hidden = false;
     this.add.setAttribute("aria-expanded", "true");
     this.choice.querySelector("button").focus();
+    const press = this.presses;
     try {
       const { reactions, counts } = await listReactions(this.id);
-      this.learn(reactions, counts);
+      if (press === this.presses && !this.busy) this.learn(reactions, counts);
       fill(names, reactions.slice(0, 8).map(({ emoji, author }) => h("span", {}, emoji, " ", said("bdi", author.name))));
     } catch {
       // Who reacted is a courtesy; choosing works without it.
@@ -75,6 +78,7 @@ export class Reactions {
 
   /** Press one emoji: sets it, takes it back, or replaces the one set before. */
   async press(emoji) {
+    if (this.busy) return;
     if (!this.choice.hidden) this.closeChoice();
     const session = await this.desk.signedIn();
     if (!session || this.busy) return;
@@ -86,10 +90,9 @@ export class Reactions {
       this.counts = { ...this.counts, [emoji]: record.count };
       this.desk.announce(t("panel.reaction", { emoji, n: record.count }));
     } catch (failure) {
-      return this.desk.failed(failure, explain(failure));
-    } finally {
-      this.setBusy(false);
+      this.desk.failed(failure, explain(failure));
     }
+    this.setBusy(false);
     this.refresh(++this.presses);
   }
 

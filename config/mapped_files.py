@@ -7,6 +7,7 @@ import mmap
 import os
 from pathlib import Path
 
+KEPT_ANSWERS = "answers"
 logger = logging.getLogger(__name__)
 
 
@@ -23,5 +24,5 @@ def mapped(path: Path, size: int) -> memoryview | None:
                 os.fsync(file.fileno())
             return memoryview(mmap.mmap(file.fileno(), size))
     except OSError as failure:
-        logger.warning("%s cannot be used (%s): no answers are kept there.", path, failure)
+        logger.warning("%s cannot be used (%s): answers are kept by fewer, or not at all.", path, failure)
         return None
