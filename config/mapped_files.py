@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import mmap
 import os
+from io import BufferedRandom
 from pathlib import Path
 
 KEPT_ANSWERS = "answers"
@@ -16,13 +17,22 @@ def mapped(path: Path, size: int) -> memoryview | None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a+b") as file:
-            # No lock: what two processes append at once is only more than is mapped. (A mapping would keep a lock for
-            # as long as the process lives.) Written, not just sized: a full disk kills who writes into a hole.
             if file.seek(0, os.SEEK_END) < size:
-                file.write(bytes(size))
-                file.flush()
-                os.fsync(file.fileno())
+                _fill_up(file, size)
             return memoryview(mmap.mmap(file.fileno(), size))
     except OSError as failure:
         logger.warning("%s cannot be used (%s): answers are kept by fewer, or not at all.", path, failure)
         return None
+
+
+def _fill_up(file: BufferedRandom, size: int) -> None:
+    """Have room on the disk for all of it, not just a size: a full disk kills who writes into a hole.
+
+    Without a lock: two processes at once only do the same twice. (A mapping would keep a lock as long as its process.)
+    """
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, size)
+    else:
+        file.write(bytes(size))
+        file.flush()
+        os.fsync(file.fileno())

@@ -47,9 +47,9 @@ def run() -> None:
         manage("migrate", "--verbosity=0")
         if env.flag("DEMO", default=True):
             manage("demo", "--verbosity=0")
-        check_application()
         # Kept for the workers of one start: another may have another database, other settings, another release.
         (data / KEPT_ANSWERS).unlink(missing_ok=True)
+        check_application()
         welcome.say_when_open(port, data)
         running.enter_context(housekeeping())
         server.serve(port)
