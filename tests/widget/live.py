@@ -104,6 +104,14 @@ class Live:
         self.context.route(f"{self.app}{path}", handle)
         return asked
 
+    def first_of(self, held: list[Route]) -> Route:
+        """The first request that is held, as soon as there is one."""
+        for _ in range(500):
+            if held:
+                break
+            self.context.pages[0].wait_for_timeout(10)
+        return held[0]
+
     def hold(self, path: str) -> list[Route]:
         """Keep the requests to a path unanswered, in the list."""
         held: list[Route] = []

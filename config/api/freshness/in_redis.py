@@ -48,6 +48,9 @@ class RedisHome:
             self._rest(failure)
             return None
 
+    def is_away(self) -> bool:
+        return time.monotonic() < self._resting_until
+
     def renew(self, subjects: tuple[str, ...]) -> None:
         """Tried in any case: while this process rests, another may have found Redis well again, and keep answers.
 
@@ -98,9 +101,6 @@ class RedisHome:
             pipeline.execute()
         with self._lock:
             self._owed -= keys
-
-    def is_away(self) -> bool:
-        return time.monotonic() < self._resting_until
 
     def _rest(self, failure: Exception) -> None:
         if not self.is_away():
