@@ -14,12 +14,13 @@ from config.api.idempotency import Key
 from config.api.sql import Row, fetch_one
 from messaging.models import AccountKind
 
+KEPT = ", ".join(f"kept.{name}" for name in idempotency.COLUMNS)
 FIND = f"""
 SELECT token.id, token.prefix, token.expires_at,
     token.revoked_at IS NOT NULL OR agent.frozen_at IS NOT NULL OR NOT account.is_active,
     token.expires_at <= clock_timestamp(),
     token.last_used_at IS NULL OR token.last_used_at < clock_timestamp() - interval '1 minute',
-    agent.scopes, agent.community_ids, account.id, account.handle, account.name, kept.*
+    agent.scopes, agent.community_ids, account.id, account.handle, account.name, {KEPT}
 FROM agents_agenttoken token
 JOIN agents_agent agent ON agent.account_id = token.agent_id
 JOIN messaging_account account ON account.id = agent.account_id

@@ -11,9 +11,9 @@ from django.db import DEFAULT_DB_ALIAS, connections
 Values = Sequence[Any] | Mapping[str, Any]
 Row = tuple[Any, ...]
 
-# What a second look may settle: another transaction came first (serialisation failure, deadlock), or took away what
-# this one refers to (foreign key).
-WORTH_A_SECOND_TRY = frozenset({"40001", "40P01", "23503"})
+# Another try may succeed: another transaction came first (serialisation failure, deadlock), or deleted a row that this
+# one refers to (foreign key).
+WORTH_ANOTHER_TRY = frozenset({"40001", "40P01", "23503"})
 # What time may settle, beside the errors that psycopg itself calls operational: a standby that only reads, a
 # transaction that was idle for too long.
 WORTH_WAITING = frozenset({"25006", "25P03"})
@@ -37,6 +37,15 @@ def fetch_all(statement: str, values: Values = ()) -> list[Row]:
 def execute(statement: str, values: Values = ()) -> int:
     """The number of rows it changed."""
     return int(_run(statement, values).rowcount)
+
+
+def is_in_transaction() -> bool:
+    return bool(_here.database.in_atomic_block)
+
+
+def renew_connection() -> None:
+    """Close this thread's connection, and with it every prepared statement; the next statement opens another."""
+    _here.database.close()
 
 
 class _Here(local):

@@ -23,13 +23,16 @@ from config.api.idempotency import KeyedWrite, Replay
 from config.api.limits import Budget
 from config.api.sql import Row, execute, fetch_all
 
-OPEN = """
-SELECT * FROM api_open_unit(
+OPENED = (*idempotency.COLUMNS, *limits.COLUMNS)
+# Columns are named, and read by position: another release may add some of its own to the function.
+COLUMNS = ", ".join(f"opened.{name}" for name in OPENED)
+OPEN_UNIT = """
+FROM api_open_unit(
     %(key_lock)s, %(row)s, %(previous_row)s, %(account)s::uuid, %(counters)s::text[], %(places)s::int[], true
 ) opened
 """
+OPEN = f"SELECT {COLUMNS} {OPEN_UNIT}"  # noqa: S608  made of constants
 NO_KEY = {"key_lock": None, "row": None, "previous_row": None}
-OPENED_WIDTH = idempotency.WIDTH + len(limits.COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class Unit:
         rows = fetch_all(OPEN, values) if self._question is None else self._ask_along(self._question, values)
         if not rows:
             raise IdempotencyInProgress
-        self.budget.tell(row[idempotency.WIDTH : OPENED_WIDTH] for row in rows if self.budget.counters)
+        self.budget.tell(row[idempotency.WIDTH : len(OPENED)] for row in rows if self.budget.counters)
         kept = rows[0][: idempotency.WIDTH]
         return None if self._keyed is None or kept[0] is None else self._keyed.replay_of(kept)
 
@@ -103,7 +106,7 @@ class Unit:
 
     def _ask_along(self, question: Question, values: dict[str, Any]) -> list[Row]:
         rows = fetch_all(opening(question.statement), _united(values, question.values))
-        self._answer = rows[0][OPENED_WIDTH:] if rows else None
+        self._answer = rows[0][len(OPENED):] if rows else None
         return rows
 
 
@@ -121,7 +124,7 @@ def unit_of_work(
 @cache
 def opening(question: str) -> str:
     """The statement that opens a unit of work and asks something along with it."""
-    return f"{OPEN} CROSS JOIN ({question}) asked"
+    return f"SELECT {COLUMNS}, asked.* {OPEN_UNIT} CROSS JOIN ({question}) asked"  # noqa: S608  statements of ours
 
 
 @cache

@@ -15,7 +15,6 @@ from threading import get_ident
 from typing import Any
 from uuid import UUID
 
-from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.http.response import HttpResponseBase
 from django.utils.http import parse_etags
@@ -35,7 +34,7 @@ from config.api.limits import Budget, rate_limit_headers
 from config.api.operations import Operation, operation_of, require_operation
 from config.api.parsers import ByContentType, PlainTextJSONParser, StrictJSONParser
 from config.api.responses import JSON_TYPE, Response, etag_of
-from config.api.sql import WORTH_A_SECOND_TRY, sqlstate
+from config.api.retries import retried
 from config.api.unit import Question, Unit, unit_of_work
 
 REVALIDATE = "public, no-cache"
@@ -123,17 +122,12 @@ class ApiView(APIView):
         return response if self.operation.is_write else self._revalidated(response)
 
     def write(self) -> HttpResponse:
-        """One unit of work; run once more where another transaction got in its way."""
+        """One unit of work, run again where PostgreSQL breaks it off."""
         keyed = self._keyed_write()
         replay = self._replay_at_once(keyed)
         if replay is not None:
             return self._replayed(replay)
-        try:
-            return self._unit(keyed)
-        except DatabaseError as failure:
-            if sqlstate(failure) not in WORTH_A_SECOND_TRY:
-                raise
-            return self._unit(keyed)
+        return self._unit(keyed)
 
     def body(self, serializer: type[Serializer[Any]]) -> dict[str, Any]:
         """The validated body, in snake_case; raises a 400 or 413."""
@@ -177,6 +171,7 @@ class ApiView(APIView):
         had = {tag.removeprefix("W/") for tag in parse_etags(self.request.META.get("HTTP_IF_NONE_MATCH", ""))}
         return response if had.isdisjoint({etag, "*"}) else HttpResponseNotModified(headers=response.headers)
 
+    @retried
     def _unit(self, keyed: KeyedWrite | None) -> HttpResponse:
         with unit_of_work(budget=self.request.budget, keyed=keyed, question=self.question()) as unit:
             self.request.unit = unit

@@ -4,8 +4,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.db.backends.postgresql import base
-from psycopg import Cursor
+from psycopg import Cursor, Error
 from psycopg.adapt import Buffer, Loader
+
+# A prepared statement that is of no use any more: a migration changed the type of its result, or the server forgot it.
+OUTDATED = frozenset({"0A000", "26000"})
 
 
 class TimeLoader(Loader):
@@ -41,6 +44,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         One cursor for all: it remembers how values are written and read, and prepares what it runs. A cursor of
         Django's, which writes the values into the statement, costs half as much again on a short one and is planned
         for those values; where somebody listens to the queries, they go that way.
+
+        A statement that is outdated has not begun: it runs once more on a new connection. Inside a transaction it
+        fails, and the transaction is to be run again (`config.api.retries`).
         """
         if self.queries_logged or self.execute_wrappers:
             cursor = self.cursor()
@@ -51,6 +57,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.connection is None:
             self.ensure_connection()
         self.validate_no_broken_transaction()
+        with self.wrap_database_errors:
+            try:
+                return self.statements.execute(statement, values)
+            except Error as failure:
+                if failure.sqlstate not in OUTDATED or self.in_atomic_block:
+                    raise
+        self.close()
+        self.ensure_connection()
         with self.wrap_database_errors:
             return self.statements.execute(statement, values)
 

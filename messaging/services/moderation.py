@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from config.api.freshness import EVERYTHING, touch
+from config.api.retries import retried
 from messaging.errors import MessageNotFound, NotInThisState
 from messaging.history import record_decision
 from messaging.models import Account, Message, MessageStatus
@@ -32,6 +33,7 @@ def restore_message(*, message_id: UUID, by: Account, reason: str = "") -> Messa
     return _move(message_id, by=by, reason=reason, start={HIDDEN}, end=PUBLISHED, verb="Restored")
 
 
+@retried
 @transaction.atomic
 def _move(
     message_id: UUID,

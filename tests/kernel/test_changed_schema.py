@@ -1,0 +1,146 @@
+"""A release that serves while the migrations of the next one run: its prepared statements are renewed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+from django.db import connection
+
+from config.api.models import LedgerEntry, StoredResponse
+from config.api.sql import fetch_one
+from messaging.models import Message, MessageStatus
+from messaging.services.moderation import hide_message
+from tests.agents.factories import TokenHolder, agent_with_token
+from tests.api import Answer, Api
+from tests.factories import MessageFactory, PageFactory, SuperAdminFactory
+from tests.faults.next_release import OPEN_UNIT, WIDENED, wider, with_one_more_column
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# Statements are prepared when they run the second time.
+OFTEN = 3
+
+
+READ_COLUMN, TOKEN_COLUMN, WRITE_COLUMN = WIDENED
+
+
+@contextmanager
+def migrated(forwards: str, backwards: str) -> Iterator[None]:
+    """By another session, as a migration of the next release would."""
+    with psycopg.connect(**connection.get_connection_params() | {"autocommit": True}) as other:
+        other.execute("SET lock_timeout = '20s'")
+        other.execute(forwards)
+        try:
+            yield
+        finally:
+            other.execute(backwards)
+
+
+def one_more_column() -> tuple[str, str]:
+    with connection.cursor() as cursor:
+        cursor.execute(OPEN_UNIT)
+        return with_one_more_column(cursor.fetchone()[0])
+
+
+@pytest.fixture
+def agent() -> TokenHolder:
+    return agent_with_token()
+
+
+def post(agent: TokenHolder, message: Message, *, key: str) -> Answer:
+    body = {"pageId": message.page_id, "content": key, "parentId": str(message.pk)}
+    return agent.api.post("/api/messages", body, key=key)
+
+
+def written() -> tuple[int, int, int]:
+    return Message.objects.count(), LedgerEntry.objects.count(), StoredResponse.objects.count()
+
+
+def test_a_read_sees_a_changed_column_type() -> None:
+    message = MessageFactory(source_app="before")
+    path = f"/api/messages/{message.pk}"
+    for _ in range(OFTEN):
+        assert Api().get(path).status == 200
+    with migrated(*wider(*READ_COLUMN)):
+        answer = Api().get(path)
+    assert (answer.status, answer.json["sourceApp"]) == (200, "before")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda: wider(*TOKEN_COLUMN), id="of the token's look-up"),
+        pytest.param(lambda: wider(*WRITE_COLUMN), id="inside the transaction"),
+        pytest.param(one_more_column, id="of the function that opens it"),
+    ],
+)
+def test_a_write_is_done_once_after_a_changed_result_type(
+    agent: TokenHolder, change: Callable[[], tuple[str, str]]
+) -> None:
+    parent = MessageFactory()
+    for number in range(OFTEN):
+        assert post(agent, parent, key=f"before {number}").status == 201
+    before = written()
+    with migrated(*change()):
+        answer = post(agent, parent, key="after")
+        assert (answer.status, answer.json["content"]) == (201, "after")
+        assert post(agent, parent, key="after").body == answer.body
+    assert written() == tuple(count + 1 for count in before)
+    parent.refresh_from_db()
+    assert parent.reply_count == OFTEN + 1
+
+
+def test_a_column_more_in_a_function_moves_no_value(agent: TokenHolder) -> None:
+    """By position, the spent places would be read from the column before."""
+    page = PageFactory()
+    with migrated(*one_more_column()):
+        answer = agent.api.post("/api/messages", {"pageId": page.pk, "content": "Hi"}, key="one")
+        assert (answer.status, answer.headers["RateLimit"]) == (201, '"post";r=29;t=3600')
+        again = agent.api.post("/api/messages", {"pageId": page.pk, "content": "Hi"}, key="one")
+        assert (again.status, again.body) == (201, answer.body)
+
+
+def test_statements_that_the_server_forgot_are_prepared_again(agent: TokenHolder) -> None:
+    """As behind a pooler, or after DISCARD ALL: 26000."""
+    parent = MessageFactory()
+    for number in range(OFTEN):
+        assert post(agent, parent, key=f"before {number}").status == 201
+        assert Api().get(f"/api/messages/{parent.pk}").status == 200
+    forget_prepared_statements()
+    assert Api().get(f"/api/messages/{parent.pk}").status == 200
+    forget_prepared_statements()
+    assert post(agent, parent, key="after").status == 201
+    assert Message.objects.count() == OFTEN + 2
+
+
+def test_a_moderator_decides_after_a_changed_result_type() -> None:
+    """Outside the API the same statements run in transactions of the services' own."""
+    moderator = SuperAdminFactory()
+    parent = MessageFactory()
+    replies = [MessageFactory(parent=parent, page=parent.page) for _ in range(OFTEN + 1)]
+    for reply in replies[:-1]:
+        hide_message(message_id=reply.pk, by=moderator)
+    with migrated(*wider(*WRITE_COLUMN)):
+        hide_message(message_id=replies[-1].pk, by=moderator)
+    replies[-1].refresh_from_db()
+    parent.refresh_from_db()
+    assert (replies[-1].status, parent.reply_count) == (MessageStatus.HIDDEN, 0)
+
+
+def test_a_statement_of_the_orm_is_never_prepared() -> None:
+    """So none of them can be out of date: Django's cursors write the values into the statement."""
+    message = MessageFactory()
+    for _ in range(2 * OFTEN):
+        assert Message.objects.select_related("author").filter(pk=message.pk).exists()
+        assert list(Message.objects.filter(pk=message.pk).iterator())
+        Message.objects.filter(pk=message.pk).update(language="en")
+    row = fetch_one("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE %s", ["%messaging_message%"])
+    assert row == (0,)
+
+
+def forget_prepared_statements() -> None:
+    """Past psycopg, which would take note of it."""
+    connection.connection.pgconn.exec_(b"DEALLOCATE ALL")
