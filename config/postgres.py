@@ -39,6 +39,8 @@ SETTINGS = {
     "max_wal_size": "1GB",
     "random_page_cost": "1.1",
     "jit": "off",
+    # A deadlock is looked for after so long a wait: the write that is broken off is run again at once.
+    "deadlock_timeout": "200ms",
     "timezone": "UTC",
     "log_timezone": "UTC",
 }

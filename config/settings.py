@@ -130,7 +130,7 @@ DATABASES["default"]["OPTIONS"] |= {
         default_transaction_isolation="read committed",
         plan_cache_mode="force_generic_plan",
         statement_timeout=STATEMENT_TIMEOUT,
-        lock_timeout=3000,
+        lock_timeout=2000,
         idle_in_transaction_session_timeout=2 * STATEMENT_TIMEOUT,
         client_connection_check_interval=2000,
     ),

@@ -7,8 +7,9 @@ from django.db.backends.postgresql import base
 from psycopg import Cursor, Error
 from psycopg.adapt import Buffer, Loader
 
-# A prepared statement that is of no use any more: a migration changed the type of its result, or the server forgot it.
-OUTDATED = frozenset({"0A000", "26000"})
+# A prepared statement that is of no use any more: a migration changed the type of its result, the server forgot it, or
+# its plan names a function that a migration replaced ("cache lookup failed", which lasts as long as the connection).
+OUTDATED = frozenset({"0A000", "26000", "XX000"})
 
 
 class TimeLoader(Loader):

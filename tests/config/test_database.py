@@ -28,7 +28,7 @@ def test_an_address_becomes_django_settings() -> None:
     ("name", "value"),
     [
         ("statement_timeout", "5s"),
-        ("lock_timeout", "3s"),
+        ("lock_timeout", "2s"),
         ("idle_in_transaction_session_timeout", "10s"),
         ("client_connection_check_interval", "2s"),
         ("transaction_isolation", "read committed"),

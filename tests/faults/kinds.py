@@ -100,7 +100,7 @@ def connections_exhausted(stage: Stage) -> None:
 
 
 def tables_locked(stage: Stage) -> None:
-    """By a careless migration, say, for longer than a request waits for a lock (3 s)."""
+    """By a careless migration, say, for longer than a request waits for a lock (2 s)."""
     with _connection(stage) as holder, holder.transaction():
         holder.execute("LOCK TABLE messaging_message IN ACCESS EXCLUSIVE MODE")
         time.sleep(3.5)

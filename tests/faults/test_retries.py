@@ -1,15 +1,16 @@
-"""What PostgreSQL breaks off for the sake of others is tried once more; what it cannot do now is a 503."""
+"""What PostgreSQL breaks off for the sake of others is tried up to three times more; what it cannot do is a 503."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import connection, connections
 
 from config.api.models import LedgerEntry, StoredResponse
 from messaging.models import Message, Page
@@ -65,7 +66,16 @@ def post(agent: TokenHolder, page_id: str, **fields: str) -> Answer:
     return agent.api.post("/api/messages", {"pageId": page_id, "content": "Hello", **fields}, key="one")
 
 
-@pytest.mark.parametrize("sqlstate", ["40001", "40P01"])
+@pytest.mark.parametrize(
+    "sqlstate",
+    [
+        "40001",  # serialisation failure
+        "40P01",  # deadlock
+        "0A000",  # the type of a prepared statement's result changed
+        "26000",  # no such prepared statement
+        "XX000",  # a function was replaced
+    ],
+)
 def test_broken_off_once_it_is_written_once(agent: TokenHolder, page: Page, sqlstate: str) -> None:
     with failing(sqlstate, times=1):
         answer = post(agent, page.pk)
@@ -77,8 +87,8 @@ def test_broken_off_once_it_is_written_once(agent: TokenHolder, page: Page, sqls
 @pytest.mark.parametrize(
     ("sqlstate", "expected_tries"),
     [
-        ("40001", 2),
-        ("40P01", 2),
+        ("40001", 4),
+        ("40P01", 4),
         ("53100", 1),  # disk full
         ("53200", 1),  # out of memory
         ("53300", 1),  # too many connections
@@ -99,30 +109,68 @@ def test_what_cannot_be_done_now_is_503(agent: TokenHolder, page: Page, sqlstate
     assert post(agent, page.pk).status == 201
 
 
+# Holds the second UPDATE of posts up before it takes its row, until the gate (an advisory lock) is free.
+GATE = """
+CREATE SEQUENCE updates;
+CREATE FUNCTION wait_at_gate() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS $$
+BEGIN
+    IF nextval('updates') = 2 THEN PERFORM pg_advisory_xact_lock(22); END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER gate BEFORE UPDATE ON messaging_message FOR EACH STATEMENT EXECUTE FUNCTION wait_at_gate();
+"""
+NO_GATE = "DROP TRIGGER gate ON messaging_message; DROP FUNCTION wait_at_gate; DROP SEQUENCE updates"
+
+
+@contextmanager
+def gate() -> Iterator[psycopg.Connection[tuple[object, ...]]]:
+    """The session that keeps the gate shut until it commits."""
+    with psycopg.connect(**connection.get_connection_params()) as keeper:
+        keeper.execute(GATE)
+        keeper.commit()
+        keeper.execute("SELECT pg_advisory_xact_lock(22)")
+        try:
+            yield keeper
+        finally:
+            keeper.execute(NO_GATE)
+
+
 def test_two_writes_that_deadlock_are_both_written(agent: TokenHolder) -> None:
-    """The service takes rows in one order; this holder takes them in the other, and does not give way."""
+    """The service takes rows by id; the other transaction takes them the other way round, and does not give way.
+
+    The other one holds `second`. The service takes `first`, and stops at the gate. The other one waits for `first`. The
+    gate opens, and the service waits for `second`: it closes the circle, so it is the one that finds the deadlock and
+    is broken off. The other one gets `first` and commits; the service's next try writes.
+    """
     first, second = sorted((MessageFactory() for _ in range(2)), key=lambda message: message.pk)
-    second.page_id = first.page_id
-    second.save()
+    Message.objects.filter(pk=second.pk).update(page=first.page)
     lock = "SELECT 1 FROM messaging_message WHERE id = %s FOR UPDATE"
-    answers: list[Answer] = []
-    writing = threading.Thread(
-        target=lambda: answers.extend(
-            race(1, lambda _: post(agent, first.page_id, parentId=str(first.pk), quoteId=str(second.pk)))
-        )
-    )
-    with psycopg.connect(**connection.get_connection_params()) as holder:
-        holder.execute("SET LOCAL deadlock_timeout = '20s'")
-        holder.execute(lock, [second.pk])
-        writing.start()
-        wait_until_something_waits()
-        holder.execute(lock, [first.pk])
-        holder.commit()
-    writing.join()
-    assert [answer.status for answer in answers] == [201]
+    with gate() as keeper, ThreadPoolExecutor(2) as pool:
+        with psycopg.connect(**connection.get_connection_params()) as other:
+            # It waits for as long as the service takes to give way.
+            other.execute("SET LOCAL deadlock_timeout = '30s'; SET LOCAL lock_timeout = 0")
+            other.execute(lock, [second.pk])
+            writing = pool.submit(post_alone, agent, first, quote=second)
+            wait_until_blocked_by(keeper)
+            locking = pool.submit(other.execute, lock, [first.pk])
+            wait_until_blocks(other)
+            keeper.commit()
+            locking.result(timeout=30)
+            other.commit()
+        answer = writing.result(timeout=30)
+    assert (answer.status, answer.headers["RateLimit"]) == (201, '"quote";r=29;t=3600, "reply";r=29;t=3600')
     first.refresh_from_db()
     second.refresh_from_db()
     assert (first.reply_count, second.quote_count, LedgerEntry.objects.count()) == (1, 1, 2)
+    assert (Message.objects.count(), StoredResponse.objects.count()) == (3, 1)
+
+
+def post_alone(agent: TokenHolder, parent: Message, *, quote: Message) -> Answer:
+    """In a thread of its own, on a connection of its own."""
+    try:
+        return post(agent, parent.page_id, parentId=str(parent.pk), quoteId=str(quote.pk))
+    finally:
+        connections.close_all()
 
 
 def test_a_page_that_is_cleared_away_meanwhile_is_unknown(agent: TokenHolder, page: Page) -> None:
@@ -138,6 +186,24 @@ def test_a_page_that_is_cleared_away_meanwhile_is_unknown(agent: TokenHolder, pa
     writing.join()
     assert [(answer.status, answer.error) for answer in answers] == [(400, "unknown_page")]
     assert (Message.objects.count(), LedgerEntry.objects.count()) == (0, 0)
+
+
+def wait_until_blocked_by(holder: psycopg.Connection[tuple[object, ...]]) -> None:
+    """Until another session waits for a lock that this one holds."""
+    _wait_until("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND %s = ANY (pg_blocking_pids(pid)))", holder)
+
+
+def wait_until_blocks(waiter: psycopg.Connection[tuple[object, ...]]) -> None:
+    """Until this session waits for a lock of another one."""
+    _wait_until("SELECT cardinality(pg_blocking_pids(%s)) > 0", waiter)
+
+
+def _wait_until(question: str, session: psycopg.Connection[tuple[object, ...]]) -> None:
+    deadline = time.monotonic() + 20
+    with connection.cursor() as cursor:
+        while cursor.execute(question, [session.info.backend_pid]) and cursor.fetchone() == (False,):
+            assert time.monotonic() < deadline, "nothing waits"
+            time.sleep(0.01)
 
 
 def wait_until_something_waits() -> None:

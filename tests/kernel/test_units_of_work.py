@@ -37,26 +37,6 @@ def written() -> tuple[int, int, int]:
     return Message.objects.count(), LedgerEntry.objects.count(), StoredResponse.objects.count()
 
 
-def test_a_write_that_loses_a_deadlock_is_run_once_more(agent: TokenHolder) -> None:
-    """The reply holds its parent and waits for its quote, whose holder then asks for the parent."""
-    parent, quote = MessageFactory(), MessageFactory()
-    lock = "SELECT FROM messaging_message WHERE id = %s FOR NO KEY UPDATE"
-    with psycopg.connect(**connection.get_connection_params()) as other, ThreadPoolExecutor(1) as pool:
-        other.execute("SET deadlock_timeout = '1min'")  # the reply is to lose
-        other.execute(lock, [quote.pk])
-        replying = pool.submit(reply, agent, parent, quote)
-        wait_until_something_waits()
-        other.execute(lock, [parent.pk])
-        other.commit()
-        answer = replying.result(timeout=10)
-    assert answer.status == 201
-    assert answer.headers["RateLimit"].startswith('"quote";r=29')
-    assert written() == (3, 2, 1)
-    parent.refresh_from_db()
-    quote.refresh_from_db()
-    assert (parent.reply_count, quote.quote_count) == (1, 1)
-
-
 def test_a_lock_that_takes_too_long_is_503_and_leaves_nothing(agent: TokenHolder) -> None:
     target = MessageFactory()
     with psycopg.connect(**connection.get_connection_params()) as other:
