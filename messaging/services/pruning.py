@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.utils import IntegrityError
 from rest_framework_simplejwt.token_blacklist.models import OutstandingToken
@@ -34,12 +35,19 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
 def _delete(rows: QuerySet[Any]) -> int:
     """In batches, so that no delete holds locks for long. A page that got its first post meanwhile stays."""
     total = 0
-    while batch := list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH]):
+    while True:
         try:
-            gone = rows.filter(pk__in=batch).delete()[1].get(rows.model._meta.label, 0)
+            gone = _delete_batch(rows)
         except IntegrityError:
             continue
         total += gone
         if not gone:
-            break
-    return total
+            return total
+
+
+@transaction.atomic
+def _delete_batch(rows: QuerySet[Any]) -> int:
+    """Rows that no other transaction holds: it waits for none, so two prunes cannot deadlock. Returns how many."""
+    free = rows.select_for_update(skip_locked=True, of=("self",)).order_by("pk")
+    batch = list(free.values_list("pk", flat=True)[:BATCH])
+    return int(rows.filter(pk__in=batch).delete()[1].get(rows.model._meta.label, 0))

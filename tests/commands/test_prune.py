@@ -3,7 +3,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import psycopg
 import pytest
+from django.db import connection
 from django.utils import timezone
 from rest_framework_simplejwt.token_blacklist.models import BlacklistedToken, OutstandingToken
 
@@ -75,3 +77,16 @@ def test_it_works_through_more_than_a_batch(monkeypatch: pytest.MonkeyPatch) -> 
         PageFactory(created_at=timezone.now() - 40 * DAY)
     assert run_json("prune", "--json")["unused pages"] == 8
     assert not Page.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("old_and_young")
+def test_it_waits_for_no_row_that_another_session_holds() -> None:
+    """Two prunes that waited for each other's rows could deadlock."""
+    held = PageFactory(created_at=timezone.now() - 31 * DAY)
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        other.execute("SELECT FROM messaging_page WHERE id = %s FOR UPDATE", [held.pk])
+        connection.cursor().execute("SET lock_timeout = '50ms'")
+        assert run_json("prune", "--json").items() >= KINDS.items()
+        assert run_json("prune", "--json", "--dry-run")["unused pages"] == 1
+    assert run_json("prune", "--json")["unused pages"] == 1
