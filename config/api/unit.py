@@ -31,7 +31,7 @@ FROM api_open_unit(
     %(key_lock)s, %(row)s, %(previous_row)s, %(account)s::uuid, %(counters)s::text[], %(places)s::int[], true
 ) opened
 """
-OPEN = f"SELECT {COLUMNS} {OPEN_UNIT}"  # noqa: S608  made of constants
+OPEN = f"SELECT {COLUMNS} {OPEN_UNIT}"
 NO_KEY = {"key_lock": None, "row": None, "previous_row": None}
 
 
@@ -106,7 +106,7 @@ class Unit:
 
     def _ask_along(self, question: Question, values: dict[str, Any]) -> list[Row]:
         rows = fetch_all(opening(question.statement), _united(values, question.values))
-        self._answer = rows[0][len(OPENED):] if rows else None
+        self._answer = rows[0][len(OPENED) :] if rows else None
         return rows
 
 
@@ -124,7 +124,7 @@ def unit_of_work(
 @cache
 def opening(question: str) -> str:
     """The statement that opens a unit of work and asks something along with it."""
-    return f"SELECT {COLUMNS}, asked.* {OPEN_UNIT} CROSS JOIN ({question}) asked"  # noqa: S608  statements of ours
+    return f"SELECT {COLUMNS}, asked.* {OPEN_UNIT} CROSS JOIN ({question}) asked"
 
 
 @cache

@@ -23,12 +23,8 @@ BEGIN
     SELECT kept.key_mac, kept.body_mac, kept.status, kept.location, kept.sealed, asked.name, used.spent,
         extract(epoch FROM coalesce(used.oldest, now) + interval '3600 seconds' - now)::double precision
     FROM clock
-    LEFT JOIN LATERAL (
-        SELECT * FROM api_storedresponse stored
-        WHERE stored.key_mac IN (kept_key, kept_previous_key) AND stored.created_at > now - interval '7 days'
-        -- Two, where hosts that do not all know both root keys yet have each kept one.
-        ORDER BY stored.created_at LIMIT 1
-    ) kept ON true
+    LEFT JOIN api_storedresponse kept
+        ON kept.key_mac IN (kept_key, kept_previous_key) AND kept.created_at > now - interval '7 days'
     LEFT JOIN unnest(counters, places) asked (name, places) ON true
     LEFT JOIN LATERAL (
         SELECT count(*) AS spent, min(at) AS oldest FROM (

@@ -1,0 +1,70 @@
+"""An applied migration is never edited: databases that ran it would differ from those that run it from now on."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+
+APPS = ("config/api", "messaging", "agents", "reactions", "embeds")
+# As `sha256sum` prints it.
+LIST = Path(__file__).with_name("applied_migrations.txt")
+DEFINITION = "SELECT pg_get_functiondef('api_open_unit'::regproc)"
+
+
+def listed() -> dict[str, str]:
+    """The digest of each applied migration by its path."""
+    return {path: digest for digest, path in (line.split() for line in LIST.read_text().splitlines())}
+
+
+def found() -> dict[str, str]:
+    files = [file for app in APPS for file in (settings.BASE_DIR / app / "migrations").glob("[0-9]*.py")]
+    return {str(file.relative_to(settings.BASE_DIR)): sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+def complaints(listed: dict[str, str], found: dict[str, str]) -> list[str]:
+    edited = [path for path, digest in listed.items() if path in found and found[path] != digest]
+    return [
+        *(f"{path} was edited: restore it, and put the change into a migration of its own." for path in edited),
+        *(f"{path} was applied: it has to stay." for path in listed.keys() - found.keys()),
+        *(f"{path} is new: add to {LIST.name}: {found[path]}  {path}" for path in found.keys() - listed.keys()),
+    ]
+
+
+def test_an_applied_migration_is_never_edited() -> None:
+    assert complaints(listed(), found()) == []
+
+
+@pytest.mark.parametrize(
+    ("files", "complaint"),
+    [
+        ({"a/0001.py": "2"}, "a/0001.py was edited: restore it, and put the change into a migration of its own."),
+        ({}, "a/0001.py was applied: it has to stay."),
+        ({"a/0001.py": "1", "a/0002.py": "3"}, "a/0002.py is new: add to applied_migrations.txt: 3  a/0002.py"),
+    ],
+)
+def test_the_complaint_says_what_to_do(files: dict[str, str], complaint: str) -> None:
+    assert complaints({"a/0001.py": "1"}, files) == [complaint]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_function_of_0003_is_replaced_both_ways() -> None:
+    """With the same arguments and columns, so that releases on both sides of it may serve."""
+    after = definition()
+    call_command("migrate", "api", "0002", verbosity=0)
+    before = definition()
+    call_command("migrate", "api", verbosity=0)
+    assert definition() == after
+    signature, body = before.split("AS $function$")
+    assert after.startswith(signature)
+    assert body not in after
+
+
+def definition() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(DEFINITION)
+        return str(cursor.fetchone()[0])
