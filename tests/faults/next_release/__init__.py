@@ -10,6 +10,7 @@ WIDENED = (
     ("messaging_account", "name", 60),
     ("messaging_message", "page_id", 35),
 )
+INDEX = "words_of_notes"
 OPEN_UNIT = "SELECT pg_get_functiondef('api_open_unit'::regproc)"
 DROP_OPEN_UNIT = "DROP FUNCTION api_open_unit;"
 

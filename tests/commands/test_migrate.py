@@ -1,0 +1,169 @@
+"""Migrating a database in use, on several hosts at once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from io import StringIO
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection, connections
+from django.test import override_settings
+
+from config.api.management.commands import migrate
+from config.api.management.turns import ASK
+from tests.faults.next_release import INDEX
+from tests.faults.next_release.settings import INSTALLED_APPS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Session = psycopg.Connection[tuple[object, ...]]
+APP = "next_release"
+TYPE = """
+SELECT character_maximum_length FROM information_schema.columns
+WHERE table_name = 'messaging_message' AND column_name = 'source_app'
+"""
+IS_VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = %s::regclass"
+WAITS_FOR = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND %s = ANY (pg_blocking_pids(pid)))"
+
+
+@pytest.fixture
+def next_release() -> Iterator[None]:
+    """Its migrations are there to be applied, and are taken back afterwards."""
+    with override_settings(INSTALLED_APPS=INSTALLED_APPS):
+        yield
+        call_command("migrate", APP, "zero", verbosity=0)
+
+
+@pytest.fixture
+def another() -> Iterator[Session]:
+    with psycopg.connect(**connection.get_connection_params()) as session:
+        yield session
+
+
+@pytest.fixture
+def pool() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(1) as pool:
+        yield pool
+
+
+class Migrating:
+    """`migrate` at work in a thread, as `make run` calls it."""
+
+    def __init__(self, pool: ThreadPoolExecutor, *target: str) -> None:
+        self.out = StringIO()
+        self.done: Future[None] = pool.submit(self._run, *target)
+
+    def _run(self, *target: str) -> None:
+        try:
+            call_command("migrate", *target, verbosity=0, stdout=self.out)
+        finally:
+            connections.close_all()
+
+    def wait_until_said(self, words: str) -> None:
+        deadline = time.monotonic() + 30
+        while words not in self.out.getvalue():
+            assert not self.done.done(), self.out.getvalue()
+            assert time.monotonic() < deadline, self.out.getvalue()
+            time.sleep(0.01)
+
+
+def value(session: Session, question: str, *values: object) -> object:
+    row = session.execute(question, values).fetchone()
+    assert row
+    return row[0]
+
+
+def test_it_waits_while_another_host_migrates(pool: ThreadPoolExecutor, another: Session) -> None:
+    assert value(another, ASK) is True
+    migrating = Migrating(pool)
+    migrating.wait_until_said("Another host migrates; waiting …")
+    another.close()
+    migrating.done.result(timeout=60)
+
+
+@pytest.mark.usefixtures("next_release")
+def test_it_gets_its_lock_once_a_long_reader_ends(pool: ThreadPoolExecutor, another: Session) -> None:
+    """It says that it waits, and for whom, and applies nothing by halves."""
+    another.execute("SELECT FROM messaging_message")
+    migrating = Migrating(pool, APP, "0001")
+    migrating.wait_until_said(f"process {another.info.backend_pid}, community-messaging, open for ")
+    assert value(another, TYPE) == 64
+    another.commit()
+    migrating.done.result(timeout=60)
+    assert value(another, TYPE) == 84
+
+
+@pytest.mark.usefixtures("next_release")
+def test_it_ends_in_one_sentence_where_the_table_stays_in_use(
+    another: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrate, "TRYING_SECONDS", 1.0)
+    another.execute("SELECT FROM messaging_message")
+    with pytest.raises(CommandError, match=r"A table was in use for 1 s \(.+\), and .+ migrate again") as failure:
+        call_command("migrate", APP, "0001", verbosity=0, stdout=StringIO())
+    assert "\n" not in str(failure.value)
+    assert value(another, TYPE) == 64
+
+
+@pytest.mark.usefixtures("next_release")
+@pytest.mark.parametrize("is_valid", [True, False])
+def test_an_index_whose_building_broke_off_is_built_again(is_valid: bool) -> None:
+    """It broke off while it was built, or once it was built and before that was recorded."""
+    call_command("migrate", APP, "0003", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE INDEX {INDEX} ON next_release_note (words)")
+        cursor.execute("UPDATE pg_index SET indisvalid = %s WHERE indexrelid = %s::regclass", [is_valid, INDEX])
+    call_command("migrate", APP, verbosity=0, stdout=StringIO())
+    with connection.cursor() as cursor:
+        cursor.execute(IS_VALID, [INDEX])
+        assert cursor.fetchone() == (True,)
+
+
+@pytest.mark.usefixtures("next_release")
+def test_an_index_built_beside_writes_waits_for_them_without_limit(pool: ThreadPoolExecutor, another: Session) -> None:
+    call_command("migrate", APP, "0003", verbosity=0)
+    another.execute("INSERT INTO next_release_note (words) VALUES ('a')")
+    migrating = Migrating(pool, APP)
+    migrating.wait_until_said("waits for the end of the transactions that are open …")
+    while not value(another, WAITS_FOR, another.info.backend_pid):
+        assert not migrating.done.done(), migrating.out.getvalue()
+    # Longer than a migration of another kind waits for its lock.
+    time.sleep(0.5)
+    another.commit()
+    migrating.done.result(timeout=60)
+    assert value(another, IS_VALID, INDEX) is True
+    assert "in use" not in migrating.out.getvalue()
+
+
+@pytest.mark.parametrize("option", ["--plan", "--check"])
+def test_what_only_looks_waits_for_nobody(option: str, another: Session) -> None:
+    assert value(another, ASK) is True
+    call_command("migrate", option, verbosity=0, stdout=StringIO())
+
+
+def test_five_hosts_migrate_an_empty_database_at_once() -> None:
+    name = f"{connection.settings_dict['NAME']}_empty"
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE DATABASE {name}")
+    environment = os.environ | {"DATABASE_URL": psycopg.conninfo.make_conninfo(os.environ["DATABASE_URL"], dbname=name)}
+    command = [sys.executable, "manage.py", "migrate", "--verbosity=0"]
+    try:
+        hosts = [
+            subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment, stdout=subprocess.PIPE, text=True)
+            for _ in range(5)
+        ]
+        said = [host.communicate(timeout=120)[0] for host in hosts]
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    assert [host.returncode for host in hosts] == [0] * 5
+    assert set("".join(said).splitlines()) <= {"Another host migrates; waiting …"}
