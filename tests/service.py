@@ -40,6 +40,9 @@ class Service:
     def start(self) -> None:
         """Returns when the service says that it runs."""
         self.launch()
+        self.wait_until_it_runs()
+
+    def wait_until_it_runs(self) -> None:
         deadline = time.monotonic() + START_SECONDS
         while "runs at" not in self.said():
             assert self.process

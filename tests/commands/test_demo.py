@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from django.apps import apps
 
-from agents.models import AgentRequest, AgentToken
+from agents.models import Agent, AgentRequest, AgentToken
 from messaging.models import Message
+from tests.agents.racing import race
 from tests.api import Api
 from tests.commands.running import run, run_json
 
@@ -80,4 +81,13 @@ def test_a_lost_file_costs_a_new_token_and_no_second_page(data: Path) -> None:
     assert Message.objects.count() == before
     assert Api.as_agent(first["agentToken"]).get("/v1/agent/self").error == "token_revoked"
     assert Api.as_agent(second["agentToken"]).get("/v1/agent/self").status == 200
+    assert AgentToken.objects.active().count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_hosts_that_start_at_once_fill_it_in_turns() -> None:
+    """Each finds what the one before it has committed, or all of them would claim the same handles."""
+    race(3, lambda _: run("demo"))
+    assert Agent.objects.count() == 2
+    # Each host has a token of its own to tell of; here they share a folder, and the last one counts.
     assert AgentToken.objects.active().count() == 1

@@ -8,9 +8,10 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils.module_loading import import_string
 
+from config.api.management.turns import turn
 from messaging.demo import open_scene
 
 
@@ -26,11 +27,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         file = settings.DATA_DIR / "demo.json"
         facts = json.loads(file.read_text()) if file.exists() else {}
-        with transaction.atomic():
-            scene = open_scene(facts)
-            for path in settings.DEMO_PARTS:
-                import_string(path)(scene)
-        _keep(file, scene.facts)
+        with turn(connection, task="fills the demo", say=self.stdout.write):
+            with transaction.atomic():
+                scene = open_scene(facts)
+                for path in settings.DEMO_PARTS:
+                    import_string(path)(scene)
+            _keep(file, scene.facts)
         if options["json"]:
             self.stdout.write(json.dumps(scene.facts))
         elif options["verbosity"]:

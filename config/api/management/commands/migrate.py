@@ -45,7 +45,7 @@ class Command(migrate.Command):
             return
         self._connection = connections[options["database"]]
         try:
-            with turn(self._connection, self._say):
+            with turn(self._connection, task="migrates", say=self._say):
                 self._try(*args, **options)
         finally:
             # The settings of its session go with it.
