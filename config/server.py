@@ -25,8 +25,9 @@ THREADS = 2
 # Connections a worker holds open at once; the next ones wait in the backlog.
 CONNECTIONS = 512
 BACKLOG = 2048
-# The application's own limit on a statement is 5 s; a stop waits for the requests under way no longer than this.
-STOP_SECONDS = 10
+# How long a stop waits for the requests under way: a statement may take 5 s. Granian also waits for half-sent requests
+# and for answers that a client does not take; after this time the worker is killed, and PostgreSQL rolls back.
+STOP_SECONDS = 5
 # Longest idle time of a thread that granian takes: a thread keeps its connection to PostgreSQL.
 THREAD_IDLE_SECONDS = 600
 HEADER_MILLISECONDS = 10_000
@@ -41,6 +42,9 @@ class PersistentServer(Server):  # type: ignore[misc,valid-type]  # granian pick
         """
         super()._respawn_workers(*arguments, **options)
         self.respawned_wrks.clear()
+        if self.interrupt_signal:
+            # Granian clears this event after its look at the signal: one that came in between would wait for ever.
+            self.main_loop_interrupt.set()
 
 
 def load_application() -> Callable[..., Any]:
