@@ -14,10 +14,9 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server import Server
 
-from config import env
+from config import env, listening
 from config.logging import LOGGING
 
-HOST = env.text("HOST", "127.0.0.1")
 PORT = 8000
 # Measured on two cores: more workers or threads only wait for one another.
 WORKERS = 2
@@ -66,7 +65,7 @@ def serve(port: int, load: Callable[[], Callable[..., Any]] = load_application) 
     multiprocessing.set_start_method("spawn")
     PersistentServer(
         "config.wsgi:application",
-        address=HOST,
+        address=str(listening.HOST),
         port=port,
         interface=Interfaces.WSGI,
         http=HTTPModes.http1,
@@ -95,6 +94,6 @@ def _stop_with_main_process() -> None:
 
 def check_free(port: int) -> None:
     """Raises OSError. Asked beforehand: granian's workers share a port, and would share a stranger's as well."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+    with socket.socket(listening.FAMILY, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind((HOST, port))
+        probe.bind((str(listening.HOST), port))
