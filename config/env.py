@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from ipaddress import ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -37,6 +37,15 @@ def integer(name: str, default: int, *, minimum: int = 0, maximum: int = 2**31 -
 def words(name: str, default: Sequence[str] = ()) -> list[str]:
     """A list written with commas between its entries."""
     return [word.strip() for word in text(name).split(",") if word.strip()] or list(default)
+
+
+def address(name: str, default: str) -> IPv4Address | IPv6Address:
+    """An address of this machine, an IPv6 one with or without brackets."""
+    value = text(name, default)
+    try:
+        return ip_address(value[1:-1] if value.startswith("[") and value.endswith("]") else value)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} is {value!r}: write an address such as 127.0.0.1, ::1 or ::.") from None
 
 
 def networks(name: str) -> list[str]:

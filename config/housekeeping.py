@@ -38,6 +38,8 @@ class Housekeeper(threading.Thread):
         super().__init__(daemon=True, name="housekeeping")
         self._seconds = seconds
         self._stopped = threading.Event()
+        # No command may begin between the look at `_stopped` and the end of the one at work.
+        self._turn = threading.Lock()
         self._at_work: subprocess.Popen[bytes] | None = None
 
     def run(self) -> None:
@@ -47,15 +49,17 @@ class Housekeeper(threading.Thread):
 
     def stop(self) -> None:
         self._stopped.set()
-        if self._at_work is not None:
-            self._at_work.terminate()
+        with self._turn:
+            if self._at_work is not None:
+                self._at_work.terminate()
         self.join()
 
     def _run(self, command: str) -> None:
         """A process of its own: it takes no thread from the workers, and a failure is said and done with."""
-        if self._stopped.is_set():
-            return
         program = ["nice", "-n", str(NICENESS), sys.executable, str(BASE_DIR / "manage.py"), command]
-        # Out of the terminal's process group: a Ctrl-C reaches it through `stop`.
-        self._at_work = subprocess.Popen(program, stdout=subprocess.DEVNULL, start_new_session=True)
+        with self._turn:
+            if self._stopped.is_set():
+                return
+            # Out of the terminal's process group: a Ctrl-C reaches it through `stop`.
+            self._at_work = subprocess.Popen(program, stdout=subprocess.DEVNULL, start_new_session=True)
         self._at_work.wait()

@@ -3,10 +3,13 @@
 import importlib.util
 import os
 import pwd
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
+
+from config import programs
 
 VERSION_FOLDER = "pginstall18"
 # PostgreSQL refuses to run as root; root runs it as this system user.
@@ -37,19 +40,20 @@ def run(program: str, *arguments: str | Path) -> None:
     Its output goes to a file: a server that it starts would keep a pipe open for ever.
     """
     with tempfile.TemporaryFile("w+") as said:
-        done = subprocess.run(
+        status = programs.run(
             [binaries() / program, *arguments],
+            # On SIGINT `pg_ctl start` stops the server that it has begun to start.
+            ended_by=signal.SIGINT,
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=said,
             cwd="/",
             # Out of reach of a Ctrl-C: what it was told to do, it does to the end.
             start_new_session=True,
-            check=False,
             **_as_allowed_user(),
         )
         said.seek(0)
-        if done.returncode:
+        if status:
             raise PostgresError(f"{program} failed: {said.read().strip()}")
 
 

@@ -3,7 +3,6 @@
 import fcntl
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
-from config import env, secrets, server, welcome
+from config import env, programs, secrets, server, welcome
 from config.housekeeping import housekeeping
 from config.mapped_files import KEPT_ANSWERS
 from config.postgres import embedded
@@ -95,15 +94,18 @@ def embedded_postgres(data: Path) -> Iterator[None]:
 
 
 def manage(*arguments: str) -> None:
-    done = subprocess.run([sys.executable, BASE_DIR / "manage.py", *arguments], cwd=BASE_DIR, check=False)
-    if done.returncode:
+    if run_python(str(BASE_DIR / "manage.py"), *arguments):
         raise CannotRun(f"`manage.py {' '.join(arguments)}` failed; what it said stands above")
 
 
 def check_application() -> None:
     """Granian would start workers anew for ever over an application that does not load."""
-    if subprocess.run([sys.executable, "-c", "import config.wsgi"], cwd=BASE_DIR, check=False).returncode:
+    if run_python("-c", "import config.wsgi"):
         raise CannotRun("the application does not load; what it said stands above")
+
+
+def run_python(*arguments: str) -> int:
+    return programs.run([sys.executable, *arguments], ended_by=signal.SIGTERM, cwd=BASE_DIR)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,9 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server import Server
 
-from config import env
+from config import env, listening
 from config.logging import LOGGING
 
-HOST = env.text("HOST", "127.0.0.1")
 PORT = 8000
 # Measured on two cores: more workers or threads only wait for one another.
 WORKERS = 2
@@ -25,8 +24,9 @@ THREADS = 2
 # Connections a worker holds open at once; the next ones wait in the backlog.
 CONNECTIONS = 512
 BACKLOG = 2048
-# The application's own limit on a statement is 5 s; a stop waits for the requests under way no longer than this.
-STOP_SECONDS = 10
+# How long a stop waits for the requests under way: a statement may take 5 s. Granian also waits for half-sent requests
+# and for answers that a client does not take; after this time the worker is killed, and PostgreSQL rolls back.
+STOP_SECONDS = 5
 # Longest idle time of a thread that granian takes: a thread keeps its connection to PostgreSQL.
 THREAD_IDLE_SECONDS = 600
 HEADER_MILLISECONDS = 10_000
@@ -41,6 +41,9 @@ class PersistentServer(Server):  # type: ignore[misc,valid-type]  # granian pick
         """
         super()._respawn_workers(*arguments, **options)
         self.respawned_wrks.clear()
+        if self.interrupt_signal:
+            # Granian clears this event after its look at the signal: one that came in between would wait for ever.
+            self.main_loop_interrupt.set()
 
 
 def load_application() -> Callable[..., Any]:
@@ -62,7 +65,7 @@ def serve(port: int, load: Callable[[], Callable[..., Any]] = load_application) 
     multiprocessing.set_start_method("spawn")
     PersistentServer(
         "config.wsgi:application",
-        address=HOST,
+        address=str(listening.HOST),
         port=port,
         interface=Interfaces.WSGI,
         http=HTTPModes.http1,
@@ -91,6 +94,6 @@ def _stop_with_main_process() -> None:
 
 def check_free(port: int) -> None:
     """Raises OSError. Asked beforehand: granian's workers share a port, and would share a stranger's as well."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+    with socket.socket(listening.FAMILY, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind((HOST, port))
+        probe.bind((str(listening.HOST), port))

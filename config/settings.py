@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from config import database, env, postgres, reference, secrets
+from config import database, env, listening, postgres, reference, secrets
 from config.logging import LOGGING
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -22,11 +22,18 @@ TOKEN_PEPPER_PREVIOUS = secrets.read_previous("TOKEN_PEPPER", data=DATA_DIR)
 
 # Addresses.
 PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
-BASE_URL = env.origin("BASE_URL", f"http://127.0.0.1:{PORT}")
+BASE_URL = env.origin("BASE_URL", listening.origin(PORT))
 APP_URL = env.origin("APP_URL", BASE_URL)
 ALLOWED_HOSTS = env.words(
     "ALLOWED_HOSTS",
-    sorted({"localhost", "127.0.0.1", "[::1]", *(urlsplit(url).hostname or "" for url in (BASE_URL, APP_URL))}),
+    sorted(
+        {
+            "localhost",
+            "127.0.0.1",
+            "[::1]",
+            *(listening.in_url(urlsplit(url).hostname or "") for url in (BASE_URL, APP_URL)),
+        }
+    ),
 )
 # Peers whose X-Forwarded-For counts: addresses or networks.
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from config.server import HOST
+from config import listening
 
 
 def say_when_open(port: int, data: Path) -> None:
@@ -16,7 +16,7 @@ def say_when_open(port: int, data: Path) -> None:
 
 
 def text(port: int, demo: dict[str, Any] | None) -> str:
-    base = f"http://{HOST}:{port}"
+    base = listening.origin(port)
     lines = [
         "",
         f"Community Messaging runs at {base}  (Ctrl-C stops it)",
@@ -44,8 +44,8 @@ def _wait_and_say(port: int, data: Path) -> None:
 
 def _answers(port: int) -> bool:
     """A worker opens the port when it has loaded the application."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        return probe.connect_ex((HOST, port)) == 0
+    with socket.socket(listening.FAMILY, socket.SOCK_STREAM) as probe:
+        return probe.connect_ex((str(listening.HOST), port)) == 0
 
 
 def _demo(data: Path) -> dict[str, Any] | None:

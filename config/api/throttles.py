@@ -78,6 +78,8 @@ def _is_trusted(address: str) -> bool:
         return False
     try:
         peer = ip_address(address)
+        # A socket that listens on `::` tells IPv4 peers as ::ffff:192.0.2.1.
+        peer = getattr(peer, "ipv4_mapped", None) or peer
     except ValueError:
         # A unix socket has no address; only a proxy on this host can be behind it.
         return not address

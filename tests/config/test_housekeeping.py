@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,6 +47,26 @@ def test_stopping_ends_the_command_at_work(diary: Path, monkeypatch: pytest.Monk
     keeper = Housekeeper(0.01)
     keeper.start()
     entries(diary, 1)
+    before = time.monotonic()
+    keeper.stop()
+    assert time.monotonic() - before < 30
+    assert not keeper.is_alive()
+
+
+def test_stopping_ends_a_command_that_is_just_beginning(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    beginning = threading.Event()
+    popen = subprocess.Popen
+
+    def slow_to_begin(*arguments: Any, **options: Any) -> Any:
+        beginning.set()
+        time.sleep(0.3)
+        return popen(*arguments, **options)
+
+    monkeypatch.setattr(housekeeping, "COMMANDS", ("slow",))
+    monkeypatch.setattr(subprocess, "Popen", slow_to_begin)
+    keeper = Housekeeper(0.01)
+    keeper.start()
+    beginning.wait()
     before = time.monotonic()
     keeper.stop()
     assert time.monotonic() - before < 30

@@ -1,9 +1,11 @@
 """The embedded PostgreSQL, on clusters of its own."""
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
@@ -48,6 +50,19 @@ def test_starting_and_stopping_twice_is_harmless_and_keeps_the_data(cluster: Clu
     cluster.start()
     assert cluster.is_running()
     assert ask(cluster, "SELECT answer FROM kept") == 42
+
+
+def test_a_stop_does_not_wait_for_a_session_that_does_not_end(cluster: Cluster) -> None:
+    with psycopg.connect(cluster.url) as connection:
+        backend = psutil.Process(connection.info.backend_pid)
+        backend.suspend()
+        begun = time.monotonic()
+        cluster.stop()
+        # PostgreSQL itself kills what does not end five seconds after it was told to stop at once.
+        assert time.monotonic() - begun < 30
+    assert not cluster.is_running()
+    cluster.start()
+    assert ask(cluster, "SELECT 1") == 1
 
 
 def test_a_running_server_is_found_by_another_object(cluster: Cluster) -> None:

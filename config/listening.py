@@ -1,0 +1,19 @@
+"""The address that the server listens on, and how this machine reaches it."""
+
+import socket
+
+from config import env
+
+HOST = env.address("HOST", "127.0.0.1")
+FAMILY = socket.AF_INET6 if HOST.version == 6 else socket.AF_INET
+
+
+def origin(port: int) -> str:
+    """Such as `http://[::1]:8000`. On all addresses (`0.0.0.0`, `::`) the service is reached at the loopback one."""
+    loopback = "::1" if HOST.version == 6 else "127.0.0.1"
+    return f"http://{in_url(loopback if HOST.is_unspecified else str(HOST))}:{port}"
+
+
+def in_url(host: str) -> str:
+    """A host as an origin and a Host header name it: an IPv6 address in brackets."""
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,184 @@
+"""SIGTERM and Ctrl-C end the service within 10 s, however its clients hold on, and answer what is under way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import psutil
+import psycopg
+import pytest
+
+from config import postgres, programs, server
+from config.server import PersistentServer
+from tests.faults import slow
+from tests.remote import Remote, Reply
+from tests.service import ROOT, Service, running_service
+
+LIMIT_SECONDS = 10
+LIST = f"/api/messages?pageId=p1_{'a' * 32}"
+SMALL_GET = b"GET /v1/smart-tags HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def terminate(service: Service) -> None:
+    assert service.process
+    service.process.terminate()
+
+
+def press_ctrl_c(service: Service) -> None:
+    assert service.process
+    os.killpg(service.process.pid, signal.SIGINT)
+
+
+def terminate_each_process(service: Service) -> None:
+    """As systemd does (KillMode=control-group): a worker is told by it and by the main process."""
+    for process in processes(service):
+        process.terminate()
+
+
+def processes(service: Service) -> list[psutil.Process]:
+    assert service.process
+    main = psutil.Process(service.process.pid)
+    return [main, *main.children(recursive=True)]
+
+
+@pytest.fixture(scope="module")
+def _service() -> Iterator[Service]:
+    with running_service() as service:
+        yield service
+
+
+@pytest.fixture
+def service(_service: Service) -> Service:
+    """One service for the file; the next test starts it again."""
+    if _service.process is None or _service.process.poll() is not None:
+        _service.start()
+    return _service
+
+
+@pytest.mark.parametrize("stop", [terminate, press_ctrl_c, terminate_each_process])
+def test_everything_ends_and_what_is_under_way_is_answered(service: Service, stop: Callable[[Service], None]) -> None:
+    with ExitStack() as held:
+        answers = held.enter_context(request_under_way(service))
+        for held_open in (untouched, idle, stalled):
+            held.enter_context(held_open(service.port))
+        others = processes(service)[1:]
+
+        begun = time.monotonic()
+        stop(service)
+        assert service.process
+        assert service.process.wait(60) == 0, service.said()
+        _ended, left = psutil.wait_procs(others, timeout=LIMIT_SECONDS)
+        assert time.monotonic() - begun < LIMIT_SECONDS, service.said()
+        assert not left
+        assert not (service.cluster.folder / "postmaster.pid").exists()
+        assert not service.cluster.is_running()
+    assert [answer.status for answer in answers] == [200]
+
+
+@contextmanager
+def request_under_way(service: Service) -> Iterator[list[Reply]]:
+    """A list that waits for a lock, which is given back a second after the block has begun."""
+    answers: list[Reply] = []
+    with psycopg.connect(service.cluster.url) as holder:
+        holder.execute("LOCK TABLE messaging_message IN ACCESS EXCLUSIVE MODE")
+        reader = threading.Thread(target=lambda: answers.append(Remote(service.port).call("GET", LIST)))
+        reader.start()
+        wait_for_a_waiter(service)
+        release = threading.Timer(1, holder.rollback)
+        release.start()
+        yield answers
+        release.join()
+        reader.join()
+
+
+def wait_for_a_waiter(service: Service) -> None:
+    with psycopg.connect(service.cluster.url, autocommit=True) as watcher:
+        deadline = time.monotonic() + 20
+        while not watcher.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+@contextmanager
+def untouched(port: int) -> Iterator[None]:
+    with ExitStack() as held:
+        for _ in range(4):
+            held.enter_context(socket.create_connection(("127.0.0.1", port)))
+        yield
+
+
+@contextmanager
+def idle(port: int) -> Iterator[None]:
+    """As a browser's: answered once, and open for the next request."""
+    with ExitStack() as held:
+        for _ in range(4):
+            client = held.enter_context(socket.create_connection(("127.0.0.1", port)))
+            client.sendall(SMALL_GET)
+            assert client.recv(15) == b"HTTP/1.1 200 OK"
+        yield
+
+
+@contextmanager
+def stalled(port: int) -> Iterator[None]:
+    """Half-sent headers, half-sent bodies, and answers that nobody takes; a byte comes now and then."""
+    with slow.sockets(port, count=12):
+        time.sleep(0.5)
+        yield
+
+
+def test_a_signal_beside_the_end_of_a_worker_is_not_lost() -> None:
+    serving = PersistentServer("config.wsgi:application", log_enabled=False)
+    # What granian does about a worker that ended: it clears the event, then replaces the worker. A signal just before
+    # the first leaves this.
+    serving.interrupt_signal = True
+    serving.main_loop_interrupt.clear()
+    serving._respawn_workers([], None, None)
+    assert serving.main_loop_interrupt.is_set()
+
+
+@pytest.mark.parametrize("delay", [0, 0.02, 0.3])
+def test_a_program_is_not_left_running_by_a_signal(delay: float) -> None:
+    """Wherever in `subprocess.Popen` it arrives: an exception raised there would lose the program."""
+    code = (
+        "import signal, sys; from config import programs;"
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7)); print('ready', flush=True);"
+        "programs.run(['sleep', '60'], ended_by=signal.SIGTERM)"
+    )
+    main = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE)
+    assert main.stdout
+    main.stdout.readline()
+    time.sleep(delay)
+    children = psutil.Process(main.pid).children()
+    main.terminate()
+    assert main.wait(20) == 7
+    assert not any(child.is_running() for child in children)
+
+
+def test_a_signal_inside_popen_waits_until_the_program_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+    popen = subprocess.Popen
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        started.append(popen(*arguments, **options))
+        signal.raise_signal(signal.SIGINT)
+        return started[0]
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        programs.run(["sleep", "60"], ended_by=signal.SIGTERM)
+    assert started[0].returncode == -signal.SIGTERM
+
+
+def test_the_parts_of_a_stop_stay_within_the_limit() -> None:
+    assert server.STOP_SECONDS + postgres.STOP_SECONDS < LIMIT_SECONDS
+    # As long as a statement of a request may take.
+    assert server.STOP_SECONDS >= 5
