@@ -34,7 +34,7 @@ DISABLE = Decision(
 ENABLE = Decision(
     name="enable",
     label="Enable",
-    asks="The widget shows on its pages again.",
+    asks="The widget is active or paused again, as it was before.",
     done="enabled",
     run=lambda row, **given: enable_embed(embed_id=row.pk, **given),
     fits=lambda row: row.status == EmbedStatus.DISABLED,
