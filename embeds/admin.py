@@ -9,9 +9,9 @@ from django.conf import settings
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
-from django.utils import timezone
 
 from config.api.ids import is_id
+from config.api.sql import database_now
 from embeds import domains
 from embeds.analytics.summary import period, summarize
 from embeds.chart import daily_chart
@@ -34,7 +34,7 @@ DISABLE = Decision(
 ENABLE = Decision(
     name="enable",
     label="Enable",
-    asks="The widget shows on its pages again.",
+    asks="The widget is active or paused again, as it was before.",
     done="enabled",
     run=lambda row, **given: enable_embed(embed_id=row.pk, **given),
     fits=lambda row: row.status == EmbedStatus.DISABLED,
@@ -89,7 +89,7 @@ class EmbedAdmin(DeskAdmin):
 
     @admin.display(description="last 30 days")
     def chart(self, embed: Embed) -> str:
-        first, last = period(None, None, today=timezone.now().date())
+        first, last = period(None, None, today=database_now().date())
         return daily_chart(summarize(embed_id=embed.pk, first=first, last=last))
 
     @admin.display(ordering="created_at")

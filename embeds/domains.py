@@ -16,6 +16,8 @@ ENTRY_MAX = 300
 HOST_MAX = 253
 # What a browser would skip, decode, or take for the start of another part of a URL.
 NO_HOST = re.compile(r"[\s\x00-\x20\x7f/?#@\\%*]|:\Z")
+# An entry as it is stored: nothing in it can end a source, a directive or a policy of a Content-Security-Policy.
+ENTRY = re.compile(r"(?:(?:\*\.)?[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?\Z")
 PORT = re.compile(r":([0-9]{1,5})\Z", re.ASCII)
 PORT_MAX = 65_535
 DEFAULT_PORTS = ("80", "443")
@@ -30,7 +32,15 @@ def normalize_entry(text: str) -> str:
     """An entry in the one form in which entries are stored and compared; raises InvalidDomain."""
     wildcard = "*." if text.startswith("*.") else ""
     name, port = _split(text.removeprefix("*."))
-    return wildcard + name + (f":{port}" if port else "")
+    entry = wildcard + name + (f":{port}" if port else "")
+    if not is_entry(entry):
+        raise InvalidDomain(text)
+    return entry
+
+
+def is_entry(text: str) -> bool:
+    """Whether `text` consists of what an entry consists of; rows of earlier releases may hold others."""
+    return ENTRY.match(text) is not None
 
 
 def is_allowed(host: str, *, whitelist: Collection[str], blacklist: Collection[str]) -> bool:

@@ -45,7 +45,7 @@ def create_embed(
 
 def owned_embed(*, embed_id: UUID, owner: Account) -> Embed:
     """Raises EmbedNotFound (404), or NotOwner (403) where it is another's."""
-    return _owned(Embed.objects.live().filter(pk=embed_id).first(), owner)
+    return _owned(_found(Embed.objects.live().filter(pk=embed_id).first()), owner)
 
 
 @transaction.atomic
@@ -54,12 +54,14 @@ def update_embed(*, embed_id: UUID, owner: Account, **changes: Any) -> Embed:
 
     Raises EmbedDisabled (403) where an owner would lift what a super admin disabled.
     """
-    embed = _locked(embed_id, owner)
+    embed = _owned(_locked(embed_id), owner)
     if "community_id" in changes:
         _require_community(changes["community_id"])
-    _check_status(embed, changes.get("status", embed.status), owner)
+    status = changes.pop("status", embed.status)
+    _check_status(embed, status, owner)
     for name, value in changes.items():
         setattr(embed, name, getattr(embed, name) | value if name in COMPOSED else value)
+    _set_status(embed, status, by=owner)
     _save(embed)
     return embed
 
@@ -67,7 +69,7 @@ def update_embed(*, embed_id: UUID, owner: Account, **changes: Any) -> Embed:
 @transaction.atomic
 def delete_embed(*, embed_id: UUID, owner: Account) -> None:
     """Soft: its config is gone, the posts that came from it stay."""
-    embed = _locked(embed_id, owner)
+    embed = _owned(_locked(embed_id), owner)
     embed.deleted_at = timezone.now()
     _save(embed)
 
@@ -75,42 +77,55 @@ def delete_embed(*, embed_id: UUID, owner: Account) -> None:
 @transaction.atomic
 def set_blacklist(*, embed_id: UUID, owner: Account, domains: list[str]) -> Embed:
     """Replace the domains where the embed must not run."""
-    embed = _locked(embed_id, owner)
+    embed = _owned(_locked(embed_id), owner)
     embed.domain_blacklist = domains
     _save(embed)
     return embed
 
 
+@transaction.atomic
 def disable_embed(*, embed_id: UUID, by: Account, reason: str = "") -> Embed:
     """Switch an embed off as a super admin: only a super admin can switch it on again."""
-    return _decide(embed_id, by=by, status=EmbedStatus.DISABLED, verb="Disabled", reason=reason)
-
-
-def enable_embed(*, embed_id: UUID, by: Account, reason: str = "") -> Embed:
-    """Lift what disable_embed did."""
-    return _decide(embed_id, by=by, status=EmbedStatus.ACTIVE, verb="Enabled", reason=reason)
-
-
-@transaction.atomic
-def _decide(embed_id: UUID, *, by: Account, status: EmbedStatus, verb: str, reason: str) -> Embed:
-    embed = Embed.objects.live().select_for_update().filter(pk=embed_id).first()
-    if embed is None:
-        raise EmbedNotFound
-    was_disabled, becomes_disabled = embed.status == EmbedStatus.DISABLED, status == EmbedStatus.DISABLED
-    if was_disabled != becomes_disabled:
-        embed.status = status
+    embed = _locked(embed_id)
+    if embed.status != EmbedStatus.DISABLED:
+        _set_status(embed, EmbedStatus.DISABLED, by=by, reason=reason)
         _save(embed)
-        record_decision(by=by, about=embed, verb=verb, reason=reason)
     return embed
 
 
-def _locked(embed_id: UUID, owner: Account) -> Embed:
-    return _owned(Embed.objects.live().select_for_update().filter(pk=embed_id).first(), owner)
+@transaction.atomic
+def enable_embed(*, embed_id: UUID, by: Account, reason: str = "") -> Embed:
+    """Lift what disable_embed did: the embed is active or paused, as it was before."""
+    embed = _locked(embed_id)
+    if embed.status == EmbedStatus.DISABLED:
+        _set_status(embed, embed.status_to_restore, by=by, reason=reason)
+        _save(embed)
+    return embed
 
 
-def _owned(embed: Embed | None, owner: Account) -> Embed:
+def _set_status(embed: Embed, status: str, *, by: Account, reason: str = "") -> None:
+    """Disabling remembers what the embed was before; it and enabling are logged."""
+    was, embed.status = embed.status, status
+    if was == status:
+        return
+    if status == EmbedStatus.DISABLED:
+        embed.status_to_restore = was
+        record_decision(by=by, about=embed, verb="Disabled", reason=reason)
+    elif was == EmbedStatus.DISABLED:
+        record_decision(by=by, about=embed, verb="Enabled", reason=reason)
+
+
+def _locked(embed_id: UUID) -> Embed:
+    return _found(Embed.objects.live().select_for_update().filter(pk=embed_id).first())
+
+
+def _found(embed: Embed | None) -> Embed:
     if embed is None:
         raise EmbedNotFound
+    return embed
+
+
+def _owned(embed: Embed, owner: Account) -> Embed:
     if embed.owner_id != owner.pk:
         raise NotOwner
     return embed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 from uuid import UUID
 
@@ -15,18 +16,23 @@ from embeds.models import EmbedStatus
 from messaging.errors import DomainNotAllowed, EmbedNotActive, EmbedNotFound
 
 FIND = """
-SELECT id, status, community_id, domain_whitelist, domain_blacklist, page_rules, trigger_config FROM embeds_embed
+SELECT id, status, community_id, domain_whitelist, domain_blacklist, (clock_timestamp() AT TIME ZONE 'UTC')::date,
+    page_rules, trigger_config
+FROM embeds_embed
 WHERE id = %s AND deleted_at IS NULL
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
+    """`today` is the day (UTC) by PostgreSQL's clock."""
+
     id: UUID
     status: str
     community_id: UUID
     domain_whitelist: list[str]
     domain_blacklist: list[str]
+    today: date
     page_rules: dict[str, Any]
     trigger_config: dict[str, Any]
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from agents.models.agent import REASON_MAX, Agent
@@ -25,7 +26,7 @@ class TokenStatus(models.TextChoices):
 
 class AgentTokenQuerySet(models.QuerySet["AgentToken"]):
     def active(self) -> AgentTokenQuerySet:
-        return self.filter(revoked_at=None, expires_at__gt=timezone.now())
+        return self.filter(revoked_at=None, expires_at__gt=Now())
 
     def operated_by(self, account: Account) -> AgentTokenQuerySet:
         return self.filter(agent__operator=account)

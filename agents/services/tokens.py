@@ -12,6 +12,7 @@ from agents import tokens
 from agents.errors import AgentFrozen, RequestNotApproved, RequestNotFound, TokenNotFound, TooManyActiveTokens
 from agents.models import Agent, AgentRequest, AgentToken
 from agents.models.token import ACTIVE_MAX, DAYS_DEFAULT, AgentTokenQuerySet
+from config.api.sql import database_now
 from messaging.history import record_decision
 from messaging.models import Account
 
@@ -24,7 +25,7 @@ def create_token(
     agent = _lock_agent_of(request_id, requester=by)
     if agent.tokens.active().count() >= ACTIVE_MAX:
         raise TooManyActiveTokens(max=ACTIVE_MAX)
-    value, now = tokens.mint(), timezone.now()
+    value, now = tokens.mint(), database_now()
     row = AgentToken.objects.create(
         agent=agent,
         digest=tokens.digest(value),

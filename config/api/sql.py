@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from threading import local
-from typing import Any
+from typing import Any, cast
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
@@ -28,6 +29,12 @@ def fetch_one(statement: str, values: Values = ()) -> Row | None:
     """The first row, None where there is none."""
     row: Row | None = _run(statement, values).fetchone()
     return row
+
+
+def database_now() -> datetime:
+    """The time by PostgreSQL's clock, which decides what is too old: the clocks of the hosts may differ."""
+    ((now,),) = fetch_all("SELECT clock_timestamp()")
+    return cast(datetime, now)
 
 
 def fetch_all(statement: str, values: Values = ()) -> list[Row]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import date
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from django.db import connection, transaction
 
@@ -23,9 +24,7 @@ SELECT %s, %s, %s, %s, %s, %s FROM quick
 """
 
 
-# No savepoint inside the transaction of a request: two round trips less.
-@transaction.atomic(savepoint=False)
-def record_event(*, embed_id: str, event: str, page_url: str, address: str, user_agent: str, at: datetime) -> None:
+def record_event(*, embed_id: str, event: str, page_url: str, address: str, user_agent: str) -> None:
     """Count an event on the embed's page. Neither address, user agent nor query string is kept.
 
     Raises EmbedNotFound (404), EmbedNotActive and DomainNotAllowed (403), InvalidInput (400).
@@ -33,10 +32,16 @@ def record_event(*, embed_id: str, event: str, page_url: str, address: str, user
     source = active_source(embed_id)
     path = path_of(page_url)
     source.require_host(domains.host_of_url(page_url))
-    day = at.astimezone(UTC).date()
-    visitor = visitor_hash(day=day, embed_id=source.id, address=address, user_agent=user_agent)
+    add_event(embed_id=source.id, day=source.today, event=event, path=path, address=address, user_agent=user_agent)
+
+
+# No savepoint inside the transaction of a request: two round trips less.
+@transaction.atomic(savepoint=False)
+def add_event(*, embed_id: UUID, day: date, event: str, path: str, address: str, user_agent: str) -> None:
+    """Store an event of a day (UTC) of an existing embed, with a hash in place of address and user agent."""
+    visitor = visitor_hash(day=day, embed_id=embed_id, address=address, user_agent=user_agent)
     with connection.cursor() as cursor:
-        cursor.execute(INSERT, [slot_of(day), day, source.id, event, path, visitor])
+        cursor.execute(INSERT, [slot_of(day), day, embed_id, event, path, visitor])
 
 
 def path_of(page_url: str) -> str:

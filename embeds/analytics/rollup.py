@@ -76,12 +76,11 @@ def _close_days(at: datetime) -> None:
         cursor.execute(LOCK)
         cursor.execute(CLOSE, {"open": first})
         for slot in range(SLOTS):
-            if slot in in_use:
-                # Rows of four days ago, and only if nobody rolled up since.
-                cursor.execute("DELETE FROM embeds_visitor WHERE slot = %s AND day < %s", [slot, first])
-            else:
+            if slot not in in_use:
                 _truncate(f"embeds_visitor_{slot:d}", unless=OPEN_VISITORS, parameters=[slot, first])
                 _truncate(f"embeds_event_{slot:d}", unless=EVENTS, parameters=[slot])
+        # What was counted and lies in a partition that holds visitors of open days too. It must not be counted again.
+        cursor.execute("DELETE FROM embeds_visitor WHERE day < %s", [first])
 
 
 def _truncate(partition: str, *, unless: str, parameters: list[Any]) -> None:

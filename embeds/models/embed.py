@@ -97,6 +97,14 @@ class Embed(models.Model):
     page_rules = models.JSONField(default=default_page_rules)
     trigger_config = models.JSONField(default=default_trigger_config)
     status = models.CharField(max_length=8, choices=EmbedStatus, default=EmbedStatus.ACTIVE)
+    # What a disabled embed is once a super admin enables it again: active or paused.
+    status_to_restore = models.CharField(
+        max_length=8,
+        choices=EmbedStatus,
+        default=EmbedStatus.ACTIVE,
+        db_default=EmbedStatus.ACTIVE.value,
+        editable=False,
+    )
     blocked_words = ArrayField(models.CharField(max_length=WORD_MAX), size=WORDS_MAX, default=list, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)

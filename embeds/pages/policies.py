@@ -51,19 +51,24 @@ def page(view: View) -> View:
 
 
 def frame_ancestors(embed: Embed, referer: str) -> str:
-    """Which pages may hold the panel, by the embed's lists. `referer` is the page that holds it now."""
-    host = domains.host_of_url(referer) if referer else None
-    if host is not None and not embed.allows_host(host):
+    """Which pages may hold the panel, by the embed's lists. `referer` is the page that asks for it.
+
+    A source list can leave no host out, and has to be short. Where there is a blacklist, or a long whitelist, it names
+    the page that asks alone. A page that does not tell its address gets no panel then: the loader's frame always does.
+    """
+    host = domains.host_of_url(referer)
+    is_known = host != domains.OPAQUE
+    if is_known and not embed.allows_host(host):
         return NOWHERE
-    if not embed.domain_whitelist:
-        return ANYWHERE
-    sources = " ".join(_sources(embed.domain_whitelist))
-    if len(sources) <= SOURCES_MAX:
-        return sources
-    return NOWHERE if host is None else " ".join(_sources([host]))
+    if not embed.domain_blacklist:
+        sources = _sources(embed.domain_whitelist) if embed.domain_whitelist else ANYWHERE
+        if len(sources) <= SOURCES_MAX:
+            return sources
+    return _sources([host]) if is_known else NOWHERE
 
 
-def _sources(entries: Iterable[str]) -> list[str]:
-    """CSP sources of whitelist entries. To browsers a source of http holds for https as well."""
-    hosts = [host for entry in entries for host in ([entry] if "*" in entry else [entry, f"www.{entry}"])]
-    return [f"http://{host}" if domains.PORT.search(host) else f"http://{host}:*" for host in hosts]
+def _sources(entries: Iterable[str]) -> str:
+    """CSP sources of whitelist entries, without any that is no entry. To browsers, http includes https."""
+    named = filter(domains.is_entry, entries)
+    hosts = [host for entry in named for host in ([entry] if "*" in entry else [entry, f"www.{entry}"])]
+    return " ".join(f"http://{host}" if domains.PORT.search(host) else f"http://{host}:*" for host in hosts) or NOWHERE

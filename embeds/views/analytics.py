@@ -4,7 +4,6 @@ import csv
 from typing import Any
 
 from django.http import HttpResponse
-from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework.request import Request
@@ -13,6 +12,7 @@ from config.api.callers import CallerKind
 from config.api.errors import PayloadTooLarge
 from config.api.operations import operation
 from config.api.responses import Response
+from config.api.sql import database_now
 from config.api.throttles import client_address
 from config.api.views import ApiRequest, ApiView
 from embeds.analytics.ingest import record_event
@@ -50,7 +50,6 @@ class EventsView(ApiView):
         record_event(
             address=client_address(request._request),
             user_agent=request.headers.get("User-Agent", ""),
-            at=timezone.now(),
             **self.body(NewEvent),
         )
         return Response({"accepted": True}, status=201)
@@ -69,7 +68,7 @@ class SummaryView(ApiView):
         """What happened on an embed of yours, of at most 400 days (UTC); `format=csv` gives one row a day."""
         embed = owned_embed(embed_id=self.path_id(EmbedNotFound), owner=request.caller.account)
         query = self.query(SummaryQuery)
-        first, last = period(query.get("first"), query.get("last"), today=timezone.now().date())
+        first, last = period(query.get("first"), query.get("last"), today=database_now().date())
         summary = summarize(embed_id=embed.pk, first=first, last=last)
         return _csv(summary) if query["format"] == "csv" else Response(summary_record(summary))
 

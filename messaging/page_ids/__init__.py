@@ -12,7 +12,9 @@ in practice, though no standard says so; the order of query parameters of differ
 tracking parameters, change no page we know of. What is left alone could be either: the case of a path, `m.` hosts, AMP,
 `rel=canonical` (it would have to be fetched, and a page could then claim another's thread), parameters like `id`, `ref`
 or `page`, the order of parameters of one name, `a;b`, and `%2F` against `/`. Fragments are places on a page, but `#!`
-and `#/` are how single-page applications name their pages.
+and `#/` are how single-page applications name their pages (alone they name none). A session id tells one visitor from
+another, so it is dropped from the path, the query and such a fragment, as tracking parameters are from the latter two.
+`index.php` with a query is left alone: there the query may mean something else than behind `/`.
 
 How a URL is read is not ours to choose: browsers decide where a link leads, and they follow the WHATWG URL standard, so
 a parser of that standard reads it (backslashes, `0x7f.1`, `%2e%2e`, IDNA). Only what it makes of the text is then
@@ -23,7 +25,8 @@ answer. Nothing here opens a connection. Normalising twice is normalising once. 
 as it is sent and normalised: what comes out, all of it ASCII, may be sent in again.
 
 The rules, and with them the list of tracking parameters, have a version, the `1` in `p1_`. A rule that is changed gives
-other ids to the pages it touches, and their threads move only if somebody moves them: that is the time to raise it.
+other ids to the pages it touches. `renormalize_pages --apply` then moves their posts, and the old ids lead to the new
+page (see `messaging.services.moving`).
 """
 
 from messaging.page_ids.normalizing import URL_MAX, NormalizedUrl, is_page_id, normalize

@@ -6,7 +6,8 @@ from typing import TypeVar
 from ada_url import parse_url
 
 from messaging.page_ids.encoding import canonical_escapes
-from messaging.page_ids.rules import KEPT_FRAGMENTS, Rule, rules_of_the_parser
+from messaging.page_ids.rules import Rule, is_route, rules_of_the_parser
+from messaging.page_ids.sessions import PATH_PARAMETER, is_session
 from messaging.page_ids.tracking import is_tracking
 
 HOST_MAX = 253  # Longer names do not fit into a DNS message.
@@ -17,7 +18,7 @@ _PARTS = ("protocol", "hostname", "port", "pathname", "search", "hash")
 _SCHEMES = frozenset({"http:", "https:"})
 _DEFAULT_PORTS = frozenset({"80", "443"})
 _SLASHES = re.compile("//+")
-_INDEX_FILES = frozenset({"index.html", "index.htm", "index.php"})
+_INDEX_FILES = frozenset({"index.html", "index.htm"})
 
 
 class InvalidUrl(ValueError):
@@ -44,7 +45,8 @@ class Reading:
         if parts["protocol"] not in _SCHEMES:
             raise InvalidUrl("neither http nor https")
         port = "" if parts["port"] in _DEFAULT_PORTS else parts["port"]
-        tail = self._path(parts["pathname"]) + self._query(parts["search"]) + self._fragment(parts["hash"])
+        path, query = self._path(parts["pathname"]), self._query(parts["search"])
+        tail = self._without_index(path, query) + query + self._fragment(parts["hash"])
         self._after(Rule.HTTP_TO_HTTPS, parts["protocol"], "https:")
         normalized = f"https://{self._host(parts['hostname'])}{port and ':' + port}{tail}"
         if normalized != url:
@@ -67,36 +69,54 @@ class Reading:
 
     def _path(self, path: str) -> str:
         path = self._after(Rule.PERCENT_ENCODING, path, canonical_escapes(path))
+        self.removed |= dict.fromkeys(PATH_PARAMETER.findall(path))
+        path = self._after(Rule.DROP_SESSION, path, PATH_PARAMETER.sub("", path))
         path = self._after(Rule.COLLAPSE_SLASHES, path, _SLASHES.sub("/", path))
-        bare = self._after(Rule.DROP_TRAILING_SLASH, path, path.rstrip("/") or "/")
-        segments = bare.split("/")
-        while _is_index(segments[-1]):
+        return self._after(Rule.DROP_TRAILING_SLASH, path, path.rstrip("/") or "/")
+
+    def _without_index(self, path: str, query: str) -> str:
+        segments = path.split("/")
+        while _is_index(segments[-1], query):
             segments.pop()
-        return self._after(Rule.DROP_INDEX_FILE, bare, "/".join(segments) or "/")
+        return self._after(Rule.DROP_INDEX_FILE, path, "/".join(segments) or "/")
 
     def _query(self, search: str) -> str:
         if not (sent := search[1:]):
             return ""
         pieces = self._after(Rule.PERCENT_ENCODING, sent, canonical_escapes(sent.replace("+", "%20"))).split("&")
         pairs = self._after(Rule.NAME_VALUE_PAIRS, pieces, [_pair(piece) for piece in pieces if piece])
-        kept = self._after(Rule.DROP_TRACKING, pairs, [pair for pair in pairs if not self._removes(pair)])
+        kept = [pair for pair in pairs if not self._removes(pair)]
         query = "&".join(self._after(Rule.SORT_QUERY, kept, sorted(kept, key=_name)))
         return query and "?" + query
 
     def _removes(self, pair: str) -> bool:
-        """Canonical escapes leave every character of a tracking parameter's name decoded."""
-        if removes := is_tracking(name := _name(pair)):
-            self.removed[name] = None
-        return removes
+        """Canonical escapes leave every character of a removed parameter's name decoded."""
+        name, _, value = pair.partition("=")
+        if is_tracking(name):
+            self.rules.add(Rule.DROP_TRACKING)
+        elif is_session(name, value):
+            self.rules.add(Rule.DROP_SESSION)
+        else:
+            return False
+        self.removed[name] = None
+        return True
 
     def _fragment(self, fragment: str) -> str:
-        if not fragment.startswith(KEPT_FRAGMENTS):
+        if not is_route(fragment):
             return ""
-        return self._after(Rule.PERCENT_ENCODING, fragment, "#" + canonical_escapes(fragment[1:]))
+        fragment = self._after(Rule.PERCENT_ENCODING, fragment, "#" + canonical_escapes(fragment[1:]))
+        path, mark, query = fragment.partition("?")
+        kept = "&".join(pair for pair in query.split("&") if not self._removes(pair))
+        if mark and not query:
+            self.rules.add(Rule.DROP_EMPTY_QUERY)
+        route = path + (mark + kept if kept else "")
+        return self._after(Rule.DROP_FRAGMENT, route, route if is_route(route) else "")
 
 
-def _is_index(segment: str) -> bool:
-    """IIS alone serves `default.aspx`, and to it names have no case."""
+def _is_index(segment: str, query: str) -> bool:
+    """IIS alone serves `default.aspx`, and to it names have no case. `index.php?p=1` is a page of its own."""
+    if segment == "index.php":
+        return not query
     return segment in _INDEX_FILES or segment.lower() == "default.aspx"
 
 

@@ -23,13 +23,14 @@ class Rule(StrEnum):
     DROP_TRAILING_SLASH = "drop_trailing_slash"
     NAME_VALUE_PAIRS = "name_value_pairs"
     DROP_TRACKING = "drop_tracking"
+    DROP_SESSION = "drop_session"
     SORT_QUERY = "sort_query"
     DROP_EMPTY_QUERY = "drop_empty_query"
     DROP_FRAGMENT = "drop_fragment"
 
 
-# Where single-page applications keep the address of their page.
-KEPT_FRAGMENTS = ("#!", "#/")
+_ROUTES = ("#!", "#/")
+_EMPTY_ROUTES = frozenset({"#!", "#/", "#!/"})
 
 _AS_SENT = re.compile(
     r"(?P<scheme>[^:]*):(?P<slashes>[/\\]*)(?P<user>[^/\\?#]*@)?(?P<host>\[[^\]]*\]|[^/\\?#:]*)(?P<port>:[0-9]*)?"
@@ -39,6 +40,11 @@ _AS_SENT = re.compile(
 _DOT_SEGMENT = re.compile(r"[/\\](?:\.|%2e){1,2}(?![^/\\])", re.IGNORECASE)
 
 
+def is_route(fragment: str) -> bool:
+    """Whether a fragment is where a single-page application keeps the address of its page, and names one."""
+    return fragment.startswith(_ROUTES) and fragment not in _EMPTY_ROUTES
+
+
 def rules_of_the_parser(url: str, hostname: str, port: str) -> set[Rule]:
     """Which rules show only by comparing the URL as sent with what the parser made of it, a `hostname` and a `port`."""
     sent = _AS_SENT.fullmatch(url.strip(" "))
@@ -46,7 +52,7 @@ def rules_of_the_parser(url: str, hostname: str, port: str) -> set[Rule]:
         return {Rule.PARSE_AS_BROWSER}
     part = sent.groupdict(default="")
     path, query, fragment = part["path"], part["query"], part["fragment"]
-    keeps_fragment = fragment.startswith(KEPT_FRAGMENTS)
+    keeps_fragment = is_route(fragment)
     plain = url[:7] == "http://" or url[:8] == "https://"
     escapes = path.replace("\\", "/") + query + fragment[1:] * keeps_fragment
     followed = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +16,7 @@ from messaging.page_ids import is_page_id
 from messaging.records import QUOTE_COLUMNS
 
 FIND = f"""
-SELECT page.id IS NOT NULL, parent.id IS NOT NULL, parent.community_id, {QUOTE_COLUMNS}
+SELECT clock_timestamp(), page.id IS NOT NULL, parent.id IS NOT NULL, parent.community_id, {QUOTE_COLUMNS}
 FROM (VALUES (0)) place
 LEFT JOIN messaging_page page ON page.id = %(page)s
 LEFT JOIN messaging_message parent
@@ -29,12 +30,13 @@ LEFT JOIN messaging_account qa ON qa.id = q.author_id
 class Place:
     """The page, the post that is answered and the one that is quoted, each as far as it is public.
 
-    `quote` is a row of QUOTE_COLUMNS, all None where there is none.
+    `quote` is a row of QUOTE_COLUMNS, all None where there is none. `now` is the time by PostgreSQL's clock.
     """
 
     page_id: str
     parent_id: UUID | None
     quote_id: UUID | None
+    now: datetime
     has_page: bool
     has_parent: bool
     parent_community_id: UUID | None
@@ -74,5 +76,5 @@ def question_of(data: Mapping[str, Any]) -> Question | None:
 
 def find_place(unit: Unit, *, page_id: str, parent_id: UUID | None, quote_id: UUID | None) -> Place:
     row = unit.ask(question(page_id=page_id, parent_id=parent_id, quote_id=quote_id))
-    has_page, has_parent, parent_community_id, *quote = row
-    return Place(page_id, parent_id, quote_id, has_page, has_parent, parent_community_id, tuple(quote))
+    now, has_page, has_parent, parent_community_id, *quote = row
+    return Place(page_id, parent_id, quote_id, now, has_page, has_parent, parent_community_id, tuple(quote))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import orjson
-from django.utils import timezone
 
 from config.api.callers import Caller
 from config.api.errors import InvalidInput
@@ -52,7 +52,7 @@ def create_message(*, caller: Caller, unit: Unit, draft: Draft) -> dict[str, Any
     for rule in content_rules():
         rule.check(draft)
     unit.spend()
-    values = _values(draft, author_id=caller.account.pk)
+    values = _values(draft, author_id=caller.account.pk, now=place.now)
     unit.leave(INSERT, values)
     if values["status"] == MessageStatus.PUBLISHED:
         counted = count_answer(parent_id=draft.parent_id, quote_id=draft.quote_id, by=1, where=PUBLIC)
@@ -61,7 +61,7 @@ def create_message(*, caller: Caller, unit: Unit, draft: Draft) -> dict[str, Any
     return records.new_record(values, author=caller.account, quote=place.quote)
 
 
-def _values(draft: Draft, *, author_id: UUID) -> dict[str, Any]:
+def _values(draft: Draft, *, author_id: UUID, now: datetime) -> dict[str, Any]:
     return {
         "id": new_id(),
         "page_id": draft.page_id,
@@ -80,7 +80,7 @@ def _values(draft: Draft, *, author_id: UUID) -> dict[str, Any]:
         "language": draft.language,
         "source_app": draft.source_app,
         "embed_id": draft.source_embed,
-        "now": timezone.now(),
+        "now": now,
     }
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from rest_framework_simplejwt.token_blacklist.models import BlacklistedToken, OutstandingToken
 
 from config.api.models import LedgerEntry, StoredResponse
+from messaging.management.commands.prune import MARGIN
 from messaging.models import Page
 from messaging.services import pruning
 from messaging.sign_in import end_session, start_session
@@ -23,21 +24,22 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def old_and_young() -> None:
-    """Two of everything that is kept for a while: one past its time, one a moment before."""
+    """Two of everything that is kept for a while: one past its time and the margin, one within the margin."""
     now, moment = timezone.now(), timedelta(minutes=1)
+    past = MARGIN + moment
     agent, page = agent_with_token(), PageFactory()
-    for age in (7 * DAY + moment, 7 * DAY - moment):
+    for age in (7 * DAY + past, 7 * DAY):
         agent.api.post("/api/messages", {"pageId": page.pk, "content": "x"}, key=str(age))
         StoredResponse.objects.filter(created_at__gt=now - moment).update(created_at=now - age)
     first, second = LedgerEntry.objects.order_by("pk")
-    for entry, age in ((first, timedelta(hours=1) + moment), (second, timedelta(hours=1) - moment)):
+    for entry, age in ((first, timedelta(hours=1) + past), (second, timedelta(hours=1) + moment)):
         LedgerEntry.objects.filter(pk=entry.pk).update(at=now - age)
-    for age in (30 * DAY + moment, 30 * DAY - moment):
+    for age in (30 * DAY + past, 30 * DAY):
         PageFactory(created_at=now - age)
     MessageFactory(page=PageFactory(created_at=now - 31 * DAY))
     person = PersonFactory()
     end_session(refresh_token=start_session(account=person).refresh)
-    OutstandingToken.objects.update(expires_at=now - moment)
+    OutstandingToken.objects.update(expires_at=now - past)
     start_session(account=person)
 
 

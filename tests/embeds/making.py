@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import connection
 
-from embeds.analytics.ingest import record_event
+from embeds.analytics.ingest import add_event, path_of
 from embeds.models import Embed
 from embeds.services import create_embed
 from messaging.models import Account
@@ -30,13 +30,13 @@ def an_embed(owner: Account | None = None, **fields: Any) -> Embed:
 
 def send(embed: Embed, event: str, at: datetime, *, path: str = "/", address: str = "192.0.2.1") -> None:
     """One event through the service, at a time of the test's choice."""
-    record_event(
-        embed_id=str(embed.pk),
+    add_event(
+        embed_id=embed.pk,
+        day=at.date(),
         event=event,
-        page_url=f"https://site.example{path}",
+        path=path_of(f"https://site.example{path}"),
         address=address,
         user_agent="Mozilla/5.0 (Test)",
-        at=at,
     )
 
 

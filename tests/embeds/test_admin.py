@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -16,7 +17,8 @@ from embeds.analytics.summary import summarize
 from embeds.chart import daily_chart
 from embeds.models import Embed, EmbedStatus
 from messaging.models import Account
-from tests.embeds.making import an_embed, send
+from tests.api import Api
+from tests.embeds.making import INSTANCES, an_embed, send
 from tests.factories import PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
@@ -97,6 +99,52 @@ def test_disable_asks_first_and_keeps_who_and_why(admin: Client, boss: Account) 
     entry = LogEntry.objects.get(object_id=str(embed.pk))
     assert (entry.user_id, entry.change_message) == (boss.pk, "Disabled: Spam on every page")
     assert f'href="{LIST}{embed.pk}/enable/"' in page(admin, embed).content.decode()
+    admin.post(f"{LIST}{embed.pk}/enable/")
+    embed.refresh_from_db()
+    assert embed.status == EmbedStatus.ACTIVE
+
+
+@pytest.mark.parametrize("status", ["active", "paused"])
+def test_enabling_returns_an_embed_to_what_it_was(admin: Client, status: str) -> None:
+    embed = an_embed(status=status)
+    for _ in range(2):
+        admin.post(f"{LIST}{embed.pk}/disable/", {"reason": "Spam"})
+        admin.post(f"{LIST}{embed.pk}/disable/", {"reason": "Twice"})
+        admin.post(f"{LIST}{embed.pk}/enable/")
+        embed.refresh_from_db()
+        assert embed.status == status
+    assert LogEntry.objects.filter(object_id=str(embed.pk)).count() == 4
+
+
+def test_a_super_admin_s_put_and_the_admin_do_the_same(admin: Client, boss: Account) -> None:
+    embed = an_embed(owner=boss, status="paused")
+    api, path = Api.as_signed_in(boss), f"{INSTANCES}/{embed.pk}"
+    assert api.put(path, {"status": "disabled", "name": "New"}).json["status"] == "disabled"
+    admin.post(f"{LIST}{embed.pk}/enable/")
+    embed.refresh_from_db()
+    assert (embed.status, embed.name) == ("paused", "New")
+    admin.post(f"{LIST}{embed.pk}/disable/", {"reason": "Spam"})
+    assert api.put(path, {"status": "active"}).json["status"] == "active", "what was asked for"
+    said = LogEntry.objects.filter(object_id=str(embed.pk)).order_by("id").values_list("change_message", flat=True)
+    assert list(said) == ["Disabled.", "Enabled.", "Disabled: Spam", "Enabled."]
+
+
+def test_what_an_owner_changes_while_it_is_disabled_is_no_status(admin: Client) -> None:
+    embed = an_embed(status="paused")
+    owner, path = Api.as_signed_in(embed.owner), f"{INSTANCES}/{embed.pk}"
+    admin.post(f"{LIST}{embed.pk}/disable/", {"reason": "Spam"})
+    assert owner.put(path, {"status": "active"}).status == 403
+    assert owner.put(path, {"name": "New", "status": "disabled"}).status == 200
+    admin.post(f"{LIST}{embed.pk}/enable/")
+    embed.refresh_from_db()
+    assert (embed.status, embed.name) == ("paused", "New")
+
+
+def test_a_row_of_a_release_that_knows_no_status_to_restore_is_enabled_as_active(admin: Client) -> None:
+    """That release names neither the column on insert nor on disabling."""
+    embed = an_embed()
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE embeds_embed SET status = 'disabled', status_to_restore = DEFAULT")
     admin.post(f"{LIST}{embed.pk}/enable/")
     embed.refresh_from_db()
     assert embed.status == EmbedStatus.ACTIVE

@@ -320,6 +320,17 @@ def test_a_ring_that_nobody_emptied_for_long_loses_nothing() -> None:
     assert summarize(embed_id=embed.pk, first=later.date(), last=later.date()).visitors == {later.date(): 1}
 
 
+def test_a_closed_day_beside_visitors_of_an_open_day_is_counted_once() -> None:
+    """An event of a day that is still to come shares the partition of a closed day, which then is not truncated."""
+    embed = an_embed()
+    for at in (NOON, NOON + timedelta(days=4)):
+        send(embed, "trigger_view", at)
+    for _ in range(3):
+        roll_up(at=NOON + timedelta(days=2))
+    assert summarize(embed_id=embed.pk, first=DAY, last=DAY).visitors == {DAY: 1}
+    assert rows_of("embeds_visitor") == 1
+
+
 def test_command(capsys: Any) -> None:
     send(an_embed(), "trigger_view", NOON)
     call_command("rollup_analytics", "--json")

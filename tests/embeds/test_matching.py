@@ -83,6 +83,21 @@ def test_entries_are_kept_in_one_form(text: str, entry: str) -> None:
         "example.com:８０",
         "a" * 64 + "." + "b" * 200,
         "\\example.com",
+        *(
+            "a.com,b.com",
+            "a.com;script-src",
+            "a.com'x",
+            "'self'",
+            "$",
+            "a.com&b",
+            "a=b",
+            "(a)",
+            "a~b",
+            "a!b",
+            "a+b",
+            "{a}",
+        ),
+        *('a"b.com', "a`b", "a.com;", "*.a.com,b.com", "a;b:80", "*.[::1]", "[::1]x", "[::1];x"),
     ],
 )
 def test_what_is_no_host_is_no_entry(text: str) -> None:

@@ -13,9 +13,11 @@ from pathlib import Path
 import psutil
 import psycopg
 
+from config.housekeeping import COMMANDS
 from config.postgres import SOCKET_NAME
 from tests.faults import slow
 from tests.faults.stage import SERVICE_NAME, Stage, freeze, thaw
+from tests.host_clock import AHEAD, run_ahead
 
 Fault = Callable[[Stage], None]
 HOLD_SECONDS = 0.5
@@ -142,6 +144,13 @@ def slow_sockets(stage: Stage) -> None:
         time.sleep(HOLD_SECONDS)
 
 
+def clock_ahead(stage: Stage) -> None:
+    """The housekeeping of a host whose clock is an hour and eight days ahead of the database's."""
+    for seconds in AHEAD:
+        for command in COMMANDS:
+            run_ahead(seconds, stage.service.environment, command)
+
+
 def disk_full(stage: Stage) -> None:
     with ballast(stage.service.data / "ballast"):
         time.sleep(2 * HOLD_SECONDS)
@@ -186,6 +195,7 @@ FAULTS: dict[Fault, int] = {
     redis_frozen: 20,
     redis_flushed: 20,
     slow_sockets: 20,
+    clock_ahead: 5,
     disk_full: 10,
 }
 SMALL_DISK_FAULTS = {disk_full}

@@ -14,7 +14,7 @@ from tests.messaging.page_pairs import DIFFERENT, SAME
 
 PIECES = """http: https: HTTP: : // / \\ . .. ... %2e %2E%2e www. WWW. example.com EXAMPLE.com. x 0x7f 1 256 [::1] :80
 :443 :8080 @ a:b@ index.html index.php/ default.aspx Default.aspx ? & = # #! #/ ; + %20 % %2 %41 %2541 %C3%A9 %zz é 中
-ｗ 。 \u00ad 💩 ' " [ ] | utm_source=1 UTM_x %75tm_a gclid b=2 a a= a=1 ^ ` { } < > $ ! * ( ) , ~ _ - xn-- xn--bcher-kva
+ｗ 。 \u00ad 💩 ' " [ ] | utm_source=1 UTM_x %75tm_a gclid b=2 a a= a=1 sid=0123456789abcdef PHPSESSID=1 ;jsessionid=1 index.php ^ ` { } < > $ ! * ( ) , ~ _ - xn-- xn--bcher-kva
 \u0308 \ufdfa \u200b"""
 ATOMS = [*PIECES.split(), " "]
 URLS = st.one_of(
@@ -105,11 +105,12 @@ def test_the_id_is_the_hash_of_the_normalised_url() -> None:
 
 def test_the_rules_that_changed_a_url_are_named_in_their_order() -> None:
     page = normalize(
-        "HTTP:\\\\u:p@WWW.EXAMPLE.com.:80//x/../a%7e/index.html/?utm_source=n&b&GCLID=1&a=+&utm_source=m#part"
+        "HTTP:\\\\u:p@WWW.EXAMPLE.com.:80//x/../a%7e;jsessionid=1/index.html/"
+        "?utm_source=n&b&GCLID=1&a=+&utm_source=m&SID=0123456789abcdef#part"
     )
     assert page.normalized_url == "https://example.com/a~?a=%20&b="
     assert page.rules_applied == tuple(rule.value for rule in Rule if rule != Rule.DROP_EMPTY_QUERY)
-    assert page.removed_params == ("utm_source", "GCLID")
+    assert page.removed_params == ("jsessionid", "utm_source", "GCLID", "SID")
 
 
 @pytest.mark.parametrize(
@@ -125,6 +126,15 @@ def test_the_rules_that_changed_a_url_are_named_in_their_order() -> None:
         ("http://example.com/", ("http_to_https",)),
         ("https://EXAMPLE.com/", ("canonical_host",)),
         ("https://example.com/?q='", ("percent_encoding",)),
+        ("https://example.com/?PHPSESSID=1", ("drop_session",)),
+        ("https://example.com/a;jsessionid=1", ("drop_session",)),
+        ("https://example.com/index.php?a=1", ()),
+        ("https://example.com/#/", ("drop_fragment",)),
+        ("https://example.com/#!", ("drop_fragment",)),
+        ("https://example.com/#/a?b=1&utm_source=x", ("drop_tracking",)),
+        ("https://example.com/#/a?PHPSESSID=1", ("drop_session",)),
+        ("https://example.com/#/?utm_source=x", ("drop_tracking", "drop_fragment")),
+        ("https://example.com/#/a?", ("drop_empty_query",)),
     ],
 )
 def test_a_rule_is_named_only_where_it_changed_something(url: str, rules: tuple[str, ...]) -> None:
@@ -199,6 +209,8 @@ HOSTILE = [
     ),
     "https:" + "/" * 2_030,
     "https://x/#!" + "#" * 2_000,
+    "https://x/#!a?" + "&utm_a" * 330,
+    *("https://x/" + piece * (2_030 // len(piece)) for piece in (";jsessionid=", "..;jsessionid=/", "index.php/")),
 ]
 
 

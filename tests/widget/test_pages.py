@@ -5,14 +5,19 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
 
+from embeds.domains import InvalidDomain, normalize_entry
 from embeds.models import Embed
 from embeds.pages.demo import app_origin
+from embeds.pages.policies import frame_ancestors, policy
 from tests.embeds.making import an_embed
 
 pytestmark = pytest.mark.django_db
@@ -101,7 +106,49 @@ def test_frame_ancestors_of_a_long_whitelist_name_the_page_that_asks(client: Cli
 def test_frame_ancestors_leave_the_blacklist_out(client: Client) -> None:
     embed = an_embed(domain_blacklist=["bad.example"])
     assert directives(panel(client, embed, Referer="https://bad.example/x"))["frame-ancestors"] == "'none'"
-    assert directives(panel(client, embed, Referer="https://good.example/x"))["frame-ancestors"] == "http: https:"
+    named = "http://good.example:* http://www.good.example:*"
+    assert directives(panel(client, embed, Referer="https://good.example/x"))["frame-ancestors"] == named
+
+
+@pytest.mark.parametrize("whitelist", [[], ["*.example"]])
+@pytest.mark.parametrize("referer", [None, "", "nonsense", "about:blank", "https://bad.example/"])
+def test_a_blacklisted_page_gets_no_frame_whether_it_sends_a_referer_or_not(
+    client: Client, whitelist: list[str], referer: str | None
+) -> None:
+    embed = an_embed(domain_whitelist=whitelist, domain_blacklist=["bad.example"])
+    headers = {} if referer is None else {"Referer": referer}
+    assert directives(panel(client, embed, **headers))["frame-ancestors"] == "'none'"
+
+
+@pytest.mark.parametrize("stored", ["a.com,b.com", "a.com;script-src *", "'self'", "$", "https:", "*", "a.com b.com"])
+def test_an_entry_stored_earlier_that_is_no_host_is_left_out_of_the_policy(client: Client, stored: str) -> None:
+    embed = an_embed(domain_whitelist=["example.com"])
+    for entries, ancestors in ([stored], "'none'"), ([stored, "good.com"], "http://good.com:* http://www.good.com:*"):
+        Embed.objects.filter(pk=embed.pk).update(domain_whitelist=entries)
+        response = panel(client, embed)
+        assert directives(response)["frame-ancestors"] == ancestors
+        assert response.headers["Content-Security-Policy"] == policy(frame_ancestors=ancestors)
+
+
+def test_a_referer_cannot_change_the_policy(client: Client) -> None:
+    embed = an_embed(domain_blacklist=["bad.example"])
+    for host in ("a.com;script-src", "a.com,b.com", "'self'", "$"):
+        assert directives(panel(client, embed, Referer=f"https://{host}/"))["frame-ancestors"] == "'none'"
+
+
+ENTRIES = st.text("ab.*:80[]-_;,'$ xé\t\n%", max_size=12) | st.text(max_size=12)
+
+
+@given(st.lists(ENTRIES, max_size=4), st.text(max_size=20))
+def test_no_entry_and_no_referer_changes_the_structure_of_the_policy(texts: list[str], referer: str) -> None:
+    accepted = []
+    for text in texts:
+        with suppress(InvalidDomain):
+            accepted.append(normalize_entry(text))
+    for lists in (accepted, []), (accepted, ["x.example"]), (texts, []):
+        embed = Embed(domain_whitelist=lists[0], domain_blacklist=lists[1])
+        ancestors = frame_ancestors(embed, f"https://{referer}/")
+        assert re.fullmatch(r"'none'|http: https:|http://[a-z0-9._*:\[\]-]+( http://[a-z0-9._*:\[\]-]+)*", ancestors)
 
 
 @pytest.mark.parametrize("service_id", ["", "nonsense", "01a1f80d-317e-70be-95e8-1b2720202b76", "\x00", "x" * 3000])

@@ -5,8 +5,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand
-from django.utils import timezone
 
+from config.api.sql import database_now
 from embeds.analytics.rollup import roll_up
 
 
@@ -20,5 +20,5 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        moved = roll_up(at=timezone.now())
+        moved = roll_up(at=database_now())
         self.stdout.write(json.dumps({"events": moved}) if options["json"] else f"{moved} events rolled up")
