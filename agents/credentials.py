@@ -18,7 +18,8 @@ FIND = f"""
 SELECT token.id, token.prefix, token.expires_at,
     token.revoked_at IS NOT NULL OR agent.frozen_at IS NOT NULL OR NOT account.is_active OR NOT operator.is_active,
     token.expires_at <= clock_timestamp(),
-    token.last_used_at IS NULL OR token.last_used_at < clock_timestamp() - interval '1 minute',
+    token.digest <> %(digest)s
+        OR token.last_used_at IS NULL OR token.last_used_at < clock_timestamp() - interval '1 minute',
     agent.scopes, agent.community_ids, account.id, account.handle, account.name, kept.*
 FROM agents_agenttoken token
 JOIN agents_agent agent ON agent.account_id = token.agent_id
