@@ -17,13 +17,15 @@ from messaging.models import AccountKind
 KEPT = ", ".join(f"kept.{name}" for name in idempotency.COLUMNS)
 FIND = f"""
 SELECT token.id, token.prefix, token.expires_at,
-    token.revoked_at IS NOT NULL OR agent.frozen_at IS NOT NULL OR NOT account.is_active,
+    token.revoked_at IS NOT NULL OR agent.frozen_at IS NOT NULL OR NOT account.is_active OR NOT operator.is_active,
     token.expires_at <= clock_timestamp(),
-    token.last_used_at IS NULL OR token.last_used_at < clock_timestamp() - interval '1 minute',
+    token.digest <> %(digest)s
+        OR token.last_used_at IS NULL OR token.last_used_at < clock_timestamp() - interval '1 minute',
     agent.scopes, agent.community_ids, account.id, account.handle, account.name, {KEPT}
 FROM agents_agenttoken token
 JOIN agents_agent agent ON agent.account_id = token.agent_id
 JOIN messaging_account account ON account.id = agent.account_id
+JOIN messaging_account operator ON operator.id = agent.operator_id
 LEFT JOIN LATERAL ({idempotency.OF_ACCOUNT}) kept ON true
 WHERE token.digest IN (%(digest)s, %(previous_digest)s)
 """  # noqa: S608  made of constants

@@ -18,12 +18,13 @@ from config.api.sql import execute
 logger = logging.getLogger(__name__)
 
 # Skips rows that somebody else has locked: a note of use is not worth waiting for. While the pepper is being rotated,
-# tokens in use move to the new one this way.
+# tokens in use move to the new one this way, at their next use: one used since then has moved.
 WRITE = """
 WITH due AS (
     SELECT token.id, noted.digest FROM agents_agenttoken token
     JOIN unnest(%s::uuid[], %s::bytea[]) AS noted (id, digest) ON noted.id = token.id
-    WHERE last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute'
+    WHERE token.digest <> noted.digest
+        OR last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute'
     FOR NO KEY UPDATE OF token SKIP LOCKED
 )
 UPDATE agents_agenttoken token SET last_used_at = clock_timestamp(), digest = due.digest

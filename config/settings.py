@@ -45,7 +45,12 @@ IDEMPOTENCY_MISMATCH = env.choice("IDEMPOTENCY_MISMATCH", "replay", ("replay", "
 # Dotted paths to the rules that a post's text must pass beyond its community's own.
 CONTENT_RULES = ["messaging.rules.CommunityRule", "embeds.rules.EmbedRule"]
 # Dotted paths to what deletes old rows, `(now, dry_run) -> {what: count}`, for the command `prune`.
-PRUNERS = ["messaging.services.pruning.prune", "agents.refusals.prune", "embeds.analytics.retention.prune"]
+PRUNERS = [
+    "messaging.services.pruning.prune",
+    "messaging.sign_in.prune",
+    "agents.refusals.prune",
+    "embeds.analytics.retention.prune",
+]
 # Dotted paths to what fills the demo, in order; each takes a messaging.demo.DemoScene.
 DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation", "reactions.demo.reactions", "embeds.demo.embed"]
 # For how long a process gathers notes of which agent tokens were used, to write them together; 0: each at once.
@@ -58,6 +63,7 @@ SOFT_THROTTLES = {
     "normalize_url": (env.integer("THROTTLE_NORMALIZE_URL_PER_MINUTE", 120), 60),
     "register": (env.integer("THROTTLE_REGISTER_PER_MINUTE", 10), 60),
     "sign_in": (env.integer("THROTTLE_SIGN_IN_PER_MINUTE", 10), 60),
+    "session": (env.integer("THROTTLE_SESSION_PER_MINUTE", 120), 60),
     "agent_refused": (env.integer("THROTTLE_AGENT_REFUSED_PER_MINUTE", 600), 60),
     # Refused calls of an agent that are counted for the super admins to see.
     "refusal_note": (600, 60),
@@ -196,6 +202,8 @@ SIMPLE_JWT = {
     "REFRESH_TOKEN_LIFETIME": timedelta(days=14),
     "ROTATE_REFRESH_TOKENS": False,
     "BLACKLIST_AFTER_ROTATION": False,
+    # The clocks of several hosts differ.
+    "LEEWAY": timedelta(seconds=10),
     "USER_ID_FIELD": "id",
     "USER_ID_CLAIM": "sub",
 }
@@ -229,6 +237,7 @@ WHITENOISE_USE_FINDERS = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
+SESSION_ENGINE = "config.admin_sessions"
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 CSRF_TRUSTED_ORIGINS = [BASE_URL]

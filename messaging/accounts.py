@@ -82,13 +82,20 @@ def ensure_person(
     person.is_staff |= is_staff
     person.is_superuser |= is_superuser
     _check_fields(person)
+    person.save()
     # The same password again would end the person's sessions: `make run` says it at each start.
     if password is not None and not person.check_password(password):
-        person.set_password(password)
-    person.save()
+        change_password(account=person, password=password)
     # The name stands on every post.
     touch(EVERYTHING)
     return person
+
+
+@transaction.atomic
+def change_password(*, account: Account, password: str) -> None:
+    """A new password, which ends every token and admin session of the account (see `Account.save`)."""
+    account.set_password(password)
+    account.save(update_fields=["password"])
 
 
 @transaction.atomic

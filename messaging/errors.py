@@ -74,6 +74,26 @@ class InvalidCredentials(Unauthenticated):
     code = "invalid_credentials"
 
 
+class PersonNotFound(NotFound):
+    """404: no such account, or one of an agent."""
+
+    code = "person_not_found"
+
+
+class OwnAccount(ApiError):
+    """409: nobody suspends themselves."""
+
+    status = 409
+    code = "own_account"
+
+
+class LastSuperAdmin(ApiError):
+    """409: somebody has to be left who can decide."""
+
+    status = 409
+    code = "last_super_admin"
+
+
 class RegistrationClosed(Forbidden):
     code = "registration_closed"
 

@@ -4,7 +4,15 @@ from django.urls import path
 
 from messaging.views.messages import MessagesView, MessageView
 from messaging.views.pages import NormalizeUrlView, SmartTagsView
-from messaging.views.sign_in import EmbedTokenView, LoginView, LogoutView, MeView, RefreshView, RegisterView
+from messaging.views.sign_in import (
+    EmbedTokenView,
+    LoginView,
+    LogoutAllView,
+    LogoutView,
+    MeView,
+    RefreshView,
+    RegisterView,
+)
 
 urlpatterns = [
     path("api/messages", MessagesView.as_view()),
@@ -15,6 +23,7 @@ urlpatterns = [
     path("api/auth/login", LoginView.as_view()),
     path("api/auth/refresh", RefreshView.as_view()),
     path("api/auth/logout", LogoutView.as_view()),
+    path("api/auth/logout-all", LogoutAllView.as_view()),
     path("api/auth/me", MeView.as_view()),
     path("api/auth/embed-token", EmbedTokenView.as_view()),
 ]

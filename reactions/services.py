@@ -11,6 +11,7 @@ from config.api.ids import new_id
 from config.api.sql import fetch_one
 from config.api.unit import Unit
 from messaging.errors import CommunityForbids, MessageNotFound
+from messaging.models import Message
 from messaging.subjects import touch_message
 from reactions import statements
 from reactions.errors import NotOwner, ReactionNotFound, TooManyEmoji
@@ -47,6 +48,13 @@ def remove_reaction(*, caller: Caller, unit: Unit, reaction_id: UUID) -> Outcome
     while (outcome := _remove(message_id, reaction_id, held)) is None:
         message_id, held = _owned(caller, reaction_id)
     return outcome
+
+
+def require_community_of(*, caller: Caller, message_id: UUID) -> None:
+    """Raises AgentCommunityNotAllowed (403) where the post is in a community that a limited agent may not react in."""
+    if caller.community_ids:
+        post = Message.objects.filter(pk=message_id).only("community_id").first()
+        caller.require_community(post and post.community_id)
 
 
 def _settle(caller: Caller, unit: Unit, message_id: UUID, emoji: str, *, step: Step) -> Outcome:

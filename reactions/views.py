@@ -7,6 +7,7 @@ from config.api.callers import Caller, CallerKind
 from config.api.cursors import Page
 from config.api.errors import AgentCommunityNotAllowed, ContentTooLong
 from config.api.fields import ListQuery
+from config.api.ids import is_id
 from config.api.operations import operation
 from config.api.responses import Response
 from config.api.views import ApiRequest, ApiView
@@ -15,11 +16,16 @@ from messaging.subjects import message_subject
 from reactions.errors import InvalidEmoji, NotOwner, ReactionNotFound, TooManyEmoji
 from reactions.records import reaction_page
 from reactions.serializers import NewReaction, ReactionListRecord, ReactionResult, RemovedRecord
-from reactions.services import remove_reaction, set_reaction, toggle_reaction
+from reactions.services import remove_reaction, require_community_of, set_reaction, toggle_reaction
 from reactions.standing import Outcome
 
 
 class ReactionsView(ApiView):
+    def check_replay(self) -> None:
+        message_id = self.sent.get("messageId")
+        if is_id(message_id):
+            require_community_of(caller=self.request.caller, message_id=UUID(message_id))
+
     @operation(
         "addReaction",
         callers={CallerKind.AGENT, CallerKind.PERSON},

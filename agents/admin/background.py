@@ -39,7 +39,7 @@ def look_alikes(handle: str) -> list[LookAlike]:
 
 def agents_of(requester: Account, *, besides: UUID | None) -> QuerySet[Agent]:
     """The agents of a person, newest first, with `posts`, `hidden` (by moderators), `active_tokens` and `refused`."""
-    agents = Agent.objects.operated_by(requester).exclude(pk=besides).select_related("account")
+    agents = Agent.objects.operated_by(requester).exclude(pk=besides).select_related("account", "operator")
     posts = Message.objects.filter(author=OuterRef("pk"))
     return agents.annotate(
         posts=_tally(posts, of="author"),

@@ -82,6 +82,6 @@ REVOKE = Decision(
     asks="The token stops working at once and for good.",
     done="revoked",
     run=lambda row, **given: revoke_token(token_id=row.pk, **given),
-    fits=lambda row: row.status == TokenStatus.ACTIVE,
+    fits=lambda row: row.status in {TokenStatus.ACTIVE, TokenStatus.SUSPENDED},
     needs_reason=True,
 )

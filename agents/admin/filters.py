@@ -7,32 +7,42 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from agents.models import Agent, AgentToken, TokenStatus
+from agents.models import Agent, TokenStatus
+from agents.models.token import AgentTokenQuerySet
 
 
 class FrozenFilter(SimpleListFilter):
     title = parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("working", "Working"), ("frozen", "Frozen")]
+        return [("working", "Working"), ("frozen", "Frozen"), ("suspended", "Operator suspended")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Agent]) -> QuerySet[Agent]:
-        return queryset.filter(frozen_at__isnull=self.value() == "working") if self.value() else queryset
+        match self.value():
+            case "working":
+                return queryset.filter(frozen_at=None, operator__is_active=True)
+            case "frozen":
+                return queryset.filter(frozen_at__isnull=False)
+            case "suspended":
+                return queryset.filter(operator__is_active=False)
+        return queryset
 
 
 class TokenStatusFilter(SimpleListFilter):
-    """By what is read off the times of a token."""
+    """By what is read off the times of a token and off its agent."""
 
     title = parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(status.value, str(status.label)) for status in TokenStatus]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[AgentToken]) -> QuerySet[AgentToken]:
+    def queryset(self, request: HttpRequest, queryset: AgentTokenQuerySet) -> AgentTokenQuerySet:
         now = timezone.now()
         match self.value():
             case TokenStatus.ACTIVE:
-                return queryset.filter(revoked_at=None, expires_at__gt=now)
+                return queryset.active().exclude(agent__in=Agent.objects.stopped())
+            case TokenStatus.SUSPENDED:
+                return queryset.active().filter(agent__in=Agent.objects.stopped())
             case TokenStatus.REVOKED:
                 return queryset.filter(revoked_at__isnull=False)
             case TokenStatus.EXPIRED:

@@ -18,7 +18,7 @@ SCOPES = {
     Scope.REACT: "react with emoji",
 }
 REQUEST_BADGES = {RequestStatus.PENDING: "waiting", RequestStatus.APPROVED: "good", RequestStatus.REJECTED: "bad"}
-TOKEN_BADGES = {TokenStatus.ACTIVE: "good", TokenStatus.REVOKED: "bad"}
+TOKEN_BADGES = {TokenStatus.ACTIVE: "good", TokenStatus.REVOKED: "bad", TokenStatus.SUSPENDED: "bad"}
 
 
 def scopes_in_words(scopes: Sequence[str]) -> str:
@@ -49,4 +49,6 @@ def token_badge(token: AgentToken) -> SafeString:
 def agent_badge(agent: Agent) -> SafeString:
     if agent.frozen_at is not None:
         return badge("frozen", "bad")
+    if not agent.operator.is_active:
+        return badge("operator suspended", "bad")
     return badge("working", "good") if agent.account.is_active else badge("inactive", "bad")

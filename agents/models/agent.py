@@ -24,6 +24,10 @@ class AgentQuerySet(models.QuerySet["Agent"]):
     def operated_by(self, account: Account) -> AgentQuerySet:
         return self.filter(operator=account)
 
+    def stopped(self) -> AgentQuerySet:
+        """Those of which `is_stopped` is true."""
+        return self.filter(Q(frozen_at__isnull=False) | Q(account__is_active=False) | Q(operator__is_active=False))
+
     def locked(self) -> AgentQuerySet:
         """Lock the agents' own rows only, and leave them to be referred to by what others insert meanwhile."""
         return self.select_for_update(of=("self",), no_key=True)
@@ -61,4 +65,4 @@ class Agent(models.Model):
     @property
     def is_stopped(self) -> bool:
         """Whether none of its tokens works, however new."""
-        return self.frozen_at is not None or not self.account.is_active
+        return self.frozen_at is not None or not self.account.is_active or not self.operator.is_active

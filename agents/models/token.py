@@ -17,11 +17,12 @@ DAYS_DEFAULT = 90
 
 
 class TokenStatus(models.TextChoices):
-    """Read off the times of a token, never stored."""
+    """Read off the times of a token and off its agent, never stored. Suspended: it works again when its agent does."""
 
     ACTIVE = "active"
     REVOKED = "revoked"
     EXPIRED = "expired"
+    SUSPENDED = "suspended"
 
 
 class AgentTokenQuerySet(models.QuerySet["AgentToken"]):
@@ -36,7 +37,7 @@ class AgentTokenQuerySet(models.QuerySet["AgentToken"]):
 
     def with_accounts(self) -> AgentTokenQuerySet:
         """All that a record shows, in one query; the digest stays where it is."""
-        return self.select_related("agent__account").defer("digest")
+        return self.select_related("agent__account", "agent__operator").defer("digest")
 
     def locked(self) -> AgentTokenQuerySet:
         return self.select_for_update(of=("self",), no_key=True)
@@ -81,4 +82,6 @@ class AgentToken(models.Model):
     def status(self) -> TokenStatus:
         if self.revoked_at is not None:
             return TokenStatus.REVOKED
-        return TokenStatus.EXPIRED if self.expires_at <= timezone.now() else TokenStatus.ACTIVE
+        if self.expires_at <= timezone.now():
+            return TokenStatus.EXPIRED
+        return TokenStatus.SUSPENDED if self.agent.is_stopped else TokenStatus.ACTIVE

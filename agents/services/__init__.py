@@ -1,6 +1,12 @@
 from agents.services.agents import freeze_agent, narrow_agent, unfreeze_agent
 from agents.services.requests import approve_request, cancel_request, reject_request, request_agent
-from agents.services.tokens import create_token, revoke_agent_tokens, revoke_token, revoke_tokens
+from agents.services.tokens import (
+    create_token,
+    require_revocable,
+    revoke_agent_tokens,
+    revoke_token,
+    revoke_tokens,
+)
 
 __all__ = [
     "approve_request",
@@ -10,6 +16,7 @@ __all__ = [
     "narrow_agent",
     "reject_request",
     "request_agent",
+    "require_revocable",
     "revoke_agent_tokens",
     "revoke_token",
     "revoke_tokens",

@@ -50,6 +50,12 @@ def revoke_token(*, token_id: UUID, by: Account, reason: str = "") -> tuple[Agen
     return token, True
 
 
+def require_revocable(*, token_id: UUID, by: Account) -> None:
+    """Raises TokenNotFound (404), as `revoke_token` does."""
+    if not AgentToken.objects.revocable_by(by).filter(pk=token_id).exists():
+        raise TokenNotFound
+
+
 @transaction.atomic
 def revoke_tokens(*, among: AgentTokenQuerySet, by: Account, reason: str) -> list[AgentToken]:
     """Revoke the active tokens of a set; those it revoked. Whoever calls it has made sure of the right to."""
@@ -72,7 +78,7 @@ def _lock_agent_of(request_id: UUID, *, requester: Account) -> Agent:
     if request.agent_id is None:
         raise RequestNotApproved(status=request.status)
     # The lock in a statement of its own, so that the count after it sees what it waited for.
-    agent = Agent.objects.locked().select_related("account").get(pk=request.agent_id)
+    agent = Agent.objects.locked().select_related("account", "operator").get(pk=request.agent_id)
     if agent.is_stopped:
         raise AgentFrozen
     return agent

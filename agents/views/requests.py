@@ -61,7 +61,8 @@ class ApproveView(ApiView):
         callers=PERSON,
         body=Approval,
         answer=RequestRecord,
-        errors=(SuperAdminRequired, RequestNotFound, RequestNotPending),
+        super_admin=True,
+        errors=(RequestNotFound, RequestNotPending),
     )
     def post(self, request: ApiRequest, id: str) -> Response:
         """Make the agent, operated by the requester (super admins).
@@ -69,7 +70,7 @@ class ApproveView(ApiView):
         `scopes` and `communityIds` may narrow what was asked for, never widen it. The request keeps what was asked;
         the agent's tokens show what holds.
         """
-        by = super_admin(request.caller)
+        by = request.caller.account
         decided = approve_request(request_id=self.path_id(RequestNotFound), by=by, **self.body(Approval))
         return Response(request_record(decided))
 
@@ -80,11 +81,12 @@ class RejectView(ApiView):
         callers=PERSON,
         body=Reason,
         answer=RequestRecord,
-        errors=(SuperAdminRequired, RequestNotFound, RequestNotPending),
+        super_admin=True,
+        errors=(RequestNotFound, RequestNotPending),
     )
     def post(self, request: ApiRequest, id: str) -> Response:
         """Refuse a pending request (super admins). Its handle is free again."""
-        by = super_admin(request.caller)
+        by = request.caller.account
         decided = reject_request(request_id=self.path_id(RequestNotFound), by=by, **self.body(Reason))
         return Response(request_record(decided))
 

@@ -4,7 +4,7 @@ from agents.errors import AgentFrozen, RequestNotApproved, RequestNotFound, Toke
 from agents.models import AgentToken
 from agents.records import new_token_record, revocation_record, token_record
 from agents.serializers import NewToken, NewTokenRecord, Reason, RevocationRecord, TokenListRecord, TokensQuery
-from agents.services import create_token, revoke_token
+from agents.services import create_token, require_revocable, revoke_token
 from agents.views.callers import PERSON, super_admin
 from config.api.cursors import envelope
 from config.api.errors import InvalidInput, SuperAdminRequired
@@ -52,6 +52,9 @@ class NewTokenView(ApiView):
 
 
 class RevokeView(ApiView):
+    def check_replay(self) -> None:
+        require_revocable(token_id=self.path_id(InvalidInput), by=self.request.caller.account)
+
     @operation(
         "revokeAgentToken",
         callers=PERSON,

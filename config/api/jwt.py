@@ -1,4 +1,4 @@
-"""The two kinds of JWT: a person's user token for pages and agents, and the sign-in tokens for embed owners.
+"""JWTs of people: a user token for pages and agents, and the access and refresh tokens of a sign-in.
 
 HS256, issuer and audience are fixed in the settings. The kinds are not interchangeable: `token_type` tells them
 apart.
@@ -6,26 +6,66 @@ apart.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Self, TypeVar
 
 from django.contrib.auth import get_user_model
 from rest_framework_simplejwt.exceptions import ExpiredTokenError, TokenError
+from rest_framework_simplejwt.settings import api_settings
 from rest_framework_simplejwt.tokens import Token, UntypedToken
 from rest_framework_simplejwt.utils import aware_utcnow, datetime_from_epoch
 
 from config.api.callers import Caller, CallerKind
-from config.api.errors import InvalidToken, NotAuthenticated, TokenExpired, UserMismatch
+from config.api.errors import InvalidToken, NotAuthenticated, TokenExpired, TokenRevoked, UserMismatch
 from config.api.ids import is_id
 
 KINDS = {"embed": CallerKind.PERSON, "access": CallerKind.SIGNED_IN}
+# The claim that names the account's `sessions_valid_from` of the moment of issue.
+SESSIONS = "sessions_valid_from"
+# As simplejwt makes them. Anything else may not even be a text that PostgreSQL takes.
+JTI = re.compile(r"[0-9a-f]{32}\Z")
 
 
-class UserToken(Token):
+class PersonToken(Token):
+    """A JWT of a person. It ends when the account's `sessions_valid_from` changes."""
+
+    @classmethod
+    def for_user(cls, user: Any) -> Self:
+        token: Self = super().for_user(user)
+        token[SESSIONS] = _sessions_of(user)
+        return token
+
+    def verify(self) -> None:
+        super().verify()
+        jti = self.payload["jti"]
+        if not isinstance(jti, str) or JTI.match(jti) is None:
+            raise TokenError("Token has an odd id")
+
+
+class UserToken(PersonToken):
     """A person's embed token."""
 
     token_type = "embed"  # noqa: S105  a claim's value, no secret
     lifetime = timedelta(hours=12)
+
+
+class AccessToken(PersonToken):
+    token_type = "access"  # noqa: S105  as above
+    lifetime = api_settings.ACCESS_TOKEN_LIFETIME
+
+
+class RefreshToken(PersonToken):
+    token_type = "refresh"  # noqa: S105  as above
+    lifetime = api_settings.REFRESH_TOKEN_LIFETIME
+
+
+class AnyToken(PersonToken, UntypedToken):
+    """A token of any kind."""
+
+
+Kind = TypeVar("Kind", bound=PersonToken)
 
 
 def expiry_of(token: Token) -> datetime:
@@ -39,32 +79,63 @@ def issue_user_token(account: Any) -> UserToken:
     return token
 
 
+def read(kind: type[Kind], raw: str) -> Kind:
+    """The token behind a text, checked but for its person; raises InvalidToken or TokenExpired (401)."""
+    try:
+        return kind(raw.encode())  # type: ignore[arg-type]
+    except ExpiredTokenError:
+        raise TokenExpired from None
+    except (TokenError, ValueError, TypeError, AttributeError, OverflowError, OSError):
+        # PyJWT and simplejwt let odd claims out as plain Python errors; to the caller each is a bad token.
+        raise InvalidToken from None
+
+
 def caller_of(raw: str, *, user_id: str | None) -> Caller:
     """The person behind a JWT. `user_id` is the X-User-Id header, which a user token needs beside it.
 
     Raises a 401, or UserMismatch (403) where the header names somebody else.
     """
-    claims = _claims(raw)
-    kind = KINDS.get(str(claims.get("token_type")))
-    subject = str(claims.get("sub"))
-    if kind is None or not is_id(subject):
+    token = read(AnyToken, raw)
+    kind = KINDS.get(str(token.get("token_type")))
+    if kind is None:
         raise InvalidToken
     if kind is CallerKind.PERSON:
-        _require_user_id(user_id, subject=subject)
-    account = get_user_model()._default_manager.filter(pk=subject, is_active=True, kind="human").first()
+        _require_user_id(user_id, subject=_subject(token))
+    return Caller(kind=kind, account=person_of(token), expires_at=expiry_of(token))
+
+
+def person_of(token: Token) -> Any:
+    """The active person whose token it is; raises InvalidToken, or TokenRevoked where it has been ended (401)."""
+    account = get_user_model()._default_manager.filter(pk=_subject(token), is_active=True, kind="human").first()
     if account is None:
         raise InvalidToken
-    return Caller(kind=kind, account=account, expires_at=datetime_from_epoch(claims["exp"]))
+    if _is_ended(token.payload, account):
+        raise TokenRevoked
+    return account
 
 
-def _claims(raw: str) -> dict[str, Any]:
-    try:
-        return dict(UntypedToken(raw.encode()).payload)  # type: ignore[arg-type]
-    except ExpiredTokenError:
-        raise TokenExpired from None
-    except (TokenError, ValueError, TypeError, AttributeError, OverflowError):
-        # PyJWT and simplejwt let odd claims out as plain Python errors; to the caller each is a bad token.
-        raise InvalidToken from None
+def _subject(token: Token) -> str:
+    subject = token.get("sub")
+    if not is_id(subject):
+        raise InvalidToken
+    return str(subject)
+
+
+def _sessions_of(account: Any) -> str | None:
+    since: datetime | None = account.sessions_valid_from
+    return None if since is None else since.isoformat()
+
+
+def _is_ended(claims: Mapping[str, Any], account: Any) -> bool:
+    """Whether the account's sessions were ended after the token was issued.
+
+    The claim tells the order without comparing clocks. A token of an earlier release does not have it; there `iat`
+    decides, which has whole seconds: one of the same second has ended.
+    """
+    if SESSIONS in claims:
+        return bool(claims[SESSIONS] != _sessions_of(account))
+    since, issued = account.sessions_valid_from, claims.get("iat")
+    return since is not None and not (isinstance(issued, int | float) and issued >= since.timestamp())
 
 
 def _require_user_id(user_id: str | None, *, subject: str) -> None:

@@ -15,7 +15,14 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from rest_framework.serializers import Serializer
 
 from config.api.callers import Caller, CallerKind
-from config.api.errors import AgentRouteNotAllowed, ApiError, Forbidden, InvalidToken, NotAuthenticated
+from config.api.errors import (
+    AgentRouteNotAllowed,
+    ApiError,
+    Forbidden,
+    InvalidToken,
+    NotAuthenticated,
+    SuperAdminRequired,
+)
 
 ScopesNeeded = Callable[[Mapping[str, Any]], frozenset[str]]
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -28,6 +35,7 @@ class Operation:
 
     `scopes` are the agent scopes it may need and, by the same names, the counters of the hourly ledger it may spend;
     `scopes_needed` tells which of them one body needs. `throttle` names a soft throttle per client address.
+    `super_admin`: of the callers, super admins alone.
     """
 
     id: str
@@ -41,6 +49,7 @@ class Operation:
     errors: tuple[type[ApiError], ...]
     headers: tuple[str, ...]
     throttle: str | None
+    super_admin: bool
     is_write: bool
     public_body: bool
     also: Mapping[Any, Any]
@@ -67,14 +76,18 @@ class Operation:
         return CallerKind.PUBLIC in self.callers and self.accepts_agents
 
     def admit(self, caller: Caller) -> None:
-        """Refuse a caller whose kind of credential this operation does not accept (401, or 403 for an agent)."""
+        """Refuse a caller whom this operation does not accept.
+
+        Where the kind of credential is the reason: 401, or 403 for an agent. Else SuperAdminRequired (403).
+        """
         if caller.kind is CallerKind.AGENT and not self.accepts_agents:
             raise AgentRouteNotAllowed
-        if CallerKind.PUBLIC in self.callers or caller.kind in self.callers:
-            return
-        if caller.kind is CallerKind.PUBLIC:
-            raise NotAuthenticated
-        raise InvalidToken(details="This kind of token is not accepted here.")
+        if CallerKind.PUBLIC not in self.callers and caller.kind not in self.callers:
+            if caller.kind is CallerKind.PUBLIC:
+                raise NotAuthenticated
+            raise InvalidToken(details="This kind of token is not accepted here.")
+        if self.super_admin and not caller.is_super_admin:
+            raise SuperAdminRequired
 
 
 def operation(
@@ -90,6 +103,7 @@ def operation(
     errors: Iterable[type[ApiError]] = (),
     headers: Iterable[str] = (),
     throttle: str | None = None,
+    super_admin: bool = False,
     public_body: bool = False,
     also: Mapping[Any, Any] | None = None,
     links: Mapping[str, Mapping[str, str]] | None = None,
@@ -120,6 +134,7 @@ def operation(
             errors=tuple(errors),
             headers=tuple(headers),
             throttle=throttle,
+            super_admin=super_admin,
             is_write=is_write,
             public_body=public_body,
             also=also or {},

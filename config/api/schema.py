@@ -26,6 +26,7 @@ from config.api.errors import (
     OverCap,
     PayloadTooLarge,
     RateLimited,
+    SuperAdminRequired,
     TemporarilyUnavailable,
     TokenExpired,
     TokenRevoked,
@@ -171,6 +172,8 @@ def possible_errors(held: Operation) -> set[type[ApiError]]:
         found.add(AgentRouteNotAllowed)
     if held.scopes:
         found |= {AgentScopeMissing, AgentRateLimited}
+    if held.super_admin:
+        found.add(SuperAdminRequired)
     if held.is_write:
         found |= {LengthRequired, PayloadTooLarge, UnsupportedMediaType}
     if held.is_write and CallerKind.PUBLIC not in held.callers:

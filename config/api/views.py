@@ -1,9 +1,10 @@
 """The base of every API view: the order of checks, and one transaction around each write.
 
-Order on a write: credential (401), operation accepts this caller (403), JSON (400/413/415), agent scope (403),
-Idempotency-Key syntax (400), the replay of an answer that was kept before the call came in, then the transaction: key
-lock (409), the replay of one that was kept meanwhile, and whatever the handler checks and writes. The answer is
-rendered inside the transaction and stored with it. Any refusal rolls all of it back, since it travels as an exception.
+Order on a write: credential (401), operation accepts this caller (403), JSON (400/413/415), agent scope (403), a right
+that depends on the body (403), Idempotency-Key syntax (400), the replay of an answer that was kept before the call came
+in, then the transaction: key lock (409), the replay of one that was kept meanwhile, and whatever the handler checks and
+writes. The answer is rendered inside the transaction and stored with it. Any refusal rolls all of it back, since it
+travels as an exception.
 """
 
 from __future__ import annotations
@@ -116,6 +117,13 @@ class ApiView(APIView):
         self._throttle()
         if self.operation.is_write:
             self.request.budget = self._budget()
+            self.check_rights()
+
+    def check_rights(self) -> None:
+        """Refuse a write for which the caller lacks a right that depends on the body. Views override it."""
+
+    def check_replay(self) -> None:
+        """Refuse a replay to a caller who has lost a right that only the handler checks. Views override it."""
 
     def handle(self) -> HttpResponse:
         response = self.handler(self.request, *self.args, **self.kwargs)
@@ -132,6 +140,12 @@ class ApiView(APIView):
     def body(self, serializer: type[Serializer[Any]]) -> dict[str, Any]:
         """The validated body, in snake_case; raises a 400 or 413."""
         return _validated(serializer, self.request.data)
+
+    @property
+    def sent(self) -> Mapping[str, Any]:
+        """The body as it was sent, unchecked; empty where it is no object."""
+        data = self.request.data
+        return data if isinstance(data, dict) else {}
 
     def query(self, serializer: type[Serializer[Any]]) -> dict[str, Any]:
         """The validated query string, in snake_case; raises a 400."""
@@ -192,6 +206,7 @@ class ApiView(APIView):
         return replay
 
     def _replayed(self, replay: Replay) -> HttpResponse:
+        self.check_replay()
         response = HttpResponse(replay.body, status=replay.status, content_type=JSON_TYPE)
         response.headers["Idempotent-Replayed"] = "true"
         if replay.location:
@@ -212,10 +227,10 @@ class ApiView(APIView):
         return KeyedWrite.of(account_id=account.pk, request=self.request._request, data=self.request.data)
 
     def _budget(self) -> Budget:
-        caller, data = self.request.caller, self.request.data
+        caller = self.request.caller
         if caller.kind is not CallerKind.AGENT or not self.operation.scopes:
             return Budget()
-        needed = sorted(self.operation.scopes_needed(data if isinstance(data, dict) else {}))
+        needed = sorted(self.operation.scopes_needed(self.sent))
         for scope in needed:
             if scope not in caller.scopes:
                 raise AgentScopeMissing(scope)

@@ -7,17 +7,21 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
+from messaging.admin.people import SUSPEND, UNSUSPEND
 from messaging.desk import DeskAdmin
 from messaging.desk.display import age
+from messaging.history import decisions_about
 from messaging.models import Account, Message
 
 POSTS_SHOWN_MAX = 10
+DECISIONS_SHOWN_MAX = 10
 
 
 @admin.register(Account)
 class AccountAdmin(DeskAdmin):
-    """Who somebody is. People and agents, to look at."""
+    """People and agents. What an agent may do is decided on a page of its own."""
 
+    decisions = (SUSPEND, UNSUSPEND)
     change_form_template = "admin/messaging/account.html"
     list_display = ["handle_shown", "name", "kind", "is_active", "is_superuser", "since"]
     list_filter = ["kind", "is_active", "is_superuser", "created_at"]
@@ -32,7 +36,7 @@ class AccountAdmin(DeskAdmin):
 
     def facts(self, request: HttpRequest, row: Account) -> dict[str, Any]:
         posts = Message.objects.filter(author=row).select_related("community").order_by("-created_at", "-pk")
-        return {"posts": posts[:POSTS_SHOWN_MAX]}
+        return {"posts": posts[:POSTS_SHOWN_MAX], "decided": decisions_about([row], latest=DECISIONS_SHOWN_MAX)}
 
     @admin.display(description="handle", ordering="handle")
     def handle_shown(self, row: Account) -> str:

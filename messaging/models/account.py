@@ -12,6 +12,7 @@ from django.db.models.functions import Replace
 from django.utils import timezone
 
 from config.api.ids import new_id
+from config.api.sql import fetch_all
 from messaging.look_alikes import DROPPED, PAIRS, READ, SEEN
 
 HANDLE_MIN = 3
@@ -68,7 +69,12 @@ class Account(AbstractBaseUser, PermissionsMixin):
     name = models.CharField(max_length=NAME_MAX, validators=[MinLengthValidator(NAME_MIN)])
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField("may open the admin", default=False)
+    # A token or admin session issued under another value has ended.
+    sessions_valid_from = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    # Django's note of a new password that is not saved yet; its stubs do not know it.
+    _password: str | None
 
     objects = AccountManager()
 
@@ -87,3 +93,19 @@ class Account(AbstractBaseUser, PermissionsMixin):
 
     def __str__(self) -> str:
         return f"@{self.handle}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """A new password ends all sessions, whichever form or command sets it. A stronger hash of the old does not."""
+        saved = kwargs.get("update_fields")
+        if self._password is not None and (saved is None or "password" in saved):
+            self.end_sessions()
+            kwargs["update_fields"] = saved and {*saved, "sessions_valid_from"}
+        super().save(*args, **kwargs)
+
+    def end_sessions(self) -> None:
+        """Once this is saved, no token or admin session issued so far works. The time is PostgreSQL's."""
+        ((self.sessions_valid_from,),) = fetch_all("SELECT clock_timestamp()")
+
+    def get_session_auth_hash(self) -> str:
+        """What an admin session must match."""
+        return f"{super().get_session_auth_hash()}:{self.sessions_valid_from}"

@@ -7,6 +7,7 @@ from uuid import UUID
 from config.api.callers import CallerKind
 from config.api.cursors import Page, envelope
 from config.api.errors import AgentCommunityNotAllowed, ContentTooLong, InvalidInput, PayloadTooLarge
+from config.api.ids import is_id
 from config.api.operations import operation
 from config.api.responses import Response
 from config.api.unit import Question
@@ -37,9 +38,14 @@ class MessagesView(ApiView):
         page = self.page("messages", query, include_top_reply=False)
         return self.read(lambda: _listed(query, page), page_subject(query["page_id"]))
 
+    def check_rights(self) -> None:
+        """A limited agent names one of its communities. What is no id at all is left to the fields."""
+        named = self.sent.get("communityId")
+        if named is None or is_id(named):
+            self.request.caller.require_community(None if named is None else UUID(named))
+
     def question(self) -> Question | None:
-        data = self.request.data
-        return place.question_of(data) if isinstance(data, dict) else None
+        return place.question_of(self.sent)
 
     @operation(
         "createMessage",

@@ -52,7 +52,13 @@ class LoginView(ApiView):
 
 
 class RefreshView(ApiView):
-    @operation("refreshSession", callers=ANYBODY, body=serializers.RefreshBody, answer=serializers.AccessRecord)
+    @operation(
+        "refreshSession",
+        callers=ANYBODY,
+        body=serializers.RefreshBody,
+        answer=serializers.AccessRecord,
+        throttle="session",
+    )
     def post(self, request: ApiRequest) -> Response:
         """A new access token for a refresh token."""
         access = sign_in.refresh_session(**self.body(serializers.RefreshBody))
@@ -60,10 +66,27 @@ class RefreshView(ApiView):
 
 
 class LogoutView(ApiView):
-    @operation("logout", callers=ANYBODY, body=serializers.RefreshBody, answer=serializers.LoggedOutRecord)
+    @operation(
+        "logout",
+        callers=ANYBODY,
+        body=serializers.RefreshBody,
+        answer=serializers.LoggedOutRecord,
+        throttle="session",
+    )
     def post(self, request: ApiRequest) -> Response:
         """End a session: its refresh token is refused from now on, its access token ends by itself in minutes."""
         sign_in.end_session(**self.body(serializers.RefreshBody))
+        return Response({"success": True})
+
+
+class LogoutAllView(ApiView):
+    @operation("logoutAll", callers=SIGNED_IN, answer=serializers.LoggedOutRecord)
+    def post(self, request: ApiRequest) -> Response:
+        """Sign out everywhere: every token and admin session issued so far ends, the calling one too.
+
+        Tokens of one's agents go on working; they are revoked one by one.
+        """
+        sign_in.end_all_sessions(account=request.caller.account)
         return Response({"success": True})
 
 

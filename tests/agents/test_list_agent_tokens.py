@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from agents.models import AgentToken
-from agents.services import create_token, narrow_agent, revoke_token
+from agents.services import create_token, freeze_agent, narrow_agent, revoke_token, unfreeze_agent
+from messaging.services.people import suspend_person
 from tests.agents.factories import ApprovedFactory, agent_with_token
 from tests.api import Api
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
@@ -44,6 +46,46 @@ def test_statuses() -> None:
     assert listed[1]["revokeReason"] == "Lost."
     assert listed[1]["revokedAt"] is not None
     assert listed[0]["revokedAt"] is listed[0]["lastUsedAt"] is None
+
+
+def test_tokens_of_a_frozen_agent_are_suspended_unless_they_ended_for_good() -> None:
+    request, boss = ApprovedFactory(), SuperAdminFactory()
+    rows = [create_token(request_id=request.pk, by=request.requester, label=name)[0] for name in "abc"]
+    revoke_token(token_id=rows[1].pk, by=request.requester)
+    AgentToken.objects.filter(pk=rows[2].pk).update(expires_at=timezone.now())
+
+    def statuses() -> list[str]:
+        listed = Api.as_person(boss).get(URL, all="1").json["tokens"]
+        return [token["status"] for token in reversed(listed)]
+
+    freeze_agent(agent=request.agent, by=boss, reason="Flood")
+    assert statuses() == ["suspended", "revoked", "expired"]
+    unfreeze_agent(agent=request.agent, by=boss)
+    assert statuses() == ["active", "revoked", "expired"]
+    suspend_person(person=request.requester, by=boss, reason="Spam")
+    assert statuses() == ["suspended", "revoked", "expired"]
+
+
+def test_the_desk_finds_suspended_tokens(client: Client) -> None:
+    working, frozen, stopped = (agent_with_token() for _ in range(3))
+    boss = SuperAdminFactory()
+    client.force_login(boss)
+    freeze_agent(agent=frozen.agent, by=boss)
+    suspend_person(person=stopped.request.requester, by=boss)
+
+    def found(state: str) -> set[str]:
+        text = client.get("/admin/agents/agenttoken/", {"state": state}).content.decode()
+        return {held.token.prefix for held in (working, frozen, stopped) if held.token.prefix in text}
+
+    assert found("active") == {working.token.prefix}
+    assert found("suspended") == {frozen.token.prefix, stopped.token.prefix}
+    agents = {
+        state: client.get("/admin/agents/agent/", {"state": state}).content.decode()
+        for state in ("working", "suspended")
+    }
+    assert working.account.handle in agents["working"]
+    assert stopped.account.handle not in agents["working"]
+    assert stopped.account.handle in agents["suspended"]
 
 
 def test_shows_what_holds_now() -> None:

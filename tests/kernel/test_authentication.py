@@ -191,7 +191,11 @@ ODD_CLAIMS: list[dict[str, Any]] = [
     *({"token_type": value} for value in (None, "", "refresh", "Embed", "embed ", 5, ["embed"], {}, True)),
     *({"iss": value} for value in (None, "", "somebody-else", 5, [], {}, ["community-messaging"])),
     *({"aud": value} for value in (None, "", "somebody-else", 5, [], {}, [5], ["somebody-else"])),
-    *({"jti": value} for value in (None,)),
+    *(
+        {"jti": value}
+        for value in (None, "", "\x00", "a\x00" * 16, "a" * 400, "\ud800" * 32, "A" * 32, 5, [], {}, True)
+    ),
+    *({"jti": value} for value in ("A" * 32, "a" * 31, "a" * 32 + "\n", ["a" * 32], 1e308, "é" * 32)),
     *({"nbf": value} for value in ("x", [], {}, 10**12, 10**30, 1e300)),
     *({"iat": value} for value in ("x", [], {}, 10**12, 1e300)),
 ]

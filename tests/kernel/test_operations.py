@@ -64,6 +64,7 @@ BEYOND = [
     Row("refreshSession", "POST", "/api/auth/refresh", {PUBLIC}),
     Row("logout", "POST", "/api/auth/logout", {PUBLIC}),
     Row("getMe", "GET", "/api/auth/me", {SIGNED_IN}),
+    Row("logoutAll", "POST", "/api/auth/logout-all", {SIGNED_IN}),
     Row("createEmbedToken", "POST", "/api/auth/embed-token", {SIGNED_IN}),
     Row("getAgentSelf", "GET", "/v1/agent/self", {AGENT}),
 ]

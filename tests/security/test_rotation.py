@@ -81,6 +81,20 @@ def test_tokens_in_use_move_to_the_new_pepper(settings: Any) -> None:
 
 
 @pytest.mark.django_db
+def test_a_token_that_was_used_a_moment_before_moves_at_its_next_use(
+    settings: Any, django_assert_num_queries: Any
+) -> None:
+    held = agent_with_token()
+    assert held.api.get("/v1/agent/self").status == 200
+    settings.TOKEN_PEPPER, settings.TOKEN_PEPPER_PREVIOUS = "p" * 60, settings.TOKEN_PEPPER
+    assert held.api.get("/v1/agent/self").status == 200
+    with django_assert_num_queries(3):  # moved once: the token, the agent, its limits, and no note
+        assert held.api.get("/v1/agent/self").status == 200
+    settings.TOKEN_PEPPER_PREVIOUS = ""
+    assert held.api.get("/v1/agent/self").status == 200
+
+
+@pytest.mark.django_db
 def test_cursors_of_before_still_lead_on(settings: Any) -> None:
     page: Any = PageFactory()
     for _ in range(3):

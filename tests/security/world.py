@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from messaging.models import Account
 from messaging.sign_in import start_session
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.api import Api
@@ -55,6 +56,7 @@ register              ok      bad  deny      deny   deny   ok      ok     ok    
 login                 ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
 refreshSession        ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
 logout                ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
+logoutAll             anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 getMe                 anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 createEmbedToken      anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 """
@@ -99,7 +101,8 @@ class World:
             "agent2": lambda: agent_with_token().api,
             "person": lambda: Api.as_person(self.agent.request.requester),
             "person2": lambda: Api.as_person(PersonFactory()),
-            "owner": lambda: Api.as_signed_in(self.owner),
+            # Read again: a token made for the row as it was before `logoutAll` would not work.
+            "owner": lambda: Api.as_signed_in(Account.objects.get(pk=self.owner.pk)),
             "owner2": lambda: Api.as_signed_in(PersonFactory()),
             "super": lambda: Api.as_person(self.boss),
             "super_jwt": lambda: Api.as_signed_in(self.boss),
@@ -151,6 +154,7 @@ class World:
             "login": Call("POST", "/api/auth/login", {"handle": self.owner.handle, "password": PASSWORD}),
             "refreshSession": Call("POST", "/api/auth/refresh", {"refreshToken": self.refresh}),
             "logout": Call("POST", "/api/auth/logout", {"refreshToken": self.refresh}),
+            "logoutAll": Call("POST", "/api/auth/logout-all"),
             "getMe": Call("GET", "/api/auth/me"),
             "createEmbedToken": Call("POST", "/api/auth/embed-token", {}),
         }

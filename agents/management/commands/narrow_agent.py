@@ -7,12 +7,12 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
 
-from agents.management.recorded import add_by_option, decider
 from agents.models import Agent, Scope
 from agents.models.agent import REASON_MAX
 from agents.services import narrow_agent
 from config.api.errors import InvalidInput
 from messaging.accounts import account_record
+from messaging.management.recorded import add_by_option, decider
 
 
 class Command(BaseCommand):

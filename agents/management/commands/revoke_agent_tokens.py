@@ -7,11 +7,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from agents.management.recorded import add_by_option, decider
 from agents.models import Agent, AgentToken
 from agents.models.agent import REASON_MAX
 from agents.services import revoke_agent_tokens, revoke_tokens
 from agents.tokens import PREFIX_LENGTH
+from messaging.management.recorded import add_by_option, decider
 from messaging.models import Account
 
 

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from config.api.errors import ApiError
+from messaging.accounts import account_record
+from messaging.desk.decisions import REASON_MAX
+from messaging.management.recorded import add_by_option, decider
+from messaging.models import Account, AccountKind
+from messaging.services.people import suspend_person, unsuspend_person
+
+
+class Command(BaseCommand):
+    help = (
+        "Suspend a person: their sessions end, signing in is refused, and the agents they operate stop, all at once. "
+        "Their posts stay. --undo lets them sign in and their agents work again. Safe to run twice."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("handle")
+        parser.add_argument("--reason", default="", help=f"needed to suspend; stored, at most {REASON_MAX} characters")
+        parser.add_argument("--undo", action="store_true", help="end the suspension")
+        add_by_option(parser)
+        parser.add_argument("--json", action="store_true", help="print {id, name, handle, kind, suspended}")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        person = _decided(options)
+        if options["json"]:
+            record = account_record(person) | {"suspended": not person.is_active}
+            self.stdout.write(json.dumps(record, default=str))
+            return
+        self.stdout.write(f"{person}: {'active' if person.is_active else 'suspended'}")
+
+
+def _decided(options: dict[str, Any]) -> Account:
+    reason, needed = options["reason"].strip(), 0 if options["undo"] else 1
+    if not needed <= len(reason) <= REASON_MAX:
+        raise CommandError(f"--reason: {needed} to {REASON_MAX} characters.")
+    person = Account.objects.filter(handle=options["handle"], kind=AccountKind.HUMAN).first()
+    if person is None:
+        raise CommandError(f"There is no person @{options['handle']}.")
+    decide = unsuspend_person if options["undo"] else suspend_person
+    try:
+        return decide(person=person, by=decider(options["by"]), reason=reason)
+    except ApiError as refusal:
+        raise CommandError(refusal.code) from None

@@ -1,0 +1,217 @@
+"""A new password, "sign out everywhere" and a suspension end what was issued before, and nothing issued after."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import jwt as pyjwt
+import pytest
+from django.contrib.auth.management.commands import changepassword
+from django.core.management import call_command
+from django.test import Client
+
+from messaging.accounts import ensure_person
+from messaging.models import Account
+from tests.agents.racing import race
+from tests.api import Answer, Api
+from tests.factories import PersonFactory, SuperAdminFactory
+from tests.kernel.test_authentication import claims, signed
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "correct horse battery"
+ANOTHER = "another long passphrase"
+
+
+@pytest.fixture(autouse=True)
+def _unthrottled(settings: Any) -> None:
+    settings.SOFT_THROTTLES = {name: (10**6, seconds) for name, (_calls, seconds) in settings.SOFT_THROTTLES.items()}
+
+
+@pytest.fixture
+def ada() -> Account:
+    return PersonFactory(handle="ada_l", password=PASSWORD)
+
+
+class Session:
+    """What one sign-in through the API hands out, with a user token made from it."""
+
+    def __init__(self, handle: str = "ada_l", password: str = PASSWORD) -> None:
+        answer = Api().post("/api/auth/login", {"handle": handle, "password": password})
+        assert answer.status == 200
+        self.refresh_token, access = answer.json["refreshToken"], answer.json["accessToken"]
+        self.signed_in = Api({"Authorization": f"Bearer {access}"})
+        user = self.signed_in.post("/api/auth/embed-token").json
+        self.person = Api({"Authorization": f"Bearer {user['token']}", "X-User-Id": user["userId"]})
+
+    def refresh(self) -> Answer:
+        return Api().post("/api/auth/refresh", {"refreshToken": self.refresh_token})
+
+    def answers(self) -> list[tuple[int, str | None]]:
+        """To the access token, the refresh token and the user token."""
+        tried = [self.signed_in.get("/api/auth/me"), self.refresh(), self.person.get("/v1/agent-tokens")]
+        return [(answer.status, answer.json.get("error")) for answer in tried]
+
+
+WORK = [(200, None)] * 3
+ENDED = [(401, "token_revoked")] * 3
+
+
+def by_create_person(person: Account) -> None:
+    call_command("create_person", person.handle, "--password", ANOTHER, stdout=io.StringIO())
+
+
+def by_djangos_command(person: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(changepassword.Command, "_get_pass", lambda *_args, **_kwargs: ANOTHER)
+    call_command("changepassword", person.handle, stdout=io.StringIO())
+
+
+def by_set_password(person: Account) -> None:
+    held = Account.objects.get(pk=person.pk)
+    held.set_password(ANOTHER)
+    held.save()
+
+
+@pytest.mark.parametrize("way", ["create_person", "changepassword", "set_password"])
+def test_a_new_password_ends_every_token(ada: Account, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, other = Session(), PersonFactory(password=PASSWORD)
+    others = Session(other.handle)
+    assert before.answers() == WORK
+    ways: dict[str, Callable[[], None]] = {
+        "create_person": lambda: by_create_person(ada),
+        "changepassword": lambda: by_djangos_command(ada, monkeypatch),
+        "set_password": lambda: by_set_password(ada),
+    }
+    ways[way]()
+    assert before.answers() == ENDED
+    assert Session(password=ANOTHER).answers() == WORK
+    assert others.answers() == WORK
+
+
+def test_the_same_password_again_ends_nothing(ada: Account) -> None:
+    before = Session()
+    ensure_person(handle="ada_l", name="Ada", password=PASSWORD, is_staff=False, is_superuser=False)
+    assert before.answers() == WORK
+
+
+def test_a_stronger_hash_of_the_same_password_ends_nothing(ada: Account, settings: Any) -> None:
+    before = Session()
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher", *settings.PASSWORD_HASHERS]
+    after = Session()
+    assert Account.objects.get().password.startswith("pbkdf2_sha256")
+    assert before.answers() == after.answers() == WORK
+
+
+def test_signing_out_everywhere_ends_every_token_the_calling_one_too(ada: Account) -> None:
+    one, other = Session(), Session()
+    answer = one.signed_in.post("/api/auth/logout-all")
+    assert (answer.status, answer.json) == (200, {"success": True})
+    assert one.answers() == other.answers() == ENDED
+    assert one.signed_in.post("/api/auth/logout-all").error == "token_revoked"
+
+
+def test_what_is_issued_right_before_ends_and_what_is_issued_right_after_works(ada: Account) -> None:
+    """All within one second, again and again: the order counts, not the clock."""
+    for _ in range(5):
+        before = Session()
+        assert before.signed_in.post("/api/auth/logout-all").status == 200
+        after = Session()
+        assert (before.answers(), after.answers()) == (ENDED, WORK)
+
+
+def test_a_token_of_an_earlier_release_is_judged_by_its_time(ada: Account) -> None:
+    Session().signed_in.post("/api/auth/logout-all")
+    changed = Account.objects.get().sessions_valid_from
+    assert changed is not None
+
+    def status(iat: Any) -> int:
+        token = signed(claims(ada, iat=iat))
+        headers = {"Authorization": f"Bearer {token}", "X-User-Id": str(ada.pk)}
+        return Api().get("/v1/agent-tokens", headers=headers).status
+
+    moments = [int(changed.timestamp()) + seconds for seconds in (-3600, 0, 1)]
+    assert [status(iat) for iat in moments] == [401, 401, 200]
+    assert [status(iat) for iat in (None, True, "9" * 10)] == [401] * 3
+
+
+def test_a_host_whose_clock_is_ahead_issues_nothing_that_outlives_a_sign_out(ada: Account) -> None:
+    before = Session()
+    later = int((datetime.now(UTC) + timedelta(seconds=8)).timestamp())
+    held = pyjwt.decode(before.refresh_token, options={"verify_signature": False}) | {"iat": later}
+    before.refresh_token = signed(held)
+    assert before.refresh().status == 200
+    before.signed_in.post("/api/auth/logout-all")
+    assert before.refresh().error == "token_revoked"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_token_of_a_race_with_signing_out_outlives_it() -> None:
+    """Refreshing while signing out: what comes out of the refresh is from before or never."""
+    PersonFactory(handle="ada_l", password=PASSWORD)
+    before = Session()
+
+    def call(index: int) -> Answer:
+        return before.signed_in.post("/api/auth/logout-all") if index == 3 else before.refresh()
+
+    answers = race(8, call)
+    refreshed = [answer.json["accessToken"] for answer in answers if "accessToken" in answer.json]
+    tried = [Api({"Authorization": f"Bearer {token}"}).get("/api/auth/me").error for token in refreshed]
+    assert set(tried) <= {"token_revoked"}
+    assert before.answers() == ENDED
+
+
+def test_an_access_token_ends_with_its_refresh_token(ada: Account) -> None:
+    refresh = pyjwt.decode(Session().refresh_token, options={"verify_signature": False})
+    ends = int((datetime.now(UTC) + timedelta(minutes=2)).timestamp())
+    answer = Api().post("/api/auth/refresh", {"refreshToken": signed(refresh | {"exp": ends})})
+    assert datetime.fromisoformat(answer.json["expiresAt"]).timestamp() == ends
+
+
+def test_admin_sessions_end_too() -> None:
+    boss = SuperAdminFactory(password=PASSWORD)
+    clients = [Client(), Client()]
+    for client in clients:
+        client.post("/admin/login/", {"username": boss.handle, "password": PASSWORD})
+        assert client.get("/admin/").status_code == 200
+    Session(boss.handle).signed_in.post("/api/auth/logout-all")
+    assert [client.get("/admin/").status_code for client in clients] == [302, 302]
+    clients[0].post("/admin/login/", {"username": boss.handle, "password": PASSWORD})
+    assert clients[0].get("/admin/").status_code == 200
+    by_set_password(boss)
+    assert clients[0].get("/admin/").status_code == 302
+
+
+def test_the_check_costs_no_query(ada: Account, django_assert_num_queries: Any) -> None:
+    session = Session()
+    with django_assert_num_queries(1):
+        assert session.signed_in.get("/api/auth/me").status == 200
+
+
+@pytest.mark.parametrize("seconds", [-9, 9])
+def test_clocks_of_hosts_may_differ_by_ten_seconds(ada: Account, seconds: int) -> None:
+    now = datetime.now(UTC)
+    issued, ends = (now + timedelta(seconds=9), now + timedelta(hours=1)) if seconds > 0 else (now, now)
+    ends += timedelta(seconds=min(seconds, 0))
+    token = signed(claims(ada, iat=int(issued.timestamp()), exp=int(ends.timestamp()) + 1))
+    headers = {"Authorization": f"Bearer {token}", "X-User-Id": str(ada.pk)}
+    assert Api().get("/v1/agent-tokens", headers=headers).status == 200
+
+
+def test_more_than_ten_seconds_are_refused(ada: Account) -> None:
+    now = int(datetime.now(UTC).timestamp())
+    for change in ({"iat": now + 60}, {"exp": now - 60}):
+        headers = {"Authorization": f"Bearer {signed(claims(ada, **change))}", "X-User-Id": str(ada.pk)}
+        assert Api().get("/v1/agent-tokens", headers=headers).status == 401
+
+
+def test_renewing_has_a_rate_of_its_own(ada: Account, settings: Any) -> None:
+    session = Session()
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"session": (3, 60)}
+    tried = [session.refresh().status for _ in range(2)]
+    tried += [Api().post("/api/auth/logout", {"refreshToken": "x"}).status for _ in range(2)]
+    assert tried == [200, 200, 401, 429]
+    assert session.refresh().error == "rate_limited"
+    elsewhere = Api().post("/api/auth/refresh", {"refreshToken": session.refresh_token}, address="10.0.0.9")
+    assert elsewhere.status == 200

@@ -1,0 +1,191 @@
+"""A suspended person is out at once, with the agents they operate; undone, both may come back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.test import Client
+
+from agents.services import freeze_agent
+from messaging.errors import LastSuperAdmin, OwnAccount
+from messaging.models import Account
+from messaging.services.people import suspend_person, unsuspend_person
+from tests.agents.factories import TokenHolder, agent_with_token
+from tests.agents.racing import race
+from tests.api import Api
+from tests.commands.running import refused, run, run_json
+from tests.desk.pages import decide, page
+from tests.factories import AgentAccountFactory, PersonFactory, SuperAdminFactory
+from tests.messaging.test_sessions import Session
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "correct horse battery"
+REFUSED = [(401, "invalid_token")] * 3
+
+
+@pytest.fixture
+def boss() -> Account:
+    return SuperAdminFactory(password=PASSWORD)
+
+
+@pytest.fixture
+def ada() -> Account:
+    return PersonFactory(handle="ada_l", password=PASSWORD)
+
+
+@pytest.fixture
+def helper(ada: Account) -> TokenHolder:
+    return agent_with_token(requester=ada)
+
+
+def login(handle: str) -> tuple[int, str | None]:
+    answer = Api().post("/api/auth/login", {"handle": handle, "password": PASSWORD})
+    return answer.status, answer.json.get("error")
+
+
+def works(agent: TokenHolder) -> tuple[int, str | None]:
+    answer = agent.api.get("/v1/agent/self")
+    return answer.status, answer.json.get("error")
+
+
+def test_a_suspended_person_is_out_and_so_are_their_agents(ada: Account, boss: Account, helper: TokenHolder) -> None:
+    session, other = Session(), agent_with_token()
+    suspend_person(person=ada, by=boss, reason="Spam")
+    assert session.answers() == REFUSED
+    assert login("ada_l") == (401, "invalid_credentials")
+    assert works(helper) == (401, "token_revoked")
+    body = {"messageId": "0199f000-0000-7000-8000-000000000000", "emoji": "👍"}
+    assert helper.api.post("/v1/reactions", body).error == "token_revoked"
+    assert works(other) == (200, None)
+
+
+def test_undone_the_agents_work_and_the_person_signs_in_anew(ada: Account, boss: Account, helper: TokenHolder) -> None:
+    session = Session()
+    suspend_person(person=ada, by=boss, reason="Spam")
+    unsuspend_person(person=ada, by=boss)
+    assert works(helper) == (200, None)
+    assert session.answers() == [(401, "token_revoked")] * 3, "what may have been stolen does not come back"
+    assert Session().answers() == [(200, None)] * 3
+
+
+def test_an_account_that_is_not_active_has_no_working_agent(ada: Account, helper: TokenHolder) -> None:
+    Account.objects.filter(pk=ada.pk).update(is_active=False)
+    assert works(helper) == (401, "token_revoked")
+
+
+def test_a_frozen_agent_stays_frozen(ada: Account, boss: Account, helper: TokenHolder) -> None:
+    freeze_agent(agent=helper.agent, by=boss, reason="Flood")
+    suspend_person(person=ada, by=boss)
+    unsuspend_person(person=ada, by=boss)
+    assert works(helper) == (401, "token_revoked")
+
+
+def test_a_suspended_super_admin_is_out_of_the_admin(boss: Account) -> None:
+    other, client = SuperAdminFactory(password=PASSWORD), Client()
+    client.post("/admin/login/", {"username": other.handle, "password": PASSWORD})
+    assert client.get("/admin/").status_code == 200
+    suspend_person(person=other, by=boss)
+    assert client.get("/admin/").status_code == 302
+    unsuspend_person(person=other, by=boss)
+    assert client.get("/admin/").status_code == 302, "the session is over"
+
+
+def test_nobody_suspends_themselves(boss: Account) -> None:
+    SuperAdminFactory()
+    with pytest.raises(OwnAccount):
+        suspend_person(person=boss, by=boss)
+    assert Account.objects.get(pk=boss.pk).is_active
+
+
+def test_the_last_active_super_admin_stays(boss: Account, ada: Account) -> None:
+    inactive = SuperAdminFactory()
+    suspend_person(person=inactive, by=boss)
+    with pytest.raises(LastSuperAdmin):
+        suspend_person(person=boss, by=ada)
+    assert Account.objects.get(pk=boss.pk).is_active
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_super_admins_who_suspend_each_other_at_once_one_stays() -> None:
+    held = [SuperAdminFactory() for _ in range(4)]
+
+    def suspend(index: int) -> None:
+        try:
+            suspend_person(person=held[index], by=held[index - 1])
+        except LastSuperAdmin:
+            return
+
+    race(4, suspend)
+    assert Account.objects.filter(is_superuser=True, is_active=True).count() == 1
+
+
+def test_every_decision_is_in_the_history_once(ada: Account, boss: Account) -> None:
+    for _ in range(2):
+        suspend_person(person=ada, by=boss, reason="Spam")
+    for _ in range(2):
+        unsuspend_person(person=ada, by=boss)
+    told = LogEntry.objects.order_by("pk").values_list("user", "object_id", "change_message")
+    assert list(told) == [(boss.pk, str(ada.pk), "Suspended: Spam"), (boss.pk, str(ada.pk), "Unsuspended.")]
+
+
+class TestTheDesk:
+    @pytest.fixture
+    def desk(self, boss: Account) -> Client:
+        client = Client()
+        client.force_login(boss)
+        return client
+
+    def test_suspends_with_a_reason_and_takes_it_back(self, desk: Client, ada: Account, helper: TokenHolder) -> None:
+        assert "This field is required" in decide(desk, ada, "suspend", reason=" ")
+        assert "suspended" in decide(desk, ada, "suspend", reason="Spam")
+        assert works(helper) == (401, "token_revoked")
+        text = desk.get(page(ada)).content.decode()
+        assert "Suspended: Spam" in text
+        assert page(ada, "suspend") not in text
+        decide(desk, ada, "unsuspend")
+        assert works(helper) == (200, None)
+
+    def test_asks_by_get_and_changes_nothing(self, desk: Client, ada: Account) -> None:
+        for decision in ("suspend", "unsuspend"):
+            assert desk.get(page(ada, decision)).status_code == 200
+        assert Account.objects.get(pk=ada.pk).is_active
+
+    def test_tells_why_oneself_stays(self, desk: Client, boss: Account) -> None:
+        assert "own account" in decide(desk, boss, "suspend", reason="Oops")
+        assert desk.get("/admin/").status_code == 200
+
+    def test_does_not_offer_it_for_agents(self, desk: Client, helper: TokenHolder) -> None:
+        text = desk.get(page(helper.account)).content.decode()
+        assert page(helper.account, "suspend") not in text
+        assert "Nothing was changed" in decide(desk, helper.account, "suspend", reason="No")
+        assert works(helper) == (200, None)
+
+    def test_shows_why_an_agent_stands_still(self, desk: Client, ada: Account, boss: Account, helper: Any) -> None:
+        suspend_person(person=ada, by=boss, reason="Spam")
+        assert "operator suspended" in desk.get(page(helper.agent)).content.decode()
+
+
+class TestTheCommand:
+    def test_suspends_and_undoes(self, ada: Account, boss: Account, helper: TokenHolder) -> None:
+        for _ in range(2):
+            told = run_json("suspend_person", "ada_l", "--reason", "Spam", "--json")
+            assert told == {"id": str(ada.pk), "name": ada.name, "handle": "ada_l", "kind": "human", "suspended": True}
+        assert works(helper) == (401, "token_revoked")
+        for _ in range(2):
+            assert "ada_l" in run("suspend_person", "ada_l", "--undo", "--by", boss.handle)
+        assert works(helper) == (200, None)
+        about = LogEntry.objects.filter(object_id=str(ada.pk)).order_by("pk")
+        told = list(about.values_list("user__handle", "change_message"))
+        assert told == [("command-line", "Suspended: Spam"), (boss.handle, "Unsuspended.")]
+
+    def test_refuses_what_makes_no_sense(self, boss: Account, ada: Account) -> None:
+        agent = AgentAccountFactory()
+        assert "no person" in refused("suspend_person", "nobody_here", "--reason", "x")
+        assert "no person" in refused("suspend_person", agent.handle, "--reason", "x")
+        assert "--reason" in refused("suspend_person", "ada_l")
+        assert "--reason" in refused("suspend_person", "ada_l", "--reason", "x" * 501)
+        assert "last_super_admin" in refused("suspend_person", boss.handle, "--reason", "x")
+        assert "own_account" in refused("suspend_person", boss.handle, "--reason", "x", "--by", boss.handle)
+        assert Account.objects.filter(is_active=True).count() == 3

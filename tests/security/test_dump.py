@@ -1,0 +1,141 @@
+"""A copy of the database opens nothing: no credential that is alive is in it, in any form."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from rest_framework_simplejwt.token_blacklist.models import BlacklistedToken, OutstandingToken
+from rest_framework_simplejwt.tokens import RefreshToken as RefreshTokenOfBefore
+
+from config.postgres_programs import binaries
+from tests.agents.factories import ApprovedFactory
+from tests.api import Answer, Api
+from tests.commands.running import run_json
+from tests.factories import PersonFactory, SuperAdminFactory
+
+PASSWORD = "correct horse battery"
+KEY = "a key that nobody else may know"
+
+
+def dump() -> str:
+    """All of the test's database, as `pg_dump` writes it."""
+    held = connection.get_connection_params()
+    options = ["--host", held["host"], "--port", str(held.get("port") or 5432), "--username", held["user"]]
+    done = subprocess.run(
+        [binaries() / "pg_dump", *options, held["dbname"]], capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def forms_of(secret: str) -> list[str]:
+    """As it is, and as a column of bytes shows it."""
+    return [secret, secret.encode().hex()]
+
+
+def credentials() -> dict[str, str]:
+    """One of every kind, each made by a call and tried by another."""
+    boss = SuperAdminFactory(password=PASSWORD)
+    session = Api().post("/api/auth/login", {"handle": boss.handle, "password": PASSWORD}).json
+    signed_in = Api({"Authorization": f"Bearer {session['accessToken']}"})
+    user = signed_in.post("/api/auth/embed-token", key=KEY).json
+    person = Api({"Authorization": f"Bearer {user['token']}", "X-User-Id": user["userId"]})
+    approved = ApprovedFactory(requester=boss)
+    agent = person.post(f"/v1/agent-tokens/requests/{approved.pk}/token", {}, key=KEY).json["token"]
+    desk = Client(enforce_csrf_checks=True)
+    desk.get("/admin/login/")
+    form = {"username": boss.handle, "password": PASSWORD, "csrfmiddlewaretoken": desk.cookies["csrftoken"].value}
+    desk.post("/admin/login/", form)
+    assert Api().post("/api/auth/refresh", {"refreshToken": session["refreshToken"]}).status == 200
+    assert Api.as_agent(agent).get("/v1/agent/self").status == 200
+    assert person.get("/v1/agent-tokens").status == 200
+    assert desk.get("/admin/").status_code == 200
+    return {
+        "access token": session["accessToken"],
+        "refresh token": session["refreshToken"],
+        "user token": user["token"],
+        "agent token": agent,
+        "admin session": desk.cookies["sessionid"].value,
+        "CSRF token": desk.cookies["csrftoken"].value,
+        "Idempotency-Key": KEY,
+        "password": PASSWORD,
+    }
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_live_credential_is_in_a_dump() -> None:
+    made = credentials()
+    ended = Api().post("/api/auth/login", {"handle": PersonFactory(password=PASSWORD).handle, "password": PASSWORD})
+    assert Api().post("/api/auth/logout", {"refreshToken": ended.json["refreshToken"]}).status == 200
+    found = dump()
+    assert "COPY public.messaging_account" in found
+    assert "COPY public.django_session" in found
+    assert [kind for kind, secret in made.items() for form in forms_of(secret) if form in found] == []
+
+
+@pytest.mark.django_db
+def test_a_sign_in_stores_nothing() -> None:
+    Api().post("/api/auth/login", {"handle": PersonFactory(password=PASSWORD).handle, "password": PASSWORD})
+    assert not OutstandingToken.objects.exists()
+
+
+def logout(token: str) -> Answer:
+    return Api().post("/api/auth/logout", {"refreshToken": token})
+
+
+@pytest.mark.django_db
+def test_tokens_that_an_earlier_release_stored_in_clear_are_blanked_hourly() -> None:
+    """Also those that it writes while both releases serve; its tokens work on, and can be logged out."""
+    person = PersonFactory()
+    tokens = [str(RefreshTokenOfBefore.for_user(person)) for _ in range(3)]
+    logout(tokens[0])
+    assert run_json("prune", "--dry-run", "--json")["sign-in tokens in clear"] == 3
+    assert set(OutstandingToken.objects.values_list("token", flat=True)) == set(tokens)
+    assert run_json("prune", "--json")["sign-in tokens in clear"] == 3
+    assert set(OutstandingToken.objects.values_list("token", flat=True)) == {""}
+    assert [logout(token).status for token in tokens[:2]] == [200, 200]
+    tried = [Api().post("/api/auth/refresh", {"refreshToken": token}) for token in tokens]
+    assert [answer.json.get("error") for answer in tried] == ["token_revoked", "token_revoked", None]
+    assert BlacklistedToken.objects.count() == 2
+    assert run_json("prune", "--json")["sign-in tokens in clear"] == 0
+
+
+@pytest.mark.django_db
+def test_a_stolen_row_of_the_sessions_is_no_cookie(settings: Any) -> None:
+    desk = Client()
+    desk.force_login(SuperAdminFactory())
+    (row,) = Session.objects.all()
+    thief = Client()
+    thief.cookies[settings.SESSION_COOKIE_NAME] = row.session_key
+    assert (desk.get("/admin/").status_code, thief.get("/admin/").status_code) == (200, 302)
+    desk.post("/admin/logout/")
+    assert not Session.objects.filter(session_key=row.session_key).exists()
+    assert desk.get("/admin/").status_code == 302
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("cookie", ["", "x", "x" * 32, "x" * 5000, "\\000" * 12, "é" * 20])
+def test_odd_session_cookies_open_nothing(settings: Any, cookie: str) -> None:
+    thief = Client()
+    thief.cookies[settings.SESSION_COOKIE_NAME] = cookie
+    assert thief.get("/admin/").status_code == 302
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_upgrade_removes_what_an_earlier_release_stored() -> None:
+    call_command("migrate", "messaging", "0003", verbosity=0)
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO token_blacklist_outstandingtoken (jti, token, expires_at) VALUES ('j', 'raw', now())"
+            )
+            cursor.execute("INSERT INTO django_session VALUES ('raw', '', now() + interval '1 day')")
+    finally:
+        call_command("migrate", "messaging", verbosity=0)
+    assert OutstandingToken.objects.get().token == ""
+    assert not Session.objects.exists()
