@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from config.api.ids import new_id
 from messaging.smart_tags import is_known
-from messaging.word_lists import InvalidWord, compile_words
+from messaging.word_lists import InvalidWord, check_words
 
 NAME_MAX = 120
 SLUG_MAX = 60
@@ -26,7 +26,7 @@ class PreModeration(models.TextChoices):
 
 def validate_words(words: list[str]) -> None:
     try:
-        compile_words(tuple(words))
+        check_words(words)
     except InvalidWord as failure:
         raise ValidationError(str(failure)) from None
 
