@@ -9,8 +9,8 @@ What an owner writes in a list, and what it then matches:
 - Signs that stand in for letters are taken as they are: `a$$` matches `a$$` and not the article `a`, `C++` not the
   letter. Punctuation around an entry is dropped.
 
-Word characters are those of `\w` and the combining marks of a script. Underscores belong to a word inside it only: `bad`
-matches `_bad_` and `*bad*`, not the identifier `bad_word`, which is one word and matched by `bad_word` or `bad_*`.
+Word characters are those of `\w` and the combining marks of a script. Underscores belong to a word inside it only:
+`bad` matches `_bad_` and `*bad*`, not the identifier `bad_word`, which is one word, matched by `bad_word` or `bad_*`.
 
 A text in a script that is written without spaces (Chinese, Japanese, Thai, ...) is one word from one space or
 punctuation mark to the next: there an entry matches where it stands alone, and an entry with `*` also where such a

@@ -53,7 +53,7 @@ class Phrases:
     """A compiled list: one key for each entry, whatever its number of words.
 
     `ends` holds the words of an entry, joined by spaces, `*` after a prefix. What to look up from a word of the text:
-    the word itself, its beginnings of the lengths in `prefixes`, and longer entries by the `shapes` of their first word.
+    the word, its beginnings of the lengths in `prefixes`, and longer entries by the `shapes` of their first word.
     """
 
     ends: dict[str, Ends] = field(default_factory=dict)
