@@ -14,6 +14,7 @@ from embeds.domains import ENTRY_MAX, InvalidDomain, normalize_entry
 from embeds.models import EmbedStatus, PageRuleType, TriggerPosition, TriggerSize, TriggerType
 from embeds.models import embed as caps
 from messaging.page_ids import URL_MAX
+from messaging.serializers import Name
 from messaging.word_lists import InvalidWord, check_words
 from messaging.word_lists.entries import parse_entry
 
@@ -95,7 +96,7 @@ class TriggerConfigBody(BodySerializer):
 
 
 class NewEmbed(BodySerializer):
-    name = Text(trim=True, max_length=caps.NAME_MAX)
+    name = Name(max_length=caps.NAME_MAX)
     communityId = Id(source="community_id")
     description = Text(max_length=caps.DESCRIPTION_MAX, allow_blank=True, required=False)
     domainWhitelist = DomainList(source="domain_whitelist", required=False, help_text="Empty: any domain.")

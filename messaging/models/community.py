@@ -7,6 +7,7 @@ from django.db import models
 from django.utils import timezone
 
 from config.api.ids import new_id
+from messaging.names import Named
 from messaging.smart_tags import is_known
 from messaging.word_lists import InvalidWord, check_words
 
@@ -37,7 +38,7 @@ def validate_tag_types(types: list[str]) -> None:
         raise ValidationError(f"Unknown smart tag type: {', '.join(unknown)}")
 
 
-class Community(models.Model):
+class Community(Named):
     """Whom posts belong to, and the rules and blocked words that hold for them."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
