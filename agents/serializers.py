@@ -12,7 +12,7 @@ from agents.models.request import PURPOSE_MAX, PURPOSE_MIN, WEBSITE_MAX
 from agents.models.token import DAYS_DEFAULT, DAYS_MAX, LABEL_MAX
 from config.api.fields import BodySerializer, Choice, Id, Integer, ListOf, ListQuery, Text
 from messaging.models.account import HANDLE, NAME_MAX, NAME_MIN
-from messaging.serializers import AccountRecord, WebUrl
+from messaging.serializers import AccountRecord, Name, WebUrl
 
 
 def _scopes(**kwargs: Any) -> ListOf:
@@ -24,7 +24,7 @@ def _communities(help_text: str) -> ListOf:
 
 
 class NewRequest(BodySerializer):
-    agentName = Text(source="agent_name", trim=True, min_length=NAME_MIN, max_length=NAME_MAX)
+    agentName = Name(source="agent_name", min_length=NAME_MIN, max_length=NAME_MAX)
     agentHandle = Text(source="agent_handle", pattern=HANDLE)
     purpose = Text(trim=True, min_length=PURPOSE_MIN, max_length=PURPOSE_MAX)
     website = WebUrl(max_length=WEBSITE_MAX, required=False, allow_null=True)
@@ -42,7 +42,7 @@ class Approval(Reason):
 
 
 class NewToken(BodySerializer):
-    label = Text(max_length=LABEL_MAX, required=False, allow_blank=True)  # type: ignore[assignment]  # Field has a `label`
+    label = Name(max_length=LABEL_MAX, required=False, allow_blank=True)  # type: ignore[assignment]  # Field has a `label`
     expiresInDays = Integer(source="expires_in_days", min_value=1, max_value=DAYS_MAX, default=DAYS_DEFAULT)
 
 

@@ -14,7 +14,8 @@ from embeds.domains import ENTRY_MAX, InvalidDomain, normalize_entry
 from embeds.models import EmbedStatus, PageRuleType, TriggerPosition, TriggerSize, TriggerType
 from embeds.models import embed as caps
 from messaging.page_ids import URL_MAX
-from messaging.word_lists import InvalidWord
+from messaging.serializers import Name
+from messaging.word_lists import InvalidWord, check_words
 from messaging.word_lists.entries import parse_entry
 
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
@@ -57,6 +58,21 @@ class BlockedWord(Text):
         return word
 
 
+class BlockedWords(ListOf):
+    default_error_messages = {"words": "{why}"}
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(child=BlockedWord(max_length=caps.WORD_MAX), max_length=caps.WORDS_MAX, **kwargs)
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        words = super().to_internal_value(data)
+        try:
+            check_words(words)
+        except InvalidWord as failure:
+            self.fail("words", why=str(failure))
+        return words
+
+
 class PageRulesBody(BodySerializer):
     type = Choice(choices=PageRuleType.choices)
     patterns = ListOf(
@@ -80,20 +96,14 @@ class TriggerConfigBody(BodySerializer):
 
 
 class NewEmbed(BodySerializer):
-    name = Text(trim=True, max_length=caps.NAME_MAX)
+    name = Name(max_length=caps.NAME_MAX)
     communityId = Id(source="community_id")
     description = Text(max_length=caps.DESCRIPTION_MAX, allow_blank=True, required=False)
     domainWhitelist = DomainList(source="domain_whitelist", required=False, help_text="Empty: any domain.")
     pageRules = PageRulesBody(source="page_rules", required=False)
     triggerConfig = TriggerConfigBody(source="trigger_config", required=False)
     status = Choice(choices=EmbedStatus.choices, required=False, help_text="An owner chooses `active` or `paused`.")
-    blockedWords = ListOf(
-        source="blocked_words",
-        child=BlockedWord(max_length=caps.WORD_MAX),
-        max_length=caps.WORDS_MAX,
-        required=False,
-        help_text="Apply beside the community's own.",
-    )
+    blockedWords = BlockedWords(source="blocked_words", required=False, help_text="Apply beside the community's own.")
 
 
 class EmbedChanges(NewEmbed):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from django.contrib.auth.hashers import make_password
@@ -81,7 +82,7 @@ def ensure_person(
     person.name = person.name if name is None else name
     person.is_staff |= is_staff
     person.is_superuser |= is_superuser
-    _check_fields(person)
+    _check_fields(person, but=() if name is not None else ("name",))
     person.save()
     # The same password again would end the person's sessions: `make run` says it at each start.
     if password is not None and not person.check_password(password):
@@ -121,9 +122,9 @@ def account_record(account: Account) -> dict[str, Any]:
     return {"id": account.pk, "name": account.name, "handle": account.handle, "kind": account.kind}
 
 
-def _check_fields(account: Account) -> None:
+def _check_fields(account: Account, *, but: Collection[str] = ()) -> None:
     try:
-        account.clean_fields(exclude=["password"])
+        account.clean_fields(exclude={"password", *but})
     except ValidationError as failure:
         raise InvalidInput(field=next(iter(failure.message_dict)), details=failure.message_dict) from None
 

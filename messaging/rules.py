@@ -17,6 +17,7 @@ from django.utils.module_loading import import_string
 
 from messaging.errors import ContentBlocked
 from messaging.models import Community
+from messaging.smart_tags import is_open
 from messaging.word_lists import compile_words
 
 
@@ -50,7 +51,8 @@ class Draft:
         """Every string a reader may see, for word lists."""
         yield self.content
         yield self.anchor_text or ""
-        yield from _strings(self.payload)
+        yield from _strings(self.payload, with_names=is_open(self.tag_type))
+        yield from _strings(self.attachments)
 
 
 class ContentRule(Protocol):
@@ -84,12 +86,14 @@ def refuse_blocked(draft: Draft, words: list[str]) -> None:
         raise ContentBlocked
 
 
-def _strings(value: Any) -> Iterator[str]:
+def _strings(value: Any, *, with_names: bool = False) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
+        if with_names:
+            yield from value
         for inner in value.values():
-            yield from _strings(inner)
+            yield from _strings(inner, with_names=with_names)
     elif isinstance(value, list):
         for inner in value:
-            yield from _strings(inner)
+            yield from _strings(inner, with_names=with_names)

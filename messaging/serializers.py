@@ -34,6 +34,7 @@ from messaging.models.message import (
     PAYLOAD_MAX,
     SOURCE_APP_MAX,
 )
+from messaging.names import validate_edges, validate_name
 from messaging.smart_tags import RATIONALE_MAX
 
 CONTEXT_ANCHOR_MAX = 65_536
@@ -60,6 +61,21 @@ class WebUrl(Text):
         if parsed.username or parsed.password or " " in text or not text.isprintable():
             self.fail("url")
         return text
+
+
+class Name(Text):
+    """What is shown as a name of somebody or something: trimmed, and of characters that have their place in one."""
+
+    def __init__(self, *, max_length: int, **kwargs: Any) -> None:
+        super().__init__(trim=True, max_length=max_length, **kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        name = super().to_internal_value(data)
+        # Only what the field's own length lets through is worth the look.
+        if len(name) <= (self.max_length or 0):
+            validate_name(name)
+            validate_edges(data, name)
+        return name
 
 
 class AttachmentBody(BodySerializer):
@@ -200,7 +216,7 @@ class LoginBody(BodySerializer):
 
 class RegisterBody(BodySerializer):
     handle = Text(pattern=HANDLE, min_length=HANDLE_MIN, max_length=HANDLE_MAX)
-    name = Text(trim=True, min_length=NAME_MIN, max_length=NAME_MAX)
+    name = Name(min_length=NAME_MIN, max_length=NAME_MAX)
     password = Text(max_length=PASSWORD_MAX)
 
 

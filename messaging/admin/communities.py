@@ -5,7 +5,6 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import Model
-from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
@@ -41,7 +40,7 @@ class CommunityAdmin(DeskAdmin):
             {"fields": ["agents_may_post", "people_may_post", "read_only", "pre_moderation", "allowed_tag_types"]},
         ),
         ("Blocked words", {"fields": ["blocked_words"]}),
-        (None, {"fields": ["reason"]}),
+        (None, {"fields": ["reason", "opened"]}),
     ]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -55,13 +54,17 @@ class CommunityAdmin(DeskAdmin):
         return [path("<uuid:pk>/try-words/", trying, name=self.url_name("try_words")), *super().get_urls()]
 
     def construct_change_message(  # type: ignore[override]  # Django takes a text as well
-        self, request: HttpRequest, form: Form, formsets: Any, add: bool = False
+        self, request: HttpRequest, form: CommunityForm, formsets: Any, add: bool = False
     ) -> str:
         """In the words of every other entry: what was done, and why."""
-        names = [name.replace("_", " ") for name in form.changed_data if name != "reason"]
+        names = [name.replace("_", " ") for name in form.changed_columns]
         done = "Added" if add else f"Changed {', '.join(names) or 'nothing'}"
         reason = form.cleaned_data["reason"]
         return f"{done}: {reason}" if reason else f"{done}."
+
+    def save_model(self, request: HttpRequest, obj: Community, form: CommunityForm, change: bool) -> None:
+        """Only what was changed: the rest may be newer than the form."""
+        obj.save(update_fields=[*form.changed_columns, "updated_at"] if change else None)
 
     def facts(self, request: HttpRequest, row: Community) -> dict[str, Any]:
         return {"text_max": CONTENT_MAX}

@@ -14,6 +14,7 @@ from django.utils import timezone
 from config.api.ids import new_id
 from config.api.sql import fetch_all
 from messaging.look_alikes import DROPPED, PAIRS, READ, SEEN
+from messaging.names import Named
 
 HANDLE_MIN = 3
 HANDLE_MAX = 30
@@ -60,7 +61,7 @@ class AccountManager(BaseUserManager["Account"]):
         )
 
 
-class Account(AbstractBaseUser, PermissionsMixin):
+class Account(Named, AbstractBaseUser, PermissionsMixin):
     """A person or an agent. An agent has no password; its tokens act for it."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)

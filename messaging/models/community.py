@@ -7,8 +7,9 @@ from django.db import models
 from django.utils import timezone
 
 from config.api.ids import new_id
+from messaging.names import Named
 from messaging.smart_tags import is_known
-from messaging.word_lists import InvalidWord, compile_words
+from messaging.word_lists import InvalidWord, check_words
 
 NAME_MAX = 120
 SLUG_MAX = 60
@@ -26,7 +27,7 @@ class PreModeration(models.TextChoices):
 
 def validate_words(words: list[str]) -> None:
     try:
-        compile_words(tuple(words))
+        check_words(words)
     except InvalidWord as failure:
         raise ValidationError(str(failure)) from None
 
@@ -37,7 +38,7 @@ def validate_tag_types(types: list[str]) -> None:
         raise ValidationError(f"Unknown smart tag type: {', '.join(unknown)}")
 
 
-class Community(models.Model):
+class Community(Named):
     """Whom posts belong to, and the rules and blocked words that hold for them."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -42,18 +42,37 @@ def ensure_community(
 ) -> Community:
     """The community with this slug, made or changed; raises ValidationError on a bad rule, word or name."""
     slug = slug or slug_of(name)
-    community = Community.objects.select_for_update().filter(slug=slug).first() or Community(slug=slug)
-    community.name = name
-    if blocked_words is not None:
-        community.blocked_words = blocked_words
-    for rule, value in rules.items():
-        if rule not in RULES:
-            raise ValidationError(f"Unknown rule {rule!r}; there are {', '.join(RULES)}.")
-        column, read = RULES[rule]
-        setattr(community, column, read(value))
-    community.full_clean()
-    community.save()
+    words = {} if blocked_words is None else {"blocked_words": blocked_words}
+    given = {"name": name} | words | _columns(rules)
+    community = Community.objects.select_for_update().filter(slug=slug).first()
+    if community is None:
+        community = Community(slug=slug, **given)
+        check_community(community, changed=[field.name for field in Community._meta.fields])
+        community.save(force_insert=True)
+    else:
+        change_community(community, given)
     return community
+
+
+def change_community(community: Community, given: Mapping[str, Any]) -> None:
+    """Set the columns `given` on a row that the caller has locked. Values that are not changed are not checked."""
+    changes = {column: value for column, value in given.items() if getattr(community, column) != value}
+    for column, value in changes.items():
+        setattr(community, column, value)
+    check_community(community, changed=changes)
+    community.save(update_fields=[*changes, "updated_at"])
+
+
+def check_community(community: Community, *, changed: Collection[str]) -> None:
+    """Raises ValidationError. What was saved under rules of an earlier release stays."""
+    community.full_clean(exclude={field.name for field in Community._meta.fields} - set(changed))
+
+
+def _columns(rules: Mapping[str, str]) -> dict[str, Any]:
+    unknown = [rule for rule in rules if rule not in RULES]
+    if unknown:
+        raise ValidationError(f"Unknown rule {unknown[0]!r}; there are {', '.join(RULES)}.")
+    return {column: read(rules[rule]) for rule, (column, read) in RULES.items() if rule in rules}
 
 
 def slug_of(name: str) -> str:

@@ -11,7 +11,7 @@ Formats (`date`, `uri`, ...) are asserted, not merely noted. The cap of `rationa
 that clients see it; callers answer 413 for it, and so compare with `RATIONALE_MAX` before they validate.
 """
 
-from messaging.smart_tags.registry import SMART_TAGS, is_known
+from messaging.smart_tags.registry import SMART_TAGS, is_known, is_open
 from messaging.smart_tags.schemas import RATIONALE_MAX
 from messaging.smart_tags.tag import SmartTag, TagType
 from messaging.smart_tags.validation import PROBLEMS_MAX, Problem, validate_payload
@@ -24,5 +24,6 @@ __all__ = [
     "SmartTag",
     "TagType",
     "is_known",
+    "is_open",
     "validate_payload",
 ]

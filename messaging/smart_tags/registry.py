@@ -13,3 +13,8 @@ SMART_TAGS: Mapping[str, SmartTag] = MappingProxyType({tag.type.value: tag for t
 
 def is_known(tag_type: str) -> bool:
     return tag_type in SMART_TAGS
+
+
+def is_open(tag_type: str | None) -> bool:
+    """Whether authors choose the names of the properties of its payload."""
+    return tag_type is not None and SMART_TAGS[tag_type].is_open

@@ -28,3 +28,8 @@ class SmartTag:
     description: str
     payload_schema: dict[str, Any]
     example: dict[str, Any]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether authors choose the names of its properties."""
+        return self.payload_schema.get("additionalProperties", True) is not False

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from messaging.word_lists.trie import Match
+from messaging.word_lists.phrases import Match
 
 
 class Piece(NamedTuple):

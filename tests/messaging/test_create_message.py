@@ -287,7 +287,12 @@ def test_pre_moderation(agent: TokenHolder, mode: str, agent_state: str, person_
         {"content": "Buy CHEAP   pills now"},
         {"content": "ｃｈｅａｐ pills"},
         {"anchorText": "cheap pills"},
+        {"content": "Get your _cheap_ _pills_ here"},
+        {"content": "**cheap pills**"},
         {"tagType": "note", "payload": {"deep": [{"er": "cheap, pills"}]}},
+        {"tagType": "note", "payload": {"deep": [{"cheap pills": 1}]}},
+        {"attachments": [{"type": "cheap pills", "url": "https://example.com"}]},
+        {"attachments": [{"type": "image", "url": "https://example.com/cheap-pills.png"}]},
     ],
 )
 def test_a_blocked_word_is_422(agent: TokenHolder, page_id: str, fields: Any) -> None:
@@ -295,6 +300,12 @@ def test_a_blocked_word_is_422(agent: TokenHolder, page_id: str, fields: Any) ->
     answer = post(agent.api, page_id, communityId=str(community.pk), **fields)
     assert (answer.status, answer.json) == (422, {"error": "content_blocked"})
     assert not Message.objects.exists()
+
+
+def test_property_names_of_a_closed_tag_are_not_the_authors(agent: TokenHolder, page_id: str) -> None:
+    community = CommunityFactory(blocked_words=["statement"])
+    claim = {"tagType": "claim", "payload": {"statement": "So it is."}}
+    assert post(agent.api, page_id, communityId=str(community.pk), **claim).status == 201
 
 
 def test_a_refusal_spends_no_limit(agent: TokenHolder, page_id: str) -> None:

@@ -1,0 +1,157 @@
+"""Names show something, and nothing in them is hidden or turns round what comes after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.core.management import CommandError, call_command
+from django.test import Client
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.models import AgentRequest, AgentToken
+from embeds.models import Embed
+from messaging.models import Account, Community
+from messaging.names import validate_name
+from tests.agents.factories import ApprovedFactory
+from tests.api import Api
+from tests.desk.pages import page
+from tests.embeds.making import INSTANCES, an_embed
+from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
+from tests.fuzz.names import GOOD, REFUSED, is_clean
+
+REQUESTS = "/v1/agent-tokens/requests"
+
+
+@pytest.mark.parametrize("name", GOOD, ids=ascii)
+def test_names_of_people_everywhere_are_taken(name: str) -> None:
+    validate_name(name)
+
+
+@pytest.mark.parametrize("name", REFUSED, ids=ascii)
+def test_what_hides_or_turns_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError):
+        validate_name(name)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.text(st.characters() | st.sampled_from("👩🚀❤1\u200d\ufe0f\u200cकی्\U000e0067🏴"), max_size=8))
+def test_what_is_taken_is_clean(name: str) -> None:
+    try:
+        validate_name(name)
+    except ValidationError:
+        return
+    assert is_clean(name)
+
+
+def _register(name: str) -> Any:
+    sent = {"handle": "somebody", "name": name, "password": "correct horse battery"}
+    return Api().post("/api/auth/register", sent)
+
+
+def _ask(name: str) -> Any:
+    sent = {"agentName": name, "agentHandle": "helper", "purpose": "Takes part in a test.", "scopes": ["post"]}
+    return Api.as_person(PersonFactory()).post(REQUESTS, sent)
+
+
+def _token(label: str) -> Any:
+    request = ApprovedFactory()
+    return Api.as_person(request.requester).post(f"{REQUESTS}/{request.pk}/token", {"label": label})
+
+
+def _embed(name: str) -> Any:
+    sent = {"name": name, "communityId": str(CommunityFactory().pk)}
+    return Api.as_signed_in(PersonFactory()).post(INSTANCES, sent)
+
+
+def _rename(name: str) -> Any:
+    embed = an_embed()
+    return Api.as_signed_in(embed.owner).put(f"{INSTANCES}/{embed.pk}", {"name": name})
+
+
+ENTRIES = {"register": _register, "requestAgent": _ask, "createAgentToken": _token, "create": _embed, "update": _rename}
+FIELDS = {"requestAgent": "agentName", "createAgentToken": "label"}
+
+
+def stored_names() -> set[str]:
+    models: tuple[tuple[Any, str], ...] = (
+        *((Account, "name"), (AgentRequest, "agent_name"), (AgentToken, "label"), (Embed, "name")),
+        (Community, "name"),
+    )
+    return {name for model, column in models for name in model.objects.values_list(column, flat=True)}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "name", ["evil\u202ename", "two\nlines", "Ann\u2028", "\u3164\u3164", "a\u200db", "\ue000 x"], ids=ascii
+)
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_every_entry_of_the_api_refuses(entry: str, name: str) -> None:
+    answer = ENTRIES[entry](name)
+    assert (answer.status, answer.error) == (400, "invalid_input")
+    assert answer.json["field"] == FIELDS.get(entry, "name")
+    assert name.strip() not in stored_names()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_every_entry_of_the_api_takes_and_trims(entry: str) -> None:
+    assert ENTRIES[entry]("  Zoë 👩🏽‍🚀 می‌خواهم  ").status in {200, 201}
+    assert "Zoë 👩🏽‍🚀 می‌خواهم" in stored_names()
+
+
+@pytest.mark.django_db
+def test_a_token_may_go_without_a_label() -> None:
+    assert _token("").status == 201
+
+
+def _by_command(command: str, *arguments: str) -> Callable[[str], str]:
+    def call(name: str) -> str:
+        with pytest.raises(CommandError) as refusal:
+            call_command(command, *(part.format(name) for part in arguments))
+        return str(refusal.value)
+
+    return call
+
+
+def _by_form(name: str) -> str:
+    client = Client()
+    client.force_login(SuperAdminFactory())
+    sent = {"name": name, "slug": "harbour", "pre_moderation": "off", "blocked_words": ""}
+    return client.post(page(Community, "add"), sent).content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "entry",
+    [
+        _by_command("create_community", "{}", "--slug", "harbour"),
+        _by_command("create_person", "ann", "--name", "{}"),
+        _by_form,
+    ],
+    ids=["community", "person", "form"],
+)
+def test_the_admin_and_the_commands_refuse_the_same(entry: Callable[[str], str]) -> None:
+    assert "A name may not hold U+202E" in entry("evil\u202ename")
+    assert "A name needs a visible character" in entry("\u0301\u0301")
+    assert not Community.objects.exists()
+    assert not Account.objects.filter(handle="ann").exists()
+
+
+@pytest.mark.django_db
+def test_names_that_were_saved_before_stay(client: Client) -> None:
+    community = CommunityFactory(name="Old\u202e", slug="old")
+    call_command("create_community", "Old\u202e", "--slug", "old", "--rule", "readOnly=true")
+    client.force_login(SuperAdminFactory())
+    sent = {"name": "Old\u202e", "slug": "old", "people_may_post": "on", "pre_moderation": "off", "blocked_words": "x"}
+    assert client.post(page(community), sent).status_code == 302
+    community.refresh_from_db()
+    assert (community.name, community.blocked_words) == ("Old\u202e", ["x"])
+    person = PersonFactory()
+    Account.objects.filter(pk=person.pk).update(name="Old\u202e")
+    call_command("create_person", person.handle, "--staff")
+    embed = an_embed(name="Old\u202e")
+    assert Api.as_signed_in(embed.owner).put(f"{INSTANCES}/{embed.pk}", {"description": "New."}).status == 200

@@ -1,0 +1,167 @@
+"""What a word list may weigh, what it takes of a process, and how often it is compiled."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+from collections.abc import Iterator
+from threading import Barrier, Thread
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from messaging import word_lists
+from messaging.models import Community
+from messaging.rules import Draft, refuse_blocked
+from messaging.word_lists import COMPILED_BYTES_MAX, InvalidWord, check_words, compile_words
+from messaging.word_lists.cache import BoundedCache
+from messaging.word_lists.entries import LIST_BYTES_MAX, LIST_WORDS_MAX
+from tests.api import Api
+from tests.desk.pages import page
+from tests.embeds.making import INSTANCES, an_embed
+from tests.factories import CommunityFactory, PageFactory, PersonFactory, SuperAdminFactory
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+CHOICE = random.Random(12)
+
+
+def phrases(words: int, *, entries: int = 500) -> list[str]:
+    """Phrases of so many words of one letter."""
+    return [" ".join(CHOICE.choices(LETTERS, k=words)) for _ in range(entries)]
+
+
+def sentences() -> list[str]:
+    """500 entries of 100 characters, words as long as those of English."""
+    words = ["".join(CHOICE.choices(LETTERS, k=CHOICE.randint(2, 7))) for _ in range(2_000)]
+    return [" ".join(CHOICE.choices(words, k=24))[:100] for _ in range(500)]
+
+
+SHAPES = {
+    "one-letter words": lambda: phrases(25),
+    "one-letter words over the bound": lambda: phrases(50),
+    "sentences": sentences,
+    "rare ideographs": lambda: [
+        f"{''.join(chr(CHOICE.randrange(0x20000, 0x2A000)) for _ in range(99))}" for _ in range(500)
+    ],
+    "one rare ideograph": lambda: [f"{'x' * 96}{n:03}\U00020000" for n in range(500)],
+    "signs": lambda: [f"$$$${CHOICE.choice(LETTERS)}${n} b{n}$$$$" for n in range(500)],
+    "prefixes": lambda: [f"{' '.join(CHOICE.choices(LETTERS, k=20))} {'b' * (n % 50)}{n}*" for n in range(500)],
+}
+
+
+@pytest.fixture
+def emptied() -> Iterator[BoundedCache[Any, Any]]:
+    """The compiled lists of this process, none of them other tests'."""
+    lists = word_lists._compiled
+    lists.clear()
+    yield lists
+    lists.clear()
+
+
+@pytest.fixture
+def compilations(emptied: Any, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """Every list that is compiled."""
+    compiled: list[tuple[str, ...]] = []
+    parse_entries = word_lists.parse_entries
+    monkeypatch.setattr(word_lists, "parse_entries", lambda words: compiled.append(words) or parse_entries(words))
+    return compiled
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_the_largest_lists_take_half_a_megabyte_each(emptied: BoundedCache[Any, Any], shape: Any) -> None:
+    lists = [shape() for _ in range(4)]
+    tracemalloc.start()
+    try:
+        for words in lists:
+            # Read anew from the database they are other strings each time.
+            compile_words(["".join(list(word)) for word in words])
+        taken = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert taken < 4 * 600_000
+    assert taken < emptied.bytes * 1.2, "the estimate, which bounds them, is none too low"
+
+
+def test_compiled_lists_are_bounded_together(emptied: BoundedCache[Any, Any]) -> None:
+    few = BoundedCache(make=word_lists._compile, size=word_lists._size, bytes_max=COMPILED_BYTES_MAX // 16)
+    for n in range(10):
+        few.get(tuple(f"{'x' * 90}{n:04}{k:04}\U00020000" for k in range(500)))
+        assert few.bytes <= COMPILED_BYTES_MAX // 16
+    assert emptied._bytes_max == COMPILED_BYTES_MAX
+
+
+def test_a_hundred_lists_in_turn_are_compiled_once_each(compilations: list[Any]) -> None:
+    lists = [phrases(5, entries=50) for _ in range(100)]
+    for _ in range(3):
+        for words in lists:
+            refuse_blocked(Draft(author_kind="human", page_id="", content="Nothing of it."), list(words))
+    assert len(compilations) == 100
+
+
+def test_threads_that_need_the_same_list_compile_it_once(compilations: list[Any]) -> None:
+    words, together = sentences(), Barrier(4)
+    threads = [Thread(target=lambda: (together.wait(), compile_words(words))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(compilations) == 1
+
+
+def test_a_cache_forgets_what_was_not_used_for_longest() -> None:
+    made: list[str] = []
+    cache = BoundedCache(make=lambda key: made.append(key) or key, size=len, bytes_max=6)
+    for key in ("aa", "bb", "cc", "aa", "dd", "aa", "bb"):
+        assert cache.get(key) == key
+    assert made == ["aa", "bb", "cc", "dd", "bb"]
+    assert cache.get("longer than all") == "longer than all"
+    assert cache.bytes == len("longer than all"), "one that is too large comes alone"
+
+
+def test_the_longest_list_of_sentences_may_be_saved() -> None:
+    check_words(sentences())
+    check_words(phrases(LIST_WORDS_MAX // 500))
+    check_words(["ह" * 100] * 500)
+
+
+TOO_LARGE = {
+    f"at most {LIST_WORDS_MAX} words": phrases(26),
+    f"at most {LIST_BYTES_MAX} bytes": ["㌀" * 100] * 500,
+}
+
+
+@pytest.mark.parametrize(("said", "words"), TOO_LARGE.items(), ids=["words", "bytes"])
+@pytest.mark.django_db
+def test_a_list_that_is_too_large_is_refused_everywhere(said: str, words: list[str], client: Client) -> None:
+    with pytest.raises(InvalidWord, match=said):
+        check_words(words)
+    with pytest.raises(CommandError, match=said):
+        call_command("create_community", "Harbour", *(part for word in words for part in ("--block", word)))
+    client.force_login(SuperAdminFactory())
+    sent = {"name": "Harbour", "slug": "harbour", "pre_moderation": "off", "blocked_words": "\n".join(words)}
+    assert said in client.post(page(Community, "add"), sent).content.decode()
+    assert not Community.objects.exists()
+    owner, community = PersonFactory(), CommunityFactory()
+    made = {"name": "Widget", "communityId": str(community.pk), "blockedWords": words}
+    embed = an_embed(owner=owner)
+    for answer in (
+        Api.as_signed_in(owner).post(INSTANCES, made),
+        Api.as_signed_in(owner).put(f"{INSTANCES}/{embed.pk}", {"blockedWords": words}),
+    ):
+        assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_input", "blockedWords")
+        assert said in str(answer.json["details"])
+
+
+@pytest.mark.django_db
+def test_a_saved_list_over_the_bound_keeps_working() -> None:
+    words = [*phrases(50, entries=498), "_", "needle in this"]
+    community, page_row = CommunityFactory(name="Harbour", slug="harbour", blocked_words=words), PageFactory()
+    person = Api.as_person(PersonFactory())
+    for content, status in (("Nothing of it.", 201), ("A needle, in this?", 422), (words[7].upper(), 422)):
+        sent = {"pageId": page_row.pk, "content": content, "communityId": str(community.pk)}
+        assert person.post("/api/messages", sent).status == status
+    call_command("create_community", "Harbour", "--rule", "readOnly=true")
+    community.refresh_from_db()
+    assert (community.read_only, community.blocked_words) == (True, words)
