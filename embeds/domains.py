@@ -43,6 +43,14 @@ def is_entry(text: str) -> bool:
     return ENTRY.match(text) is not None
 
 
+def is_host(text: str) -> bool:
+    """Whether `text` is one host as browsers write it, with its port where it is no default one."""
+    try:
+        return text != OPAQUE and "*" not in text and normalize_entry(text) == text
+    except InvalidDomain:
+        return False
+
+
 def is_allowed(host: str, *, whitelist: Collection[str], blacklist: Collection[str]) -> bool:
     """Whether a widget may run on `host` (with its port where it is no default one). Entries are normalised ones.
 

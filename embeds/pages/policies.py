@@ -50,21 +50,17 @@ def page(view: View) -> View:
     return wrapped
 
 
-def frame_ancestors(embed: Embed, referer: str) -> str:
-    """Which pages may hold the panel, by the embed's lists. `referer` is the page that asks for it.
+def frame_ancestors(embed: Embed, host: str) -> str:
+    """Which pages may hold the panel, by the embed's lists. `host` is what the page that asks says that it is.
 
-    A source list can leave no host out, and has to be short. Where there is a blacklist, or a long whitelist, it names
-    the page that asks alone. A page that does not tell its address gets no panel then: the loader's frame always does.
+    A source list can exclude no host, and has to be short. Where there is a blacklist, or a long whitelist, the answer
+    is that one host, or none. A page that names another's host gains nothing: browsers compare it with the page's own.
     """
-    host = domains.host_of_url(referer)
-    is_known = host != domains.OPAQUE
-    if is_known and not embed.allows_host(host):
-        return NOWHERE
     if not embed.domain_blacklist:
         sources = _sources(embed.domain_whitelist) if embed.domain_whitelist else ANYWHERE
         if len(sources) <= SOURCES_MAX:
             return sources
-    return _sources([host]) if is_known else NOWHERE
+    return f"http://{host}" if domains.is_host(host) and embed.allows_host(host) else NOWHERE
 
 
 def _sources(entries: Iterable[str]) -> str:

@@ -49,9 +49,9 @@ def panel(request: HttpRequest) -> HttpResponse:
         response.headers["Content-Security-Policy"] = policy(frame_ancestors=ANYWHERE)
         return response
     response = render(request, "embed/panel.html", words | context.panel(embed, words["words"]))
-    ancestors = frame_ancestors(embed, request.headers.get("Referer", ""))
+    ancestors = frame_ancestors(embed, request.GET.get("host", ""))
     response.headers["Content-Security-Policy"] = policy(frame_ancestors=ancestors)
-    response.headers["Vary"] = "Accept-Language, Referer"
+    response.headers["Vary"] = "Accept-Language"
     # Opened as a page of its own, it still has to hear from its sign-in window.
     response.headers["Cross-Origin-Opener-Policy"] = "same-origin-allow-popups"
     return response

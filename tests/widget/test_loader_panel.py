@@ -68,7 +68,7 @@ def test_the_frame_is_sandboxed_and_knows_where_it_is(site: Site) -> None:
     )
     assert frame.get_attribute("title") == "Talk"
     address, _, fragment = (frame.get_attribute("src") or "").partition("#")
-    assert address == f"{APP}/embed/panel?serviceId=e1&lang=de"
+    assert address == f"{APP}/embed/panel?serviceId=e1&lang=de&host=host.test"
     assert dict(parse_qsl(fragment)) == {"pageUrl": f"{HOST}/a?b=c", "origin": HOST}
     asked = next(request for request in site.requests if request.url.startswith(f"{APP}/embed/panel"))
     assert asked.headers["referer"] == f"{HOST}/"

@@ -6,13 +6,25 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from messaging.models import Account
 from tests.widget.live import Live
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FRAME = "(src) => document.body.append(Object.assign(document.createElement('iframe'), { src }))"
+
+
+
+def require_refused_frame(page: Page, address: str) -> None:
+    """The browser shows an error of its own in place of the panel."""
+    page.evaluate(FRAME, address)
+    for _ in range(100):
+        if page.frames[-1].url.startswith("chrome-error:"):
+            break
+        page.wait_for_timeout(50)
+    assert page.frames[-1].url.startswith("chrome-error:")
+    assert page.frame_locator("iframe").locator("h1", has_text="Discussion").count() == 0
 
 
 @pytest.mark.parametrize(
@@ -41,13 +53,21 @@ def test_browsers_refuse_the_frame_where_the_service_says_no(live: Live, change:
     live.change(**change)
     page = live.context.new_page()
     page.goto(live.url)
-    page.evaluate(FRAME, live.panel_url())
-    for _ in range(100):
-        if page.frames[-1].url.startswith("chrome-error:"):
-            break
-        page.wait_for_timeout(50)
-    assert page.frames[-1].url.startswith("chrome-error:")
-    assert page.frame_locator("iframe").locator("h1", has_text="Discussion").count() == 0
+    require_refused_frame(page, live.panel_url())
+
+
+def test_a_page_that_is_not_on_the_blacklist_holds_the_panel_without_a_referer(live: Live) -> None:
+    live.change(domain_blacklist=["bad.example"])
+    live.headers["Referrer-Policy"] = "no-referrer"
+    _page, panel = live.open()
+    expect(panel.locator("h1")).to_be_visible()
+
+
+def test_a_page_on_the_blacklist_gains_nothing_by_the_name_of_another(live: Live) -> None:
+    live.change(domain_blacklist=["localhost"])
+    page = live.context.new_page()
+    page.goto(live.url)
+    require_refused_frame(page, live.panel_url(host="good.example"))
 
 
 def test_global_privacy_control_silences_the_panel(live: Live, ada: Account) -> None:
