@@ -15,7 +15,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FRAME = "(src) => document.body.append(Object.assign(document.createElement('iframe'), { src }))"
 
 
-
 def require_refused_frame(page: Page, address: str) -> None:
     """The browser shows an error of its own in place of the panel."""
     page.evaluate(FRAME, address)
