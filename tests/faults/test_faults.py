@@ -23,6 +23,7 @@ BRIEF = {
     kinds.deadlock: 1,
     kinds.redis_frozen: 1,
     kinds.slow_sockets: 1,
+    kinds.missing_secret: 1,
 }
 COPY = """
 INSERT INTO messaging_message

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 from django.utils.module_loading import import_string
 
+from config import fingerprints
 from messaging.demo import open_scene
 
 
@@ -24,6 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print what demo.json holds")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        fingerprints.require_known_secrets()
         file = settings.DATA_DIR / "demo.json"
         facts = json.loads(file.read_text()) if file.exists() else {}
         with transaction.atomic():
