@@ -63,12 +63,15 @@ class Cluster:
     def url(self) -> str:
         return self._url(DATABASE)
 
+    def is_made(self) -> bool:
+        return (self.folder / "PG_VERSION").exists()
+
     def is_running(self) -> bool:
         return postgres_programs.answers(self.socket_folder)
 
     def start(self) -> None:
         """Make the cluster if there is none, start it if it is not running, make its database if there is none."""
-        if not (self.folder / "PG_VERSION").exists():
+        if not self.is_made():
             self._make()
         if not self.is_running():
             # Again: the programs may have been installed anew since the folder was made.

@@ -42,5 +42,5 @@ def deferred_signals() -> Iterator[None]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        for number in arrived:
-            signal.raise_signal(number)
+        for late in arrived:
+            signal.raise_signal(late)

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import psycopg
 from django.core.exceptions import ImproperlyConfigured
 
-from config import env, programs, secrets, server, welcome
+from config import env, fingerprints, programs, secrets, server, welcome
 from config.housekeeping import housekeeping
 from config.mapped_files import KEPT_ANSWERS
 from config.postgres import embedded
@@ -28,7 +29,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         run()
-    except (CannotRun, PostgresError, ImproperlyConfigured) as error:
+    except (CannotRun, PostgresError, ImproperlyConfigured, psycopg.OperationalError) as error:
         sys.exit(f"make run: {error}")
     except KeyboardInterrupt:
         sys.exit(130)
@@ -36,14 +37,17 @@ def main() -> None:
 
 def run() -> None:
     data = env.folder("DATA_DIR", BASE_DIR / ".data")
+    debug = env.flag("DEBUG", default=False)
     port = env.integer("PORT", server.PORT, minimum=1, maximum=65535)
     with ExitStack() as running:
         running.enter_context(sole_use(data))
         check_port(port)
         secrets.make_once(data)
+        secrets.require(data=data, debug=debug)
         if not env.text("DATABASE_URL"):
             running.enter_context(embedded_postgres(data))
         manage("migrate", "--verbosity=0")
+        check_secrets(data, debug=debug)
         if env.flag("DEMO", default=True):
             manage("demo", "--verbosity=0")
         # Kept for the workers of one start: another may have another database, other settings, another release.
@@ -81,6 +85,11 @@ def check_port(port: int) -> None:
         raise CannotRun(
             f"port {port} cannot be used ({error.strerror}); choose another: PORT={port + 1} make run"
         ) from error
+
+
+def check_secrets(data: Path, *, debug: bool) -> None:
+    with psycopg.connect(env.text("DATABASE_URL") or embedded(data).url) as connection:
+        fingerprints.check(connection.cursor(), data=data, debug=debug)
 
 
 @contextmanager

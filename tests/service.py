@@ -1,5 +1,6 @@
 """The whole service as real processes: its own data folder, its own PostgreSQL, its own port."""
 
+import json
 import os
 import shutil
 import signal
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import psutil
 
+from config import secrets
 from config.postgres import Cluster, embedded
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -65,6 +67,12 @@ class Service:
 
     def said(self) -> str:
         return self.output.read_text()
+
+    def secrets(self) -> dict[str, str]:
+        """Those that it was given, or made itself; for a second host."""
+        given = {name: self.environment.get(name, "") for name in secrets.NAMES}
+        file = self.data / "secrets.json"
+        return given if all(given.values()) else json.loads(file.read_text())
 
     def workers(self) -> list[psutil.Process]:
         """The processes that answer requests."""

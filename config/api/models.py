@@ -1,4 +1,4 @@
-"""The kernel's two tables: answers kept for repeated Idempotency-Keys, and the ledger of hourly limits."""
+"""The kernel's tables: answers kept for repeated Idempotency-Keys, the ledger of hourly limits, and fingerprints."""
 
 from __future__ import annotations
 
@@ -28,3 +28,11 @@ class LedgerEntry(models.Model):
             models.Index(fields=["account_id", "counter", "-at"], name="ledger_window"),
             models.Index(fields=["at"], name="ledger_age"),
         ]
+
+
+class SecretFingerprint(models.Model):
+    """Which secret the database was last used with (`config.fingerprints`). `name` is a setting such as ROOT_KEY."""
+
+    name = models.CharField(max_length=32, primary_key=True)
+    fingerprint = models.BinaryField(max_length=32)
+    updated_at = models.DateTimeField()

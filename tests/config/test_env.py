@@ -71,6 +71,13 @@ def test_origin_refuses_what_is_none(variable: Callable[[str], None], written: s
         env.origin("A_SETTING", "")
 
 
+@pytest.fixture
+def embedded_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where `make run` starts PostgreSQL itself."""
+    monkeypatch.delenv("DATABASE_URL")
+
+
+@pytest.mark.usefixtures("embedded_database")
 def test_secrets_are_made_once_and_only_their_owner_reads_them(tmp_path: Path) -> None:
     secrets.make_once(tmp_path)
     file = tmp_path / "secrets.json"
@@ -82,6 +89,21 @@ def test_secrets_are_made_once_and_only_their_owner_reads_them(tmp_path: Path) -
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
+def test_secrets_are_not_made_for_a_database_that_others_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://db.example/community")
+    secrets.make_once(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("embedded_database")
+def test_secrets_are_not_made_for_a_database_that_exists(tmp_path: Path) -> None:
+    (tmp_path / "postgres").mkdir()
+    (tmp_path / "postgres" / "PG_VERSION").write_text("18\n")
+    secrets.make_once(tmp_path)
+    assert not (tmp_path / "secrets.json").exists()
+
+
+@pytest.mark.usefixtures("embedded_database")
 def test_the_environment_goes_before_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     secrets.make_once(tmp_path)
     monkeypatch.setenv("ROOT_KEY", GOOD)
@@ -110,8 +132,9 @@ def test_production_refuses_the_secret_of_development(tmp_path: Path, monkeypatc
         secrets.read("ROOT_KEY", data=tmp_path, debug=False)
 
 
-def test_a_broken_file_of_secrets_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("written", ["", "{", "[1]", "1", "null", '"text"'])
+def test_a_broken_file_of_secrets_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str) -> None:
     monkeypatch.delenv("ROOT_KEY")
-    (tmp_path / "secrets.json").write_text("{")
+    (tmp_path / "secrets.json").write_text(written)
     with pytest.raises(ImproperlyConfigured, match=r"secrets\.json cannot be read"):
         secrets.read("ROOT_KEY", data=tmp_path, debug=False)

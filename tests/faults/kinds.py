@@ -16,12 +16,14 @@ import psycopg
 from config.housekeeping import COMMANDS
 from config.postgres import SOCKET_NAME
 from tests.faults import slow
-from tests.faults.stage import SERVICE_NAME, Stage, freeze, thaw
+from tests.faults.stage import SERVICE_NAME, SETTINGS, Stage, freeze, thaw
 from tests.host_clock import AHEAD, run_ahead
+from tests.service import a_service
 
 Fault = Callable[[Stage], None]
 HOLD_SECONDS = 0.5
 CONNECTIONS_AT_ONCE = 30
+REFUSED_SECONDS = 60
 TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
 
 
@@ -138,6 +140,15 @@ def redis_flushed(stage: Stage) -> None:
         assert connection.recv(16).startswith(b"+OK")
 
 
+def missing_secret(stage: Stage) -> None:
+    """A second host starts without the root key, then with another one: either would write retries a second time."""
+    shared = SETTINGS | {"DATABASE_URL": stage.service.cluster.url} | stage.service.secrets()
+    for root_key in ("", f"of-another-service-{'0' * 50}"):
+        with a_service(**shared | {"ROOT_KEY": root_key}) as second:
+            assert second.launch().wait(REFUSED_SECONDS) == 1, second.said()
+            assert second.said().startswith("make run: ROOT_KEY is "), second.said()
+
+
 def slow_sockets(stage: Stage) -> None:
     """Ten each that send headers, a body and take an answer slowly, through the proxy."""
     with slow.sockets(stage.proxy_port, count=30):
@@ -196,6 +207,7 @@ FAULTS: dict[Fault, int] = {
     redis_flushed: 20,
     slow_sockets: 20,
     clock_ahead: 5,
+    missing_secret: 5,
     disk_full: 10,
 }
 SMALL_DISK_FAULTS = {disk_full}

@@ -24,6 +24,7 @@ BRIEF = {
     kinds.redis_frozen: 1,
     kinds.slow_sockets: 1,
     kinds.clock_ahead: 1,
+    kinds.missing_secret: 1,
 }
 COPY = """
 INSERT INTO messaging_message

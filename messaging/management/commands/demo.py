@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand
 from django.db import connection, transaction
 from django.utils.module_loading import import_string
 
+from config import fingerprints
 from config.api.management.turns import turn
 from messaging.demo import open_scene
 
@@ -25,6 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print what demo.json holds")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        fingerprints.require_known_secrets()
         file = settings.DATA_DIR / "demo.json"
         facts = json.loads(file.read_text()) if file.exists() else {}
         with turn(connection, task="fills the demo", say=self.stdout.write):

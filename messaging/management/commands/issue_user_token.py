@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
+from config import fingerprints
 from config.api.jwt import expiry_of, issue_user_token
 from messaging.models import Account, AccountKind
 
@@ -21,6 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print {token, userId, expiresAt} instead")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        fingerprints.require_known_secrets()
         person = Account.objects.filter(handle=options["handle"], kind=AccountKind.HUMAN, is_active=True).first()
         if person is None:
             raise CommandError(f"There is no active person @{options['handle']}; `create_person` makes one.")

@@ -1,0 +1,110 @@
+"""What a start does without its secrets, or with others than those of its database: real processes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config.secrets import NAMES
+from tests.service import ROOT, Service, a_service, running_service
+
+REFUSED_SECONDS = 60
+NONE: dict[str, str] = dict.fromkeys(NAMES, "")
+
+
+@pytest.fixture(scope="module")
+def _host() -> Iterator[Service]:
+    """The first host, which makes its secrets itself. Others come to its PostgreSQL."""
+    with running_service(**NONE) as service:
+        yield service
+
+
+@pytest.fixture
+def host(_host: Service) -> Service:
+    if _host.process is None or _host.process.poll() is not None:
+        _host.start()
+    return _host
+
+
+def refused(service: Service) -> str:
+    """What a start says that ends with 1."""
+    assert service.launch().wait(REFUSED_SECONDS) == 1, service.said()
+    return service.said()
+
+
+def manage(service: Service, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "manage.py", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=service.environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("missing", NAMES)
+def test_a_second_host_without_a_secret_is_refused_and_makes_none(host: Service, missing: str) -> None:
+    given = {"DATABASE_URL": host.cluster.url, **host.secrets(), missing: "", "DEMO": "1"}
+    with a_service(**given) as second:
+        sentence = f"{missing} is missing, and is not made for a DATABASE_URL: set it to that of the other hosts"
+        said = refused(second)
+        assert said.startswith(f"make run: {sentence}")
+        assert len(said.splitlines()) == 1
+        for command in ("demo", "migrate"):
+            of_command = manage(second, command).stderr
+            assert of_command.startswith(f"manage.py: {sentence}")
+            assert len(of_command.splitlines()) == 1
+        assert not (second.data / "secrets.json").exists()
+        assert not (second.data / "demo.json").exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_second_host_with_another_secret_is_refused(host: Service, name: str) -> None:
+    given = {"DATABASE_URL": host.cluster.url, **host.secrets(), name: "o" * 60}
+    with a_service(**given) as second:
+        said = refused(second)
+        assert said.startswith(f"make run: {name} is not the secret that this database was last used with: ")
+        assert len(said.splitlines()) == 1
+
+
+def test_hosts_exchange_a_secret_one_after_the_other(host: Service) -> None:
+    old, new = host.secrets(), "n" * 60
+    exchanged = old | {"ROOT_KEY": new, "ROOT_KEY_PREVIOUS": old["ROOT_KEY"]}
+    not_yet = old | {"ROOT_KEY_PREVIOUS": new}
+    for given in (old, exchanged, not_yet):
+        with running_service(DATABASE_URL=host.cluster.url, **given):
+            pass
+
+
+def test_data_without_its_secrets_is_refused_and_makes_none(host: Service) -> None:
+    """A data folder that was restored without the file."""
+    host.stop()
+    file = host.data / "secrets.json"
+    away = file.rename(file.with_suffix(".away"))
+    said = refused(host)
+    assert said.startswith(f"make run: SECRET_KEY is missing: put back {file}")
+    assert len(said.splitlines()) == 1
+    assert not file.exists()
+    assert not host.cluster.is_running()
+    away.rename(file)
+    host.start()
+
+
+def test_an_operator_who_lost_a_secret_goes_on_without_it(host: Service) -> None:
+    host.stop()
+    file = host.data / "secrets.json"
+    before = file.read_text()
+    write(file, json.loads(before) | {"TOKEN_PEPPER": "l" * 60})
+    said = refused(host)
+    assert "TOKEN_PEPPER is not the secret that this database was last used with" in said
+    assert "manage.py rotate_secret TOKEN_PEPPER --lost" in said
+    # No start, no PostgreSQL: the command runs it.
+    done = manage(host, "rotate_secret", "TOKEN_PEPPER", "--lost")
+    assert done.returncode == 0, done.stderr
+    assert "Agent tokens issued before stop working" in done.stderr
+    assert not host.cluster.is_running()
+    host.start()
+
+
+def write(file: Path, found: dict[str, str]) -> None:
+    file.write_text(json.dumps(found))

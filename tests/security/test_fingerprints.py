@@ -1,0 +1,158 @@
+"""A host whose secrets are not those of its database goes no further, and says so in one sentence."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+from django.db import connection
+
+from config import fingerprints, secrets
+from config.api.models import SecretFingerprint
+from tests.agents.racing import race
+from tests.factories import PersonFactory
+
+OLD, NEW, OTHER = (f"{name}-secret-{'s' * 50}" for name in ("old", "new", "other"))
+Setter = Callable[..., None]
+
+
+@pytest.fixture
+def use(monkeypatch: pytest.MonkeyPatch) -> Setter:
+    """Gives a host its ROOT_KEY, and the previous one."""
+
+    def set_secrets(current: str, previous: str = "", *, name: str = "ROOT_KEY") -> None:
+        monkeypatch.setenv(name, current)
+        monkeypatch.setenv(f"{name}_PREVIOUS", previous)
+
+    return set_secrets
+
+
+def start() -> None:
+    fingerprints.require_known_secrets()
+
+
+def stored() -> dict[str, bytes]:
+    return {name: bytes(value) for name, value in SecretFingerprint.objects.values_list("name", "fingerprint")}
+
+
+@pytest.mark.django_db
+def test_the_first_start_stores_a_fingerprint_of_each_and_nothing_of_the_secret(use: Setter) -> None:
+    use(OLD, name="ROOT_KEY")
+    use(OLD, name="TOKEN_PEPPER")
+    start()
+    found = stored()
+    assert found.keys() == set(secrets.NAMES)
+    assert {len(value) for value in found.values()} == {32}
+    assert found["ROOT_KEY"] != found["TOKEN_PEPPER"], "equal secrets do not show as equal"
+    assert not any(OLD.encode() in value for value in found.values())
+
+
+@pytest.mark.django_db
+def test_the_same_secrets_write_nothing(django_assert_num_queries: Any) -> None:
+    start()
+    # The savepoint and its release, the table, and the rows.
+    with django_assert_num_queries(4):
+        start()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", secrets.NAMES)
+def test_another_secret_is_refused_and_nothing_changes(use: Setter, name: str) -> None:
+    start()
+    before = stored()
+    for previous in ("", NEW):
+        use(OTHER, previous, name=name)
+        with pytest.raises(ImproperlyConfigured, match=f"^{name} is not the secret that this database") as refusal:
+            start()
+        assert f"rotate_secret {name} --lost" in str(refusal.value)
+        assert OTHER not in str(refusal.value)
+    assert stored() == before
+
+
+@pytest.mark.django_db
+def test_a_refused_start_stores_none_of_its_other_secrets(use: Setter) -> None:
+    start()
+    SecretFingerprint.objects.filter(name="ROOT_KEY").delete()
+    use(OTHER, name="TOKEN_PEPPER")
+    with pytest.raises(ImproperlyConfigured):
+        start()
+    assert "ROOT_KEY" not in stored()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", secrets.NAMES)
+def test_the_current_secret_replaces_the_previous_one(use: Setter, name: str) -> None:
+    use(OLD, name=name)
+    start()
+    use(NEW, OLD, name=name)
+    start()
+    assert stored()[name] == fingerprints.fingerprint(name, NEW)
+    use(NEW, name=name)
+    start()
+    use(OLD, name=name)
+    with pytest.raises(ImproperlyConfigured):
+        start()
+
+
+@pytest.mark.django_db
+def test_hosts_that_exchange_a_secret_start_in_any_order(use: Setter) -> None:
+    use(OLD)
+    start()
+    exchanged, not_yet = (NEW, OLD), (OLD, NEW)
+    for host in (not_yet, exchanged, not_yet, not_yet, exchanged, exchanged, not_yet, exchanged):
+        use(*host)
+        start()
+    use(NEW)
+    start()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_hosts_that_start_at_once_agree(use: Setter) -> None:
+    use(OLD)
+    race(8, lambda _number: start())
+    use(NEW, OLD)
+    race(8, lambda _number: start())
+    assert stored()["ROOT_KEY"] == fingerprints.fingerprint("ROOT_KEY", NEW)
+
+
+@pytest.mark.django_db
+def test_a_database_before_its_first_migration_is_no_reason_to_refuse(tmp_path: Any) -> None:
+    where = connection.get_connection_params() | {"dbname": "postgres"}
+    with psycopg.connect(**where) as empty:
+        fingerprints.check(empty.cursor(), data=tmp_path, debug=False)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("issue_user_token", "{handle}"),
+        ("demo",),
+        ("rotate_secret", "TOKEN_PEPPER"),
+        ("rotate_secret", "ROOT_KEY", "--finish"),
+    ],
+)
+def test_commands_that_use_a_secret_refuse_another_one(use: Setter, command: tuple[str, ...]) -> None:
+    start()
+    person = PersonFactory()
+    use(OTHER)
+    with pytest.raises(ImproperlyConfigured, match="ROOT_KEY is not the secret"):
+        call_command(*(word.format(handle=person.handle) for word in command), stdout=io.StringIO())
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", secrets.NAMES)
+def test_an_operator_gives_a_lost_secret_up_in_so_many_words(use: Setter, name: str) -> None:
+    start()
+    use(OTHER, name=name)
+    said, consequence = io.StringIO(), io.StringIO()
+    call_command("rotate_secret", name, "--lost", stdout=said, stderr=consequence)
+    assert f"belongs to the present {name}" in said.getvalue()
+    assert consequence.getvalue().strip()
+    start()
+    assert stored()[name] == fingerprints.fingerprint(name, OTHER)
