@@ -15,6 +15,7 @@ import psycopg
 
 from config.postgres import SOCKET_NAME
 from tests.faults import slow
+from tests.faults.releases import five_hosts_at_once, migrated_behind_a_reader, migrated_while_serving
 from tests.faults.stage import SERVICE_NAME, Stage, freeze, thaw
 
 Fault = Callable[[Stage], None]
@@ -186,7 +187,14 @@ FAULTS: dict[Fault, int] = {
     redis_frozen: 20,
     redis_flushed: 20,
     slow_sockets: 20,
+    migrated_while_serving: 10,
+    migrated_behind_a_reader: 5,
+    five_hosts_at_once: 2,
     disk_full: 10,
 }
 SMALL_DISK_FAULTS = {disk_full}
 THROUGH_PROXY = {slow_sockets}
+# Half of the load at each, as in a rolling upgrade.
+ON_TWO_HOSTS = {migrated_while_serving}
+# No answer is a 5xx.
+ANSWERED_THROUGHOUT = {migrated_while_serving, migrated_behind_a_reader}

@@ -23,6 +23,7 @@ BRIEF = {
     kinds.deadlock: 1,
     kinds.redis_frozen: 1,
     kinds.slow_sockets: 1,
+    kinds.migrated_while_serving: 1,
 }
 COPY = """
 INSERT INTO messaging_message
