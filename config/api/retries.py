@@ -20,6 +20,7 @@ R = TypeVar("R")
 # The longest pause before each further try, in seconds. The transaction that was in the way needs a moment to take the
 # rows it waits for, and several that were broken off must not come back together.
 PAUSES = (0.05, 0.2, 0.8)
+RANDOM = random.SystemRandom()
 
 
 def retried(transaction: Callable[P, R]) -> Callable[P, R]:
@@ -37,7 +38,7 @@ def retried(transaction: Callable[P, R]) -> Callable[P, R]:
             try:
                 return transaction(*args, **kwargs)
             except DatabaseError as failure:
-                if not _is_ready_again(failure, began, random.uniform(longest / 2, longest)):  # noqa: S311  no secret
+                if not _is_ready_again(failure, began, RANDOM.uniform(longest / 2, longest)):
                     raise
         return transaction(*args, **kwargs)
 

@@ -46,8 +46,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         Django's, which writes the values into the statement, costs half as much again on a short one and is planned
         for those values; where somebody listens to the queries, they go that way.
 
-        A statement that is outdated has not begun: it runs once more on a new connection. Inside a transaction it
-        fails, and the transaction is to be run again (`config.api.retries`).
+        A statement that is outdated has changed nothing: it runs once more on a new connection. Inside a transaction
+        it fails, and the whole transaction is to be run again (`config.api.retries`).
         """
         if self.queries_logged or self.execute_wrappers:
             cursor = self.cursor()

@@ -1,4 +1,4 @@
-"""An applied migration is never edited: databases that ran it would differ from those that run it from now on."""
+"""An applied migration is never edited: databases that ran it before would differ from those that run it later."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ import psycopg
 from config.housekeeping import COMMANDS
 from config.postgres import SOCKET_NAME
 from tests.faults import slow
+from tests.faults.releases import five_hosts_at_once, migrated_behind_a_reader, migrated_while_serving
 from tests.faults.stage import SERVICE_NAME, SETTINGS, Stage, freeze, thaw
 from tests.host_clock import AHEAD, run_ahead
 from tests.service import a_service
@@ -208,7 +209,14 @@ FAULTS: dict[Fault, int] = {
     slow_sockets: 20,
     clock_ahead: 5,
     missing_secret: 5,
+    migrated_while_serving: 10,
+    migrated_behind_a_reader: 5,
+    five_hosts_at_once: 2,
     disk_full: 10,
 }
 SMALL_DISK_FAULTS = {disk_full}
 THROUGH_PROXY = {slow_sockets}
+# Half of the load at each, as in a rolling upgrade.
+ON_TWO_HOSTS = {migrated_while_serving}
+# No answer is a 5xx.
+ANSWERED_THROUGHOUT = {migrated_while_serving, migrated_behind_a_reader}

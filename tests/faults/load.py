@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from http.client import HTTPException
+from itertools import cycle
 from typing import Any, Self
 from uuid import uuid4
 
@@ -148,11 +149,17 @@ class Writer(threading.Thread):
 
 
 class Load:
-    """Writers at work, from entering to leaving; then each has finished the write under way."""
+    """Writers at work, from entering to leaving; then each has finished the write under way.
 
-    def __init__(self, *, port: int, tokens: list[str], page_id: str, roots: list[str]) -> None:
+    They share `ports` evenly.
+    """
+
+    def __init__(self, *, ports: list[int], tokens: list[str], page_id: str, roots: list[str]) -> None:
         self.notes = Notes()
-        self.writers = [Writer(self.notes, port=port, token=token, page_id=page_id, roots=roots) for token in tokens]
+        self.writers = [
+            Writer(self.notes, port=port, token=token, page_id=page_id, roots=roots)
+            for port, token in zip(cycle(ports), tokens)
+        ]
 
     def __enter__(self) -> Self:
         for writer in self.writers:

@@ -6,7 +6,7 @@ import random
 import time
 from dataclasses import dataclass, field
 
-from tests.faults.kinds import THROUGH_PROXY, Fault
+from tests.faults.kinds import ANSWERED_THROUGHOUT, ON_TWO_HOSTS, THROUGH_PROXY, Fault
 from tests.faults.load import Load, Notes
 from tests.faults.oracle import Verdict, judge, ledger
 from tests.faults.stage import Stage
@@ -19,17 +19,22 @@ PAGE_URL = "https://example.com/under-load"
 
 @dataclass(slots=True)
 class Round:
-    """What one kind of fault came to. `recovered`: the longest time until every writer was served again, in seconds."""
+    """What one kind of fault came to. `recovered`: the longest time until every writer was served again, in seconds.
+
+    `may_refuse`: whether a 503 is an answer to this kind.
+    """
 
     kind: str
     times: int
+    may_refuse: bool = True
     recovered: float = 0.0
     notes: Notes = field(default_factory=Notes)
     verdict: Verdict = field(default_factory=Verdict)
 
     @property
     def is_good(self) -> bool:
-        return self.verdict == Verdict() and not self.notes.surprises
+        refused = any(status >= 500 for status in self.notes.statuses)
+        return self.verdict == Verdict() and not self.notes.surprises and (self.may_refuse or not refused)
 
 
 @dataclass(slots=True)
@@ -52,9 +57,11 @@ class Company:
 def play(stage: Stage, company: Company, fault: Fault, *, times: int) -> Round:
     """The faults come at random moments of the load; the next one only when the service is healthy again."""
     spent = ledger(stage)
-    done = Round(fault.__name__.replace("_", " "), times)
-    port = stage.proxy_port if fault in THROUGH_PROXY else stage.service.port
-    with Load(port=port, tokens=company.tokens, page_id=company.page_id, roots=company.roots) as load:
+    done = Round(fault.__name__.replace("_", " "), times, may_refuse=fault not in ANSWERED_THROUGHOUT)
+    ports = [stage.proxy_port if fault in THROUGH_PROXY else stage.service.port]
+    if fault in ON_TWO_HOSTS:
+        ports.append(stage.second_host().port)
+    with Load(ports=ports, tokens=company.tokens, page_id=company.page_id, roots=company.roots) as load:
         load.lose_answers(LOST_ANSWERS)
         load.wait_until_healthy()
         for _ in range(times):

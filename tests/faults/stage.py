@@ -17,6 +17,7 @@ import psutil
 import psycopg
 
 from tests.cast import Cast
+from tests.faults.hosts import SECRETS
 from tests.nginx import nginx_before
 from tests.redis_server import start_redis
 from tests.service import ROOT, Service
@@ -32,6 +33,18 @@ class Stage:
     proxy_port: int
     redis_home: Path
     redis: subprocess.Popen[bytes]
+    environment: dict[str, str]
+    running: ExitStack
+    _second: Service | None = None
+
+    def second_host(self) -> Service:
+        """Another service on the same database, started when it is first asked for."""
+        if self._second is None:
+            shared = self.environment | {"DATABASE_URL": self.service.cluster.url}
+            self._second = Service(self.service.data.with_name("second"), **shared)
+            self.running.callback(self._second.close)
+            self._second.start()
+        return self._second
 
     def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """Asked past the service."""
@@ -66,12 +79,13 @@ def a_stage(*, disk_bytes: int | None = None) -> Iterator[Stage]:
         if disk_bytes is not None:
             running.enter_context(small_disk(home / "data", disk_bytes))
         redis = start_redis(home / "redis")
-        environment = {} if disk_bytes is not None else {"REDIS_URL": f"unix://{home}/redis/redis.sock"}
-        service = Service(home / "data", **SETTINGS, **environment)
+        shared = {} if disk_bytes is not None else {"REDIS_URL": f"unix://{home}/redis/redis.sock"}
+        environment = SETTINGS | SECRETS | shared
+        service = Service(home / "data", **environment)
         running.callback(service.close)
         service.start()
         proxy_port = running.enter_context(nginx_before(service.port))
-        stage = Stage(service, Cast(service), proxy_port, home / "redis", redis)
+        stage = Stage(service, Cast(service), proxy_port, home / "redis", redis, environment, running)
         running.callback(stage.kill_redis)
         yield stage
 

@@ -25,6 +25,7 @@ BRIEF = {
     kinds.slow_sockets: 1,
     kinds.clock_ahead: 1,
     kinds.missing_secret: 1,
+    kinds.migrated_while_serving: 1,
 }
 COPY = """
 INSERT INTO messaging_message

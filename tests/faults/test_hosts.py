@@ -1,13 +1,21 @@
-"""Several hosts on one database, as real processes."""
+"""Hosts that start and migrate beside others, as real processes."""
 
 from __future__ import annotations
 
 import os
 
+import psycopg
+
 from tests.cast import Cast
+from tests.faults.bystanders import waits_beside
 from tests.faults.hosts import empty_database, started_at_once
+from tests.faults.releases import migration
 from tests.faults.stage import SETTINGS
 from tests.remote import Remote
+from tests.service import running_service
+
+READING_SECONDS = 4
+P99_SECONDS = 0.5
 
 
 def test_five_hosts_start_at_once_on_an_empty_database() -> None:
@@ -19,3 +27,18 @@ def test_five_hosts_start_at_once_on_an_empty_database() -> None:
         post_id = writer.ask("/api/messages", post, **writer.person().user)["id"]
         assert [Remote(host.port).call("GET", f"/api/messages/{post_id}").status for host in hosts] == [200] * 5
         assert any("Another host migrates; waiting …" in host.said() for host in hosts)
+
+
+def test_reads_go_on_while_a_migration_waits_behind_an_open_transaction() -> None:
+    """Every read asks PostgreSQL, for a table that the transaction reads and the migration needs for itself."""
+    with running_service(KEPT_ANSWER_MEGABYTES="0", **SETTINGS) as service:
+        path = f"/api/messages?pageId={Cast(service).page_id('https://example.com/beside-a-migration')}"
+        with psycopg.connect(service.cluster.url) as reader:
+            reader.execute("SELECT FROM messaging_message")
+            with migration(service) as migrating:
+                migrating.wait_until_it_waits()
+                waits = waits_beside(0, port=service.port, path=path, seconds=READING_SECONDS)
+                assert migrating.is_at_work(), migrating.said
+                reader.commit()
+        assert waits.unanswered == 0, str(waits)
+        assert waits.share(0.99) < P99_SECONDS, str(waits)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 import psycopg
 import pytest
@@ -107,6 +108,14 @@ def test_what_cannot_be_done_now_is_503(agent: TokenHolder, page: Page, sqlstate
     assert int(answer.headers["Retry-After"]) > 0
     assert (Message.objects.count(), LedgerEntry.objects.count(), StoredResponse.objects.count()) == (0, 0, 0)
     assert post(agent, page.pk).status == 201
+
+
+def test_no_further_try_begins_past_the_time_of_a_statement(agent: TokenHolder, page: Page, settings: Any) -> None:
+    """The second pause alone is longer."""
+    settings.STATEMENT_TIMEOUT = 90
+    with failing("40001", times=9):
+        assert post(agent, page.pk).status == 503
+        assert tries() <= 2
 
 
 # Holds the second UPDATE of posts up before it takes its row, until the gate (an advisory lock) is free.

@@ -19,7 +19,8 @@ from django.db.migrations import Migration
 from config.api.management.turns import turn
 from config.api.sql import sqlstate
 
-LOCK_NOT_AVAILABLE = "55P03"
+# It did not get a lock in time, or was broken off for a transaction that it would have waited for.
+TRIED_AGAIN = frozenset({"55P03", "40P01"})
 LOCK_TIMEOUT = "150ms"
 # PostgreSQL ends an autovacuum that is in the way after deadlock_timeout, which only some roles may set.
 BEFORE_AUTOVACUUM = """
@@ -73,7 +74,7 @@ class Command(migrate.Command):
         try:
             super().handle(*args, **options)
         except OperationalError as failure:
-            if sqlstate(failure) != LOCK_NOT_AVAILABLE:
+            if sqlstate(failure) not in TRIED_AGAIN:
                 raise
             if options["verbosity"]:
                 self.stdout.write(" waits")

@@ -1,0 +1,78 @@
+"""Faults of a rolling upgrade: another release migrates, and hosts start, while the service serves."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+
+from tests.faults.hosts import empty_database, started_at_once
+from tests.faults.stage import SETTINGS, Stage
+from tests.service import ROOT, Service
+
+APP = "next_release"
+READING_SECONDS = 2.0
+
+
+def migrated_while_serving(stage: Stage) -> None:
+    """There and back: columns change their type, a function gains a column and loses it."""
+    for target in ((), ("zero",)):
+        with migration(stage.service, *target):
+            pass
+
+
+def migrated_behind_a_reader(stage: Stage) -> None:
+    """A report, say, that reads posts in a long transaction, while the migration needs the table for itself."""
+    with psycopg.connect(stage.service.cluster.url) as reader:
+        reader.execute("SELECT FROM messaging_message")
+        with migration(stage.service) as migrating:
+            migrating.wait_until_it_waits()
+            time.sleep(READING_SECONDS)
+            reader.commit()
+    with migration(stage.service, "zero"):
+        pass
+
+
+def five_hosts_at_once(stage: Stage) -> None:
+    """On a database of their own, which they find empty; each fills the demo as well."""
+    with empty_database(stage.service.cluster.url) as url, started_at_once(5, url, DEMO="1", **SETTINGS):
+        pass
+
+
+class Migrating:
+    """`migrate` of the next release at work on the database of a service."""
+
+    def __init__(self, service: Service, *target: str) -> None:
+        environment = service.environment | {"DJANGO_SETTINGS_MODULE": "tests.faults.next_release.settings"}
+        command = [sys.executable, "manage.py", "migrate", APP, *target, "--verbosity=0"]
+        self.said = ""
+        self._process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
+    def wait_until_it_waits(self) -> None:
+        """For a table that is in use."""
+        assert self._process.stdout
+        while "is tried again in" not in self.said:
+            line = self._process.stdout.readline()
+            assert line, self.said
+            self.said += line
+
+    def is_at_work(self) -> bool:
+        return self._process.poll() is None
+
+    def end(self) -> None:
+        self.said += self._process.communicate(timeout=120)[0]
+        assert self._process.returncode == 0, self.said
+
+
+@contextmanager
+def migration(service: Service, *target: str) -> Iterator[Migrating]:
+    """Done when the block has ended."""
+    migrating = Migrating(service, *target)
+    yield migrating
+    migrating.end()
