@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import connection, transaction
 
 from config.api.sql import database_now
 from messaging.models import Message, Page
@@ -19,9 +16,9 @@ from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.commands.running import run_json
 from tests.factories import MessageFactory, PageFactory, PersonFactory
+from tests.sessions import WAIT_SECONDS, in_background, wait_until_another_waits
 
 URL = "https://example.com/a"
-WAIT_SECONDS = 10
 
 
 def an_old_page(days: float = 31) -> Page:
@@ -80,28 +77,6 @@ def _version() -> tuple[str, str]:
         cursor.execute("SELECT ctid::text, xmin::text FROM messaging_page")
         (row,) = cursor.fetchall()
     return row
-
-
-def in_background(pool: ThreadPoolExecutor, work: Callable[[], Any]) -> Future[Any]:
-    def closing() -> Any:
-        try:
-            return work()
-        finally:
-            connections.close_all()
-
-    return pool.submit(closing)
-
-
-def wait_until_another_waits() -> None:
-    """Until another session waits for a lock of this one."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while time.monotonic() < deadline:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM pg_locks WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))")
-            if cursor.fetchone()[0]:
-                return
-        time.sleep(0.01)
-    raise AssertionError("nobody waits")
 
 
 def prune() -> int:
