@@ -22,10 +22,13 @@ greatest(page.created_at, page.handed_out_at) < %(before)s
 AND NOT EXISTS (SELECT FROM messaging_message message WHERE message.page_id = page.id)
 """
 COUNT_UNUSED = f"SELECT count(*) FROM messaging_page page WHERE {UNUSED}"  # noqa: S608  made of constants
-# The condition is part of the deletion itself, which checks it again on a page that was handed out meanwhile.
+# The lock checks the condition again on a page that was handed out meanwhile, and waits for nobody.
 DELETE_UNUSED = f"""
-DELETE FROM messaging_page page WHERE {UNUSED}
-AND page.id IN (SELECT page.id FROM messaging_page page WHERE {UNUSED} ORDER BY page.id LIMIT %(count)s)
+WITH unused AS MATERIALIZED (
+    SELECT page.id FROM messaging_page page WHERE {UNUSED}
+    ORDER BY page.id LIMIT %(count)s FOR UPDATE OF page SKIP LOCKED
+)
+DELETE FROM messaging_page page USING unused WHERE page.id = unused.id
 """  # noqa: S608  as above
 
 
