@@ -123,9 +123,10 @@ def listed_records(
 
 
 FILTERS = {"author_kind": "m.author_kind = %s", "community_id": "m.community_id = %s", "tag_type": "m.tag_type = %s"}
-OF_PAGE = "m.parent_id IS NULL"
-OF_PARENT = """m.parent_id = %s
-    AND EXISTS (SELECT FROM messaging_message p WHERE p.id = m.parent_id AND p.status = 'published')"""
+OF_PAGE = "m.status = 'published' AND m.page_id = %s AND m.parent_id IS NULL"
+# The page is that of the parent: asked of the replies, it might be looked up by the index of pages, and then sorted.
+OF_PARENT = """m.status = 'published' AND m.parent_id = %s AND EXISTS (
+    SELECT FROM messaging_message p WHERE p.id = m.parent_id AND p.page_id = %s AND p.status = 'published')"""
 
 
 def _listing(
@@ -136,13 +137,8 @@ def _listing(
     count: int,
     with_top_reply: bool,
 ) -> tuple[str, list[Any]]:
-    values: list[Any] = [page_id]
-    conditions = ["m.status = 'published' AND m.page_id = %s"]
-    if parent_id is None:
-        conditions.append(OF_PAGE)
-    else:
-        conditions.append(OF_PARENT)
-        values.append(parent_id)
+    values: list[Any] = [page_id] if parent_id is None else [parent_id, page_id]
+    conditions = [OF_PAGE if parent_id is None else OF_PARENT]
     for name, value in filters.items():
         conditions.append(FILTERS[name])
         values.append(value)

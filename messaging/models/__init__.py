@@ -1,7 +1,7 @@
 from messaging.models.account import Account, AccountKind, HandleClaim
 from messaging.models.community import Community, PreModeration
 from messaging.models.message import Message, MessageStatus
-from messaging.models.page import Page
+from messaging.models.page import MovedPage, Page
 
 __all__ = [
     "Account",
@@ -10,6 +10,7 @@ __all__ = [
     "HandleClaim",
     "Message",
     "MessageStatus",
+    "MovedPage",
     "Page",
     "PreModeration",
 ]

@@ -13,6 +13,18 @@ class Page(models.Model):
     # No index: a URL may be longer than PostgreSQL indexes, and the id already stands for it.
     normalized_url = models.TextField()
     created_at = models.DateTimeField(default=timezone.now, editable=False, db_index=True)
+    # Written at most once a day. Null: not again since `created_at`.
+    handed_out_at = models.DateTimeField(null=True, editable=False)
 
     def __str__(self) -> str:
         return self.normalized_url
+
+
+class MovedPage(models.Model):
+    """An id that a page had under earlier rules, and the page that has its posts (see `messaging.services.moving`).
+
+    No foreign key: the page may be pruned and handed out again, and the old id leads to it then, too.
+    """
+
+    old_id = models.CharField(primary_key=True, max_length=PAGE_ID_MAX)
+    page_id = models.CharField(max_length=PAGE_ID_MAX, db_index=True)

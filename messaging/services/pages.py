@@ -1,14 +1,35 @@
 from __future__ import annotations
 
-from config.api.sql import execute
+from datetime import datetime
+
+from django.db import IntegrityError
+
+from config.api.sql import execute, fetch_one
 from messaging.errors import InvalidUrlError
 from messaging.page_ids import InvalidUrl, NormalizedUrl, normalize
 
-RECORD = """
+# Nothing is written, and no row is locked, where the page was handed out within a day.
+HAND_OUT = """
 INSERT INTO messaging_page (id, normalized_url, created_at)
-SELECT %(id)s::text, %(url)s, clock_timestamp() WHERE NOT EXISTS (SELECT FROM messaging_page WHERE id = %(id)s::text)
-ON CONFLICT DO NOTHING
+SELECT %(id)s::text, %(url)s, clock_timestamp() WHERE NOT EXISTS (
+    SELECT FROM messaging_page
+    WHERE id = %(id)s::text AND greatest(created_at, handed_out_at) > clock_timestamp() - interval '1 day'
+)
+ON CONFLICT (id) DO UPDATE SET handed_out_at = excluded.created_at
 """
+UNUSED = """
+greatest(page.created_at, page.handed_out_at) < %(before)s
+AND NOT EXISTS (SELECT FROM messaging_message message WHERE message.page_id = page.id)
+"""
+COUNT_UNUSED = f"SELECT count(*) FROM messaging_page page WHERE {UNUSED}"  # noqa: S608  made of constants
+# The lock checks the condition again on a page that was handed out meanwhile, and waits for nobody.
+DELETE_UNUSED = f"""
+WITH unused AS MATERIALIZED (
+    SELECT page.id FROM messaging_page page WHERE {UNUSED}
+    ORDER BY page.id LIMIT %(count)s FOR UPDATE OF page SKIP LOCKED
+)
+DELETE FROM messaging_page page USING unused WHERE page.id = unused.id
+"""  # noqa: S608  as above
 
 
 def normalize_url(*, url: str) -> NormalizedUrl:
@@ -17,5 +38,23 @@ def normalize_url(*, url: str) -> NormalizedUrl:
         page = normalize(url)
     except InvalidUrl as failure:
         raise InvalidUrlError(field="url", details=str(failure)) from None
-    execute(RECORD, {"id": page.page_id, "url": page.normalized_url})
+    execute(HAND_OUT, {"id": page.page_id, "url": page.normalized_url})
     return page
+
+
+def count_unused_pages(*, before: datetime) -> int:
+    """How many pages without a post were last handed out before that time."""
+    row = fetch_one(COUNT_UNUSED, {"before": before})
+    return row[0] if row else 0
+
+
+def delete_unused_pages(*, before: datetime, batch: int) -> int:
+    """Delete them, a batch at a time; how many. A page whose first post comes meanwhile stays."""
+    total, deleted = 0, batch
+    while deleted:
+        try:
+            deleted = execute(DELETE_UNUSED, {"before": before, "count": batch})
+        except IntegrityError:
+            continue
+        total += deleted
+    return total

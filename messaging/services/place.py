@@ -16,11 +16,12 @@ from messaging.page_ids import is_page_id
 from messaging.records import QUOTE_COLUMNS
 
 FIND = f"""
-SELECT clock_timestamp(), page.id IS NOT NULL, parent.id IS NOT NULL, parent.community_id, {QUOTE_COLUMNS}
+SELECT clock_timestamp(), page.id, parent.id IS NOT NULL, parent.community_id, {QUOTE_COLUMNS}
 FROM (VALUES (0)) place
-LEFT JOIN messaging_page page ON page.id = %(page)s
+LEFT JOIN messaging_movedpage moved ON moved.old_id = %(page)s
+LEFT JOIN messaging_page page ON page.id = coalesce(moved.page_id, %(page)s)
 LEFT JOIN messaging_message parent
-    ON parent.id = %(parent)s AND parent.page_id = %(page)s AND parent.status = 'published'
+    ON parent.id = %(parent)s AND parent.page_id = page.id AND parent.status = 'published'
 LEFT JOIN messaging_message q ON q.id = %(quote)s AND q.status = 'published'
 LEFT JOIN messaging_account qa ON qa.id = q.author_id
 """  # noqa: S608  made of constants
@@ -33,21 +34,21 @@ class Place:
     `quote` is a row of QUOTE_COLUMNS, all None where there is none. `now` is the time by PostgreSQL's clock.
     """
 
-    page_id: str
     parent_id: UUID | None
     quote_id: UUID | None
     now: datetime
-    has_page: bool
+    page_id: str | None
     has_parent: bool
     parent_community_id: UUID | None
     quote: Row
 
-    def require_page(self) -> None:
-        """Raises UnknownPage (400)."""
-        if not self.has_page:
+    def require_page(self) -> str:
+        """The id of the page, which another one may have led to; raises UnknownPage (400)."""
+        if self.page_id is None:
             raise UnknownPage(
                 field="pageId", details="Ask POST /v1/presence/normalize-url for the id of the page first."
             )
+        return self.page_id
 
     def require_answered(self, still_public: Collection[UUID] | None = None) -> None:
         """Raises ParentNotFound or QuoteNotFound (404). `still_public`: which of the two a second look found so."""
@@ -76,5 +77,5 @@ def question_of(data: Mapping[str, Any]) -> Question | None:
 
 def find_place(unit: Unit, *, page_id: str, parent_id: UUID | None, quote_id: UUID | None) -> Place:
     row = unit.ask(question(page_id=page_id, parent_id=parent_id, quote_id=quote_id))
-    now, has_page, has_parent, parent_community_id, *quote = row
-    return Place(page_id, parent_id, quote_id, now, has_page, has_parent, parent_community_id, tuple(quote))
+    now, known_page_id, has_parent, parent_community_id, *quote = row
+    return Place(parent_id, quote_id, now, known_page_id, has_parent, parent_community_id, tuple(quote))

@@ -43,7 +43,7 @@ def create_message(*, caller: Caller, unit: Unit, draft: Draft) -> dict[str, Any
     """The record of the new post of `caller`, counted on what it answers. Each check raises its own refusal."""
     _check_fields(draft)
     place = find_place(unit, page_id=draft.page_id, parent_id=draft.parent_id, quote_id=draft.quote_id)
-    place.require_page()
+    draft.page_id = place.require_page()
     caller.require_community(draft.community_id)
     for rule in content_rules():
         rule.prepare(draft)

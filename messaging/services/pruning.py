@@ -6,14 +6,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
-from django.db.utils import IntegrityError
+from django.db.models import QuerySet
 from rest_framework_simplejwt.token_blacklist.models import OutstandingToken
 
 from config.api.idempotency import KEPT_DAYS
 from config.api.limits import WINDOW_SECONDS
 from config.api.models import LedgerEntry, StoredResponse
-from messaging.models import Message, Page
+from messaging.services.pages import count_unused_pages, delete_unused_pages
 
 UNUSED_PAGE_DAYS = 30
 BATCH = 5_000
@@ -25,21 +24,20 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
         "stored responses": StoredResponse.objects.filter(created_at__lt=now - timedelta(days=KEPT_DAYS)),
         "ledger entries": LedgerEntry.objects.filter(at__lt=now - timedelta(seconds=WINDOW_SECONDS)),
         "ended sign-in tokens": OutstandingToken.objects.filter(expires_at__lt=now),
-        "unused pages": Page.objects.filter(created_at__lt=now - timedelta(days=UNUSED_PAGE_DAYS)).exclude(
-            Exists(Message.objects.filter(page=OuterRef("pk")))
-        ),
     }
-    return {what: rows.count() if dry_run else _delete(rows) for what, rows in old.items()}
+    counts = {what: rows.count() if dry_run else _delete(rows) for what, rows in old.items()}
+    return counts | {"unused pages": _prune_pages(before=now - timedelta(days=UNUSED_PAGE_DAYS), dry_run=dry_run)}
+
+
+def _prune_pages(*, before: datetime, dry_run: bool) -> int:
+    return count_unused_pages(before=before) if dry_run else delete_unused_pages(before=before, batch=BATCH)
 
 
 def _delete(rows: QuerySet[Any]) -> int:
-    """In batches, so that no delete holds locks for long. A page that got its first post meanwhile stays."""
+    """In batches, so that no delete holds locks for long."""
     total = 0
     while True:
-        try:
-            gone = _delete_batch(rows)
-        except IntegrityError:
-            continue
+        gone = _delete_batch(rows)
         total += gone
         if not gone:
             return total

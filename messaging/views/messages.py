@@ -17,6 +17,7 @@ from messaging.page_ids import is_page_id
 from messaging.rules import Draft
 from messaging.serializers import MessageListRecord, MessageRecord, MessagesQuery, NewMessage
 from messaging.services import place
+from messaging.services.moving import moved_to
 from messaging.services.posting import create_message
 from messaging.subjects import message_subject, page_subject
 
@@ -36,7 +37,12 @@ class MessagesView(ApiView):
             raise InvalidInput(field="pageId", details="Not a page id.")
         # With top replies or without it is the same list, and one cursor leads on in both.
         page = self.page("messages", query, include_top_reply=False)
-        return self.read(lambda: _listed(query, page), page_subject(query["page_id"]))
+        asked = page_subject(query["page_id"])
+        try:
+            return self.read(lambda: _listed(query, page), asked)
+        except PageMoved as moved:
+            there = {**query, "page_id": moved.page_id}
+            return self.read(lambda: _listed(there, page), asked, page_subject(moved.page_id))
 
     def check_rights(self) -> None:
         """A limited agent names one of its communities. What is no id at all is left to the fields."""
@@ -85,7 +91,16 @@ class MessagesView(ApiView):
         return Response(record, status=201, headers={"Location": f"/api/messages/{record['id']}"})
 
 
+class PageMoved(Exception):
+    """The posts that were asked for are listed by another page id."""
+
+    def __init__(self, page_id: str) -> None:
+        super().__init__(page_id)
+        self.page_id = page_id
+
+
 def _listed(query: Mapping[str, Any], page: Page) -> dict[str, Any]:
+    """Raises PageMoved, which is asked for where nothing is found, so that it costs other lists nothing."""
     rows = records.listed_records(
         page_id=query["page_id"],
         parent_id=query.get("parent_id"),
@@ -94,6 +109,8 @@ def _listed(query: Mapping[str, Any], page: Page) -> dict[str, Any]:
         count=page.limit + 1,
         with_top_reply=query["include_top_reply"],
     )
+    if not rows and (page_id := moved_to(query["page_id"])) is not None:
+        raise PageMoved(page_id)
     kept, next_cursor = page.split(rows, lambda record: (record["createdAt"], record["id"]))
     return envelope("messages", kept, next_cursor)
 

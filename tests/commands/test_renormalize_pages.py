@@ -1,39 +1,234 @@
 from __future__ import annotations
 
-import pytest
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
 
-from messaging.models import Page
+import pytest
+from django.db import connection, transaction
+from django.test import Client
+
+from config.api.freshness import watch
+from config.api.sql import database_now
+from messaging.models import Message, MovedPage, Page
+from messaging.page_ids import normalize
+from messaging.services import moving
+from messaging.services.moving import PageBusy, move_page
+from messaging.subjects import message_subject, page_subject
+from tests.agents.factories import TokenHolder, agent_with_token
+from tests.api import Api
 from tests.commands.running import refused, run, run_json
-from tests.factories import PageFactory
+from tests.factories import MessageFactory, PageFactory, PersonFactory
+from tests.sessions import WAIT_SECONDS, in_background, wait_until_another_waits
 
 pytestmark = pytest.mark.django_db
+OLD_ID = "p1_" + "a" * 32
+OLD_URL, NEW_URL = "https://example.com/a?PHPSESSID=1", "https://example.com/a"
+NEW_ID = normalize(NEW_URL).page_id
+
+
+@pytest.fixture
+def old() -> Page:
+    """A page as earlier rules made it."""
+    return Page.objects.create(id=OLD_ID, normalized_url=OLD_URL)
+
+
+def listed(page_id: str, **query: Any) -> list[str]:
+    answer = Api().get("/api/messages", pageId=page_id, **query)
+    assert answer.status == 200
+    return [record["id"] for record in answer.json["messages"]]
+
+
+def post(agent: TokenHolder, **fields: Any) -> Any:
+    return agent.api.post("/api/messages", {"pageId": OLD_ID, "content": "Hi"} | fields)
 
 
 def test_pages_of_these_rules_do_not_differ() -> None:
     PageFactory()
     assert run("renormalize_pages", "--dry-run").splitlines() == ["0 pages would get another id."]
+    assert run("renormalize_pages", "--apply").splitlines() == ["0 pages had another id."]
 
 
-def test_a_page_of_other_rules_is_shown_with_its_new_id() -> None:
-    current = PageFactory(url="https://example.com/a")
-    old = Page.objects.create(id="p0_" + "a" * 32, normalized_url="http://www.example.com/a?utm_source=x")
-    assert run_json("renormalize_pages", "--dry-run", "--json") == {
-        "pageId": old.pk,
-        "url": old.normalized_url,
-        "newPageId": current.pk,
-        "newUrl": "https://example.com/a",
-    }
+def test_a_dry_run_shows_a_page_with_its_new_id_and_moves_nothing(old: Page) -> None:
+    MessageFactory(page=old)
+    expected = {"pageId": OLD_ID, "url": OLD_URL, "newPageId": NEW_ID, "newUrl": NEW_URL}
+    assert run_json("renormalize_pages", "--dry-run", "--json") == expected
     said = run("renormalize_pages", "--dry-run")
-    assert old.pk in said
+    assert OLD_ID in said
     assert "1 pages would get another id." in said
-    assert Page.objects.count() == 2
+    assert (Page.objects.get().pk, Message.objects.get().page_id) == (OLD_ID, OLD_ID)
 
 
 @pytest.mark.parametrize("url", ["gopher://example.com/", "https://example.com/" + "%C3%A9" * 340])
-def test_a_page_that_is_none_any_more_is_told(url: str) -> None:
-    Page.objects.create(id="p0_" + "a" * 32, normalized_url=url)
-    assert run_json("renormalize_pages", "--dry-run", "--json")["problem"]
+@pytest.mark.parametrize("option", ["--dry-run", "--apply"])
+def test_a_page_whose_url_is_refused_is_told_and_stays(url: str, option: str) -> None:
+    Page.objects.create(id=OLD_ID, normalized_url=url)
+    assert run_json("renormalize_pages", option, "--json")["problem"]
+    assert Page.objects.get().pk == OLD_ID
 
 
-def test_it_only_reports() -> None:
+def test_it_is_told_whether_to_report_or_to_move() -> None:
     assert "--dry-run" in refused("renormalize_pages")
+    assert "--dry-run" in refused("renormalize_pages", "--dry-run", "--apply")
+
+
+def test_all_posts_of_a_page_move_and_both_ids_lead_to_them(old: Page) -> None:
+    first = MessageFactory(page=old)
+    reply = MessageFactory(parent=first, quote=first)
+    hidden = MessageFactory(page=old, status="hidden")
+    other = MessageFactory()
+    assert run_json("renormalize_pages", "--apply", "--json")["posts"] == 3
+    moved = Message.objects.filter(page=NEW_ID).values_list("id", flat=True)
+    assert {*moved} == {first.pk, reply.pk, hidden.pk}
+    assert not Page.objects.filter(pk=OLD_ID).exists()
+    other.refresh_from_db()
+    assert other.page_id not in (OLD_ID, NEW_ID)
+    for page_id in (OLD_ID, NEW_ID):
+        assert listed(page_id) == [str(first.pk)]
+        assert listed(page_id, parentId=first.pk) == [str(reply.pk)]
+    assert Api().get(f"/api/messages/{first.pk}").json["pageId"] == NEW_ID
+    assert run("renormalize_pages", "--apply").splitlines() == ["0 pages had another id."], "safe to run twice"
+
+
+def test_a_page_that_exists_already_gets_the_posts_of_both_in_one_order(old: Page) -> None:
+    pages = [old, PageFactory(url=NEW_URL), Page.objects.create(id="p1_" + "b" * 32, normalized_url=OLD_URL + "2")]
+    posts = [MessageFactory(page=pages[number % 3]) for number in range(7)]
+    run("renormalize_pages", "--apply")
+    newest_first = [str(message.pk) for message in reversed(posts)]
+    for page in pages:
+        assert listed(page.pk) == newest_first
+    assert Page.objects.get().pk == NEW_ID
+
+
+def test_a_cursor_of_before_leads_on_afterwards(old: Page) -> None:
+    posts = [str(MessageFactory(page=old).pk) for _ in range(5)][::-1]
+    begun = Api().get("/api/messages", pageId=OLD_ID, limit=2).json
+    run("renormalize_pages", "--apply")
+    assert [record["id"] for record in begun["messages"]] == posts[:2]
+    assert listed(OLD_ID, cursor=begun["nextCursor"]) == posts[2:]
+
+
+def test_a_post_by_the_old_id_goes_to_the_new_page(old: Page) -> None:
+    first, agent = MessageFactory(page=old), agent_with_token()
+    run("renormalize_pages", "--apply")
+    for answer in (post(agent), post(agent, parentId=str(first.pk)), post(agent, quoteId=str(first.pk))):
+        assert (answer.status, answer.json["pageId"]) == (201, NEW_ID)
+    assert not Message.objects.exclude(page=NEW_ID).exists()
+
+
+def test_an_id_that_moved_twice_leads_on_and_one_that_moved_back_is_itself(old: Page) -> None:
+    MessageFactory(page=old)
+    newer = Page.objects.create(id="p1_" + "b" * 32, normalized_url=OLD_URL)
+    moving._move(OLD_ID, newer.pk)
+    moving._move(newer.pk, PageFactory(url=NEW_URL).pk)
+    assert len(listed(OLD_ID)) == len(listed(newer.pk)) == len(listed(NEW_ID)) == 1
+    Page.objects.create(id=OLD_ID, normalized_url=OLD_URL)
+    moving._move(NEW_ID, OLD_ID)
+    assert len(listed(OLD_ID)) == len(listed(newer.pk)) == len(listed(NEW_ID)) == 1
+    assert not MovedPage.objects.filter(old_id=OLD_ID).exists()
+
+
+def test_a_page_that_an_older_release_handed_out_again_moves_again(old: Page) -> None:
+    for _ in range(2):
+        MessageFactory(page=Page.objects.get_or_create(id=OLD_ID, normalized_url=OLD_URL)[0])
+        run("renormalize_pages", "--apply")
+    assert len(listed(OLD_ID)) == len(listed(NEW_ID)) == 2
+
+
+def test_an_old_id_of_a_page_that_was_pruned_is_unknown_until_the_page_is_handed_out(old: Page) -> None:
+    run("renormalize_pages", "--apply")
+    Page.objects.update(created_at=database_now() - timedelta(days=31))
+    run("prune")
+    agent = agent_with_token()
+    assert (post(agent).error, listed(OLD_ID)) == ("unknown_page", [])
+    Api().post("/v1/presence/normalize-url", {"url": NEW_URL})
+    assert post(agent).json["pageId"] == NEW_ID
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("touched_max", [moving.TOUCHED_MAX, 0])
+def test_answers_about_both_pages_and_the_posts_are_out_of_date(
+    old: Page, touched_max: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(moving, "TOUCHED_MAX", touched_max)
+    message = MessageFactory(page=old)
+    subjects = (page_subject(OLD_ID), page_subject(NEW_ID), message_subject(message.pk))
+    kept = [watch(subject) for subject in subjects]
+    move_page(old)
+    assert [watched and watched.still_holds() for watched in kept] == [False] * 3
+    response: Any = Client().get("/api/messages", {"pageId": OLD_ID})
+    assert set(response.watched.subjects) >= {page_subject(OLD_ID), page_subject(NEW_ID)}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_post_and_a_reply_under_way_to_the_old_page_are_written_to_the_new_one(old: Page) -> None:
+    first, agents = MessageFactory(page=old), [agent_with_token(), agent_with_token()]
+    PageFactory(url=NEW_URL)
+    for agent, fields in zip(agents, ({}, {"parentId": str(first.pk)}), strict=True):
+        Page.objects.get_or_create(id=OLD_ID, normalized_url=OLD_URL)
+        MovedPage.objects.all().delete()
+        Message.objects.update(page=OLD_ID)
+        with ThreadPoolExecutor(1) as pool:
+            with transaction.atomic():
+                moving._move(OLD_ID, NEW_ID)
+                answer = in_background(pool, lambda agent=agent, fields=fields: post(agent, **fields))
+                wait_until_another_waits()
+            written = answer.result(WAIT_SECONDS)
+        assert (written.status, written.json["pageId"]) == (201, NEW_ID)
+    first.refresh_from_db()
+    assert first.reply_count == 1
+    assert Message.objects.filter(page=NEW_ID).count() == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_post_that_is_being_committed_to_the_old_page_is_waited_for_and_moved(old: Page) -> None:
+    author = PersonFactory()
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            MessageFactory(page=old, author=author)
+            with connection.cursor() as cursor:
+                # Locks the page, as the check of the reference at commit does.
+                cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            moved = in_background(pool, lambda: move_page(old))
+            wait_until_another_waits()
+        assert moved.result(WAIT_SECONDS) == 1
+    assert Message.objects.get().page_id == NEW_ID
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_page_that_stays_locked_is_left_whole_and_told(old: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(moving, "TRIES", 1)
+    message, pool = MessageFactory(page=old), ThreadPoolExecutor(1)
+    with pool, transaction.atomic():
+        Page.objects.select_for_update().get(pk=OLD_ID)
+        with pytest.raises(PageBusy):
+            in_background(pool, lambda: move_page(old)).result(WAIT_SECONDS)
+        said = in_background(pool, lambda: refused("renormalize_pages", "--apply")).result(WAIT_SECONDS)
+    assert said == "1 pages took writes all the time and were not moved: run this again."
+    message.refresh_from_db()
+    assert message.page_id == OLD_ID
+
+
+@pytest.mark.django_db(transaction=True)
+def test_writers_and_two_runs_at_once_lose_nothing(old: Page) -> None:
+    first, agents = MessageFactory(page=old), [agent_with_token() for _ in range(3)]
+    begun = threading.Barrier(3)
+
+    def write(agent: TokenHolder) -> list[int]:
+        begun.wait()
+        bodies = ({} if turn % 2 else {"parentId": str(first.pk)} for turn in range(20))
+        return [post(agent, **body).status for body in bodies]
+
+    with ThreadPoolExecutor(5) as pool:
+        writing = [in_background(pool, lambda agent=agent: write(agent)) for agent in agents]
+        runs = [in_background(pool, lambda: run("renormalize_pages", "--apply", "--json")) for _ in range(2)]
+        statuses = [status for future in writing for status in future.result(60)]
+        said = [json.loads(line) for future in runs for line in future.result(60).splitlines()]
+    assert statuses == [201] * 60
+    assert all("posts" in record for record in said)
+    first.refresh_from_db()
+    assert first.reply_count == 30
+    assert Message.objects.filter(page=NEW_ID).count() == 61
+    assert not Page.objects.filter(pk=OLD_ID).exists()

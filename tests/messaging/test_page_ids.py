@@ -14,8 +14,8 @@ from tests.messaging.page_pairs import DIFFERENT, SAME
 
 PIECES = """http: https: HTTP: : // / \\ . .. ... %2e %2E%2e www. WWW. example.com EXAMPLE.com. x 0x7f 1 256 [::1] :80
 :443 :8080 @ a:b@ index.html index.php/ default.aspx Default.aspx ? & = # #! #/ ; + %20 % %2 %41 %2541 %C3%A9 %zz é 中
-ｗ 。 \u00ad 💩 ' " [ ] | utm_source=1 UTM_x %75tm_a gclid b=2 a a= a=1 sid=0123456789abcdef
-PHPSESSID=1 ;jsessionid=1 index.php ^ ` { } < > $ ! * ( ) , ~ _ - xn-- xn--bcher-kva
+ｗ 。 \u00ad 💩 ' " [ ] | utm_source=1 UTM_x %75tm_a gclid b=2 a a= a=1
+sid=0123456789abcdef PHPSESSID=1 ;jsessionid=1 index.php ^ ` { } < > $ ! * ( ) , ~ _ - xn-- xn--bcher-kva
 \u0308 \ufdfa \u200b"""
 ATOMS = [*PIECES.split(), " "]
 URLS = st.one_of(

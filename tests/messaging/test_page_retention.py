@@ -1,0 +1,151 @@
+"""A page that was handed out takes posts for 30 days, whatever deletes unused pages meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.db import connection, transaction
+
+from config.api.sql import database_now
+from messaging.models import Message, Page
+from messaging.services.pages import delete_unused_pages, normalize_url
+from tests.agents.factories import agent_with_token
+from tests.api import Answer, Api
+from tests.commands.running import run_json
+from tests.factories import MessageFactory, PageFactory, PersonFactory
+from tests.sessions import WAIT_SECONDS, in_background, wait_until_another_waits
+
+URL = "https://example.com/a"
+
+
+def an_old_page(days: float = 31) -> Page:
+    page = PageFactory(url=URL)
+    Page.objects.filter(pk=page.pk).update(created_at=database_now() - timedelta(days=days))
+    return page
+
+
+def hand_out() -> str:
+    page_id: str = Api().post("/v1/presence/normalize-url", {"url": URL}).json["pageId"]
+    return page_id
+
+
+def post(page_id: str) -> Answer:
+    return agent_with_token().api.post("/api/messages", {"pageId": page_id, "content": "Hi"})
+
+
+@pytest.mark.django_db
+def test_an_old_unused_page_that_is_handed_out_again_takes_posts() -> None:
+    an_old_page()
+    page_id = hand_out()
+    assert run_json("prune", "--json")["unused pages"] == 0
+    assert post(page_id).status == 201
+
+
+@pytest.mark.django_db
+def test_a_page_without_posts_goes_30_days_after_it_was_last_handed_out() -> None:
+    page = an_old_page(days=90)
+    hand_out()
+    Page.objects.update(handed_out_at=database_now() - timedelta(days=31))
+    assert run_json("prune", "--dry-run", "--json")["unused pages"] == 1
+    assert run_json("prune", "--json")["unused pages"] == 1
+    assert post(page.pk).error == "unknown_page"
+    assert post(hand_out()).status == 201
+
+
+@pytest.mark.django_db
+def test_a_page_with_posts_stays() -> None:
+    page = an_old_page()
+    MessageFactory(page=page, status="hidden")
+    assert run_json("prune", "--json")["unused pages"] == 0
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("days", "writes"), [(0.9, False), (1.1, True)])
+def test_handing_out_writes_at_most_once_a_day(days: float, writes: bool) -> None:
+    an_old_page(days)
+    for expected in (writes, False):
+        before = _version()
+        hand_out()
+        assert (_version() != before) is expected
+
+
+def _version() -> tuple[str, str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT ctid::text, xmin::text FROM messaging_page")
+        (row,) = cursor.fetchall()
+    return row
+
+
+def prune() -> int:
+    return delete_unused_pages(before=database_now() - timedelta(days=30), batch=10)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_page_that_is_being_handed_out_is_not_pruned() -> None:
+    an_old_page()
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            page = normalize_url(url=URL)
+            assert in_background(pool, prune).result(WAIT_SECONDS) == 0
+        assert prune() == 0
+    assert post(page.page_id).status == 201
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_page_that_is_being_pruned_is_recorded_again() -> None:
+    an_old_page()
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            assert prune() == 1
+            handed_out = in_background(pool, hand_out)
+            wait_until_another_waits()
+        page_id = handed_out.result(WAIT_SECONDS)
+    assert Page.objects.get().pk == page_id
+    assert post(page_id).status == 201
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_first_post_under_way_keeps_its_page() -> None:
+    page, writer = an_old_page(), PersonFactory()
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            MessageFactory(page=page, author=writer)
+            # Checks the reference to the page, and so locks its row, as the commit does.
+            with connection.cursor() as cursor:
+                cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            assert in_background(pool, prune).result(WAIT_SECONDS) == 0
+        assert prune() == 0
+    assert (Page.objects.count(), Message.objects.count()) == (1, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_handing_out_pruning_and_first_posts_at_once_lose_nothing() -> None:
+    """Each writer is handed a page that is old and unused, and posts; the pruner runs all the time."""
+    writers, done = [agent_with_token() for _ in range(3)], threading.Event()
+
+    def write(number: int) -> list[int]:
+        path, statuses = "/api/messages", []
+        for turn in range(12):
+            page_id = normalize_url(url=f"https://example.com/{turn}").page_id
+            statuses.append(writers[number].api.post(path, {"pageId": page_id, "content": "Hi"}).status)
+        return statuses
+
+    def prune_always() -> None:
+        while not done.is_set():
+            prune()
+
+    for turn in range(12):
+        PageFactory(url=f"https://example.com/{turn}", created_at=database_now() - timedelta(days=31))
+    with ThreadPoolExecutor(4) as pool:
+        pruner = in_background(pool, prune_always)
+        try:
+            written = [in_background(pool, lambda number=number: write(number)) for number in range(3)]
+            statuses = [status for future in written for status in future.result(60)]
+        finally:
+            done.set()
+        pruner.result(WAIT_SECONDS)
+    assert statuses == [201] * 36
+    assert Message.objects.count() == 36

@@ -1,0 +1,34 @@
+"""Work on another connection, and waiting until it waits for this one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from django.db import connection, connections
+
+WAIT_SECONDS = 10
+
+
+def in_background(pool: ThreadPoolExecutor, work: Callable[[], Any]) -> Future[Any]:
+    def closing() -> Any:
+        try:
+            return work()
+        finally:
+            connections.close_all()
+
+    return pool.submit(closing)
+
+
+def wait_until_another_waits() -> None:
+    """Until another session waits for a lock of this one."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < deadline:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))")
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.01)
+    raise AssertionError("nobody waits")
