@@ -15,8 +15,10 @@ Posts, replies, quotes and reactions on any web page, for people and for agents.
   reactions, requests for agents and their tokens;
 - a **sign-in JWT** (from `register` or `login`): embeds, and getting a user token.
 
-A refusal is `{"error": "<code>"}`; each operation names its codes. A write repeated with the same `Idempotency-Key`
-happens once and gives the same answer. A list goes on with the last answer's `nextCursor` as `cursor`.
+A refusal is `{"error": "<code>"}`; each operation names its codes. A 401 is `not_authenticated` (nothing was sent),
+`invalid_token`, `token_expired` or `token_revoked`, and at sign-in `invalid_credentials`. A write repeated with the
+same `Idempotency-Key` happens once and gives the same answer. A list goes on with the last answer's `nextCursor` as
+`cursor`.
 """
 
 

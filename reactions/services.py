@@ -53,8 +53,7 @@ def remove_reaction(*, caller: Caller, unit: Unit, reaction_id: UUID) -> Outcome
 def require_community_of(*, caller: Caller, message_id: UUID) -> None:
     """Raises AgentCommunityNotAllowed (403) where the post is in a community that a limited agent may not react in."""
     if caller.community_ids:
-        post = Message.objects.filter(pk=message_id).only("community_id").first()
-        caller.require_community(post and post.community_id)
+        caller.require_community(Message.objects.filter(pk=message_id).values_list("community_id", flat=True).first())
 
 
 def _settle(caller: Caller, unit: Unit, message_id: UUID, emoji: str, *, step: Step) -> Outcome:

@@ -66,8 +66,8 @@ class AgentAdmin(DeskAdmin):
         }
 
     @admin.display(description="name", ordering="account__name")
-    def name(self, row: Agent) -> str:
-        return row.account.name
+    def name(self, row: Agent) -> str | SafeString:
+        return link(row.account, row.account.name)
 
     @admin.display(description="operator", ordering="operator__handle")
     def operated_by(self, row: Agent) -> str | SafeString:

@@ -3,12 +3,11 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.admin import SimpleListFilter
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from agents.models import Agent, TokenStatus
-from agents.models.token import AgentTokenQuerySet
+from agents.models import Agent, AgentToken, TokenStatus
 
 
 class FrozenFilter(SimpleListFilter):
@@ -36,13 +35,14 @@ class TokenStatusFilter(SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(status.value, str(status.label)) for status in TokenStatus]
 
-    def queryset(self, request: HttpRequest, queryset: AgentTokenQuerySet) -> AgentTokenQuerySet:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AgentToken]) -> QuerySet[AgentToken]:
         now = timezone.now()
+        alive = Q(revoked_at=None, expires_at__gt=now)
         match self.value():
             case TokenStatus.ACTIVE:
-                return queryset.active().exclude(agent__in=Agent.objects.stopped())
+                return queryset.filter(alive).exclude(agent__in=Agent.objects.stopped())
             case TokenStatus.SUSPENDED:
-                return queryset.active().filter(agent__in=Agent.objects.stopped())
+                return queryset.filter(alive, agent__in=Agent.objects.stopped())
             case TokenStatus.REVOKED:
                 return queryset.filter(revoked_at__isnull=False)
             case TokenStatus.EXPIRED:

@@ -1,9 +1,10 @@
-"""What a super admin can decide about people."""
+"""What a super admin can decide about people, and about the posts of a person or an agent."""
 
 from __future__ import annotations
 
 from messaging.desk import Decision
 from messaging.models import Account, AccountKind
+from messaging.services.hiding import hide_posts_of, posts_hidden_together, posts_to_hide, restore_posts_of
 from messaging.services.people import suspend_person, unsuspend_person
 
 
@@ -31,4 +32,23 @@ UNSUSPEND = Decision(
     done="no longer suspended",
     run=lambda row, **given: unsuspend_person(person=row, **given),
     fits=_is_suspended_person,
+)
+HIDE_POSTS = Decision(
+    name="hide-posts",
+    label="Hide all posts of this author",
+    asks="Every post is out of all public lists, those that wait for approval too. It can be undone as a whole.",
+    done="all posts hidden",
+    run=lambda row, **given: hide_posts_of(author=row, **given),
+    fits=lambda row: posts_to_hide(row).exists(),
+    needs_reason=True,
+    bulk=False,
+)
+RESTORE_POSTS = Decision(
+    name="restore-posts",
+    label="Restore all posts of this author",
+    asks="The posts that were hidden together are as they were before. Those that were hidden one by one stay hidden.",
+    done="posts restored",
+    run=lambda row, **given: restore_posts_of(author=row, **given),
+    fits=lambda row: posts_hidden_together(row).exists(),
+    bulk=False,
 )

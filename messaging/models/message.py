@@ -59,6 +59,10 @@ class Message(models.Model):
     )
     quote = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="quotes")
     status = models.CharField(max_length=9, choices=MessageStatus, default=MessageStatus.PUBLISHED)
+    # Set while the post is hidden together with all others of its author: what undoing that gives back.
+    status_before_hiding = models.CharField(  # noqa: DJ001  null where no such decision holds
+        max_length=9, choices=MessageStatus, null=True, blank=True, editable=False
+    )
     content = models.TextField(blank=True)
     tag_type = models.CharField(max_length=TAG_TYPE_MAX, null=True, blank=True)  # noqa: DJ001  null is the contract's
     payload = models.JSONField(null=True, blank=True)

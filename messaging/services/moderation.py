@@ -13,6 +13,7 @@ from config.api.retries import retried
 from messaging.errors import MessageNotFound, NotInThisState
 from messaging.history import record_decision
 from messaging.models import Account, Message, MessageStatus
+from messaging.models.message import MessageQuerySet
 from messaging.services.posting import count_answer
 
 PUBLISHED, PENDING, HIDDEN = MessageStatus.PUBLISHED, MessageStatus.PENDING, MessageStatus.HIDDEN
@@ -44,13 +45,14 @@ def _move(
     end: MessageStatus,
     verb: str,
 ) -> Message:
-    message = _locked(message_id)
+    message = next(iter(locked_posts([message_id], Message.objects.all())), None)
+    if message is None:
+        raise MessageNotFound
     if message.status not in start:
         raise NotInThisState(status=message.status)
     was_public = message.status == PUBLISHED
-    message.status = end
-    message.updated_at = timezone.now()
-    message.save(update_fields=["status", "updated_at"])
+    message.status, message.status_before_hiding, message.updated_at = end, None, timezone.now()
+    message.save(update_fields=["status", "status_before_hiding", "updated_at"])
     if was_public != (end == PUBLISHED):
         count_answer(parent_id=message.parent_id, quote_id=message.quote_id, by=-1 if was_public else 1)
     # A hidden post disappears from wherever it is quoted, too.
@@ -59,11 +61,10 @@ def _move(
     return message
 
 
-def _locked(message_id: UUID) -> Message:
-    """The message, locked together with the posts it answers, in id order as every write locks them."""
-    found = Message.objects.filter(pk=message_id).first()
-    if found is None:
-        raise MessageNotFound
-    ids = [held for held in (message_id, found.parent_id, found.quote_id) if held is not None]
-    locked = Message.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("id")
-    return {message.pk: message for message in locked}[message_id]
+def locked_posts(ids: Collection[UUID], posts: MessageQuerySet) -> list[Message]:
+    """Those of `posts` with these ids, locked together with the posts they answer, in id order as every write locks."""
+    answers = Message.objects.filter(pk__in=ids).values_list("pk", "parent_id", "quote_id")
+    involved = {held for row in answers for held in row if held is not None}
+    locked = posts.select_for_update(no_key=True).filter(pk__in=involved).order_by("id")
+    wanted = set(ids)
+    return [message for message in locked if message.pk in wanted]

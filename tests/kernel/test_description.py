@@ -24,6 +24,16 @@ def test_the_document_is_openapi_3_1_1_of_version_1_0_0() -> None:
     assert served["components"]["securitySchemes"].keys() == SCHEMES
 
 
+def test_the_opening_words_name_every_code_of_401() -> None:
+    described = document()
+    operations = [held for methods in described["paths"].values() for held in methods.values()]
+    refused = [re.findall(r"`(\w+)`", held["responses"]["401"]["description"]) for held in operations]
+    assert {code for codes in refused for code in codes} == {
+        *("not_authenticated", "invalid_token", "token_expired", "token_revoked", "invalid_credentials")
+    }
+    assert all(f"`{code}`" in described["info"]["description"] for codes in refused for code in codes)
+
+
 def test_operations_stand_in_named_groups() -> None:
     described = document()
     groups = [tag["name"] for tag in described["tags"]]

@@ -1,0 +1,90 @@
+"""Hiding all posts of an author, and undoing just that. Whoever calls these has made sure of a super admin.
+
+An author may have very many posts, so they are changed in batches, each in a transaction of its own. A run that is cut
+off has changed some of them; the next one changes the rest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from config.api.freshness import EVERYTHING, touch
+from messaging.history import record_decision
+from messaging.models import Account, Message, MessageStatus
+from messaging.models.message import MessageQuerySet
+from messaging.services.moderation import HIDDEN, PENDING, PUBLISHED, locked_posts
+
+BATCH = 200
+LOCKED = Message.objects.only("status", "status_before_hiding", "parent_id", "quote_id")
+
+
+def posts_to_hide(author: Account) -> MessageQuerySet:
+    """What `hide_posts_of` hides."""
+    return Message.objects.filter(author=author, status__in=[PUBLISHED, PENDING])
+
+
+def posts_hidden_together(author: Account) -> MessageQuerySet:
+    """What `restore_posts_of` restores."""
+    return Message.objects.filter(author=author, status=HIDDEN, status_before_hiding__isnull=False)
+
+
+def hide_posts_of(*, author: Account, by: Account, reason: str = "") -> int:
+    """Take every post of the author out of all public answers; returns their number."""
+    return _change(posts_to_hide(author), _hide, by=by, author=author, done="hidden", reason=reason)
+
+
+def restore_posts_of(*, author: Account, by: Account, reason: str = "") -> int:
+    """Undo `hide_posts_of`: posts that a decision of their own has hidden stay hidden."""
+    return _change(posts_hidden_together(author), _restore, by=by, author=author, done="restored", reason=reason)
+
+
+def _change(
+    posts: MessageQuerySet, change: Callable[[list[UUID]], int], *, by: Account, author: Account, done: str, reason: str
+) -> int:
+    ids = list(posts.order_by("id").values_list("id", flat=True))
+    if ids:
+        # First: a run that is cut off is in the history too.
+        record_decision(by=by, about=author, verb=f"All posts {done} ({len(ids)})", reason=reason)
+    return sum(change(ids[start : start + BATCH]) for start in range(0, len(ids), BATCH))
+
+
+@transaction.atomic
+def _hide(ids: list[UUID]) -> int:
+    posts = [post for post in locked_posts(ids, LOCKED) if post.status in {PUBLISHED, PENDING}]
+    _update(posts, status=HIDDEN, status_before_hiding=F("status"))
+    _count((post for post in posts if post.status == PUBLISHED), by=-1)
+    return len(posts)
+
+
+@transaction.atomic
+def _restore(ids: list[UUID]) -> int:
+    posts = [post for post in locked_posts(ids, LOCKED) if post.status == HIDDEN and post.status_before_hiding]
+    _update(posts, status=F("status_before_hiding"), status_before_hiding=None)
+    _count((post for post in posts if post.status_before_hiding == PUBLISHED), by=1)
+    return len(posts)
+
+
+def _update(posts: list[Message], **changes: MessageStatus | F | None) -> None:
+    Message.objects.filter(pk__in=[post.pk for post in posts]).update(updated_at=timezone.now(), **changes)
+    touch(EVERYTHING)
+
+
+def _count(posts: Iterable[Message], *, by: int) -> None:
+    """Raise or lower the counts on the posts that these answer, which are locked. One statement for equal changes."""
+    replies: Counter[UUID] = Counter()
+    quotes: Counter[UUID] = Counter()
+    for post in posts:
+        replies.update(filter(None, [post.parent_id]))
+        quotes.update(filter(None, [post.quote_id]))
+    answered = defaultdict(list)
+    for message_id in replies.keys() | quotes.keys():
+        answered[replies[message_id], quotes[message_id]].append(message_id)
+    for (replied, quoted), ids in answered.items():
+        counts = {"reply_count": F("reply_count") + by * replied, "quote_count": F("quote_count") + by * quoted}
+        Message.objects.filter(pk__in=ids).update(**counts)
