@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     """Safe beside an older release: it names neither the column nor the table, and null means what it knows."""
 
-    dependencies = [("messaging", "0003_indexes_of_replies_alone")]
+    dependencies = [("messaging", "0004_ended_sessions")]
 
     operations = [
         migrations.AddField(

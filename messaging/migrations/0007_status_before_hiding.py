@@ -3,9 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     # By itself: a migration that locks both accounts and messages could deadlock with readers.
-    dependencies = [
-        ("messaging", "0004_ended_sessions"),
-    ]
+    dependencies = [("messaging", "0006_messages_of_a_page")]
 
     operations = [
         migrations.AddField(

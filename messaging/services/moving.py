@@ -2,7 +2,7 @@
 
 The old page goes away in the same transaction, and its id leads to the new page from then on. A post that is under way
 to the old page meanwhile fails at its commit, for its page is gone, and is written again, to the new one
-(`config.api.sql.WORTH_A_SECOND_TRY`).
+(`config.api.sql.WORTH_ANOTHER_TRY`).
 
 Writes lock posts first, in id order, and their page last, at their commit. So the posts are moved before the page is
 locked; what was written in between is moved after it.
@@ -16,7 +16,7 @@ from uuid import UUID
 from django.db import DatabaseError, transaction
 
 from config.api.freshness import EVERYTHING, touch
-from config.api.sql import WORTH_A_SECOND_TRY, execute, fetch_all, fetch_one, sqlstate
+from config.api.sql import WORTH_ANOTHER_TRY, execute, fetch_all, fetch_one, sqlstate
 from messaging.models import Page
 from messaging.services.pages import normalize_url
 from messaging.subjects import message_subject, page_subject
@@ -60,7 +60,7 @@ def move_page(page: Page) -> int:
         try:
             return len(_move(page.pk, new.page_id))
         except DatabaseError as failure:
-            if sqlstate(failure) not in WORTH_A_SECOND_TRY | {LOCK_NOT_AVAILABLE}:
+            if sqlstate(failure) not in WORTH_ANOTHER_TRY | {LOCK_NOT_AVAILABLE}:
                 raise
         sleep(PAUSE_SECONDS)
     raise PageBusy(page.pk)

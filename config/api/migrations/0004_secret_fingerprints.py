@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("api", "0002_open_unit")]
+    dependencies = [("api", "0003_one_stored_response")]
 
     operations = [
         migrations.CreateModel(
