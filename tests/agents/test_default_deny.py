@@ -56,8 +56,9 @@ def test_every_sample_path_leads_to_its_view() -> None:
         assert resolve(url).func is view or resolve(url).func.__qualname__ == view.__qualname__, url
 
 
-def test_every_write_without_a_scope_refuses_an_agent(held: TokenHolder) -> None:
+def test_every_write_without_a_scope_refuses_an_agent(held: TokenHolder, settings: Any) -> None:
     """Without a declared scope an all-scopes token gets 403 agent_route_not_allowed, before CSRF and parsers."""
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"agent_refused": (10**6, 60)}
     client, admitted = Client(enforce_csrf_checks=True), set()
     for url, _view in routes():
         for method in UNSAFE:
