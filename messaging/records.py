@@ -1,23 +1,24 @@
 """How a message looks to readers, in one place: the columns that are read, and the record made of them.
 
 The statements are written, not built: compiling the same query anew costs more than running it. JSON columns come
-from PostgreSQL as text and go out as they are.
+from PostgreSQL as text and go out as they are. Lists are in `messaging.listing`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 from uuid import UUID
 
 import orjson
 
-from config.api.sql import Row, fetch_all, fetch_one
+from config.api.sql import Row, fetch_one
 
-QUOTE_COLUMNS = "q.id, q.content, q.created_at, qa.id, qa.name, qa.handle, qa.kind"
+QUOTE_COLUMNS = """q.id AS quoted_id, q.content AS quoted, q.created_at AS quoted_at,
+    qa.id AS quoted_author_id, qa.name, qa.handle, qa.kind"""
 COLUMNS = f"""
-    m.id, m.content, m.status, a.id, a.name, a.handle, a.kind, m.page_id, m.community_id, m.parent_id, m.quote_id,
+    m.id, m.content, m.status, a.id AS author_id, a.name, a.handle, a.kind,
+    m.page_id, m.community_id, m.parent_id, m.quote_id,
     {QUOTE_COLUMNS},
     m.tag_type, m.payload, m.anchor_text, m.context_anchor, m.attachments, m.language, m.source_app,
     m.reply_count, m.quote_count, m.reaction_counts, m.reaction_total, m.created_at, m.updated_at
@@ -28,13 +29,6 @@ JOINS = """
     LEFT JOIN messaging_message q ON q.id = m.quote_id AND q.status = 'published'
     LEFT JOIN messaging_account qa ON qa.id = q.author_id
 """
-TOP_REPLY = """
-    LEFT JOIN LATERAL (
-        SELECT r.id FROM messaging_message r WHERE r.parent_id = m.id AND r.status = 'published'
-        ORDER BY r.reaction_total DESC, r.created_at, r.id LIMIT 1
-    ) top ON true
-"""
-BY_IDS = f"SELECT {COLUMNS} {JOINS} WHERE m.id = ANY(%s)"
 PUBLISHED_BY_ID = f"SELECT {COLUMNS} {JOINS} WHERE m.id = %s AND m.status = 'published'"
 
 
@@ -100,63 +94,6 @@ def published_record(message_id: UUID) -> dict[str, Any] | None:
     """The record of a published message, None for any other."""
     row = fetch_one(PUBLISHED_BY_ID, [message_id])
     return message_record(row) if row else None
-
-
-def listed_records(
-    *,
-    page_id: str,
-    parent_id: UUID | None,
-    filters: dict[str, Any],
-    after: tuple[datetime, UUID] | None,
-    count: int,
-    with_top_reply: bool,
-) -> list[dict[str, Any]]:
-    """At most `count` published posts of a page (or replies to `parent_id` there), newest first, in two statements."""
-    statement, values = _listing(page_id, parent_id, filters, after, count, with_top_reply)
-    rows = fetch_all(statement, values)
-    records = [message_record(row) for row in rows]
-    if with_top_reply:
-        top = _records_of(row[-1] for row in rows)
-        for record, row in zip(records, rows, strict=True):
-            record["topReply"] = top.get(row[-1])
-    return records
-
-
-FILTERS = {"author_kind": "m.author_kind = %s", "community_id": "m.community_id = %s", "tag_type": "m.tag_type = %s"}
-OF_PAGE = "m.status = 'published' AND m.page_id = %s AND m.parent_id IS NULL"
-# The page is that of the parent: asked of the replies, it might be looked up by the index of pages, and then sorted.
-OF_PARENT = """m.status = 'published' AND m.parent_id = %s AND EXISTS (
-    SELECT FROM messaging_message p WHERE p.id = m.parent_id AND p.page_id = %s AND p.status = 'published')"""
-
-
-def _listing(
-    page_id: str,
-    parent_id: UUID | None,
-    filters: dict[str, Any],
-    after: tuple[datetime, UUID] | None,
-    count: int,
-    with_top_reply: bool,
-) -> tuple[str, list[Any]]:
-    values: list[Any] = [page_id] if parent_id is None else [parent_id, page_id]
-    conditions = [OF_PAGE if parent_id is None else OF_PARENT]
-    for name, value in filters.items():
-        conditions.append(FILTERS[name])
-        values.append(value)
-    if after is not None:
-        conditions.append("(m.created_at, m.id) < (%s, %s)")
-        values += after
-    columns, joins = (COLUMNS + ", top.id", JOINS + TOP_REPLY) if with_top_reply else (COLUMNS, JOINS)
-    where = " AND ".join(conditions)
-    # The limit stands in the text: as a parameter it is unknown to a prepared plan, and PostgreSQL, expecting a long
-    # list, plans anew each time, which takes three times as long as the list itself.
-    return f"SELECT {columns} {joins} WHERE {where} ORDER BY m.created_at DESC, m.id DESC LIMIT {count:d}", values
-
-
-def _records_of(ids: Iterable[UUID | None]) -> dict[UUID | None, dict[str, Any]]:
-    wanted = [message_id for message_id in ids if message_id is not None]
-    if not wanted:
-        return {}
-    return {row[0]: message_record(row) for row in fetch_all(BY_IDS, [wanted])}
 
 
 def _quote(row: Row) -> dict[str, Any] | None:

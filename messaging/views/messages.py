@@ -12,7 +12,7 @@ from config.api.operations import operation
 from config.api.responses import Response
 from config.api.unit import Question
 from config.api.views import ApiRequest, ApiView
-from messaging import errors, records
+from messaging import errors, listing, records
 from messaging.page_ids import is_page_id
 from messaging.rules import Draft
 from messaging.serializers import MessageListRecord, MessageRecord, MessagesQuery, NewMessage
@@ -101,18 +101,18 @@ class PageMoved(Exception):
 
 def _listed(query: Mapping[str, Any], page: Page) -> dict[str, Any]:
     """Raises PageMoved, which is asked for where nothing is found, so that it costs other lists nothing."""
-    rows = records.listed_records(
+    found, has_more = listing.listed_records(
         page_id=query["page_id"],
         parent_id=query.get("parent_id"),
-        filters={name: query[name] for name in records.FILTERS if name in query},
+        filters={name: query[name] for name in listing.FILTERS if name in query},
         after=page.after,
-        count=page.limit + 1,
+        limit=page.limit,
         with_top_reply=query["include_top_reply"],
     )
-    if not rows and (page_id := moved_to(query["page_id"])) is not None:
+    if not found and (page_id := moved_to(query["page_id"])) is not None:
         raise PageMoved(page_id)
-    kept, next_cursor = page.split(rows, lambda record: (record["createdAt"], record["id"]))
-    return envelope("messages", kept, next_cursor)
+    next_cursor = page.cursor_at((found[-1]["createdAt"], found[-1]["id"])) if has_more else None
+    return envelope("messages", found, next_cursor)
 
 
 class MessageView(ApiView):

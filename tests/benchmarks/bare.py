@@ -25,14 +25,14 @@ from agents.credentials import AgentAccount as Author
 from config.api.idempotency import STORE
 from config.api.limits import ENTRIES
 from config.api.unit import opening, together
-from messaging import records
+from messaging import listing, records
 from messaging.services.place import FIND as PLACE
 from messaging.services.posting import INSERT
 from reactions import statements as reactions
 
 Answer = tuple[str, bytes]
 
-LIST, _ = records._listing("", None, {}, None, 11, False)
+LIST, _ = listing._listing("", None, {}, None, 11, False)
 PEPPER = os.environ["TOKEN_PEPPER"].encode()
 HOURLY_POSTS = 30
 CONFIG = """

@@ -117,8 +117,8 @@ def test_a_list_runs_as_many_statements_at_any_size(
     page = PageFactory()
     for _ in range(12):
         target = MessageFactory(page=page)
-        MessageFactory(page=page, quote=target)
-        MessageFactory(parent=target)
+        quoting = MessageFactory(page=page, quote=target)
+        MessageFactory(parent=quoting)
     for limit in (1, 5, 20, 100):
         with django_assert_num_queries(statements):
             answer = Api().get(f"{PATH}?pageId={page.pk}&limit={limit}{query}")
