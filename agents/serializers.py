@@ -14,9 +14,12 @@ from config.api.fields import BodySerializer, Choice, Id, Integer, ListOf, ListQ
 from messaging.models.account import HANDLE, NAME_MAX, NAME_MIN
 from messaging.serializers import AccountRecord, WebUrl
 
+# Duplicates are folded, so there may be more than there are scopes.
+SCOPES_MAX = 100
+
 
 def _scopes(**kwargs: Any) -> ListOf:
-    return ListOf(child=Choice(choices=Scope.choices), allow_empty=False, **kwargs)
+    return ListOf(child=Choice(choices=Scope.choices), allow_empty=False, max_length=SCOPES_MAX, **kwargs)
 
 
 def _communities(help_text: str) -> ListOf:

@@ -34,6 +34,11 @@ def path_of(field: serializers.Field[Any, Any, Any, Any]) -> str:
     return f"{prefix}.{field.field_name}" if prefix else str(field.field_name)
 
 
+def _shown(data: Any) -> str:
+    """How a message quotes a wrong value: it may be as long as the body."""
+    return type(data).__name__ if isinstance(data, (dict, list)) else str(data)[:40]
+
+
 class Text(serializers.CharField):
     """A string, as sent. `cap`: more code points are a 413; `trim` strips white space before anything is measured."""
 
@@ -64,6 +69,9 @@ class Text(serializers.CharField):
         if not isinstance(data, str):
             self.fail("invalid")
         value = data.strip() if self.trim_whitespace else data
+        # DRF's validators run last, after whatever a subclass does with the text.
+        if self.max_length is not None and len(value) > self.max_length:
+            self.fail("max_length", max_length=self.max_length)
         if self.pattern is not None and not self.pattern.match(value):
             self.fail("pattern", pattern=self.pattern.pattern.replace(r"\Z", "$"))
         return value
@@ -87,7 +95,7 @@ class Boolean(serializers.BooleanField):
         if isinstance(data, str) and isinstance(self.parent, QuerySerializer) and data in BOOLEAN_TEXT:
             return BOOLEAN_TEXT[data]
         if not isinstance(data, bool):
-            self.fail("invalid", input=str(data)[:40])
+            self.fail("invalid", input=_shown(data))
         return data
 
 
@@ -96,7 +104,7 @@ class Id(serializers.UUIDField):
 
     def to_internal_value(self, data: Any) -> UUID:
         if not is_id(data):
-            self.fail("invalid", value=str(data)[:40])
+            self.fail("invalid", value=_shown(data))
         return UUID(data)
 
 
@@ -104,8 +112,8 @@ class Choice(serializers.ChoiceField):
     """One of the choices, as a string."""
 
     def to_internal_value(self, data: Any) -> Any:
-        if not isinstance(data, str):
-            self.fail("invalid_choice", input=str(data)[:40])
+        if not isinstance(data, str) or data not in self.choice_strings_to_values:
+            self.fail("invalid_choice", input=_shown(data))
         return super().to_internal_value(data)
 
 
@@ -138,6 +146,9 @@ class ListOf(serializers.ListField):
             self.fail("not_a_list", input_type=type(data).__name__)
         if self.cap is not None and len(data) > self.cap:
             raise PayloadTooLarge(field=path_of(self), max=self.cap)
+        # DRF would look at every item first.
+        if self.max_length is not None and len(data) > self.max_length:
+            self.fail("max_length", max_length=self.max_length)
         return super().to_internal_value(data)
 
     def run_child_validation(self, data: Sequence[Any]) -> list[Any]:

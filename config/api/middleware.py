@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 
 from config.api.errors import InvalidInput, LengthRequired, PayloadTooLarge
 from config.api.handler import HTML_PREFIXES, error_response
-from config.api.parsers import BODY_MAX
+from config.api.strict_json import BODY_MAX
 
 
 class EntryMiddleware:
