@@ -8,8 +8,8 @@ diskcache would do it too, in SQLite, at some hundred times the cost.
 from __future__ import annotations
 
 import fcntl
+import os
 import time
-from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from struct import Struct
@@ -20,7 +20,8 @@ from config.mapped_files import mapped
 WAYS = 8
 BUCKETS = 8_192
 # When it ends, the count, and last, so that a process killed between them leaves no foreign count, the key's hash.
-ENTRY = Struct("=dQ16s")
+OWNER_BYTES = 16
+ENTRY = Struct(f"=dQ{OWNER_BYTES}s")
 BUCKET_BYTES = WAYS * ENTRY.size
 SIZE = BUCKETS * BUCKET_BYTES
 # A process holds the lock for microseconds, unless it was frozen there.
@@ -34,46 +35,54 @@ class SharedCounters:
     def __init__(self, path: Path) -> None:
         memory = mapped(path, SIZE)
         self._memory = memoryview(bytearray(SIZE)) if memory is None else memory
-        self._file = None if memory is None else path.open("rb")
+        self._lock_file = None if memory is None else os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         self._threads = Lock()
 
     def increment(self, key: str, seconds: int) -> int:
         """The count of a key with this call, 0 where the lock cannot be had; it is forgotten after `seconds`."""
-        owner = blake2b(key.encode(errors="surrogatepass"), digest_size=16).digest()
-        if not self._threads.acquire(timeout=LOCK_SECONDS):
-            return 0
-        try:
-            return self._increment(owner, time.time() + seconds) if self._lock() else 0
-        finally:
-            self._unlock()
-            self._threads.release()
+        owner = blake2b(key.encode(errors="surrogatepass"), digest_size=OWNER_BYTES).digest()
+        with self._threads:
+            if not self._lock():
+                return 0
+            try:
+                return self._increment(owner, time.time() + seconds)
+            finally:
+                self._unlock()
 
     def clear(self) -> None:
         self._memory[:] = bytes(SIZE)
 
     def _increment(self, owner: bytes, until: float) -> int:
         start = int.from_bytes(owner[:4], "big") % BUCKETS * BUCKET_BYTES
-        entries = list(ENTRY.iter_unpack(self._memory[start : start + BUCKET_BYTES]))
-        owners = [entry[-1] for entry in entries]
-        if owner in owners:
-            place = owners.index(owner)
-            until, count, _owner = entries[place]
+        bucket = bytes(self._memory[start : start + BUCKET_BYTES])
+        found = bucket.find(owner)
+        if found < 0:
+            place, count = _first_to_end(bucket), 0
         else:
-            place, count = min(range(WAYS), key=entries.__getitem__), 0
-        ENTRY.pack_into(self._memory, start + place * ENTRY.size, until, count + 1, owner)
-        return int(count) + 1
+            place = found // ENTRY.size * ENTRY.size
+            until, count, _owner = ENTRY.unpack_from(bucket, place)
+        ENTRY.pack_into(self._memory, start + place, until, count + 1, owner)
+        return count + 1
 
     def _lock(self) -> bool:
-        if self._file is None:
+        if self._lock_file is None:
             return True
         deadline = time.monotonic() + LOCK_SECONDS
-        while time.monotonic() < deadline:
-            with suppress(BlockingIOError):
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        while True:
+            try:
+                fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(LOOK_SECONDS)
+            else:
                 return True
-            time.sleep(LOOK_SECONDS)
-        return False
 
     def _unlock(self) -> None:
-        if self._file is not None:
-            fcntl.flock(self._file, fcntl.LOCK_UN)
+        if self._lock_file is not None:
+            fcntl.flock(self._lock_file, fcntl.LOCK_UN)
+
+
+def _first_to_end(bucket: bytes) -> int:
+    """Where the entry stands that ends first; empty ones ended long ago."""
+    return min(range(0, BUCKET_BYTES, ENTRY.size), key=lambda place: ENTRY.unpack_from(bucket, place)[0])
