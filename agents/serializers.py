@@ -30,7 +30,7 @@ class NewRequest(BodySerializer):
     agentName = Text(source="agent_name", trim=True, min_length=NAME_MIN, max_length=NAME_MAX)
     agentHandle = Text(source="agent_handle", pattern=HANDLE)
     purpose = Text(trim=True, min_length=PURPOSE_MIN, max_length=PURPOSE_MAX)
-    website = WebUrl(max_length=WEBSITE_MAX, required=False, allow_null=True)
+    website = WebUrl(max_length=WEBSITE_MAX, required=False)
     scopes = _scopes()
     communityIds = _communities("Absent or empty: every community.")
 

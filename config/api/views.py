@@ -142,7 +142,7 @@ class ApiView(APIView):
 
     def query(self, serializer: type[Serializer[Any]]) -> dict[str, Any]:
         """The validated query string, in snake_case; raises a 400."""
-        return _validated(serializer, self.request.query_params.dict())
+        return _validated(serializer, self.request.query_params)
 
     def question(self) -> Question | None:
         """What a write asks in any case, and may ask along with the opening of its unit of work. Refuses nothing."""
