@@ -7,7 +7,7 @@ DRF's own fields take `5` for a string, `"5"` and `1_0` for an integer and `"yes
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -233,22 +233,3 @@ class ListQuery(QuerySerializer):
 
     limit = Integer(min_value=1, default=10, help_text="At most 100; more is served as 100.")
     cursor = CursorText(required=False, help_text="`nextCursor` of the page before.")
-
-
-def flat_errors(detail: Any, path: str = "") -> dict[str, list[str]]:
-    """DRF's nested messages as {JSON path: [messages]}."""
-    if isinstance(detail, Mapping):
-        found: dict[str, list[str]] = {}
-        for key, inner in detail.items():
-            own = key == "non_field_errors"
-            found |= flat_errors(inner, path if own else _join(path, key))
-        return found
-    if isinstance(detail, list) and any(isinstance(item, (Mapping, list)) for item in detail):
-        return {key: text for n, item in enumerate(detail) for key, text in flat_errors(item, _join(path, n)).items()}
-    return {path or "body": [str(item) for item in (detail if isinstance(detail, list) else [detail])]}
-
-
-def _join(path: str, key: Any) -> str:
-    if isinstance(key, int):
-        return f"{path}[{key}]"
-    return f"{path}.{key}" if path else str(key)

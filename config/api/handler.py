@@ -28,7 +28,7 @@ from config.api.errors import (
     TemporarilyUnavailable,
     UnsupportedMediaType,
 )
-from config.api.fields import flat_errors
+from config.api.field_errors import flat_errors
 from config.api.responses import Response
 from config.api.sql import WORTH_WAITING, sqlstate
 from config.api.strict_json import BODY_MAX

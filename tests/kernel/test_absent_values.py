@@ -9,7 +9,8 @@ from uuid import uuid4
 import pytest
 from rest_framework import serializers
 
-from config.api.fields import BodySerializer, flat_errors
+from config.api.field_errors import flat_errors
+from config.api.fields import BodySerializer
 from config.api.operations import Operation, all_operations
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.api import Api

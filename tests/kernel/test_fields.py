@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rest_framework.exceptions import ValidationError
 
 from config.api.errors import ContentTooLong, OverCap, PayloadTooLarge
+from config.api.field_errors import flat_errors
 from config.api.fields import (
     BodySerializer,
     Boolean,
@@ -22,7 +23,6 @@ from config.api.fields import (
     Object,
     QuerySerializer,
     Text,
-    flat_errors,
 )
 
 UUID_TEXT = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
