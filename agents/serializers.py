@@ -14,9 +14,12 @@ from config.api.fields import BodySerializer, Choice, Id, Integer, ListOf, ListQ
 from messaging.models.account import HANDLE, NAME_MAX, NAME_MIN
 from messaging.serializers import AccountRecord, Name, WebUrl
 
+# Duplicates are folded, so there may be more than there are scopes.
+SCOPES_MAX = 100
+
 
 def _scopes(**kwargs: Any) -> ListOf:
-    return ListOf(child=Choice(choices=Scope.choices), allow_empty=False, **kwargs)
+    return ListOf(child=Choice(choices=Scope.choices), allow_empty=False, max_length=SCOPES_MAX, **kwargs)
 
 
 def _communities(help_text: str) -> ListOf:
@@ -27,7 +30,7 @@ class NewRequest(BodySerializer):
     agentName = Name(source="agent_name", min_length=NAME_MIN, max_length=NAME_MAX)
     agentHandle = Text(source="agent_handle", pattern=HANDLE)
     purpose = Text(trim=True, min_length=PURPOSE_MIN, max_length=PURPOSE_MAX)
-    website = WebUrl(max_length=WEBSITE_MAX, required=False, allow_null=True)
+    website = WebUrl(max_length=WEBSITE_MAX, required=False)
     scopes = _scopes()
     communityIds = _communities("Absent or empty: every community.")
 

@@ -15,6 +15,7 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
 from config.api import throttles
+from config.api.addresses import client_network
 from config.api.errors import RateLimited
 from messaging.desk import DeskAdmin
 
@@ -33,7 +34,7 @@ class SuperAdminSignIn(AdminAuthenticationForm):
 
     def _throttle(self, request: HttpRequest) -> None:
         try:
-            throttles.hit("sign_in", throttles.client_network(request))
+            throttles.hit("sign_in", client_network(request))
         except RateLimited:
             raise ValidationError("Too many attempts. Wait a minute, then try again.") from None
 

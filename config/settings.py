@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from config import database, env, listening, postgres, reference, secrets
+from config.api.strict_json import BODY_MAX
 from config.logging import LOGGING
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -64,6 +65,8 @@ SOFT_THROTTLES = {
     "register": (env.integer("THROTTLE_REGISTER_PER_MINUTE", 10), 60),
     "sign_in": (env.integer("THROTTLE_SIGN_IN_PER_MINUTE", 10), 60),
     "session": (env.integer("THROTTLE_SESSION_PER_MINUTE", 120), 60),
+    # Per client network and host; only reads that no worker answers from its memory.
+    "read": (env.integer("THROTTLE_READ_PER_MINUTE", 6000), 60),
     "agent_refused": (env.integer("THROTTLE_AGENT_REFUSED_PER_MINUTE", 600), 60),
     # Refused calls of an agent that are counted for the super admins to see.
     "refusal_note": (600, 60),
@@ -150,22 +153,17 @@ DATABASES["default"]["OPTIONS"] |= {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Cache: soft throttles and kept answers. Nothing depends on it.
+# Cache: soft throttles and kept answers. Nothing depends on it. Without Redis, Django's cache is not used.
 REDIS_URL = env.text("REDIS_URL")
-CACHES = {
-    "default": {
-        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-        # Django's own 300 would be forgotten for the sake of 300 others.
-        "OPTIONS": {"MAX_ENTRIES": 50_000},
-    }
-}
 if REDIS_URL:
-    CACHES["default"] = {
-        "BACKEND": "django_redis.cache.RedisCache",
-        "LOCATION": REDIS_URL,
-        "KEY_PREFIX": "cm",
-        # Its failures are told: who uses the cache passes over them, and leaves it alone for a while.
-        "OPTIONS": {"SOCKET_CONNECT_TIMEOUT": 0.1, "SOCKET_TIMEOUT": 0.1},
+    CACHES = {
+        "default": {
+            "BACKEND": "django_redis.cache.RedisCache",
+            "LOCATION": REDIS_URL,
+            "KEY_PREFIX": "cm",
+            # Its failures are told: who uses the cache passes over them, and leaves it alone for a while.
+            "OPTIONS": {"SOCKET_CONNECT_TIMEOUT": 0.1, "SOCKET_TIMEOUT": 0.1},
+        }
     }
 
 # Answers kept in each worker's memory: how many bytes, and for how long at most (see config.api.freshness).
@@ -190,8 +188,9 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "config.api.schema.OperationSchema",
     "UNAUTHENTICATED_USER": None,
 }
-# Above the API's own cap of a body (1 MiB), so that the API answers first, in JSON.
-DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
+# EntryMiddleware holds every path to it. No form takes a file: without a handler none is written anywhere.
+DATA_UPLOAD_MAX_MEMORY_SIZE = BODY_MAX
+FILE_UPLOAD_HANDLERS: list[str] = []
 
 SIMPLE_JWT = {
     "ALGORITHM": "HS256",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
-from config.api.parsers import BODY_MAX
+from config.api.strict_json import BODY_MAX
 
 Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 

@@ -11,7 +11,7 @@ from messaging.rules import Draft, refuse_blocked
 
 
 class EmbedRule:
-    """The embed must be live, allow the page's domain and share the post's community; its word list applies as well."""
+    """The embed must be live, allow the page's domain and share a new thread's community; its word list applies too."""
 
     def prepare(self, draft: Draft) -> None:
         """Refuse the source, or name it on the draft, and give a post without a community the embed's."""
@@ -22,11 +22,11 @@ class EmbedRule:
         # (`embeds.pages.policies`).
         if draft.origin != settings.APP_URL:
             source.require_origin(draft.origin)
-        if draft.community_id not in (None, source.community_id):
-            raise CommunityMismatch(field="communityId", details="Not the community of the embed.")
         draft.source_embed = source.id
-        # A reply goes where its parent is: a page's thread may hold posts of several communities.
+        # A reply belongs to its parent's community, not the embed's: a page may hold posts of several.
         if draft.parent_id is None:
+            if draft.community_id not in (None, source.community_id):
+                raise CommunityMismatch(field="communityId", details="Not the community of the embed.")
             draft.community_id = source.community_id
 
     def check(self, draft: Draft) -> None:

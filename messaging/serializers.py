@@ -109,16 +109,16 @@ class NewMessage(BodySerializer):
 
     pageId = Text(source="page_id", help_text="As handed out by POST /v1/presence/normalize-url.")
     content = Text(required=False, allow_blank=True, cap=CONTENT_MAX)
-    communityId = Id(source="community_id", required=False, allow_null=True)
-    parentId = Id(source="parent_id", required=False, allow_null=True)
-    quoteId = Id(source="quote_id", required=False, allow_null=True)
-    tagType = Text(source="tag_type", required=False, allow_null=True, help_text="See GET /v1/smart-tags.")
-    payload = PayloadField(required=False, allow_null=True, cap=PAYLOAD_MAX)
-    anchorText = Text(source="anchor_text", required=False, allow_null=True, allow_blank=True, cap=ANCHOR_TEXT_MAX)
-    contextAnchor = ContextAnchorField(source="context_anchor", required=False, allow_null=True)
+    communityId = Id(source="community_id", required=False)
+    parentId = Id(source="parent_id", required=False)
+    quoteId = Id(source="quote_id", required=False)
+    tagType = Text(source="tag_type", required=False, help_text="See GET /v1/smart-tags.")
+    payload = PayloadField(required=False, cap=PAYLOAD_MAX)
+    anchorText = Text(source="anchor_text", required=False, allow_blank=True, cap=ANCHOR_TEXT_MAX)
+    contextAnchor = ContextAnchorField(source="context_anchor", required=False)
     attachments = ListOf(child=AttachmentBody(), required=False, cap=ATTACHMENTS_MAX)
-    language = Text(required=False, allow_null=True, allow_blank=True, cap=LANGUAGE_MAX)
-    sourceApp = Text(source="source_app", required=False, allow_null=True, allow_blank=True, cap=SOURCE_APP_MAX)
+    language = Text(required=False, allow_blank=True, cap=LANGUAGE_MAX)
+    sourceApp = Text(source="source_app", required=False, allow_blank=True, cap=SOURCE_APP_MAX)
 
 
 class MessagesQuery(ListQuery):

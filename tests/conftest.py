@@ -89,12 +89,10 @@ def _uses_written_at_once(settings: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def _own_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Soft throttles count in the cache, by the clock: no test inherits another's calls or sees a minute end."""
-    from django.core.cache import cache
-
+    """Soft throttles count by the clock: no test inherits another's calls or sees a minute end."""
     from config.api import throttles
 
-    cache.clear()
+    throttles.shared_counters().clear()
     throttles._over.clear()
     monkeypatch.setattr(throttles, "_slot", lambda seconds: (0, seconds))
 

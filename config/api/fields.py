@@ -7,15 +7,16 @@ DRF's own fields take `5` for a string, `"5"` and `1_0` for an integer and `"yes
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 import orjson
+from django.http import QueryDict
 from rest_framework import serializers
 from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
-from config.api.errors import ContentTooLong, InvalidCursor, OverCap, PayloadTooLarge
+from config.api.errors import ContentTooLong, InvalidCursor, InvalidInput, OverCap, PayloadTooLarge
 from config.api.ids import is_id
 
 # As long as anybody writes one, and short enough for int().
@@ -32,6 +33,11 @@ def path_of(field: serializers.Field[Any, Any, Any, Any]) -> str:
         return f"{path_of(parent)}[{parent.index}]"
     prefix = path_of(parent)
     return f"{prefix}.{field.field_name}" if prefix else str(field.field_name)
+
+
+def _shown(data: Any) -> str:
+    """How a message quotes a wrong value: it may be as long as the body."""
+    return type(data).__name__ if isinstance(data, (dict, list)) else str(data)[:40]
 
 
 class Text(serializers.CharField):
@@ -64,6 +70,9 @@ class Text(serializers.CharField):
         if not isinstance(data, str):
             self.fail("invalid")
         value = data.strip() if self.trim_whitespace else data
+        # DRF's validators run last, after whatever a subclass does with the text.
+        if self.max_length is not None and len(value) > self.max_length:
+            self.fail("max_length", max_length=self.max_length)
         if self.pattern is not None and not self.pattern.match(value):
             self.fail("pattern", pattern=self.pattern.pattern.replace(r"\Z", "$"))
         return value
@@ -87,7 +96,7 @@ class Boolean(serializers.BooleanField):
         if isinstance(data, str) and isinstance(self.parent, QuerySerializer) and data in BOOLEAN_TEXT:
             return BOOLEAN_TEXT[data]
         if not isinstance(data, bool):
-            self.fail("invalid", input=str(data)[:40])
+            self.fail("invalid", input=_shown(data))
         return data
 
 
@@ -96,7 +105,7 @@ class Id(serializers.UUIDField):
 
     def to_internal_value(self, data: Any) -> UUID:
         if not is_id(data):
-            self.fail("invalid", value=str(data)[:40])
+            self.fail("invalid", value=_shown(data))
         return UUID(data)
 
 
@@ -104,8 +113,8 @@ class Choice(serializers.ChoiceField):
     """One of the choices, as a string."""
 
     def to_internal_value(self, data: Any) -> Any:
-        if not isinstance(data, str):
-            self.fail("invalid_choice", input=str(data)[:40])
+        if not isinstance(data, str) or data not in self.choice_strings_to_values:
+            self.fail("invalid_choice", input=_shown(data))
         return super().to_internal_value(data)
 
 
@@ -138,6 +147,9 @@ class ListOf(serializers.ListField):
             self.fail("not_a_list", input_type=type(data).__name__)
         if self.cap is not None and len(data) > self.cap:
             raise PayloadTooLarge(field=path_of(self), max=self.cap)
+        # DRF would look at every item first.
+        if self.max_length is not None and len(data) > self.max_length:
+            self.fail("max_length", max_length=self.max_length)
         return super().to_internal_value(data)
 
     def run_child_validation(self, data: Sequence[Any]) -> list[Any]:
@@ -172,11 +184,39 @@ class SentSerializer(serializers.Serializer[Any]):
 
 
 class BodySerializer(SentSerializer):
-    """A request body. Unknown fields are ignored; `null` is not the same as absent unless a field allows it."""
+    """A request body, or an object in one. Unknown fields are ignored; `null` counts as absent in an optional field.
+
+    A body without a required field is itself optional: `null` counts as no body.
+    """
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        fields = super().get_fields()
+        for field in fields.values():
+            field.allow_null = self.partial or not field.required
+        return fields
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        if data is None and all(field.allow_null for field in self.fields.values()):
+            data = {}
+        return super().run_validation(data)
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, dict) and None in data.values():
+            optional = {name for name, field in self.fields.items() if field.allow_null}
+            data = {name: value for name, value in data.items() if value is not None or name not in optional}
+        return super().to_internal_value(data)
 
 
 class QuerySerializer(SentSerializer):
-    """A query string: the last of repeated parameters counts."""
+    """A query string. Unknown parameters are ignored; a known one is given once, or it is a 400."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, QueryDict):
+            for name, values in data.lists():
+                if len(values) > 1 and name in self.fields:
+                    raise InvalidInput(field=name, details="Given more than once.")
+            data = data.dict()
+        return super().to_internal_value(data)
 
 
 class CursorText(Text):
@@ -193,22 +233,3 @@ class ListQuery(QuerySerializer):
 
     limit = Integer(min_value=1, default=10, help_text="At most 100; more is served as 100.")
     cursor = CursorText(required=False, help_text="`nextCursor` of the page before.")
-
-
-def flat_errors(detail: Any, path: str = "") -> dict[str, list[str]]:
-    """DRF's nested messages as {JSON path: [messages]}."""
-    if isinstance(detail, Mapping):
-        found: dict[str, list[str]] = {}
-        for key, inner in detail.items():
-            own = key == "non_field_errors"
-            found |= flat_errors(inner, path if own else _join(path, key))
-        return found
-    if isinstance(detail, list) and any(isinstance(item, (Mapping, list)) for item in detail):
-        return {key: text for n, item in enumerate(detail) for key, text in flat_errors(item, _join(path, n)).items()}
-    return {path or "body": [str(item) for item in (detail if isinstance(detail, list) else [detail])]}
-
-
-def _join(path: str, key: Any) -> str:
-    if isinstance(key, int):
-        return f"{path}[{key}]"
-    return f"{path}.{key}" if path else str(key)

@@ -28,10 +28,10 @@ from config.api.errors import (
     TemporarilyUnavailable,
     UnsupportedMediaType,
 )
-from config.api.fields import flat_errors
-from config.api.parsers import BODY_MAX
+from config.api.field_errors import flat_errors
 from config.api.responses import Response
 from config.api.sql import WORTH_WAITING, sqlstate
+from config.api.strict_json import BODY_MAX
 
 logger = logging.getLogger(__name__)
 HTML_PREFIXES = ("/admin/",)

@@ -9,12 +9,12 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from config.api.errors import InvalidInput, LengthRequired, PayloadTooLarge
-from config.api.handler import HTML_PREFIXES, error_response
-from config.api.parsers import BODY_MAX
+from config.api.handler import error_response
+from config.api.strict_json import BODY_MAX
 
 
 class EntryMiddleware:
-    """Refuses a host that is not ours, a body over 1 MiB by its announced length, and one that announces none."""
+    """Refuses, on every path, a host that is not ours, a body over 1 MiB by its length, and one that announces none."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -25,8 +25,6 @@ class EntryMiddleware:
             request.get_host()
         except DisallowedHost:
             return error_response(InvalidInput(field="Host", details="No host of this service; see ALLOWED_HOSTS."))
-        if request.path.startswith(HTML_PREFIXES):
-            return self.get_response(request)
         length = request.META.get("CONTENT_LENGTH") or ""
         if length.isdecimal() and int(length) > BODY_MAX:
             return error_response(PayloadTooLarge(field="body", max=BODY_MAX))

@@ -1,23 +1,27 @@
 """Soft throttles: they slow down floods, they guard no promise.
 
-They live in the Django cache and fail open: with the cache away, every call passes. A cache that does not answer is
-left alone for a few seconds, so that a frozen Redis costs one time-out and not one a call.
+They count in Redis, without it (and reads always, which are many) in memory that the processes of one host share. They
+fail open: with Redis away, every call passes. A Redis that does not answer is left alone for a few seconds, so that a
+frozen one costs one time-out and not one a call.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from ipaddress import ip_address, ip_network
+from functools import cache
 from math import ceil
 
 from django.conf import settings
-from django.core.cache import cache
+from django.core.cache import cache as redis
 from django.http import HttpRequest
 
+from config.api.addresses import remote_network
+from config.api.counters import SharedCounters
 from config.api.errors import RateLimited
 
 logger = logging.getLogger(__name__)
+READ = "read"
 REST_SECONDS = 5.0
 OVER_MAX = 10_000
 _resting_until = 0.0
@@ -29,7 +33,7 @@ def hit(name: str, who: str) -> None:
     """Count one call of `who` against the throttle `name`; raises RateLimited (429) over its rate."""
     limit, seconds = settings.SOFT_THROTTLES[name]
     slot, left = _slot(seconds)
-    if _count(f"throttle:{name}:{who}:{slot}", seconds) > limit:
+    if _count(name, f"throttle:{name}:{who}:{slot}", seconds) > limit:
         raise RateLimited(retry_after=left)
 
 
@@ -37,7 +41,7 @@ def note(name: str, who: str) -> None:
     """Count one call without refusing it."""
     limit, seconds = settings.SOFT_THROTTLES[name]
     slot, _left = _slot(seconds)
-    if _count(f"throttle:{name}:{who}:{slot}", seconds) >= limit:
+    if _count(name, f"throttle:{name}:{who}:{slot}", seconds) >= limit:
         if len(_over) >= OVER_MAX:
             _over.clear()
         _over[name, who] = slot
@@ -51,39 +55,14 @@ def check(name: str, who: str) -> None:
         raise RateLimited(retry_after=left)
 
 
-def client_address(request: HttpRequest) -> str:
-    """The peer's address; `X-Forwarded-For` counts only where the peer is a proxy named in TRUSTED_PROXIES."""
-    address = str(request.META.get("REMOTE_ADDR", ""))
-    for hop in reversed(request.headers.get("X-Forwarded-For", "").split(",")):
-        if not _is_trusted(address) or not hop.strip():
-            break
-        address = hop.strip()
-    return address
+def hit_read(request: HttpRequest) -> None:
+    """Count one read of a caller elsewhere; raises RateLimited (429) over the rate.
 
-
-def client_network(request: HttpRequest) -> str:
-    """Whom a throttle counts: the client's address, of IPv6 the /64 around it, all of which one client is given."""
-    address = client_address(request)
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return address
-    if found.version == 4 or found.ipv4_mapped:
-        return str(found if found.version == 4 else found.ipv4_mapped)
-    return str(ip_network((int(found) >> 64 << 64, 64)))
-
-
-def _is_trusted(address: str) -> bool:
-    if not settings.TRUSTED_PROXIES:
-        return False
-    try:
-        peer = ip_address(address)
-        # A socket that listens on `::` tells IPv4 peers as ::ffff:192.0.2.1.
-        peer = getattr(peer, "ipv4_mapped", None) or peer
-    except ValueError:
-        # A unix socket has no address; only a proxy on this host can be behind it.
-        return not address
-    return any(peer in ip_network(network, strict=False) for network in settings.TRUSTED_PROXIES)
+    Callers on this machine are not counted: a proxy there that TRUSTED_PROXIES does not name stands for all readers.
+    """
+    network = remote_network(request)
+    if network is not None:
+        hit(READ, network)
 
 
 def _slot(seconds: int) -> tuple[int, int]:
@@ -92,7 +71,15 @@ def _slot(seconds: int) -> tuple[int, int]:
     return int(now // seconds), ceil(seconds - now % seconds)
 
 
-def _count(key: str, seconds: int) -> int:
+@cache
+def shared_counters() -> SharedCounters:
+    """Those of this host."""
+    return SharedCounters(settings.DATA_DIR / "throttles")
+
+
+def _count(name: str, key: str, seconds: int) -> int:
+    if name == READ or not settings.REDIS_URL:
+        return shared_counters().increment(key, seconds)
     try:
         return _awake() and _increment(key, seconds)
     except Exception as failure:  # noqa: BLE001  the cache backends share no error class
@@ -102,11 +89,11 @@ def _count(key: str, seconds: int) -> int:
 
 def _increment(key: str, seconds: int) -> int:
     try:
-        return int(cache.incr(key))
+        return int(redis.incr(key))
     except ValueError:
-        if cache.add(key, 1, timeout=seconds):
+        if redis.add(key, 1, timeout=seconds):
             return 1
-        return int(cache.incr(key))
+        return int(redis.incr(key))
 
 
 def _awake() -> bool:
@@ -116,4 +103,4 @@ def _awake() -> bool:
 def _rest(failure: Exception) -> None:
     global _resting_until  # noqa: PLW0603  one clock a process
     _resting_until = time.monotonic() + REST_SECONDS
-    logger.warning("The cache does not answer (%s): no soft throttles for %s s.", type(failure).__name__, REST_SECONDS)
+    logger.warning("Redis does not answer (%s): no soft throttles for %s s.", type(failure).__name__, REST_SECONDS)

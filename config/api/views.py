@@ -26,6 +26,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from config.api import freshness, throttles
+from config.api.addresses import client_network
 from config.api.callers import ANYONE, Caller, CallerKind
 from config.api.cursors import Page
 from config.api.errors import AgentScopeMissing, ApiError, MethodNotAllowed, NotFound
@@ -149,7 +150,7 @@ class ApiView(APIView):
 
     def query(self, serializer: type[Serializer[Any]]) -> dict[str, Any]:
         """The validated query string, in snake_case; raises a 400."""
-        return _validated(serializer, self.request.query_params.dict())
+        return _validated(serializer, self.request.query_params)
 
     def question(self) -> Question | None:
         """What a write asks in any case, and may ask along with the opening of its unit of work. Refuses nothing."""
@@ -238,8 +239,10 @@ class ApiView(APIView):
 
     def _throttle(self) -> None:
         caller = self.request.caller
+        if not self.operation.is_write:
+            throttles.hit_read(self.request._request)
         if self.operation.throttle is not None:
-            throttles.hit(self.operation.throttle, throttles.client_network(self.request._request))
+            throttles.hit(self.operation.throttle, client_network(self.request._request))
         if caller.kind is CallerKind.AGENT:
             throttles.check("agent_refused", str(caller.token["id"]))
         elif caller.account is not None and self.operation.is_write:

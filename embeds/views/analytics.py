@@ -8,12 +8,12 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework.request import Request
 
+from config.api.addresses import client_address
 from config.api.callers import CallerKind
 from config.api.errors import PayloadTooLarge
 from config.api.operations import operation
 from config.api.responses import Response
 from config.api.sql import database_now
-from config.api.throttles import client_address
 from config.api.views import ApiRequest, ApiView
 from embeds.analytics.ingest import record_event
 from embeds.analytics.summary import Summary, period, summarize

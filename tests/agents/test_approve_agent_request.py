@@ -65,7 +65,7 @@ def test_an_unlimited_request_may_be_limited(api: Api) -> None:
     assert Agent.objects.get().community_ids == [community.pk]
 
 
-@pytest.mark.parametrize("scopes", [[], ["post", "react"], ["react"], ["admin"], None])
+@pytest.mark.parametrize("scopes", [[], ["post", "react"], ["react"], ["admin"], [None]])
 def test_may_not_widen_scopes(api: Api, scopes: Any) -> None:
     asked = RequestFactory(scopes=["post"])
     answer = approve(api, asked.pk, {"scopes": scopes})

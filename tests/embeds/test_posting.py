@@ -46,6 +46,16 @@ def test_a_reply_goes_to_the_community_of_its_parent() -> None:
         assert answer.json["communityId"] == (str(parent.community_id) if parent.community_id else None)
 
 
+def test_a_reply_may_name_the_community_of_its_parent_and_no_other() -> None:
+    embed, parent = an_embed(), MessageFactory(community=CommunityFactory())
+    reply = {"pageId": parent.page_id, "parentId": str(parent.pk)}
+    answer = post(embed, **reply, communityId=str(parent.community_id))
+    assert (answer.status, answer.json.get("communityId")) == (201, str(parent.community_id))
+    for other in (embed.community_id, CommunityFactory().pk):
+        refused = post(embed, **reply, communityId=str(other))
+        assert (refused.status, refused.error) == (400, "community_mismatch")
+
+
 def test_a_quote_takes_the_embed_s() -> None:
     embed = an_embed()
     assert post(embed, quoteId=str(MessageFactory().pk)).json["communityId"] == str(embed.community_id)

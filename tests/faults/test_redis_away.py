@@ -15,7 +15,7 @@ from django.core.cache import cache
 from django.test import override_settings
 
 import config.settings
-from config.api import throttles
+from config.api import freshness, throttles
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Api
 from tests.factories import PageFactory, PersonFactory
@@ -34,7 +34,10 @@ def redis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Popen[byt
     monkeypatch.setenv("REDIS_URL", f"unix://{tmp_path}/redis.sock")
     monkeypatch.setattr(throttles, "_resting_until", 0.0)
     try:
-        with override_settings(CACHES=runpy.run_path(config.settings.__file__)["CACHES"]):
+        # Where versions are is decided once a process.
+        freshness.home()
+        held = runpy.run_path(config.settings.__file__)
+        with override_settings(CACHES=held["CACHES"], REDIS_URL=held["REDIS_URL"]):
             yield server
     finally:
         server.kill()

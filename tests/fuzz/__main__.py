@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 
 from tests.faults.oracle import SKEWED
-from tests.fuzz import contract, hostile
+from tests.fuzz import contract, hostile, weights
 from tests.fuzz.contract import Fuzzed
 from tests.fuzz.hostile import Tally
 from tests.fuzz.scene import Scene, a_scene
@@ -20,6 +20,7 @@ from tests.nginx import nginx_before
 
 EXAMPLES = 60
 HOSTILE = 90_000
+WEIGHTS = 500
 LAYOUT = "{:<44}{:>8}{:>8}{:>7}{:>8}{:>6}{:>7}{:>10}"
 
 
@@ -33,6 +34,9 @@ def main() -> None:
             tallies = hostile.fuzz(scene, port=port, count=options.hostile // 2, seed=options.seed)
             good &= _say_tallies(name, tallies)
             inputs += sum(tally.inputs for tally in tallies.values())
+        weighed = weights.fuzz(scene, count=options.weights, seed=options.seed)
+        good &= _say_weighed(weighed, options.weights)
+        inputs += options.weights * len(weighed)
         good &= _is_sound(scene)
     _say(f"\n{inputs} generated inputs. {'Nothing was wrong.' if good else 'Something was wrong: see above.'}")
     sys.exit(0 if good else 1)
@@ -70,6 +74,13 @@ def _say_tallies(to: str, tallies: dict[str, Tally]) -> bool:
     return not any(tally.wrong for tally in tallies.values())
 
 
+def _say_weighed(weighed: dict[str, list[str]], count: int) -> bool:
+    _say(f"\n{'Weights':<44}{'inputs':>8}{'wrong':>8}")
+    for name, wrong in weighed.items():
+        _say("\n    ".join([f"{name:<44}{count:>8}{len(wrong):>8}", *wrong[:5]]))
+    return not any(weighed.values())
+
+
 def _is_sound(scene: Scene) -> bool:
     """Nothing was written down as a defect, and the counts on posts are those of the rows."""
     with psycopg.connect(scene.service.cluster.url) as connection:
@@ -85,6 +96,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--examples", type=int, default=EXAMPLES, help="of each operation, phase and caller")
     parser.add_argument("--hostile", type=int, default=HOSTILE, help="bent requests, half of them through the proxy")
+    parser.add_argument("--weights", type=int, default=WEIGHTS, help="numbers, heavy bodies and uploads, of each")
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.cast import Cast, Person
@@ -24,9 +26,13 @@ PAGE_URL = "https://example.com/generated"
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """`ids`: for each operation's path parameter and each field of a body, real values of it."""
+    """`ids`: for each operation's path parameter and each field of a body, real values of it.
+
+    `spooled` is where the service would write temporary files.
+    """
 
     service: Service
+    spooled: Path
     callers: dict[str, dict[str, str]]
     ids: dict[str, list[str]]
 
@@ -43,7 +49,10 @@ class Scene:
 @contextmanager
 def a_scene() -> Iterator[Scene]:
     # One key for many bodies is what a generator sends: each has to be looked at.
-    with running_service(**SETTINGS, IDEMPOTENCY_MISMATCH="reject") as service:
+    with (
+        TemporaryDirectory() as spooled,
+        running_service(**SETTINGS, IDEMPOTENCY_MISMATCH="reject", TMPDIR=spooled) as service,
+    ):
         cast = Cast(service)
         owner, admin = cast.person(), cast.super_admin()
         callers = {
@@ -54,7 +63,9 @@ def a_scene() -> Iterator[Scene]:
             "person": owner.user,
             "super admin": admin.user,
         }
-        yield Scene(service, callers, _rows(cast, owner) | {"createAgentToken": [cast.approved_request(admin)]})
+        yield Scene(
+            service, Path(spooled), callers, _rows(cast, owner) | {"createAgentToken": [cast.approved_request(admin)]}
+        )
 
 
 def with_ids(document: dict[str, Any], ids: dict[str, list[str]]) -> dict[str, Any]:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz import contract, hostile
+from tests.fuzz import contract, hostile, weights
 from tests.fuzz.scene import a_scene
 from tests.nginx import needs_nginx, nginx_before
 
-BENT, SEED = 1_000, 1
+BENT, WEIGHED, SEED = 1_000, 40, 1
 
 
 @needs_nginx
@@ -28,4 +28,6 @@ def test_nothing_generated_upsets_the_running_service(subtests: pytest.Subtests,
         with subtests.test("along its links"):
             done = contract.follow_links(scene, contract.CHAINS[1], examples=3, home=tmp_path, seed=SEED)
             assert done.failures == 0, done.said
+        with subtests.test("weights"):
+            assert not [wrong for found in weights.fuzz(scene, count=WEIGHED, seed=SEED).values() for wrong in found]
         assert "Traceback" not in scene.service.said()

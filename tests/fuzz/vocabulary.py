@@ -38,7 +38,7 @@ TEXTS = (
         "cag_" + "0" * 46,
     ),
 )
-NUMBERS = (0, -1, 1, 2**31, 2**53 + 1, 2**63, -(2**63) - 1, 10**400, 0.1, -0.0, 1e308, 5e-324)
+NUMBERS = (0, -1, 1, 2**31, 2**53 + 1, 2**63, -(2**63) - 1, 10**400, 0.1, -0.0, 1e308, 5e-324, 1e15, 1e16, 1e-7, 1e-22)
 ODD_VALUES: tuple[Any, ...] = (None, True, False, [], {}, [[]], {"": ""}, [None], *NUMBERS, *TEXTS)
 RAW_VALUES = (
     b"NaN",
@@ -70,6 +70,10 @@ RAW_BODIES = (
     ),
     *('{"a":1}'.encode("utf-16"), b"\x1f\x8b\x08\x00\x00\x00\x00\x00", b"a=1&b=2", b'{"a":1,"a":2}', b"[" * 100_000),
     *(b'{"a":"' + b"x" * 1_048_570 + b'"}', b'{"a":"' + b"x" * 1_100_000 + b'"}', b"--x\r\n\r\n--x--", b"<a/>"),
+    *(
+        b"[" + unit * (1_000_000 // len(unit)) + b"1]"
+        for unit in (b"[],", b"{},", b"1,", b"1e-7,", b'"",', b'{"a":1},')
+    ),
 )
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "QUERY", "PROPFIND", "get", "FOO")
 TYPES = (

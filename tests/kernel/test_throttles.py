@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from config.api import throttles
+from config.api import freshness, throttles
 from config.api.errors import RateLimited
 from tests.agents.factories import agent_with_token
 from tests.api import Api
@@ -38,6 +38,9 @@ def redis(settings: Any) -> Iterator[subprocess.Popen[bytes]]:
         server = start_redis(Path(home))
         options = {"SOCKET_CONNECT_TIMEOUT": 0.4, "SOCKET_TIMEOUT": 0.4}
         backend = {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": f"unix://{home}/redis.sock"}
+        # Where versions are is decided once a process.
+        freshness.home()
+        settings.REDIS_URL = backend["LOCATION"]
         settings.CACHES = {"default": backend | {"OPTIONS": options}}
         settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"person": (2, 3600)}
         yield server

@@ -164,7 +164,7 @@ def test_nested_caps_name_their_path(agent: TokenHolder, page_id: str) -> None:
         ({"content": ""}, "empty_message"),
         ({"content": " \n\t "}, "empty_message"),
         ({"content": 5}, "invalid_input"),
-        ({"content": None}, "invalid_input"),
+        ({"content": None}, "empty_message"),
         ({"communityId": "no-uuid"}, "invalid_input"),
         ({"parentId": "{6ba7b810-9dad-11d1-80b4-00c04fd430c8}"}, "invalid_input"),
         ({"payload": {"a": 1}}, "invalid_input"),

@@ -231,9 +231,10 @@ def test_a_malformed_filter_is_400(page_id: str, name: str, value: str) -> None:
     assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_input", name)
 
 
-def test_the_last_of_a_repeated_parameter_counts_and_unknown_ones_do_not(page_id: str) -> None:
+def test_a_repeated_parameter_is_refused_and_unknown_ones_are_ignored(page_id: str) -> None:
     posts(page_id, 3)
-    assert len(Api().get(f"{PATH}?pageId=x&pageId={page_id}&limit=1&limit=2&shoeSize=44").json["messages"]) == 2
+    assert Api().get(f"{PATH}?pageId={page_id}&limit=1&limit=2").json["field"] == "limit"
+    assert len(Api().get(f"{PATH}?pageId={page_id}&limit=2&shoeSize=44&shoeSize=45").json["messages"]) == 2
 
 
 def top_replies(page_id: str, **query: Any) -> dict[str, Any]:

@@ -1,0 +1,93 @@
+"""Strict JSON in: what a lenient parser lets through, a database or a later renderer chokes on.
+
+Refused with 400: NUL and lone surrogates in strings, NaN and infinities, integers beyond 64 bits, numbers that would
+not come back as they were sent, duplicate keys, deep nesting, anything that is not UTF-8.
+
+orjson parses; what it lets through is found by counting in bytes and by one visit of the value, so that the cost of a
+body is linear in its size for every shape.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from config.api.errors import InvalidInput, PayloadTooLarge
+
+BODY_MAX = 1_048_576
+DEPTH_MAX = 32
+# Each costs the parser and the garbage collector much more than its two bytes. (Pairs of numbers fill a payload first.)
+CONTAINERS_MAX = 20_000
+INTEGER_MAX = 2**63 - 1
+# PostgreSQL writes numbers of a jsonb column without an exponent: from 1e16 on, without a fraction too.
+FLOAT_BOUND = 1e16
+# Written without an exponent, a number has at most 24 characters: a sign, "0." and these. From 1e-5 on, any does.
+DECIMALS_MAX = 21
+TINY = 1e-5
+NOT_EXACT = "a number is an integer of 64 bits, or below 1e16 and at most 24 characters long without an exponent"
+
+
+def parse_json(raw: bytes) -> Any:
+    """The value of one JSON text; raises InvalidInput (400) or PayloadTooLarge (413)."""
+    if len(raw) > BODY_MAX:
+        raise PayloadTooLarge(field="body", max=BODY_MAX)
+    if not raw.strip():
+        return {}
+    # Without escaped backslashes, so that what follows a backslash is what it escapes.
+    text = raw.replace(rb"\\", b"__") if b"\\" in raw else raw
+    try:
+        _check_containers(text)
+        value = orjson.loads(raw)
+        _check_levels(value)
+        _check_text(text, value)
+    except ValueError as failure:
+        raise InvalidInput(field="body", details=f"Not valid JSON: {str(failure)[:200]}") from None
+    return value
+
+
+def _check_containers(text: bytes) -> None:
+    if text.count(b"[") + text.count(b"{") <= CONTAINERS_MAX:
+        return
+    # Of what the quotes separate, every second part is a string.
+    outside = b"".join(text.replace(rb"\"", b"__").split(b'"')[::2])
+    if outside.count(b"[") + outside.count(b"{") > CONTAINERS_MAX:
+        raise ValueError(f"more than {CONTAINERS_MAX} arrays and objects")
+
+
+def _check_levels(value: Any) -> None:
+    """Visit the value level by level: by recursion it would take as long as all else together."""
+    level, floats = [value], set()
+    for depth in range(DEPTH_MAX + 1):
+        inner: list[Any] = []
+        for item in level:
+            kind = type(item)
+            if kind is dict or kind is list:
+                if depth == DEPTH_MAX:
+                    raise ValueError(f"nested deeper than {DEPTH_MAX}")
+                inner += item.values() if kind is dict else item
+            elif kind is float:
+                floats.add(item)
+            elif kind is int and item > INTEGER_MAX:
+                raise ValueError(NOT_EXACT)
+        if not inner:
+            break
+        level = inner
+    _check_floats(floats)
+
+
+def _check_floats(numbers: set[float]) -> None:
+    """Integers beyond 64 bits are among them, and over the bound: orjson reads them as floats."""
+    for number in numbers:
+        size = abs(number)
+        if size >= FLOAT_BOUND or (size < TINY and round(number, DECIMALS_MAX) != number):
+            raise ValueError(NOT_EXACT)
+
+
+def _check_text(text: bytes, value: Any) -> None:
+    """Compare the text with its value: a duplicate key is lost in the value, and a colon with it."""
+    if rb"\u0000" in text:
+        raise ValueError("NUL in a string")
+    colons = text.count(b":") + text.count(rb"\u003a") + text.count(rb"\u003A")
+    if colons != orjson.dumps(value).count(b":"):
+        raise ValueError("duplicate key")

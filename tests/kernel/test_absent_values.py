@@ -1,0 +1,127 @@
+"""`null` counts as absent where a field or a body is optional; a query parameter is given once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from rest_framework import serializers
+
+from config.api.field_errors import flat_errors
+from config.api.fields import BodySerializer
+from config.api.operations import Operation, all_operations
+from tests.agents.factories import RequestFactory, agent_with_token
+from tests.api import Api
+from tests.factories import CommunityFactory, PageFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+Serializer = serializers.Serializer[Any]
+OPERATIONS = [pytest.param(held, path, method, id=held.id) for path, method, held in all_operations()]
+WITH_BODY = [param for param in OPERATIONS if param.values[0].body is not None]  # type: ignore[union-attr]
+WITH_QUERY = [param for param in OPERATIONS if param.values[0].query is not None]  # type: ignore[union-attr]
+
+
+def objects_in(serializer: Serializer, path: str = "") -> Iterator[tuple[str, Serializer]]:
+    """(path, serializer) of a body and of every object in it."""
+    yield path, serializer
+    for name, field in serializer.fields.items():
+        inner = getattr(field, "child", field)
+        if isinstance(inner, BodySerializer):
+            yield from objects_in(inner, f"{path}.{name}")
+
+
+@pytest.mark.parametrize(("held", "path", "method"), WITH_BODY)
+def test_null_is_absent_in_optional_fields_and_refused_in_others(held: Operation, path: str, method: str) -> None:
+    assert held.body is not None
+    for where, serializer in objects_in(held.body()):
+        partial = getattr(serializer.root, "partial", False)
+        for name, field in serializer.fields.items():
+            absent, null = validated(serializer, {}), validated(serializer, {name: None})
+            if field.required and not partial:
+                assert name in null[1], f"{where}.{name}"
+            else:
+                assert null == absent, f"{where}.{name}"
+
+
+def validated(serializer: Serializer, data: Any) -> tuple[Any, set[str]]:
+    """(the value, the fields that are refused)."""
+    try:
+        return dict(serializer.run_validation(data)), set()
+    except serializers.ValidationError as refusal:
+        return None, set(flat_errors(refusal.detail))
+
+
+def test_a_post_may_say_null_for_all_that_it_has_not() -> None:
+    person, page = Api.as_person(SuperAdminFactory()), PageFactory().pk
+    optional = ("communityId", "parentId", "quoteId", "tagType", "payload", "anchorText", "contextAnchor")
+    body = dict.fromkeys((*optional, "attachments", "language", "sourceApp"))
+    answer = person.post("/api/messages", body | {"pageId": page, "content": "Hi"})
+    assert (answer.status, answer.json["attachments"], answer.json["payload"]) == (201, [], None)
+    assert person.post("/api/messages", body | {"pageId": page, "content": None}).error == "empty_message"
+    for wrong in ({"pageId": None}, {"attachments": [None]}, {"attachments": [{"type": "a", "url": None}]}):
+        refused = person.post("/api/messages", {"pageId": page, "content": "Hi"} | wrong)
+        assert (refused.status, refused.json["field"].split("[")[0]) == (400, next(iter(wrong)))
+
+
+def test_null_changes_nothing_of_an_embed() -> None:
+    owner, community = Api.as_signed_in(SuperAdminFactory()), str(CommunityFactory().pk)
+    trigger = {"type": "bubble", "message": "Talk", "color": None, "size": None}
+    rules = {"type": "patterns", "patterns": ["/blog/*"]}
+    made = owner.post(
+        "/api/embeds/instances",
+        {"name": "E", "communityId": community, "triggerConfig": trigger, "pageRules": rules, "status": None},
+    )
+    assert (made.status, made.json["status"], made.json["triggerConfig"]["message"]) == (201, "active", "Talk")
+    url = f"/api/embeds/instances/{made.json['id']}"
+    changes = dict.fromkeys(("name", "communityId", "description", "domainWhitelist", "blockedWords", "status"))
+    nested = {"pageRules": {"type": None, "patterns": None}, "triggerConfig": {"type": None, "message": None}}
+    for body in (changes | nested, {"pageRules": None, "triggerConfig": None}, None):
+        answer = owner.put(url, body)
+        assert answer.status == 200
+        assert answer.json | {"updatedAt": ""} == made.json | {"updatedAt": ""}
+
+
+@pytest.mark.parametrize("body", [b"null", b" null ", b"", b"{}"])
+def test_null_is_no_body_where_none_is_needed(body: bytes) -> None:
+    admin = SuperAdminFactory()
+    api = Api.as_person(admin)
+    token = agent_with_token(requester=admin).token.pk
+    asked, refused, withdrawn = (RequestFactory(requester=admin).pk for _ in range(3))
+    calls = [
+        (f"/v1/agent-tokens/requests/{asked}/approve", 200),
+        (f"/v1/agent-tokens/requests/{refused}/reject", 200),
+        (f"/v1/agent-tokens/requests/{withdrawn}/cancel", 200),
+        (f"/v1/agent-tokens/requests/{asked}/token", 201),
+        (f"/v1/agent-tokens/{token}/revoke", 200),
+    ]
+    for path, status in calls:
+        answer = api.send("POST", path, raw=body, key="a key")
+        assert answer.status == status, path
+        repeated = api.send("POST", path, raw=body, key="a key")
+        assert (repeated.status, repeated.body) == (status, answer.body), path
+
+
+@pytest.mark.parametrize("body", [b"[]", b"0", b'""', b"false"])
+def test_nothing_else_is_no_body(body: bytes) -> None:
+    path = f"/v1/agent-tokens/requests/{uuid4()}/approve"
+    assert Api.as_person(SuperAdminFactory()).send("POST", path, raw=body).status == 400
+
+
+@pytest.mark.parametrize(("held", "path", "method"), WITH_QUERY)
+def test_a_query_parameter_given_twice_is_refused(held: Operation, path: str, method: str) -> None:
+    assert held.query is not None
+    person = SuperAdminFactory()
+    caller = Api.as_person(person) if path.startswith("v1/agent") else Api.as_signed_in(person)
+    for name in held.query().fields:
+        if "{" in path or "<" in path:
+            continue
+        answer = caller.get("/" + path, **{name: ["1", "1"]})
+        assert (answer.status, answer.json["field"], answer.json["details"]) == (400, name, "Given more than once.")
+
+
+def test_an_unknown_parameter_may_be_given_twice() -> None:
+    page = PageFactory().pk
+    assert Api().get("/api/messages", pageId=page, shoeSize=["44", "45"]).status == 200
+    assert Api().get("/v1/smart-tags", limit=["1", "2"]).status == 200, "it takes none"

@@ -1,0 +1,93 @@
+"""Whose address counts: the peer's, or what proxies that are named in the settings say of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import RequestFactory
+
+from config.api.addresses import client_address, client_network, remote_network
+
+PROXY = "10.0.0.1"
+
+
+@pytest.fixture(autouse=True)
+def _proxies(settings: Any) -> None:
+    settings.TRUSTED_PROXIES = ["10.0.0.0/8", "fd00::/8"]
+
+
+def seen(forwarded: str, peer: str = PROXY) -> str:
+    return client_address(RequestFactory().get("/", headers={"X-Forwarded-For": forwarded}, REMOTE_ADDR=peer))
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "address"),
+    [
+        ("9.9.9.9", "9.9.9.9"),
+        (" 9.9.9.9 ", "9.9.9.9"),
+        ("9.9.9.9:4000", "9.9.9.9"),
+        ("2001:db8::1", "2001:db8::1"),
+        ("2001:DB8:0::1", "2001:db8::1"),
+        ("[2001:db8::1]", "2001:db8::1"),
+        ("[2001:db8::1]:443", "2001:db8::1"),
+        ("::ffff:9.9.9.9", "9.9.9.9"),
+        ("8.8.8.8, 9.9.9.9:1, [fd00::2]:80, 10.0.0.2:80", "9.9.9.9"),
+    ],
+)
+def test_an_entry_is_an_address_with_or_without_a_port(forwarded: str, address: str) -> None:
+    assert seen(forwarded) == address
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        *("", " ", "unknown", "_hidden", "9.9.9.9:", "9.9.9.9:http", "9.9.9.9:1234567", "[9.9.9.9", "9.9.9.9]", "[]"),
+        *(
+            "[2001:db8::1]443",
+            "2001:db8::1]:443",
+            "9.9.9.999",
+            "9.9.9.9 9.9.9.9",
+            '"9.9.9.9"',
+            "９.９.９.９",
+            "a:b:c:d",
+        ),
+    ],
+)
+def test_nothing_before_an_entry_that_is_no_address_is_believed(entry: str) -> None:
+    assert seen(f"8.8.8.8, {entry}") == PROXY
+    assert seen(f"8.8.8.8, {entry}, 10.0.0.2") == "10.0.0.2"
+    assert seen(f"{entry}, 9.9.9.9") == "9.9.9.9"
+
+
+def test_a_peer_that_is_no_named_proxy_is_not_believed() -> None:
+    assert seen("9.9.9.9", peer="192.0.2.1") == "192.0.2.1"
+    assert seen("9.9.9.9, 192.0.2.7, 10.0.0.2") == "192.0.2.7"
+
+
+def test_a_named_proxy_may_show_as_ipv4_within_ipv6() -> None:
+    assert seen("9.9.9.9", peer=f"::ffff:{PROXY}") == "9.9.9.9"
+
+
+def test_a_long_header_costs_little() -> None:
+    assert seen("9.9.9.9," * 8_000 + "8.8.8.8") == "8.8.8.8"
+    assert seen(":" * 60_000) == PROXY
+    assert seen("[" * 60_000 + ":" * 60_000) == PROXY
+
+
+@pytest.mark.parametrize(
+    ("peer", "network", "remote"),
+    [
+        ("9.9.9.9", "9.9.9.9", "9.9.9.9"),
+        ("2001:db8::1", "2001:db8::/64", "2001:db8::/64"),
+        ("::ffff:9.9.9.9", "9.9.9.9", "9.9.9.9"),
+        ("127.0.0.1", "127.0.0.1", None),
+        ("127.8.8.8", "127.8.8.8", None),
+        ("::1", "::/64", None),
+        ("::ffff:127.0.0.1", "127.0.0.1", None),
+        ("", "", None),
+    ],
+)
+def test_a_client_is_a_network_and_this_machine_is_no_remote_one(peer: str, network: str, remote: str | None) -> None:
+    request = RequestFactory().get("/", REMOTE_ADDR=peer)
+    assert (client_network(request), remote_network(request)) == (network, remote)

@@ -1,0 +1,131 @@
+"""A body of at most 1 MiB costs less than a tenth of a second, of any shape and at any operation."""
+
+from __future__ import annotations
+
+import gc
+import math
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import orjson
+import pytest
+
+from config.api.errors import ApiError
+from config.api.operations import all_operations
+from config.api.strict_json import BODY_MAX, CONTAINERS_MAX, parse_json
+from tests.agents.factories import agent_with_token
+from tests.api import Api
+from tests.factories import PersonFactory
+
+pytestmark = pytest.mark.django_db
+SECONDS = 0.1
+# A refusal names every wrong entry of a list of a thousand, and repeats no input.
+ANSWER_MAX = 100_000
+# The best of several: a busy machine makes some of them slow, and a slow shape all of them.
+TRIES = 5
+UNITS = [
+    *(b"[]", b"{}", b"[[]]", b"1", b"-1", b"1.5", b"1e-7", b'""', b"true", b"null", b'{"a":1}', b'{"a":1,"a":1}'),
+    *(b'{"a":[]}', b"[" * 31 + b"]" * 31, b"[" * 40 + b"]" * 40, b'"\\u003a"', b'"[{"', b"9223372036854775807"),
+]
+ESCAPES = [rb"\n", rb"\\", rb"\"", rb"\u0041", rb"\u003a", rb"\"[", rb"\\[", b":", b"[", "é".encode()]
+OPEN = [b"[", b"{", b"]", b'"', b'{"a":', b'{"a":[', b'["', b"\\", b'"\\', b"1", b"1,", b"[1,", b"9", b"0."]
+
+
+def filled(unit: bytes, start: bytes = b"", end: bytes = b"", size: int = BODY_MAX) -> bytes:
+    return start + unit * ((size - len(start) - len(end)) // len(unit)) + end
+
+
+def listed(units: list[bytes]) -> bytes:
+    """As many of these as a body holds, in an array."""
+    return b"[" + b",".join(units)[: BODY_MAX - 2].rpartition(b",")[0] + b"]"
+
+
+BODIES = {
+    **{f"many {unit[:40]!r}": listed([unit] * (BODY_MAX // len(unit))) for unit in UNITS},
+    **{f"a string of {escape!r}": filled(escape, b'["', b'"]') for escape in ESCAPES},
+    **{f"nothing but {unit!r}": filled(unit) for unit in OPEN},
+    "as many containers as may be": listed([b"[[[]]]"] * (CONTAINERS_MAX // 3 - 1)),
+    "distinct tiny numbers": listed([b"%de-21" % number for number in range(1, 200_000)]),
+    "distinct keys": b"{" + listed([b'"%d":1' % number for number in range(150_000)])[1:-1] + b"}",
+    "one key, in two spellings": b"{" + listed([b'"a":1', rb'"\u0061":1'] * 60_000)[1:-1] + b"}",
+    "NUL at the end": filled(rb"\\", b'["', rb"\u0000" + b'"]'),
+    "nested to the bottom": filled(b"[", end=filled(b"]", size=BODY_MAX // 2)),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_the_parser_is_quick_with_every_shape(name: str) -> None:
+    assert best_time(lambda: parses(BODIES[name]))[0] < SECONDS
+
+
+def best_time(call: Callable[[], Any]) -> tuple[float, Any]:
+    """(seconds of this thread's own work, what the call returns)."""
+    best = math.inf
+    for _ in range(TRIES):
+        start = time.thread_time()
+        returned = call()
+        best = min(best, time.thread_time() - start)
+        if best < SECONDS:
+            break
+    return best, returned
+
+
+def parses(body: bytes) -> bool:
+    try:
+        parse_json(body)
+    except ApiError:
+        return False
+    return True
+
+
+def test_the_shapes_reach_every_stage_of_the_parser() -> None:
+    assert {parses(body) for body in BODIES.values()} == {True, False}
+
+
+PERSON = ("requestAgent", "approveAgentRequest", "rejectAgentRequest", "createAgentToken", "revokeAgentToken")
+SIGNED_IN = ("createEmbedInstance", "updateEmbedInstance", "putEmbedBlacklist")
+# What fills a field.
+VALUES: dict[str, Any] = {
+    "a long text": "a." * 500_000,
+    "many numbers": [1] * 500_000,
+    "many choices": ["post"] * 140_000,
+    "many texts": [f"{number}.eu" for number in range(90_000)],
+    "many long hosts": ["ü." * 250 + str(number) for number in range(1_000)],
+    "many lists": [[] for _ in range(CONTAINERS_MAX - 2)],
+    "an object": {str(number): number for number in range(70_000)},
+    "parts of an object": {"patterns": ["*a"] * 180_000, "type": "patterns", "color": "#" * 100_000},
+    "many objects": [{"type": "image", "url": "https://a.eu"}] * (CONTAINERS_MAX - 2),
+}
+
+
+@pytest.fixture(autouse=True)
+def _small_heap() -> Iterator[None]:
+    """What the tests have loaded is no work for the garbage collector: the service has not loaded it."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_every_operation_is_quick_with_a_full_body(name: str, settings: Any) -> None:
+    settings.SOFT_THROTTLES = dict.fromkeys(settings.SOFT_THROTTLES, (10**9, 3600))
+    person = PersonFactory(is_superuser=True)
+    callers = dict.fromkeys(PERSON, Api.as_person(person)) | dict.fromkeys(SIGNED_IN, Api.as_signed_in(person))
+    callers |= dict.fromkeys(("createMessage", "addReaction"), agent_with_token(requester=person).api)
+    slow, long = [], []
+    for path, method, held in all_operations():
+        url = "/" + path.replace("<str:id>", "0199f000-0000-7000-8000-000000000000")
+        for field in held.body().fields if held.body else ():
+            body = orjson.dumps({field: VALUES[name]})
+            assert len(body) <= BODY_MAX
+            call = partial(callers.get(held.id, Api()).send, method, url, raw=body, key="a key")
+            seconds, answer = best_time(call)
+            assert answer.status < 500
+            if seconds > 2 * SECONDS:
+                slow.append((held.id, field, seconds))
+            if len(answer.body) > ANSWER_MAX:
+                long.append((held.id, field, len(answer.body)))
+    assert (slow, long) == ([], [])

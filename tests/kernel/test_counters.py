@@ -1,0 +1,95 @@
+"""Counters that processes share: exact, each for itself, and of no harm where they cannot be had."""
+
+from __future__ import annotations
+
+import fcntl
+import multiprocessing
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.api import counters
+from config.api.counters import SharedCounters
+
+TIMES = 300
+SPAWNED = multiprocessing.get_context("spawn")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "counters"
+
+
+def count_up(path: Path, times: int) -> list[int]:
+    shared = SharedCounters(path)
+    return [shared.increment("the same", 60) for _ in range(times)]
+
+
+def test_processes_and_threads_miss_no_count(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine may stop a process that holds the lock for longer than a call waits."""
+    monkeypatch.setattr(counters, "LOCK_SECONDS", 30)
+    shared = SharedCounters(path)
+    with SPAWNED.Pool(2, patient) as pool, ThreadPoolExecutor(4) as threads:
+        elsewhere = pool.starmap_async(count_up, [(path, TIMES)] * 2)
+        here = list(threads.map(lambda _: shared.increment("the same", 60), range(TIMES)))
+        seen = [*here, *(number for counted in elsewhere.get(120) for number in counted)]
+    assert sorted(seen) == list(range(1, 3 * TIMES + 1))
+
+
+def patient() -> None:
+    counters.LOCK_SECONDS = 30
+
+
+@given(st.lists(st.integers(0, 40), max_size=200))
+def test_each_key_counts_for_itself(keys: list[int]) -> None:
+    shared, expected = SharedCounters(Path("/dev/null/nowhere")), dict.fromkeys(keys, 0)
+    for key in keys:
+        expected[key] += 1
+        assert shared.increment(str(key), 60) == expected[key]
+
+
+def test_in_a_full_bucket_the_entry_that_ends_first_gives_way(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counters, "BUCKETS", 1)
+    shared = SharedCounters(path)
+    assert [shared.increment(str(key), 60 + key) for key in range(counters.WAYS)] == [1] * counters.WAYS
+    assert shared.increment("one more", 3600) == 1
+    assert [shared.increment(str(key), 3600) for key in (1, 2)] == [2, 2]
+    assert shared.increment("0", 3600) == 1, "gave way, and takes the place of the next"
+    assert shared.increment("one more", 3600) == 2
+
+
+def test_counts_outlive_the_process(path: Path) -> None:
+    assert count_up(path, 2) == [1, 2]
+    assert count_up(path, 1) == [3]
+
+
+def hold(path: Path, held: Any) -> None:
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        held.set()
+        signal.pause()
+
+
+def test_a_frozen_process_lets_calls_pass_and_a_killed_one_leaves_no_lock(path: Path) -> None:
+    shared, held = SharedCounters(path), SPAWNED.Event()
+    process = SPAWNED.Process(target=hold, args=[path, held])
+    process.start()
+    assert held.wait(60)
+    assert process.pid
+    os.kill(process.pid, signal.SIGSTOP)
+    assert shared.increment("a", 60) == 0
+    process.kill()
+    process.join()
+    assert shared.increment("a", 60) == 1
+
+
+def test_without_the_file_a_process_counts_alone(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    first, second = (SharedCounters(tmp_path / "file" / "counters") for _ in range(2))
+    assert (first.increment("a", 60), first.increment("a", 60), second.increment("a", 60)) == (1, 2, 1)

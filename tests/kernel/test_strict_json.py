@@ -1,0 +1,147 @@
+"""The parser of bodies: what it accepts is what Python's own reads, and what it refuses is a 400."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.api.errors import InvalidInput
+from config.api.strict_json import CONTAINERS_MAX, DEPTH_MAX, parse_json
+
+CHARACTERS_MAX = 24
+ACCEPTED = [
+    *("0", "-0", "0.0", "-0.0", "1", "1.0", "0.1", "-0.1", "1e-7", "1E5", "1e+2", "1.5e15", "9999999999999998.0"),
+    *("9223372036854775807", "-9223372036854775808", "9007199254740993", "1e-21", "0.000000000000000000001"),
+    *("-1.2345678901234567e-05", "0.1000000000000000055511151231257827", "1e-400"),
+]
+REFUSED = [
+    *("1e16", "-1e16", "10000000000000000.0", "1e22", "1e308", "-1.7976931348623157e308", "1e400", "-1e400"),
+    *("9223372036854775808", "-9223372036854775809", "18446744073709551615", "18446744073709551616", "1" * 5000),
+    *("5e-324", "1e-22", "2.5e-21", "-1.2345678901234567e-06", "1e-300", "123456789012345678.5"),
+]
+
+
+def accepted(text: str) -> bool:
+    """False for what is refused, as a refusal of the body and in few words."""
+    try:
+        parse_json(text.encode(errors="surrogatepass"))
+    except InvalidInput as refusal:
+        return not (refusal.fields["field"] == "body" and len(refusal.fields["details"]) < 300)
+    return True
+
+
+@pytest.mark.parametrize("text", ACCEPTED)
+def test_a_number_is_read_as_python_reads_it(text: str) -> None:
+    (value,) = parse_json(f"[{text}]".encode())
+    assert (type(value), value) == (type(json.loads(text)), json.loads(text))
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_number_that_would_not_come_back_is_refused(text: str) -> None:
+    assert not accepted(f'{{"any": [{{"where": {text}}}]}}')
+
+
+@given(st.floats())
+def test_a_float_is_accepted_where_it_can_be_written_in_few_characters(number: float) -> None:
+    text = format(Decimal(repr(number)), "f") if math.isfinite(number) else ""
+    fits = bool(text) and abs(number) < 1e16 and len(text.lstrip("-")) < CHARACTERS_MAX
+    assert accepted(json.dumps([number])) == fits
+
+
+@given(st.integers(-(2**70), 2**70))
+def test_an_integer_is_accepted_where_it_has_64_bits(number: int) -> None:
+    assert accepted(json.dumps([number])) == (-(2**63) <= number < 2**63)
+
+
+@pytest.mark.parametrize(("start", "end"), [("[", "]"), ('{"a":', "}"), ('[{"":', "}]")])
+def test_nesting_has_a_bound(start: str, end: str) -> None:
+    times = DEPTH_MAX // (start.count("[") + start.count("{"))
+    assert accepted(start * times + "1" + end * times)
+    assert not accepted(start * times + "[]" + end * times)
+    assert not accepted(start * times + "{}" + end * times)
+    assert all(not accepted(start * deep + "1" + end * deep) for deep in (times + 1, 250, 300, 1_100, 100_000))
+
+
+def test_arrays_and_objects_have_a_bound_that_counts_no_text() -> None:
+    assert accepted("[" + "[],{}," * (CONTAINERS_MAX // 2 - 1) + '"[{\\"[{"]')
+    assert not accepted("[" + "[],{}," * (CONTAINERS_MAX // 2) + "1]")
+    assert all(accepted(json.dumps([text])) for text in ("[" * 100_000, '"[' * 50_000, '\\"{' * 50_000))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a":1,"a":1}',
+        '{"a":":","a":1}',
+        r'{"a":1,"\u0061":"\u003a"}',
+        r'{"a":"\u003A","a":"\u003a:"}',
+        '[{"":{"":1,"b":2,"":3}}]',
+        r'{"\\":1,"\\":2}',
+        r'{"a":"\\u003a","a":":"}',
+    ],
+)
+def test_a_key_given_twice_is_refused(text: str) -> None:
+    assert not accepted(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [r'["\\u0000"]', r'["\\\\u0000"]', r'{"a":"\\u003a","b":":"}', r'{"\u003a":"\u003A:","::":1}', r'["\"\\"]', "[]"],
+)
+def test_what_an_escaped_backslash_precedes_is_text(text: str) -> None:
+    assert parse_json(text.encode()) == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    "text", [r'["\u0000"]', r'["\\\u0000"]', r'{"\\\\\u0000":1}', '["\ud800"]', r'["\udc00\ud800"]']
+)
+def test_nul_and_lone_surrogates_are_refused(text: str) -> None:
+    assert not accepted(text)
+
+
+PIECES = [*'{}[],:"\\', "\\\\", '\\"', r"\u003a", r"\u0000", r"\ud83d", "a", '"a":', "1", "1.5", "1e16", " ", "\ud800"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
+def test_nothing_is_accepted_that_a_strict_parser_refuses(text: str) -> None:
+    assert accepted(text) == reference_accepts(text)
+
+
+def reference_accepts(text: str) -> bool:
+    """The same rules, in a form that is slow and plain."""
+    if not text.strip():
+        return True
+    try:
+        value = json.loads(text, object_pairs_hook=unique, parse_float=short)
+    except ValueError:
+        return False
+    return not any("\x00" in held or re.search("[\ud800-\udfff]", held) for held in strings(value))
+
+
+def strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for inner in value if isinstance(value, (list, dict)) else ():
+        yield from strings(inner)
+    for inner in value.values() if isinstance(value, dict) else ():
+        yield from strings(inner)
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError
+    return dict(pairs)
+
+
+def short(text: str) -> float:
+    if abs(float(text)) >= 1e16:
+        raise ValueError
+    return float(text)

@@ -1,0 +1,99 @@
+"""Floods against the running service: large bodies are refused unread, and its workers count calls together."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from tests.remote import Remote
+from tests.service import Service, running_service
+
+ANNOUNCED = 400_000_000
+STREAMED = 40_000_000
+PIECE = b"x" * 1_000_000
+PART = b'--x\r\nContent-Disposition: form-data; name="%b"; filename="a"\r\nContent-Type: text/plain\r\n\r\n'
+HEAD = b"POST %b HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+PATHS = [
+    b"/admin/login/",
+    b"/admin/",
+    b"/admin/messaging/message/",
+    b"/",
+    b"/embed/panel",
+    b"/static/x",
+    b"/api/messages",
+]
+CALLS, SIGN_INS_MAX, READS_MAX = 60, 10, 40
+WINDOW_SECONDS = 60
+CLIENTS = count(1)
+SETTINGS = {"THROTTLE_READ_PER_MINUTE": str(READS_MAX), "TRUSTED_PROXIES": "127.0.0.1"}
+
+
+@pytest.fixture(scope="module")
+def temporary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("spooled")
+
+
+@pytest.fixture(scope="module")
+def service(temporary: Path) -> Iterator[Service]:
+    with running_service(TMPDIR=str(temporary), **SETTINGS) as service:
+        yield service
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    ("length", "status"), [(b"Content-Length: %d" % ANNOUNCED, 413), (b"Transfer-Encoding: chunked", 411)]
+)
+def test_a_large_body_is_refused_and_spooled_nowhere(
+    service: Service, temporary: Path, path: bytes, length: bytes, status: int
+) -> None:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=20) as connection:
+        connection.sendall(HEAD % path + length + b"\r\n\r\n")
+        with suppress(OSError):
+            pieces = STREAMED // len(PIECE)
+            for piece in [PART % b"username", *[PIECE] * pieces]:
+                connection.sendall(piece if b"chunked" not in length else b"%x\r\n%b\r\n" % (len(piece), piece))
+        assert sum(file.stat().st_size for file in temporary.rglob("*") if file.is_file()) < len(PIECE)
+    assert refusal(service, HEAD % path + length) == status
+
+
+def refusal(service: Service, head: bytes) -> int:
+    """The status of the answer to a request of which only the head is sent."""
+    with socket.create_connection(("127.0.0.1", service.port), timeout=20) as connection:
+        connection.sendall(head + b"\r\n\r\n")
+        return int(connection.recv(65536).split()[1])
+
+
+def test_workers_count_sign_ins_together(service: Service) -> None:
+    assert len(service.workers()) == 2
+    statuses = statuses_of(service, "POST", lambda: "/api/auth/login")
+    assert statuses == {400: SIGN_INS_MAX, 429: CALLS - SIGN_INS_MAX}
+
+
+def test_workers_count_reads_together(service: Service) -> None:
+    statuses = statuses_of(service, "GET", lambda: f"/api/messages/{uuid4()}")
+    assert statuses == {404: READS_MAX, 429: CALLS - READS_MAX}
+    own = Remote(service.port)
+    assert {own.call("GET", f"/api/messages/{uuid4()}").status for _ in range(CALLS)} == {404}, "from this machine"
+
+
+def statuses_of(service: Service, method: str, path: Callable[[], str]) -> Counter[int]:
+    """Of calls of one client within one window, several at once and each on a connection of its own."""
+    while True:
+        window, client = time.time() // WINDOW_SECONDS, f"198.51.100.{next(CLIENTS)}"
+        body = {} if method == "POST" else None
+        with ThreadPoolExecutor(max_workers=8) as pool:
+            calls = [
+                pool.submit(Remote(service.port, {"X-Forwarded-For": client}).call, method, path(), body)
+                for _ in range(CALLS)
+            ]
+        if time.time() // WINDOW_SECONDS == window:
+            return Counter(call.result().status for call in calls)
