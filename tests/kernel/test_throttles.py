@@ -69,11 +69,12 @@ def test_the_rates_of_the_decisions(settings: Any) -> None:
         "register": (10, 60),
         "sign_in": (10, 60),
         "agent_refused": (600, 60),
+        "read": (6000, 60),
     }
     assert settings.SOFT_THROTTLES.items() >= rates.items()
 
 
-def test_people_write_so_often_an_hour_and_read_as_they_like(settings: Any) -> None:
+def test_people_write_so_often_an_hour_and_read_all_the_same(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"person": (3, 3600)}
     person, page = Api.as_person(PersonFactory()), PageFactory().pk
     body = {"pageId": page, "content": "Hi"}
@@ -90,6 +91,39 @@ def test_a_persons_two_kinds_of_token_share_a_rate(settings: Any) -> None:
     person = PersonFactory()
     assert Api.as_signed_in(person).post("/api/auth/embed-token").status == 200
     assert Api.as_person(person).post(PATH, {"pageId": PageFactory().pk, "content": "Hi"}).error == "rate_limited"
+
+
+def reads(*addresses: str) -> list[int]:
+    path = f"{PATH}/{MessageFactory().pk}"
+    return [Api().send("GET", path, address=address).status for address in addresses]
+
+
+def test_reads_of_a_client_network_are_bounded(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"read": (2, 60)}
+    assert reads(*["192.0.2.1"] * 3, "192.0.2.2", "::ffff:192.0.2.2", "192.0.2.2") == [200, 200, 429, 200, 200, 429]
+    assert reads("2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8:0:1::1") == [200, 200, 429, 200]
+    refused = Api().send("GET", "/v1/smart-tags", address="192.0.2.1")
+    assert (refused.status, refused.json) == (429, {"error": "rate_limited"})
+    assert 1 <= int(refused.headers["Retry-After"]) <= 60
+
+
+def test_reads_from_this_machine_are_not_counted(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"read": (0, 60)}
+    assert reads("127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1", "") == [200] * 5
+    assert reads("192.0.2.1") == [429]
+
+
+def test_writes_are_no_reads(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"read": (0, 60)}
+    body = {"url": "https://example.com/"}
+    assert Api().send("POST", "/v1/presence/normalize-url", body, address="192.0.2.1").status == 200
+
+
+def test_reads_are_counted_without_redis(redis: subprocess.Popen[bytes], settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"read": (1, 60)}
+    redis.kill()
+    redis.wait()
+    assert reads("192.0.2.1", "192.0.2.1") == [200, 429]
 
 
 def test_refused_calls_of_an_agent_are_bounded(settings: Any) -> None:
