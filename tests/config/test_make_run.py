@@ -14,7 +14,6 @@ import psutil
 import psycopg
 import pytest
 
-from config import server
 from config.mapped_files import KEPT_ANSWERS
 from tests.service import ROOT, Service, a_service, running_service
 
@@ -71,9 +70,8 @@ def test_ctrl_c_stops_everything_and_the_next_run_finds_its_data(service: Servic
     secrets = (service.data / "secrets.json").read_bytes()
     processes = [psutil.Process(service.process.pid), *service.workers()]  # type: ignore[union-attr]
 
-    begun = time.monotonic()
     assert service.interrupt() == 0
-    assert time.monotonic() - begun < server.STOP_SECONDS, "a worker had to be killed"
+    assert "Killing worker" not in service.said()
     assert not service.cluster.is_running()
     assert not any(process.is_running() for process in processes)
     assert "Traceback" not in service.said()
