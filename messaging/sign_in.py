@@ -16,6 +16,8 @@ from config.api.errors import TokenExpired, TokenRevoked
 from config.api.jwt import AccessToken, RefreshToken
 from messaging.models import Account
 
+BLANK = ""
+
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
@@ -62,8 +64,8 @@ def end_all_sessions(*, account: Account) -> None:
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """Blank the tokens that an earlier release has stored in clear, and still does while it serves beside this one."""
-    clear = OutstandingToken.objects.exclude(token="")
-    return {"sign-in tokens in clear": clear.count() if dry_run else clear.update(token="")}
+    clear = OutstandingToken.objects.exclude(token=BLANK)
+    return {"sign-in tokens in clear": clear.count() if dry_run else clear.update(token=BLANK)}
 
 
 def _access_token(refresh: RefreshToken, account: Account) -> AccessToken:

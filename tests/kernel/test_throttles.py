@@ -68,6 +68,7 @@ def test_the_rates_of_the_decisions(settings: Any) -> None:
         "normalize_url": (120, 60),
         "register": (10, 60),
         "sign_in": (10, 60),
+        "session": (120, 60),
         "agent_refused": (600, 60),
         "read": (6000, 60),
     }
