@@ -1,4 +1,7 @@
-"""A body of at most 1 MiB costs less than a tenth of a second, of any shape and at any operation."""
+"""A body of at most 1 MiB costs less than a tenth of a second, of any shape and at any operation.
+
+The bound is twice that: processes beside the test slow its work down.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from tests.api import Api
 from tests.factories import PersonFactory
 
 pytestmark = pytest.mark.django_db
-SECONDS = 0.1
+SECONDS = 0.2
 # A refusal names every wrong entry of a list of a thousand, and repeats no input.
 ANSWER_MAX = 100_000
 # The best of several: a busy machine makes some of them slow, and a slow shape all of them.
@@ -124,7 +127,7 @@ def test_every_operation_is_quick_with_a_full_body(name: str, settings: Any) -> 
             call = partial(callers.get(held.id, Api()).send, method, url, raw=body, key="a key")
             seconds, answer = best_time(call)
             assert answer.status < 500
-            if seconds > 2 * SECONDS:
+            if seconds > SECONDS:
                 slow.append((held.id, field, seconds))
             if len(answer.body) > ANSWER_MAX:
                 long.append((held.id, field, len(answer.body)))
