@@ -19,8 +19,8 @@ from config.mapped_files import mapped
 
 WAYS = 8
 BUCKETS = 8_192
-# When it ends, the count, and last, so that a process killed between them leaves no foreign count, the key's hash.
 OWNER_BYTES = 16
+# When it ends, the count, and last, so that a process killed between them leaves no foreign count, the key's hash.
 ENTRY = Struct(f"=dQ{OWNER_BYTES}s")
 BUCKET_BYTES = WAYS * ENTRY.size
 SIZE = BUCKETS * BUCKET_BYTES

@@ -112,7 +112,6 @@ def test_32_characters_of_a_shortcode_fit(api: Api, post: Message) -> None:
         {"messageId": UNKNOWN, "emoji": ["👍"]},
         {"messageId": UNKNOWN, "emoji": "👍", "toggle": "false"},
         {"messageId": UNKNOWN, "emoji": "👍", "toggle": 0},
-        {"messageId": UNKNOWN, "emoji": "👍", "toggle": None},
         [],
     ],
 )
