@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
@@ -79,6 +80,22 @@ class DeskAdmin(admin.ModelAdmin):
     ) -> tuple[QuerySet[Any], bool]:
         """Handles are found with their @ as well."""
         return super().get_search_results(request, queryset, search_term.replace("@", ""))
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """Django takes an empty `_to_field` for the name of a field."""
+        return super().get_object(request, object_id, from_field or None)
+
+    def response_action(  # type: ignore[override]  # the stubs have a parameter more than Django
+        self, request: HttpRequest, queryset: QuerySet[Any]
+    ) -> HttpResponse | None:
+        """Django asks the database for whatever was chosen, which raises where an id is none."""
+        try:
+            for chosen in request.POST.getlist(ACTION_CHECKBOX_NAME):
+                self.opts.pk.to_python(chosen)
+        except ValidationError:
+            self.message_user(request, "Nothing was changed: what was chosen is no row of this list.", messages.ERROR)
+            return None
+        return super().response_action(request, queryset)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         return {
