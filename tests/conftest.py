@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import django
+import hypothesis
 import pytest
 from django.conf import settings
 
@@ -20,6 +21,10 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 os.environ |= {name: f"{name.lower()}-of-the-tests-{'t' * 32}" for name in ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER")}
 for setting in ("DEBUG", "REDIS_URL", "BASE_URL", "APP_URL", "ALLOWED_HOSTS", "TRUSTED_PROXIES", "STATEMENT_TIMEOUT"):
     os.environ.pop(setting, None)
+
+# How long an example takes says more of the machine than of the code.
+hypothesis.settings.register_profile("suite", deadline=None)
+hypothesis.settings.load_profile("suite")
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _temporary_cluster = pytest.StashKey[TemporaryCluster]()

@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import RequestFactory
 
 from config import env, listening
-from config.api.throttles import client_address
+from config.api.addresses import client_address
 from tests.service import Service, a_service, running_service
 
 

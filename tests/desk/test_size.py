@@ -61,7 +61,8 @@ SET LOCAL statement_timeout = 5000;
 ANALYZE messaging_account, messaging_message, messaging_handleclaim, agents_agent, agents_agenttoken,
     agents_agentrequest, django_admin_log;
 """
-SECONDS_MAX = 3.0
+# A page that reads a whole table takes many times as long, and each statement is ended after 5 s.
+SECONDS_MAX = 10.0
 
 
 def lists() -> list[str]:

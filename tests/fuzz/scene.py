@@ -22,18 +22,21 @@ from tests.remote import Remote
 from tests.service import ROOT, Service, running_service
 
 PAGE_URL = "https://example.com/generated"
+# Ends every token of its caller, who could do nothing more.
+SIGN_OUT = "logoutAll"
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
     """`ids`: for each operation's path parameter and each field of a body, real values of it.
 
-    `spooled` is where the service would write temporary files.
+    `leaver` is the caller of SIGN_OUT. `spooled` is where the service would write temporary files.
     """
 
     service: Service
     spooled: Path
     callers: dict[str, dict[str, str]]
+    leaver: dict[str, str]
     ids: dict[str, list[str]]
 
     @property
@@ -63,9 +66,8 @@ def a_scene() -> Iterator[Scene]:
             "person": owner.user,
             "super admin": admin.user,
         }
-        yield Scene(
-            service, Path(spooled), callers, _rows(cast, owner) | {"createAgentToken": [cast.approved_request(admin)]}
-        )
+        ids = _rows(cast, owner) | {"createAgentToken": [cast.approved_request(admin)]}
+        yield Scene(service, Path(spooled), callers, cast.person().signed_in, ids)
 
 
 def with_ids(document: dict[str, Any], ids: dict[str, list[str]]) -> dict[str, Any]:

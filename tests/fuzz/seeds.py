@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from tests.cast import PASSWORD
-from tests.fuzz.scene import PAGE_URL, Scene
+from tests.fuzz.scene import PAGE_URL, SIGN_OUT, Scene
 from tests.fuzz.vocabulary import MADE_UP_ID
 
 Ids = dict[str, list[str]]
@@ -45,7 +45,7 @@ def seeds(scene: Scene) -> list[Input]:
         )
         for path, methods in scene.remote.call("GET", "/api/schema/?format=json").json["paths"].items()
         for method, operation in methods.items()
-        for headers in scene.callers.values()
+        for headers in _callers(operation, scene)
     ]
     return found + [Input("GET", path, "", COMMON[:1], None) for path in PAGES]
 
@@ -64,6 +64,10 @@ PAGES += (
 
 def dump(value: Any) -> bytes:
     return json.dumps(value).encode()
+
+
+def _callers(operation: dict[str, Any], scene: Scene) -> Iterable[dict[str, str]]:
+    return [scene.leaver] if operation["operationId"] == SIGN_OUT else scene.callers.values()
 
 
 def _filled(path: str, operation: dict[str, Any], scene: Scene) -> str:
