@@ -129,7 +129,7 @@ def test_an_index_built_beside_writes_waits_for_them_without_limit(pool: ThreadP
     call_command("migrate", APP, "0003", verbosity=0)
     another.execute("INSERT INTO next_release_note (words) VALUES ('a')")
     migrating = Migrating(pool, APP)
-    migrating.wait_until_said("waits for the end of the transactions that are open …")
+    migrating.wait_until_said("waits for the end of the transactions that are open (the oldest transaction: ")
     while not value(another, WAITS_FOR, another.info.backend_pid):
         assert not migrating.done.done(), migrating.out.getvalue()
     # Longer than a migration of another kind waits for its lock.

@@ -88,7 +88,8 @@ class Command(migrate.Command):
             cursor.execute("SELECT set_config('lock_timeout', %s, false)", ["0" if beside else LOCK_TIMEOUT])
             cursor.execute(BEFORE_AUTOVACUUM)
             if beside:
-                self._say(f"{migration} waits for the end of the transactions that are open …")
+                if by_whom := self._by_whom():
+                    self._say(f"{migration} waits for the end of the transactions that are open{by_whom} …")
                 self._drop_unfinished(migration, cursor)
 
     def _drop_unfinished(self, migration: Migration, cursor: Any) -> None:
