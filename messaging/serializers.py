@@ -64,7 +64,7 @@ class WebUrl(Text):
 
 
 class Name(Text):
-    """What is shown as a name of somebody or something: trimmed, and of characters that have their place in one."""
+    """What is shown as a name, trimmed, of characters that a name may hold (`messaging.names`)."""
 
     def __init__(self, *, max_length: int, **kwargs: Any) -> None:
         super().__init__(trim=True, max_length=max_length, **kwargs)
