@@ -11,8 +11,9 @@ from agents.models.agent import COMMUNITIES_MAX, REASON_MAX
 from agents.models.request import PURPOSE_MAX, PURPOSE_MIN, WEBSITE_MAX
 from agents.models.token import DAYS_DEFAULT, DAYS_MAX, LABEL_MAX
 from config.api.fields import BodySerializer, Choice, Id, Integer, ListOf, ListQuery, Text
+from messaging.fields import Name
 from messaging.models.account import HANDLE, NAME_MAX, NAME_MIN
-from messaging.serializers import AccountRecord, Name, WebUrl
+from messaging.serializers import AccountRecord, WebUrl
 
 # Duplicates are folded, so there may be more than there are scopes.
 SCOPES_MAX = 100

@@ -13,8 +13,8 @@ from embeds.analytics.events import EVENT_NAME
 from embeds.domains import ENTRY_MAX, InvalidDomain, normalize_entry
 from embeds.models import EmbedStatus, PageRuleType, TriggerPosition, TriggerSize, TriggerType
 from embeds.models import embed as caps
+from messaging.fields import Name
 from messaging.page_ids import URL_MAX
-from messaging.serializers import Name
 from messaging.word_lists import InvalidWord, check_words
 from messaging.word_lists.entries import parse_entry
 

@@ -100,8 +100,8 @@ def _listing(
     if with_top_reply:
         columns, joins = columns + ", top.id AS top_id", joins + TOP_REPLY
     where = " AND ".join(conditions)
-    # The limit stands in the text: as a parameter it is unknown to a prepared plan, and PostgreSQL, expecting a long
-    # list, plans anew each time, which takes three times as long as the list itself.
+    # The limit is in the text: as a parameter it is unknown to a prepared plan, and PostgreSQL, expecting a long list,
+    # plans it again each time, which takes three times as long as the list itself.
     listed = f"SELECT {columns} {joins} WHERE {where} ORDER BY m.created_at DESC, m.id DESC LIMIT {count:d}"
     return _that_fit(listed, order="created_at DESC, id DESC") if is_weighed else listed, values
 
@@ -130,11 +130,11 @@ def _fetch(statement: str, values: Any, *, is_weighed: bool) -> Found:
 
 
 def _top_replies(ids: list[UUID | None]) -> Found:
-    wanted = [message_id for message_id in ids if message_id is not None]
-    if not wanted:
+    asked = [message_id for message_id in ids if message_id is not None]
+    if not asked:
         return Found([], are_cut=False)
-    is_weighed = len(wanted) > FEW
-    return _fetch(THOSE_THAT_FIT if is_weighed else BY_IDS, {"ids": wanted}, is_weighed=is_weighed)
+    is_weighed = len(asked) > FEW
+    return _fetch(THOSE_THAT_FIT if is_weighed else BY_IDS, {"ids": asked}, is_weighed=is_weighed)
 
 
 def _with_top_replies(records: list[dict[str, Any]], ids: list[UUID | None], replies: Found) -> list[dict[str, Any]]:

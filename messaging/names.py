@@ -1,4 +1,4 @@
-"""What may stand in a name: of people, agents, communities, embeds and tokens.
+"""What a name may hold: of people, agents, communities, embeds and tokens.
 
 A name is shown beside other people's words, so it must show something, must not look like another by characters that
 show nothing, and must not turn round what comes after it.
@@ -23,7 +23,7 @@ _SEPARATORS = {"Zl", "Zp"}
 _VISIBLE = "LNPS"
 # Which of its two forms the emoji before it has.
 _PRESENTATIONS = ("\ufe0e", "\ufe0f")
-# Stands in a list of characters for an emoji, and for what is before the first and after the last.
+# In a list of characters: an emoji, and what is before the first and after the last.
 EMOJI = ""
 _JOINERS = "\u200c\u200d"
 _VIRAMA = 9

@@ -23,6 +23,7 @@ from config.api.fields import (
     Object,
     Text,
 )
+from messaging.fields import Name
 from messaging.models import AccountKind, MessageStatus
 from messaging.models.account import HANDLE, HANDLE_MAX, HANDLE_MIN, NAME_MAX, NAME_MIN
 from messaging.models.message import (
@@ -34,7 +35,6 @@ from messaging.models.message import (
     PAYLOAD_MAX,
     SOURCE_APP_MAX,
 )
-from messaging.names import validate_edges, validate_name
 from messaging.smart_tags import RATIONALE_MAX
 
 CONTEXT_ANCHOR_MAX = 65_536
@@ -61,21 +61,6 @@ class WebUrl(Text):
         if parsed.username or parsed.password or " " in text or not text.isprintable():
             self.fail("url")
         return text
-
-
-class Name(Text):
-    """What is shown as a name of somebody or something: trimmed, and of characters that have their place in one."""
-
-    def __init__(self, *, max_length: int, **kwargs: Any) -> None:
-        super().__init__(trim=True, max_length=max_length, **kwargs)
-
-    def to_internal_value(self, data: Any) -> str:
-        name = super().to_internal_value(data)
-        # Only what the field's own length lets through is worth the look.
-        if len(name) <= (self.max_length or 0):
-            validate_name(name)
-            validate_edges(data, name)
-        return name
 
 
 class AttachmentBody(BodySerializer):

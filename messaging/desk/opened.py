@@ -12,7 +12,7 @@ from django.db.models import Model
 from django.http import QueryDict
 
 SHOWN_MAX = 10
-CHANGED = "This was changed by somebody else after you opened the form. Look at the fields below, then save again."
+CHANGED = "This was changed by another user after you opened the form. Look at the fields below, then save again."
 UNTOUCHED = "Changed after you opened the form. The field shows what is saved."
 
 

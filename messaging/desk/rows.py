@@ -88,7 +88,7 @@ class DeskAdmin(admin.ModelAdmin):
     def response_action(  # type: ignore[override]  # the stubs have a parameter more than Django
         self, request: HttpRequest, queryset: QuerySet[Any]
     ) -> HttpResponse | None:
-        """Django asks the database for whatever was chosen, which raises where an id is none."""
+        """Refuses chosen values that are no ids: Django passes them to the database, which raises."""
         try:
             for chosen in request.POST.getlist(ACTION_CHECKBOX_NAME):
                 self.opts.pk.to_python(chosen)

@@ -31,7 +31,10 @@ def scopes_needed(data: Mapping[str, Any]) -> frozenset[str]:
 class MessagesView(ApiView):
     @operation("listMessages", callers={CallerKind.PUBLIC}, query=MessagesQuery, answer=MessageListRecord)
     def get(self, request: ApiRequest) -> Response:
-        """List the posts of a page, or the replies to one of them, newest first."""
+        """List the posts of a page, or the replies to one of them, newest first.
+
+        An answer of more than one post is at most 2 MiB: `hasMore` may be true with fewer posts than `limit`.
+        """
         query = self.query(MessagesQuery)
         if not is_page_id(query["page_id"]):
             raise InvalidInput(field="pageId", details="Not a page id.")

@@ -13,13 +13,13 @@ Word characters are those of `\w` and the combining marks of a script. Underscor
 `bad` matches `_bad_` and `*bad*`, not the identifier `bad_word`, which is one word, matched by `bad_word` or `bad_*`.
 
 A text in a script that is written without spaces (Chinese, Japanese, Thai, ...) is one word from one space or
-punctuation mark to the next: there an entry matches where it stands alone, and an entry with `*` also where such a
+punctuation mark to the next: there an entry matches where it is alone, and an entry with `*` also where such a
 stretch begins with it. Nothing cuts such a text into words without a dictionary, and matching inside it would be
 matching substrings.
 
 Diacritics count (`resume` is not `résumé`), but marks laid over letters that have no such form do not (`s̶p̶a̶m̶`).
 
-A list is compiled once, and a text is read once, whatever the length of the list.
+A list is compiled once, and a text is read once for any length of the list.
 """
 
 from __future__ import annotations

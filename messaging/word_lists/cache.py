@@ -12,8 +12,8 @@ Value = TypeVar("Value")
 class BoundedCache(Generic[Key, Value]):
     """What `make` makes of a key, made once while there is room; the least recently used goes first.
 
-    Bounded in bytes, not in number: values differ by a factor of a thousand. The value that was asked for last stays,
-    whatever its size.
+    Bounded in bytes, not in number: values differ by a factor of a thousand. The value that was asked for last
+    stays, even where it is over the bound by itself.
     """
 
     def __init__(self, *, make: Callable[[Key], Value], size: Callable[[Value], int], bytes_max: int) -> None:

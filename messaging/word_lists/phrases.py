@@ -50,7 +50,7 @@ class Ends:
 
 @dataclass(slots=True)
 class Phrases:
-    """A compiled list: one key for each entry, whatever its number of words.
+    """A compiled list: one key for each entry, for any number of words.
 
     `ends` holds the words of an entry, joined by spaces, `*` after a prefix. What to look up from a word of the text:
     the word, its beginnings of the lengths in `prefixes`, and longer entries by the `shapes` of their first word.

@@ -45,7 +45,7 @@ def ask(client: Client, path: str, sent: Any = None, wrong: list[str] | None = N
             if sent is None
             else client.post(path, urlencode(sent, doseq=True, errors="surrogatepass"), content_type=FORM)
         )
-    except Exception as failure:  # noqa: BLE001  whatever it is, it is a 500
+    except Exception as failure:  # noqa: BLE001  each is a 500
         said = repr(failure)
     else:
         said = str(answer.status_code) if answer.status_code >= 500 else ""

@@ -1,4 +1,4 @@
-"""A form that was opened before its row was changed by somebody else loses nothing of either."""
+"""A form that was opened before another user changed its row: neither change is lost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from messaging.models import Community
 from tests.desk.pages import page, read
 from tests.factories import CommunityFactory, SuperAdminFactory
 
-TOLD = "changed by somebody else after you opened the form"
+TOLD = "changed by another user after you opened the form"
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def opened_in(text: str) -> str:
 
 
 def opened(desk: Client, community: Community, **typed: Any) -> dict[str, Any]:
-    """What a browser sends of the form as it is open now, with some fields changed."""
+    """What a browser sends of the form as it is, with some fields changed."""
     held = {
         "name": community.name,
         "slug": community.slug,

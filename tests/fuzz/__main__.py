@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 
 from tests.faults.oracle import SKEWED
-from tests.fuzz import contract, hostile, weights
+from tests.fuzz import content, contract, hostile, weights
 from tests.fuzz.contract import Fuzzed
 from tests.fuzz.hostile import Tally
 from tests.fuzz.scene import Scene, a_scene
@@ -21,6 +21,7 @@ from tests.nginx import nginx_before
 EXAMPLES = 60
 HOSTILE = 90_000
 WEIGHTS = 500
+CONTENT = 1_000
 LAYOUT = "{:<44}{:>8}{:>8}{:>7}{:>8}{:>6}{:>7}{:>10}"
 
 
@@ -32,11 +33,14 @@ def main() -> None:
         inputs, good = _against_the_document(scene, options, Path(home))
         for name, port in (("to the service", scene.service.port), ("to the proxy", proxy)):
             tallies = hostile.fuzz(scene, port=port, count=options.hostile // 2, seed=options.seed)
-            good &= _say_tallies(name, tallies)
+            good &= _say_tallies(f"Bent requests {name}: what is bent", tallies)
             inputs += sum(tally.inputs for tally in tallies.values())
         weighed = weights.fuzz(scene, count=options.weights, seed=options.seed)
         good &= _say_weighed(weighed, options.weights)
         inputs += options.weights * len(weighed)
+        tallies = content.fuzz(scene, count=options.content, seed=options.seed)
+        good &= _say_tallies("Generated content", tallies)
+        inputs += sum(tally.inputs for tally in tallies.values())
         good &= _is_sound(scene)
     _say(f"\n{inputs} generated inputs. {'Nothing was wrong.' if good else 'Something was wrong: see above.'}")
     sys.exit(0 if good else 1)
@@ -62,9 +66,9 @@ def _say_fuzzed(name: str, done: Fuzzed) -> bool:
     return not done.failures
 
 
-def _say_tallies(to: str, tallies: dict[str, Tally]) -> bool:
+def _say_tallies(what: str, tallies: dict[str, Tally]) -> bool:
     headings = ("inputs", "2xx", "3xx", "4xx", "5xx", "wrong", "slowest")
-    _say("\n" + LAYOUT.format(f"Bent requests {to}: what is bent", *headings))
+    _say("\n" + LAYOUT.format(what, *headings))
     for name, tally in sorted(tallies.items()):
         groups = Counter(status // 100 for status in tally.statuses.elements())
         counts = (groups[2], groups[3], groups[4], groups[5], len(tally.wrong))
@@ -97,6 +101,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--examples", type=int, default=EXAMPLES, help="of each operation, phase and caller")
     parser.add_argument("--hostile", type=int, default=HOSTILE, help="bent requests, half of them through the proxy")
     parser.add_argument("--weights", type=int, default=WEIGHTS, help="numbers, heavy bodies and uploads, of each")
+    parser.add_argument("--content", type=int, default=CONTENT, help="names, as many word lists, a tenth as many pages")
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()
 

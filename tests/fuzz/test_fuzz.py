@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz import contract, hostile, weights
+from tests.fuzz import content, contract, hostile, weights
 from tests.fuzz.scene import a_scene
 from tests.nginx import needs_nginx, nginx_before
 
-BENT, WEIGHED, SEED = 1_000, 40, 1
+BENT, CONTENT, WEIGHED, SEED = 1_000, 20, 15, 1
 
 
 @needs_nginx
@@ -21,6 +21,10 @@ def test_nothing_generated_upsets_the_running_service(subtests: pytest.Subtests,
             with subtests.test(name):
                 tallies = hostile.fuzz(scene, port=port, count=BENT, seed=SEED)
                 assert [wrong for tally in tallies.values() for wrong in tally.wrong] == []
+        with subtests.test("content"):
+            tallies = content.fuzz(scene, count=CONTENT, seed=SEED)
+            assert [wrong for tally in tallies.values() for wrong in tally.wrong] == []
+            assert all(tally.statuses[201] or tally.statuses[200] for tally in tallies.values())
         with subtests.test("against the document"):
             done = contract.fuzz(scene, "agent", examples=2, home=tmp_path, phases="fuzzing", seed=SEED)
             assert done.failures == 0, done.said

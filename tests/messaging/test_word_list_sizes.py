@@ -75,7 +75,7 @@ def test_the_largest_lists_take_half_a_megabyte_each(emptied: BoundedCache[Any, 
     tracemalloc.start()
     try:
         for words in lists:
-            # Read anew from the database they are other strings each time.
+            # As read from the database: other strings each time.
             compile_words(["".join(list(word)) for word in words])
         taken = tracemalloc.get_traced_memory()[0]
     finally:

@@ -1,0 +1,125 @@
+"""Generated names, word lists and pages of posts: valid requests, each checked for what has to hold of its answer."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from http.client import HTTPException
+from typing import Any
+
+from tests.fuzz.hostile import Tally
+from tests.fuzz.names import GOOD, REFUSED, is_clean
+from tests.fuzz.scene import Scene
+from tests.remote import Remote, Reply
+
+# What the README promises; the service has it in a module that needs its settings.
+PAGE_BYTES = 2 * 1024 * 1024
+INSTANCES = "/api/embeds/instances"
+MESSAGES = "/api/messages"
+POSTS_OF_A_PAGE = 25
+PIECES = (*(text for text in (*GOOD, *REFUSED) if "\x00" not in text and "\ud800" not in text), "a", " ", "_", "*", "$")
+CHARACTERS = ("x", '"', "\x01", "é", "字", "💩")
+
+
+def fuzz(scene: Scene, *, count: int, seed: int) -> dict[str, Tally]:
+    """`count` names, as many word lists, and posts of a tenth as many pages; {what: tally}."""
+    rng, remote = random.Random(seed), scene.remote
+    tallies = {name: Tally() for name in ("names", "word lists", "pages of posts")}
+    for _ in range(count):
+        _note(tallies["names"], lambda: _a_name(scene, remote, rng))
+        _note(tallies["word lists"], lambda: _a_word_list(scene, remote, rng))
+    for _ in range(max(count // 10, 1)):
+        _note(tallies["pages of posts"], lambda: _a_page(scene, remote, rng))
+    remote.close()
+    return tallies
+
+
+def _note(tally: Tally, tried: Callable[[], Iterator[tuple[Reply, str | None]]]) -> None:
+    """Each answer, and what is wrong with it."""
+    began = time.monotonic()
+    try:
+        for reply, problem in tried():
+            tally.inputs += 1
+            tally.statuses[reply.status] += 1
+            tally.slowest = max(tally.slowest, time.monotonic() - began)
+            if problem or reply.status >= 500:
+                tally.wrong.append(f"{problem or 'a defect'}: {reply.status} {reply.body[:200]!r}")
+            began = time.monotonic()
+    except (OSError, HTTPException) as failure:
+        tally.wrong.append(repr(failure))
+
+
+def _a_name(scene: Scene, remote: Remote, rng: random.Random) -> Iterator[tuple[Reply, str | None]]:
+    name = "".join(rng.choices(PIECES, k=rng.randint(1, 4)))
+    sent = {"name": name, "communityId": scene.ids["communityId"][0]}
+    reply = remote.call("POST", INSTANCES, sent, **scene.callers["signed in"])
+    fine = reply.status == 400 or (reply.status == 201 and is_clean(reply.json["name"]))
+    yield reply, None if fine else f"{name!a} as a name"
+
+
+def _a_word_list(scene: Scene, remote: Remote, rng: random.Random) -> Iterator[tuple[Reply, str | None]]:
+    """A list for the embed, and posts through it: with one of its entries, and with none."""
+    words, embed = _words(rng), scene.ids["serviceId"][0]
+    saved = remote.call("PUT", f"{INSTANCES}/{embed}", {"blockedWords": words}, **scene.callers["signed in"])
+    yield saved, None if saved.status in (200, 400) else "a list is saved or refused"
+    if saved.status != 200:
+        return
+    through = scene.callers["person"] | {"x-service-embed-id": embed}
+    post = {"pageId": scene.ids["pageId"][0], "content": "0"}
+    reply = remote.call("POST", MESSAGES, post, **through)
+    yield reply, None if reply.status == 201 else "a text with nothing of the list is written"
+    if words:
+        hidden = f"_ {rng.choice(words).rstrip('*')} *"
+        yield remote.call("POST", MESSAGES, post | {"content": hidden}, **through), None
+
+
+def _words(rng: random.Random) -> list[str]:
+    entries, longest = rng.choice((1, 10, 500)), rng.choice((1, 10, 50))
+    letter = rng.choice((*CHARACTERS[2:], *"abc", "\ufdfa", "हि"))
+    phrase = [" ".join(f"{letter}{rng.choice('abc')}" for _ in range(rng.randint(1, longest))) for _ in range(entries)]
+    return [words[:99] + rng.choice(("", "*", "_")) for words in phrase]
+
+
+def _a_page(scene: Scene, remote: Remote, rng: random.Random) -> Iterator[tuple[Reply, str | None]]:
+    """Posts and replies of any size, listed with any limit: every answer fits, and the walk shows each of them once."""
+    url = {"url": f"https://example.com/{rng.getrandbits(64)}"}
+    page = remote.call("POST", "/v1/presence/normalize-url", url).json["pageId"]
+    ids: list[str] = []
+    for _ in range(POSTS_OF_A_PAGE):
+        answered = {"parentId": rng.choice(ids)} if ids and rng.random() < 0.4 else {}
+        quoted = {"quoteId": rng.choice(ids)} if ids and rng.random() < 0.3 else {}
+        reply = remote.call("POST", MESSAGES, _post(page, rng) | answered | quoted, **scene.callers["person"])
+        yield reply, None if reply.status == 201 else "a post within all caps is written"
+        if reply.status == 201 and not answered:
+            ids.insert(0, reply.json["id"])
+    for limit in (rng.randint(1, 12), 100):
+        yield from _walk(remote, f"{MESSAGES}?pageId={page}&limit={limit}", ids)
+        yield from _walk(remote, f"{MESSAGES}?pageId={page}&limit={limit}&includeTopReply=true", ids)
+
+
+def _post(page: str, rng: random.Random) -> dict[str, Any]:
+    character, share = rng.choice(CHARACTERS), rng.choice((0.001, 0.1, 1))
+    text = character * int(60_000 * share / len(repr(character).encode()))
+    return {
+        "pageId": page,
+        "content": (character * int(20_000 * share)) or "x",
+        "tagType": "note",
+        "payload": {"text": text, "numbers": [rng.random()] * int(100 * share)},
+        "contextAnchor": {"text": text},
+        "attachments": [{"type": "x", "url": "https://example.com/" + "x" * int(2_000 * share)}] * rng.randint(0, 20),
+    }
+
+
+def _walk(remote: Remote, path: str, expected: list[str]) -> Iterator[tuple[Reply, str | None]]:
+    listed: list[str] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        reply = remote.call("GET", f"{path}&cursor={cursor}" if cursor else path)
+        messages = reply.json.get("messages", [])
+        listed += [message["id"] for message in messages]
+        cursor = reply.json.get("nextCursor")
+        fits = len(reply.body) <= PAGE_BYTES or len(messages) == 1
+        yield reply, None if fits and (messages or not cursor) else "an answer that does not fit"
+    if listed != expected:
+        yield reply, "a walk that skips or repeats"
