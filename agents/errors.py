@@ -39,7 +39,7 @@ class TooManyActiveTokens(ApiError):
 
 
 class AgentFrozen(ApiError):
-    """409: a super admin has stopped this agent; a new token of it would not work."""
+    """409: a super admin has stopped this agent or its operator; a new token of it would not work."""
 
     status = 409
     code = "agent_frozen"

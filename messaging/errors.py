@@ -88,7 +88,7 @@ class OwnAccount(ApiError):
 
 
 class LastSuperAdmin(ApiError):
-    """409: somebody has to be left who can decide."""
+    """409: one super admin has to remain."""
 
     status = 409
     code = "last_super_admin"

@@ -14,8 +14,6 @@ class Name(Text):
 
     def to_internal_value(self, data: Any) -> str:
         name = super().to_internal_value(data)
-        # Only what the field's own length lets through is worth the look.
-        if len(name) <= (self.max_length or 0):
-            validate_name(name)
-            validate_edges(data, name)
+        validate_name(name)
+        validate_edges(data, name)
         return name

@@ -67,7 +67,9 @@ def listed_records(
 
     At most `limit`, and no more than fit into PAGE_BYTES, but one at least.
     """
-    found = _fetch(*_listing(page_id, parent_id, filters, after, limit + 1, with_top_reply), is_weighed=limit > FEW)
+    is_weighed = limit > FEW
+    listed, values = _listing(page_id, parent_id, filters, after, limit + 1, with_top_reply, is_weighed)
+    found = _fetch(listed, values, is_weighed=is_weighed)
     rows = found.rows[:limit]
     records = [message_record(row) for row in rows]
     if with_top_reply:
@@ -86,6 +88,7 @@ def _listing(
     after: tuple[datetime, UUID] | None,
     count: int,
     with_top_reply: bool,
+    is_weighed: bool,
 ) -> tuple[str, list[Any]]:
     values: list[Any] = [page_id] if parent_id is None else [parent_id, page_id]
     conditions = [OF_PAGE if parent_id is None else OF_PARENT]
@@ -95,7 +98,6 @@ def _listing(
     if after is not None:
         conditions.append("(m.created_at, m.id) < (%s, %s)")
         values += after
-    is_weighed = count > FEW + 1
     columns, joins = TEXT_COLUMNS if is_weighed else COLUMNS, JOINS
     if with_top_reply:
         columns, joins = columns + ", top.id AS top_id", joins + TOP_REPLY

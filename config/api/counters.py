@@ -39,7 +39,10 @@ class SharedCounters:
         self._threads = Lock()
 
     def increment(self, key: str, seconds: int) -> int:
-        """The count of a key with this call, 0 where the lock cannot be had; it is forgotten after `seconds`."""
+        """The count of a key with this call, 0 where the lock cannot be had.
+
+        After `seconds` another key may take its place.
+        """
         owner = blake2b(key.encode(errors="surrogatepass"), digest_size=OWNER_BYTES).digest()
         with self._threads:
             if not self._lock():
@@ -84,5 +87,5 @@ class SharedCounters:
 
 
 def _first_to_end(bucket: bytes) -> int:
-    """Where the entry stands that ends first; empty ones ended long ago."""
+    """The position of the entry that ends first; empty ones ended long ago."""
     return min(range(0, BUCKET_BYTES, ENTRY.size), key=lambda place: ENTRY.unpack_from(bucket, place)[0])

@@ -70,7 +70,7 @@ class Text(serializers.CharField):
         if not isinstance(data, str):
             self.fail("invalid")
         value = data.strip() if self.trim_whitespace else data
-        # DRF's validators run last, after whatever a subclass does with the text.
+        # DRF's validators run after the work that a subclass does with the text.
         if self.max_length is not None and len(value) > self.max_length:
             self.fail("max_length", max_length=self.max_length)
         if self.pattern is not None and not self.pattern.match(value):

@@ -47,7 +47,7 @@ def retried(transaction: Callable[P, R]) -> Callable[P, R]:
 
 def _is_ready_again(failure: DatabaseError, began: float, pause: float) -> bool:
     """Whether to try again, once the pause is over or the connection renewed."""
-    if sqlstate(failure) in OUTDATED:
+    if sqlstate(failure) in OUTDATED and _has_time(began, 0):
         renew_connection()
         return True
     if sqlstate(failure) not in WORTH_ANOTHER_TRY or not _has_time(began, pause):

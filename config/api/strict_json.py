@@ -1,7 +1,7 @@
 """Strict JSON in: what a lenient parser lets through, a database or a later renderer chokes on.
 
 Refused with 400: NUL and lone surrogates in strings, NaN and infinities, integers beyond 64 bits, numbers that would
-not come back as they were sent, duplicate keys, deep nesting, anything that is not UTF-8.
+not come back as the same double, duplicate keys, deep nesting, anything that is not UTF-8.
 
 orjson parses; what it lets through is found by counting in bytes and by one visit of the value, so that the cost of a
 body is linear in its size for every shape.

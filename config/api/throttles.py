@@ -58,7 +58,8 @@ def check(name: str, who: str) -> None:
 def hit_read(request: HttpRequest) -> None:
     """Count one read of a caller elsewhere; raises RateLimited (429) over the rate.
 
-    Callers on this machine are not counted: a proxy there that TRUSTED_PROXIES does not name stands for all readers.
+    Callers on this machine are not counted: behind a proxy there that TRUSTED_PROXIES does not name, all readers would
+    share one count.
     """
     network = remote_network(request)
     if network is not None:

@@ -2,7 +2,7 @@
 
 Order on a write: credential (401), operation accepts this caller (403), JSON (400/413/415), agent scope (403), a right
 that depends on the body (403), Idempotency-Key syntax (400), the replay of an answer that was kept before the call came
-in, then the transaction: key lock (409), the replay of one that was kept meanwhile, and whatever the handler checks and
+in, then the transaction: key lock (409), the replay of one that was kept meanwhile, and what the handler checks and
 writes. The answer is rendered inside the transaction and stored with it. Any refusal rolls all of it back, since it
 travels as an exception.
 """

@@ -12,7 +12,7 @@ from django.db.models.functions import Replace
 from django.utils import timezone
 
 from config.api.ids import new_id
-from config.api.sql import fetch_all
+from config.api.sql import database_now
 from messaging.look_alikes import DROPPED, PAIRS, READ, SEEN
 from messaging.names import Named
 
@@ -105,7 +105,7 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
 
     def end_sessions(self) -> None:
         """Once this is saved, no token or admin session issued so far works. The time is PostgreSQL's."""
-        ((self.sessions_valid_from,),) = fetch_all("SELECT clock_timestamp()")
+        self.sessions_valid_from = database_now()
 
     def get_session_auth_hash(self) -> str:
         """What an admin session must match."""

@@ -1,4 +1,4 @@
-"""Hiding all posts of an author, and undoing just that. Whoever calls these has made sure of a super admin.
+"""Hiding all posts of an author, and undoing just that. Callers check that `by` is a super admin.
 
 An author may have very many posts, so they are changed in batches, each in a transaction of its own. A run that is cut
 off has changed some of them; the next one changes the rest.

@@ -66,5 +66,5 @@ def locked_posts(ids: Collection[UUID], posts: MessageQuerySet) -> list[Message]
     answers = Message.objects.filter(pk__in=ids).values_list("pk", "parent_id", "quote_id")
     involved = {held for row in answers for held in row if held is not None}
     locked = posts.select_for_update(no_key=True).filter(pk__in=involved).order_by("id")
-    wanted = set(ids)
-    return [message for message in locked if message.pk in wanted]
+    asked = set(ids)
+    return [message for message in locked if message.pk in asked]

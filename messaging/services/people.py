@@ -1,4 +1,4 @@
-"""Suspending people. Whoever calls these has made sure of a super admin."""
+"""Suspending people. Callers check that `by` is a super admin."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def unsuspend_person(*, person: Account, by: Account, reason: str = "") -> Accou
 
 def _locked(person: Account) -> tuple[Account, set[Account]]:
     """(the person, the active super admins), all locked: of two who suspend each other, the second is the last one."""
-    wanted = Q(pk=person.pk) | Q(is_superuser=True, is_active=True)
-    people = Account.objects.select_for_update(no_key=True).filter(wanted, kind=AccountKind.HUMAN).order_by("pk")
+    either = Q(pk=person.pk) | Q(is_superuser=True, is_active=True)
+    people = Account.objects.select_for_update(no_key=True).filter(either, kind=AccountKind.HUMAN).order_by("pk")
     held = {row.pk: row for row in people}
     if person.pk not in held:
         raise PersonNotFound

@@ -44,6 +44,7 @@ def create_message(*, caller: Caller, unit: Unit, draft: Draft) -> dict[str, Any
     _check_fields(draft)
     place = find_place(unit, page_id=draft.page_id, parent_id=draft.parent_id, quote_id=draft.quote_id)
     draft.page_id = place.require_page()
+    # The API has checked it before a replay; a caller of this function alone has not.
     caller.require_community(draft.community_id)
     for rule in content_rules():
         rule.prepare(draft)

@@ -272,7 +272,7 @@
       icon("M6 6l12 12M18 6L6 18", close);
       const hash = new URLSearchParams({ pageUrl: this.pageUrl(), origin: window.origin });
       const query = new URLSearchParams({ serviceId: this.id, lang: this.lang, host: location.host });
-      this.frame = make("iframe", { title: label, referrerPolicy: "origin" });
+      this.frame = make("iframe", { title: label, referrerPolicy: "no-referrer" });
       // Its own origin for its API calls, popups for signing in and for links; no way to move the page that holds it.
       this.frame.sandbox = "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox";
       this.frame.src = this.app + "/embed/panel?" + query + "#" + hash;

@@ -24,7 +24,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def old_and_young() -> None:
-    """Two of everything that is kept for a while: one past its time and the margin, one within the margin."""
+    """Two of everything that lasts for a while: one past its time and the margin, one within the margin."""
     now, moment = timezone.now(), timedelta(minutes=1)
     past = MARGIN + moment
     agent, page = agent_with_token(), PageFactory()

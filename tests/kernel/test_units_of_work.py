@@ -1,4 +1,4 @@
-"""One write, one transaction: what PostgreSQL breaks off is run once more, and what fails leaves nothing behind."""
+"""One write, one transaction: what fails leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page that was handed out takes posts for 30 days, whatever deletes unused pages meanwhile."""
+"""A page that was handed out takes posts for 30 days, also while unused pages are deleted."""
 
 from __future__ import annotations
 

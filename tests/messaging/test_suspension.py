@@ -9,7 +9,7 @@ from django.contrib.admin.models import LogEntry
 from django.test import Client
 
 from agents.services import freeze_agent
-from messaging.errors import LastSuperAdmin, OwnAccount
+from messaging.errors import LastSuperAdmin, OwnAccount, PersonNotFound
 from messaging.models import Account
 from messaging.services.people import suspend_person, unsuspend_person
 from tests.agents.factories import TokenHolder, agent_with_token
@@ -97,6 +97,14 @@ def test_nobody_suspends_themselves(boss: Account) -> None:
     with pytest.raises(OwnAccount):
         suspend_person(person=boss, by=boss)
     assert Account.objects.get(pk=boss.pk).is_active
+
+
+def test_an_agent_is_no_person_to_suspend(boss: Account) -> None:
+    agent = AgentAccountFactory()
+    with pytest.raises(PersonNotFound):
+        suspend_person(person=agent, by=boss)
+    agent.refresh_from_db()
+    assert agent.is_active
 
 
 def test_the_last_active_super_admin_stays(boss: Account, ada: Account) -> None:

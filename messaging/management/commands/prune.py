@@ -18,12 +18,12 @@ MARGIN = timedelta(minutes=5)
 class Command(BaseCommand):
     help = (
         "Delete what is kept no longer: stored responses after 7 days, the limits ledger after an hour, unused pages "
-        "after 30 days, salts and raw analytics events past their retention, ended sign-in tokens. Run it hourly. "
-        "Safe to run twice or beside itself."
+        "after 30 days, salts and raw analytics events past their retention, ended sign-in tokens. Sign-in tokens "
+        "that an earlier release stored in clear are blanked. Run it hourly. Safe to run twice or beside itself."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="count, and delete nothing")
+        parser.add_argument("--dry-run", action="store_true", help="count, and change nothing")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:

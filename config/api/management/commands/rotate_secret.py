@@ -28,8 +28,9 @@ LOST = {
 
 class Command(BaseCommand):
     help = (
-        "Replace a secret of the service. What the previous one opened still opens until --finish. A secret that the "
-        "environment gives is not changed: the lines to put there are printed."
+        "Replace a secret of the service. What the previous ROOT_KEY or TOKEN_PEPPER opened still opens until "
+        "--finish; a new SECRET_KEY signs everybody out. A secret that the environment gives is not changed: the lines "
+        "to put there are printed."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
