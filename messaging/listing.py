@@ -42,7 +42,7 @@ TOP_REPLY = """
 """
 FILTERS = {"author_kind": "m.author_kind = %s", "community_id": "m.community_id = %s", "tag_type": "m.tag_type = %s"}
 OF_PAGE = "m.status = 'published' AND m.page_id = %s AND m.parent_id IS NULL"
-# The page is that of the parent: asked of the replies, it might be looked up by the index of pages, and then sorted.
+# The page is that of the parent, which is looked up by its id.
 OF_PARENT = """m.status = 'published' AND m.parent_id = %s AND EXISTS (
     SELECT FROM messaging_message p WHERE p.id = m.parent_id AND p.page_id = %s AND p.status = 'published')"""
 

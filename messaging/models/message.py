@@ -86,8 +86,6 @@ class Message(models.Model):
             models.Index(
                 "page", F("created_at").desc(), F("id").desc(), condition=PUBLISHED & Q(parent=None), name="page_posts"
             ),
-            # For what deletes or moves a page. In the order of the list: PostgreSQL may take it for one with filters.
-            models.Index("page", F("created_at").desc(), F("id").desc(), name="messages_of_page"),
             # Of replies alone: with other posts in them, PostgreSQL may take one for the list of a large page.
             models.Index("parent", F("created_at").desc(), F("id").desc(), condition=REPLIES, name="post_replies"),
             models.Index("parent", F("reaction_total").desc(), "created_at", "id", condition=REPLIES, name="top_reply"),
