@@ -12,8 +12,9 @@ from django.db import OperationalError
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    # The limit is for requests: a migration or a clean-up may take as long as it needs.
-    os.environ.setdefault("STATEMENT_TIMEOUT", "0")
+    # The limit is for requests: a migration or a clean-up may take as long as it needs, also where the environment has
+    # one for the service.
+    os.environ["STATEMENT_TIMEOUT"] = "0"
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:

@@ -1,17 +1,25 @@
 """The address that the server listens on, and how this machine reaches it."""
 
 import socket
+from ipaddress import IPv4Address, IPv6Address
 
 from config import env
 
-HOST = env.address("HOST", "127.0.0.1")
-FAMILY = socket.AF_INET6 if HOST.version == 6 else socket.AF_INET
+
+def host() -> IPv4Address | IPv6Address:
+    """Raises ImproperlyConfigured for a HOST that is no address."""
+    return env.address("HOST", "127.0.0.1")
+
+
+def family() -> socket.AddressFamily:
+    return socket.AF_INET6 if host().version == 6 else socket.AF_INET
 
 
 def origin(port: int) -> str:
     """Such as `http://[::1]:8000`. On all addresses (`0.0.0.0`, `::`) the service is reached at the loopback one."""
-    loopback = "::1" if HOST.version == 6 else "127.0.0.1"
-    return f"http://{in_url(loopback if HOST.is_unspecified else str(HOST))}:{port}"
+    address = host()
+    loopback = "::1" if address.version == 6 else "127.0.0.1"
+    return f"http://{in_url(loopback if address.is_unspecified else str(address))}:{port}"
 
 
 def in_url(host: str) -> str:

@@ -46,6 +46,8 @@ def run() -> None:
         secrets.require(data=data, debug=debug)
         if not env.text("DATABASE_URL"):
             running.enter_context(embedded_postgres(data))
+        # Before the migrations, so that a host with other secrets changes nothing; after them, for a new database.
+        check_secrets(data, debug=debug)
         manage("migrate", "--verbosity=0")
         check_secrets(data, debug=debug)
         if env.flag("DEMO", default=True):

@@ -65,7 +65,7 @@ def serve(port: int, load: Callable[[], Callable[..., Any]] = load_application) 
     multiprocessing.set_start_method("spawn")
     PersistentServer(
         "config.wsgi:application",
-        address=str(listening.HOST),
+        address=str(listening.host()),
         port=port,
         interface=Interfaces.WSGI,
         http=HTTPModes.http1,
@@ -94,6 +94,6 @@ def _stop_with_main_process() -> None:
 
 def check_free(port: int) -> None:
     """Raises OSError. Asked beforehand: granian's workers share a port, and would share a stranger's as well."""
-    with socket.socket(listening.FAMILY, socket.SOCK_STREAM) as probe:
+    with socket.socket(listening.family(), socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind((str(listening.HOST), port))
+        probe.bind((str(listening.host()), port))

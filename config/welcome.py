@@ -44,8 +44,8 @@ def _wait_and_say(port: int, data: Path) -> None:
 
 def _answers(port: int) -> bool:
     """A worker opens the port when it has loaded the application."""
-    with socket.socket(listening.FAMILY, socket.SOCK_STREAM) as probe:
-        return probe.connect_ex((str(listening.HOST), port)) == 0
+    with socket.socket(listening.family(), socket.SOCK_STREAM) as probe:
+        return probe.connect_ex((str(listening.host()), port)) == 0
 
 
 def _demo(data: Path) -> dict[str, Any] | None:

@@ -112,6 +112,7 @@ def _set_status(embed: Embed, status: str, *, by: Account, reason: str = "") -> 
         embed.status_to_restore = was
         record_decision(by=by, about=embed, verb="Disabled", reason=reason)
     elif was == EmbedStatus.DISABLED:
+        embed.status_to_restore = EmbedStatus.ACTIVE
         record_decision(by=by, about=embed, verb="Enabled", reason=reason)
 
 

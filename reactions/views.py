@@ -7,6 +7,7 @@ from config.api.callers import Caller, CallerKind
 from config.api.cursors import Page
 from config.api.errors import AgentCommunityNotAllowed, ContentTooLong
 from config.api.fields import ListQuery
+from config.api.idempotency import Replay
 from config.api.ids import is_id
 from config.api.operations import operation
 from config.api.responses import Response
@@ -21,10 +22,13 @@ from reactions.standing import Outcome
 
 
 class ReactionsView(ApiView):
-    def check_replay(self) -> None:
-        message_id = self.sent.get("messageId")
+    def check_replay(self, replay: Replay) -> None:
+        """The answer does not name its post; only the same body does."""
+        caller, message_id = self.request.caller, self.sent.get("messageId")
+        if caller.community_ids and (replay.mismatch or not is_id(message_id)):
+            raise AgentCommunityNotAllowed
         if is_id(message_id):
-            require_community_of(caller=self.request.caller, message_id=UUID(message_id))
+            require_community_of(caller=caller, message_id=UUID(message_id))
 
     @operation(
         "addReaction",

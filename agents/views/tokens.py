@@ -8,6 +8,7 @@ from agents.services import create_token, require_revocable, revoke_token
 from agents.views.callers import PERSON, super_admin
 from config.api.cursors import envelope
 from config.api.errors import InvalidInput, SuperAdminRequired
+from config.api.idempotency import Replay
 from config.api.operations import operation
 from config.api.responses import Response
 from config.api.views import ApiRequest, ApiView
@@ -52,7 +53,7 @@ class NewTokenView(ApiView):
 
 
 class RevokeView(ApiView):
-    def check_replay(self) -> None:
+    def check_replay(self, replay: Replay) -> None:
         require_revocable(token_id=self.path_id(InvalidInput), by=self.request.caller.account)
 
     @operation(

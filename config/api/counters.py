@@ -78,6 +78,9 @@ class SharedCounters:
                 if time.monotonic() > deadline:
                     return False
                 time.sleep(LOOK_SECONDS)
+            except OSError:
+                # A file system without locks, or one that has lost its lock server.
+                return False
             else:
                 return True
 

@@ -123,7 +123,7 @@ class ApiView(APIView):
     def check_rights(self) -> None:
         """Refuse a write for which the caller lacks a right that depends on the body. Views override it."""
 
-    def check_replay(self) -> None:
+    def check_replay(self, replay: Replay) -> None:
         """Refuse a replay to a caller who has lost a right that only the handler checks. Views override it."""
 
     def handle(self) -> HttpResponse:
@@ -207,7 +207,7 @@ class ApiView(APIView):
         return replay
 
     def _replayed(self, replay: Replay) -> HttpResponse:
-        self.check_replay()
+        self.check_replay(replay)
         response = HttpResponse(replay.body, status=replay.status, content_type=JSON_TYPE)
         response.headers["Idempotent-Replayed"] = "true"
         if replay.location:

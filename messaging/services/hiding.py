@@ -15,6 +15,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from config.api.freshness import EVERYTHING, touch
+from config.api.retries import retried
 from messaging.history import record_decision
 from messaging.models import Account, Message, MessageStatus
 from messaging.models.message import MessageQuerySet
@@ -47,13 +48,19 @@ def restore_posts_of(*, author: Account, by: Account, reason: str = "") -> int:
 def _change(
     posts: MessageQuerySet, change: Callable[[list[UUID]], int], *, by: Account, author: Account, done: str, reason: str
 ) -> int:
-    ids = list(posts.order_by("id").values_list("id", flat=True))
+    ordered, changed = posts.order_by("id").values_list("id", flat=True), 0
+    ids = list(ordered)
     if ids:
         # First: a run that is cut off is in the history too.
         record_decision(by=by, about=author, verb=f"All posts {done} ({len(ids)})", reason=reason)
-    return sum(change(ids[start : start + BATCH]) for start in range(0, len(ids), BATCH))
+    while ids:
+        changed += sum(change(ids[start : start + BATCH]) for start in range(0, len(ids), BATCH))
+        # Those that were written in the meantime.
+        ids = list(ordered.all())
+    return changed
 
 
+@retried
 @transaction.atomic
 def _hide(ids: list[UUID]) -> int:
     posts = [post for post in locked_posts(ids, LOCKED) if post.status in {PUBLISHED, PENDING}]
@@ -62,6 +69,7 @@ def _hide(ids: list[UUID]) -> int:
     return len(posts)
 
 
+@retried
 @transaction.atomic
 def _restore(ids: list[UUID]) -> int:
     posts = [post for post in locked_posts(ids, LOCKED) if post.status == HIDDEN and post.status_before_hiding]

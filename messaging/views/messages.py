@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+import orjson
+
 from config.api.callers import CallerKind
 from config.api.cursors import Page, envelope
 from config.api.errors import AgentCommunityNotAllowed, ContentTooLong, InvalidInput, PayloadTooLarge
+from config.api.idempotency import Replay
 from config.api.ids import is_id
 from config.api.operations import operation
 from config.api.responses import Response
@@ -52,6 +55,11 @@ class MessagesView(ApiView):
         named = self.sent.get("communityId")
         if named is None or is_id(named):
             self.request.caller.require_community(None if named is None else UUID(named))
+
+    def check_replay(self, replay: Replay) -> None:
+        """The community of the stored answer counts, which another body may not name."""
+        community_id = orjson.loads(replay.body)["communityId"]
+        self.request.caller.require_community(community_id and UUID(community_id))
 
     def question(self) -> Question | None:
         return place.question_of(self.sent)

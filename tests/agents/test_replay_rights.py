@@ -98,6 +98,19 @@ def test_a_reaction_is_not_replayed_to_an_agent_that_lost_the_community() -> Non
     assert said(world.react()) == said(world.react(key=None)) == REFUSED
 
 
+def test_another_body_gets_no_answer_of_a_lost_community() -> None:
+    """What the stored answer is about counts, not what the repeat names."""
+    world = Limited()
+    world.write()
+    world.react(key="react")
+    world.narrow()
+    allowed = MessageFactory(community=world.other)
+    assert said(world.write(communityId=str(world.other.pk))) == REFUSED
+    for message_id in (str(allowed.pk), "x", None):
+        body = {"messageId": message_id, "emoji": "👍"}
+        assert said(world.agent.api.post("/v1/reactions", body, key="react")) == REFUSED
+
+
 def test_a_replay_that_is_found_after_the_lock_is_refused_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the first call was still at work when this one looked its token up."""
     world = Limited()

@@ -32,7 +32,7 @@ from reactions import statements as reactions
 
 Answer = tuple[str, bytes]
 
-LIST, _ = listing._listing("", None, {}, None, 11, False)
+LIST, _ = listing._listing("", None, {}, None, 11, with_top_reply=False, is_weighed=False)
 PEPPER = os.environ["TOKEN_PEPPER"].encode()
 HOURLY_POSTS = 30
 CONFIG = """

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
+import os
 import socket
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +16,7 @@ from django.test import RequestFactory
 
 from config import env, listening
 from config.api.addresses import client_address
-from tests.service import Service, a_service, running_service
+from tests.service import ROOT, Service, a_service, running_service
 
 
 def has_ipv6() -> bool:
@@ -29,14 +32,8 @@ needs_ipv6 = pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6
 
 
 @pytest.fixture
-def listening_on(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
-    def listen(host: str) -> None:
-        monkeypatch.setenv("HOST", host)
-        importlib.reload(listening)
-
-    yield listen
-    monkeypatch.undo()
-    importlib.reload(listening)
+def listening_on(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    return lambda host: monkeypatch.setenv("HOST", host)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +58,15 @@ def test_a_host_that_is_no_address_is_refused_by_name(monkeypatch: pytest.Monkey
     monkeypatch.setenv("HOST", host)
     with pytest.raises(ImproperlyConfigured, match="HOST is "):
         env.address("HOST", "127.0.0.1")
+
+
+def test_a_start_says_so_in_one_sentence(tmp_path: Path) -> None:
+    environment = os.environ | {"HOST": "localhost", "DATA_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "config.serve"]
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("make run: HOST is 'localhost': write an address")
+    assert ended.stderr.count("\n") == 1
 
 
 def test_a_trusted_proxy_is_known_by_its_ipv4_address_on_an_ipv6_socket(settings: Any) -> None:

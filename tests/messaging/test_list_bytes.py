@@ -206,7 +206,7 @@ def test_the_columns_that_are_weighed_are_where_they_are_looked_for() -> None:
         "reaction_counts": {"👍": 1},
     }
     post = made(PageFactory(), 1, fields=fields, quote=quoted)[0]
-    statement, values = listing._listing(str(post.page_id), None, {}, None, 2, True)
+    statement, values = listing._listing(str(post.page_id), None, {}, None, 2, with_top_reply=True, is_weighed=False)
     (row,) = listing.fetch_all(statement, values)
     assert listing.WEIGHED_OF(row) == ("content", "quoted", '{"p": 1}', "anchor", '{"c": 1}', "[]", '{"👍": 1}')
     assert row[listing.TOP_ID] is None

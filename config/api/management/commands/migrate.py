@@ -26,6 +26,7 @@ LOCK_TIMEOUT = "150ms"
 BEFORE_AUTOVACUUM = """
 SELECT set_config('deadlock_timeout', '100ms', false) WHERE has_parameter_privilege('deadlock_timeout', 'SET')
 """
+PARAMETER_PRIVILEGES_SINCE = 150_000
 FIRST_PAUSE_SECONDS, GROWTH, PAUSE_MAX_SECONDS = 0.5, 1.5, 10.0
 TRYING_SECONDS = 600.0
 OLDEST_TRANSACTION = """
@@ -86,7 +87,8 @@ class Command(migrate.Command):
         beside = not migration.atomic and all(isinstance(part, NotInTransactionMixin) for part in migration.operations)
         with self._connection.cursor() as cursor:
             cursor.execute("SELECT set_config('lock_timeout', %s, false)", ["0" if beside else LOCK_TIMEOUT])
-            cursor.execute(BEFORE_AUTOVACUUM)
+            if cursor.connection.info.server_version >= PARAMETER_PRIVILEGES_SINCE:
+                cursor.execute(BEFORE_AUTOVACUUM)
             if beside:
                 if by_whom := self._by_whom():
                     self._say(f"{migration} waits for the end of the transactions that are open{by_whom} …")
