@@ -99,6 +99,10 @@ class OperationSchema(AutoSchema):
         for parameter in (operation or {}).get("parameters", ()):
             if parameter["in"] == "path":
                 parameter["schema"] = {"type": "string", "format": "uuid", "pattern": ID_PATTERN}
+        body = (operation or {}).get("requestBody", {})
+        if not body.get("required"):
+            for media in body.get("content", {}).values():
+                media["schema"] = {"oneOf": [media["schema"], {"type": "null"}]}
         if operation and self.declared.links:
             operation["responses"][str(self.declared.status)]["links"] = _links(self.declared)
         return operation

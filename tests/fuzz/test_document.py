@@ -31,7 +31,9 @@ def schema_of(where: str) -> dict[str, Any]:
     operation_id, _, name = where.partition(".")
     operations = (operation for methods in document()["paths"].values() for operation in methods.values())
     held = next(operation for operation in operations if operation["operationId"] == operation_id)
-    body = held["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    body = held["requestBody"]["content"]["application/json"]["schema"]
+    # A body that may be absent may be null.
+    body = body.get("oneOf", [body])[0]["$ref"].rpartition("/")[2]
     found: dict[str, Any] = document()["components"]["schemas"][body]["properties"][name]
     return found
 
