@@ -1,4 +1,4 @@
-"""The kernel's tables: answers kept for repeated Idempotency-Keys, the ledger of hourly limits, and fingerprints."""
+"""The kernel's tables: responses stored for Idempotency-Keys, the ledger of hourly limits, and fingerprints."""
 
 from __future__ import annotations
 
