@@ -1,4 +1,4 @@
-"""From an agent token to its Caller: one statement a request, never cached, so that a revocation holds at once."""
+"""Checks an agent token: one query a request, never cached, so that a revocation takes effect at once."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import NamedTuple
 from uuid import UUID
 
 from agents import tokens, uses
-from config.api import idempotency
-from config.api.callers import Caller, CallerKind
+from config.api.credentials import Credential, CredentialKind
 from config.api.errors import InvalidToken, TokenExpired, TokenRevoked
-from config.api.idempotency import Key
 from config.api.sql import Row, fetch_one
+from config.writes import idempotency
+from config.writes.idempotency import IdempotencyKey
 from messaging.models import AccountKind
 
-KEPT = ", ".join(f"kept.{name}" for name in idempotency.COLUMNS)
+STORED = ", ".join(f"stored.{name}" for name in idempotency.COLUMNS)
 FIND = f"""
 SELECT token.id, token.prefix, token.expires_at,
     token.revoked_at IS NOT NULL OR agent.frozen_at IS NOT NULL OR NOT account.is_active OR NOT operator.is_active,
     token.expires_at <= clock_timestamp(),
     token.digest <> %(digest)s
         OR token.last_used_at IS NULL OR token.last_used_at < clock_timestamp() - interval '1 minute',
-    agent.scopes, agent.community_ids, account.id, account.handle, account.name, {KEPT}
+    agent.scopes, agent.community_ids, account.id, account.handle, account.name, {STORED}
 FROM agents_agenttoken token
 JOIN agents_agent agent ON agent.account_id = token.agent_id
 JOIN messaging_account account ON account.id = agent.account_id
 JOIN messaging_account operator ON operator.id = agent.operator_id
-LEFT JOIN LATERAL ({idempotency.OF_ACCOUNT}) kept ON true
+LEFT JOIN LATERAL ({idempotency.OF_ACCOUNT}) stored ON true
 WHERE token.digest IN (%(digest)s, %(previous_digest)s)
 """  # noqa: S608  made of constants
 
@@ -41,8 +41,8 @@ class AgentAccount(NamedTuple):
     is_superuser: bool = False
 
 
-class Found(NamedTuple):
-    """One row of FIND, and what was looked for."""
+class FoundToken(NamedTuple):
+    """A row of FIND, and the digest it was looked up by."""
 
     token_id: UUID
     prefix: str
@@ -55,14 +55,14 @@ class Found(NamedTuple):
     account_id: UUID
     handle: str
     name: str
-    # The row of the answer kept for this call, if it is a retry.
-    kept: Row | None
-    # Under the current pepper; not what the row has while a rotation is under way.
+    # The row of the response stored for this request, if it is a retry.
+    stored_response: Row | None
+    # Under the current pepper; during a rotation the row may have the previous one's.
     digest: bytes
 
 
-def find(token: str, key: Key | None) -> Found:
-    """The token as it stands, whether it works or not; raises InvalidToken (401). `key`: of this call."""
+def find(token: str, key: IdempotencyKey | None) -> FoundToken:
+    """The row of a token, valid or not; raises InvalidToken (401). `key`: that of this request."""
     if not tokens.is_well_formed(token):
         raise InvalidToken
     digests = tokens.digests(token)
@@ -70,24 +70,25 @@ def find(token: str, key: Key | None) -> Found:
     row = fetch_one(FIND, values)
     if row is None:
         raise InvalidToken
-    kept = row[-idempotency.WIDTH :]
-    return Found._make((*row[: -idempotency.WIDTH], None if kept[0] is None else kept, digests[0]))
+    stored = row[-idempotency.WIDTH :]
+    return FoundToken._make((*row[: -idempotency.WIDTH], None if stored[0] is None else stored, digests[0]))
 
 
-def caller_of(found: Found) -> Caller:
-    """The agent behind a token that was found; raises TokenRevoked or TokenExpired (401)."""
+def credential_of(found: FoundToken) -> Credential:
+    """The credential of a valid token; raises TokenRevoked or TokenExpired (401)."""
     if found.is_stopped:
         raise TokenRevoked
     if found.is_expired:
         raise TokenExpired
     if found.is_note_due:
         uses.note(found.token_id, found.digest)
-    return Caller(
-        kind=CallerKind.AGENT,
-        account=AgentAccount(found.account_id, found.handle, found.name),
+    return Credential(
+        kind=CredentialKind.AGENT,
+        user=AgentAccount(found.account_id, found.handle, found.name),
+        expires_at=found.expires_at,
         scopes=frozenset(found.scopes),
         community_ids=frozenset(found.community_ids),
-        token={"id": found.token_id, "prefix": found.prefix},
-        expires_at=found.expires_at,
-        kept=found.kept,
+        token_id=found.token_id,
+        token_prefix=found.prefix,
+        stored_response=found.stored_response,
     )

@@ -1,8 +1,4 @@
-"""Agent tokens: who the token is, and whether the route admits an agent at all. Default deny lives here.
-
-It runs before the view and its parsers, so a refused call costs one look-up, and no view can forget the refusal: a
-route that declares no operation refuses an agent token on every unsafe method.
-"""
+"""Middleware that checks agent tokens and counts the calls that agents were refused."""
 
 from __future__ import annotations
 
@@ -10,34 +6,33 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from agents import credentials, refusals, tokens
 from config.api import throttles
 from config.api.authentication import bearer_of
-from config.api.callers import Caller
-from config.api.errors import AgentRouteNotAllowed, ApiError, InvalidToken
-from config.api.handler import as_api_error, error_response
-from config.api.idempotency import Key
-from config.api.operations import Operation, operation_of
-
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+from config.api.credentials import Credential
+from config.api.errors import InvalidToken
+from config.api.handler import response_to
+from config.api.operations import operation_of
+from config.writes.idempotency import IdempotencyKey
 
 
 class AgentTokenMiddleware:
-    """Leaves the agent's Caller on `request.caller`, which CallerAuthentication picks up."""
+    """Sets `request.auth` to the agent's credential; answers 401 to an agent token that is not valid.
+
+    It runs before the view and its parsers, so a refused call costs one query. Other credentials are not its business:
+    ScopeMiddleware reads those of people.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        holder: tuple[UUID, str] | None = getattr(request, "token_holder", None)
-        if holder is not None and 400 <= response.status_code < 500:
-            agent_id, operation = holder
-            refusals.note(agent_id=agent_id, operation=operation, response=response)
+        if 400 <= response.status_code < 500:
+            _count_refusal(request, response)
         return response
 
     def process_view(self, request: HttpRequest, view: Any, _args: Any, _kwargs: Any) -> HttpResponse | None:
@@ -45,17 +40,13 @@ class AgentTokenMiddleware:
         if token is None:
             return None
         try:
-            found = credentials.find(token, Key.of(request))
+            found = credentials.find(token, IdempotencyKey.of(request))
             declared = operation_of(view, request.method or "")
-            # Whose call it is, also where the token does not work any more.
+            # Also of a token that is not valid any more.
             request.token_holder = (found.account_id, declared.id if declared else "")  # type: ignore[attr-defined]
-            request.caller = caller = credentials.caller_of(found)  # type: ignore[attr-defined]
-            _admit(declared, caller, request.method or "")
-        except (ApiError, DatabaseError) as failure:
-            error = as_api_error(failure)
-            if error is None:
-                raise
-            return error_response(error)
+            request.auth = credentials.credential_of(found)  # type: ignore[attr-defined]
+        except Exception as failure:  # noqa: BLE001  response_to raises what is no refusal
+            return response_to(failure)
         return None
 
 
@@ -63,23 +54,16 @@ def _agent_token(request: HttpRequest) -> str | None:
     try:
         token = bearer_of(request)
     except InvalidToken:
-        # Not for this layer: pages ignore the header, operations refuse it.
+        # Pages ignore the header, operations refuse it.
         return None
     return token if token is not None and token.startswith(tokens.MARK) else None
 
 
-def _admit(declared: Operation | None, caller: Caller, method: str) -> None:
-    try:
-        _admit_to(declared, caller, method)
-    except AgentRouteNotAllowed:
-        token_id = str(caller.token["id"])
-        throttles.check("agent_refused", token_id)
-        throttles.note("agent_refused", token_id)
-        raise
-
-
-def _admit_to(declared: Operation | None, caller: Caller, method: str) -> None:
-    if declared is not None:
-        declared.admit(caller)
-    elif method not in SAFE_METHODS:
-        raise AgentRouteNotAllowed
+def _count_refusal(request: HttpRequest, response: HttpResponseBase) -> None:
+    credential: Credential | None = getattr(request, "auth", None)
+    if credential is not None and credential.is_agent:
+        throttles.note("agent_refused", str(credential.token_id))
+    holder: tuple[UUID, str] | None = getattr(request, "token_holder", None)
+    if holder is not None:
+        agent_id, operation = holder
+        refusals.note(agent_id=agent_id, operation=operation, response=response)

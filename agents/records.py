@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from agents.models import Agent, AgentRequest, AgentToken
-from config.api.callers import Caller
-from config.api.limits import Usage
+from config.api.credentials import Credential
+from config.writes.rate_limits import RateLimitUsage
 from messaging.accounts import account_record
 
 
@@ -58,18 +58,22 @@ def revocation_record(token: AgentToken, *, now_revoked: bool) -> dict[str, Any]
     return {"revoked": True} if now_revoked else {"revoked": False, "alreadyRevokedAt": token.revoked_at}
 
 
-def self_record(agent: Agent, *, caller: Caller, usages: list[Usage], now: datetime) -> dict[str, Any]:
+def self_record(agent: Agent, *, credential: Credential, usages: list[RateLimitUsage], now: datetime) -> dict[str, Any]:
     """Who a token acts for, what it may do, and how much of it is left this hour."""
     return {
         "account": account_record(agent.account),
         "operator": account_record(agent.operator),
         "scopes": agent.scopes,
         "communityIds": agent.community_ids,
-        "token": {"id": caller.token["id"], "prefix": caller.token["prefix"], "expiresAt": caller.expires_at},
-        "limits": {usage.counter: _limit_record(usage, now) for usage in usages},
+        "token": _own_token(credential),
+        "limits": {usage.name: _limit_record(usage, now) for usage in usages},
     }
 
 
-def _limit_record(usage: Usage, now: datetime) -> dict[str, Any]:
+def _limit_record(usage: RateLimitUsage, now: datetime) -> dict[str, Any]:
     resets_at = now + timedelta(seconds=usage.reset) if usage.remaining < usage.limit else None
     return {"limit": usage.limit, "remaining": usage.remaining, "resetsAt": resets_at}
+
+
+def _own_token(credential: Credential) -> dict[str, Any]:
+    return {"id": credential.token_id, "prefix": credential.token_prefix, "expiresAt": credential.expires_at}

@@ -1,18 +1,12 @@
 from __future__ import annotations
 
-from django.urls import path
+from agents.views.requests import AgentRequestViewSet
+from agents.views.self import AgentSelfViewSet
+from agents.views.tokens import AgentTokenViewSet
+from config.api.viewsets import router
 
-from agents.views.requests import ApproveView, CancelView, RejectView, RequestsView
-from agents.views.self import SelfView
-from agents.views.tokens import NewTokenView, RevokeView, TokensView
-
-urlpatterns = [
-    path("v1/agent/self", SelfView.as_view()),
-    path("v1/agent-tokens", TokensView.as_view()),
-    path("v1/agent-tokens/requests", RequestsView.as_view()),
-    path("v1/agent-tokens/requests/<str:id>/approve", ApproveView.as_view()),
-    path("v1/agent-tokens/requests/<str:id>/reject", RejectView.as_view()),
-    path("v1/agent-tokens/requests/<str:id>/cancel", CancelView.as_view()),
-    path("v1/agent-tokens/requests/<str:id>/token", NewTokenView.as_view()),
-    path("v1/agent-tokens/<str:id>/revoke", RevokeView.as_view()),
-]
+routes = router()
+routes.register("v1/agent", AgentSelfViewSet, basename="agent-self")
+routes.register("v1/agent-tokens/requests", AgentRequestViewSet, basename="agent-request")
+routes.register("v1/agent-tokens", AgentTokenViewSet, basename="agent-token")
+urlpatterns = routes.urls

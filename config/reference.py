@@ -33,7 +33,7 @@ GROUPS = (
     Group("Posts", "What is written on pages: posts, replies, quotes.", ("messaging.views.messages",)),
     Group("Reactions", "One emoji of each account on a post.", ("reactions",)),
     Group("Pages and smart tags", "The id of a page; the kinds of posts with a payload.", ("messaging.views.pages",)),
-    Group("Sign-in", "People's accounts and credentials.", ("messaging.views.sign_in",)),
+    Group("Sign-in", "People's accounts and credentials.", ("messaging.views.sessions",)),
     Group("Agents", "Ask for an agent, decide, make and revoke its tokens.", ("agents",)),
     Group("Embeds", "Widgets on web pages: set up, delivered, counted.", ("embeds",)),
 )

@@ -96,8 +96,10 @@ MIDDLEWARE = [
     "config.api.middleware.EntryMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    # Before the check of CSRF tokens, which would answer in its stead.
+    # Before the CSRF check, which would answer first. Their order is checked (config.api.checks).
     "agents.middleware.AgentTokenMiddleware",
+    "config.api.scopes.ScopeMiddleware",
+    "config.writes.middleware.IdempotencyMiddleware",
     "config.middleware.AdminSessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "config.middleware.AdminAuthenticationMiddleware",
@@ -181,9 +183,10 @@ LOGIN_URL = "/admin/login/"
 # API.
 REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "config.api.handler.handle",
-    "DEFAULT_PARSER_CLASSES": ["config.api.parsers.StrictJSONParser"],
+    # ScopeMiddleware parses bodies.
+    "DEFAULT_PARSER_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_AUTHENTICATION_CLASSES": ["config.api.authentication.CallerAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["config.api.authentication.CredentialAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["config.api.permissions.OperationPermission"],
     "DEFAULT_SCHEMA_CLASS": "config.api.schema.OperationSchema",
     "UNAUTHENTICATED_USER": None,

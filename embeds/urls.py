@@ -1,17 +1,13 @@
 from __future__ import annotations
 
-from django.urls import path
+from config.api.viewsets import router
+from embeds.views.analytics import AnalyticsViewSet
+from embeds.views.config import ClientConfigViewSet, EmbedConfigViewSet
+from embeds.views.instances import EmbedViewSet
 
-from embeds.views.analytics import EventsView, SummaryView
-from embeds.views.config import ClientConfigView, EmbedConfigView
-from embeds.views.instances import BlacklistView, InstancesView, InstanceView
-
-urlpatterns = [
-    path("api/embeds/client-config", ClientConfigView.as_view()),
-    path("api/embeds/config/<str:service_id>", EmbedConfigView.as_view()),
-    path("api/embeds/instances", InstancesView.as_view()),
-    path("api/embeds/instances/<str:id>", InstanceView.as_view()),
-    path("api/embeds/instances/<str:id>/blacklist", BlacklistView.as_view()),
-    path("api/embeds/analytics/events", EventsView.as_view()),
-    path("api/embeds/analytics/<str:id>", SummaryView.as_view()),
-]
+routes = router()
+routes.register("api/embeds", ClientConfigViewSet, basename="embed-client-config")
+routes.register("api/embeds/config", EmbedConfigViewSet, basename="embed-config")
+routes.register("api/embeds/instances", EmbedViewSet, basename="embed")
+routes.register("api/embeds/analytics", AnalyticsViewSet, basename="embed-analytics")
+urlpatterns = routes.urls

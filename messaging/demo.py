@@ -8,8 +8,8 @@ from typing import Any
 
 from django.conf import settings
 
-from config.api.callers import Caller, CallerKind
-from config.api.unit import unit_of_work
+from config.api.credentials import Credential, CredentialKind
+from config.writes.transaction import write_transaction
 from messaging.accounts import ensure_person
 from messaging.models import Account, AccountKind, Community, Message
 from messaging.rules import Draft
@@ -83,10 +83,10 @@ def conversation(scene: DemoScene) -> None:
 
 
 def _say(scene: DemoScene, author: Account, **fields: Any) -> dict[str, Any]:
-    kind = CallerKind.AGENT if author.kind == AccountKind.AGENT else CallerKind.PERSON
+    kind = CredentialKind.AGENT if author.kind == AccountKind.AGENT else CredentialKind.PERSON
     draft = Draft(author_kind=author.kind, page_id=scene.page_id, community_id=scene.community.pk, **fields)
-    with unit_of_work() as unit:
-        return create_message(caller=Caller(kind=kind, account=author), unit=unit, draft=draft)
+    with write_transaction() as transaction:
+        return create_message(auth=Credential(kind=kind, user=author), transaction=transaction, draft=draft)
 
 
 def _person(facts: dict[str, Any], role: str, *, handle: str, name: str, is_superuser: bool) -> Account:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from config.api.callers import Caller
+from config.api.credentials import Credential
 from config.api.ids import new_id
 from config.api.sql import fetch_one
-from config.api.unit import Unit
+from config.writes.transaction import WriteTransaction
 from messaging.errors import CommunityForbids, MessageNotFound
 from messaging.models import Message
 from messaging.subjects import touch_message
@@ -24,44 +24,44 @@ EMOJI_KINDS_MAX = 100
 Step = Callable[[Standing], Outcome | None]
 
 
-def set_reaction(*, caller: Caller, unit: Unit, message_id: UUID, emoji: str) -> Outcome:
-    """Make `emoji` (as `one_emoji` spells it) the caller's reaction: added, replaced or unchanged.
+def set_reaction(*, auth: Credential, transaction: WriteTransaction, message_id: UUID, emoji: str) -> Outcome:
+    """Make `emoji` (as `one_emoji` spells it) the account's reaction: added, replaced or unchanged.
 
     Raises MessageNotFound (404), AgentCommunityNotAllowed or CommunityForbids (403), TooManyEmoji (409),
     AgentRateLimited (429).
     """
-    return _settle(caller, unit, message_id, emoji, step=_set)
+    return _settle(auth, transaction, message_id, emoji, step=_set)
 
 
-def toggle_reaction(*, caller: Caller, unit: Unit, message_id: UUID, emoji: str) -> Outcome:
+def toggle_reaction(*, auth: Credential, transaction: WriteTransaction, message_id: UUID, emoji: str) -> Outcome:
     """The same, but the emoji already set is removed. Raises as `set_reaction` does."""
-    return _settle(caller, unit, message_id, emoji, step=_toggle)
+    return _settle(auth, transaction, message_id, emoji, step=_toggle)
 
 
-def remove_reaction(*, caller: Caller, unit: Unit, reaction_id: UUID) -> Outcome:
-    """Take the caller's own reaction back, hidden as its post may be.
+def remove_reaction(*, auth: Credential, transaction: WriteTransaction, reaction_id: UUID) -> Outcome:
+    """Take the account's own reaction back, hidden as its post may be.
 
     Raises ReactionNotFound (404), NotOwner or AgentCommunityNotAllowed (403), AgentRateLimited (429).
     """
-    message_id, held = _owned(caller, reaction_id)
-    unit.spend()
+    message_id, held = _owned(auth, reaction_id)
+    transaction.consume()
     while (outcome := _remove(message_id, reaction_id, held)) is None:
-        message_id, held = _owned(caller, reaction_id)
+        message_id, held = _owned(auth, reaction_id)
     return outcome
 
 
-def require_community_of(*, caller: Caller, message_id: UUID) -> None:
+def require_community_of(*, auth: Credential, message_id: UUID) -> None:
     """Raises AgentCommunityNotAllowed (403) where the post is in a community that a limited agent may not react in."""
-    if caller.community_ids:
-        caller.require_community(Message.objects.filter(pk=message_id).values_list("community_id", flat=True).first())
+    if auth.community_ids:
+        auth.require_community(Message.objects.filter(pk=message_id).values_list("community_id", flat=True).first())
 
 
-def _settle(caller: Caller, unit: Unit, message_id: UUID, emoji: str, *, step: Step) -> Outcome:
+def _settle(auth: Credential, transaction: WriteTransaction, message_id: UUID, emoji: str, *, step: Step) -> Outcome:
     """Check, spend, then try until no other call of this account comes between the look and the step."""
-    standing = _standing(caller, message_id, emoji)
-    unit.spend()
+    standing = _standing(auth, message_id, emoji)
+    transaction.consume()
     while (outcome := step(standing)) is None:
-        standing = _standing(caller, message_id, emoji)
+        standing = _standing(auth, message_id, emoji)
     return outcome
 
 
@@ -99,13 +99,13 @@ def _outcome(action: Action, statement: str, values: dict[str, Any]) -> Outcome 
     return Outcome(action, count, total, None if action is Action.REMOVED else values["reaction"])
 
 
-def _standing(caller: Caller, message_id: UUID, emoji: str) -> Standing:
-    account_id = caller.account.pk
+def _standing(auth: Credential, message_id: UUID, emoji: str) -> Standing:
+    account_id = auth.user.pk
     row = fetch_one(statements.STANDING, {"message": message_id, "account": account_id, "emoji": emoji})
     if row is None:
         raise MessageNotFound(field="messageId")
     community_id, read_only, reaction_id, held, count, total, kinds = row
-    caller.require_community(community_id)
+    auth.require_community(community_id)
     if read_only:
         raise CommunityForbids
     if not count and kinds >= EMOJI_KINDS_MAX:
@@ -113,13 +113,13 @@ def _standing(caller: Caller, message_id: UUID, emoji: str) -> Standing:
     return Standing(message_id, account_id, emoji, reaction_id, held, count, total)
 
 
-def _owned(caller: Caller, reaction_id: UUID) -> tuple[UUID, str]:
-    """(message id, emoji) of the caller's reaction."""
+def _owned(auth: Credential, reaction_id: UUID) -> tuple[UUID, str]:
+    """(message id, emoji) of the account's reaction."""
     row = fetch_one(statements.OWNED, {"reaction": reaction_id})
     if row is None:
         raise ReactionNotFound
     account_id, message_id, held, community_id = row
-    if account_id != caller.account.pk:
+    if account_id != auth.user.pk:
         raise NotOwner
-    caller.require_community(community_id)
+    auth.require_community(community_id)
     return message_id, held

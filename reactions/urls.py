@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-from django.urls import path
+from config.api.viewsets import router
+from reactions.views import ReactionViewSet
 
-from reactions.views import ReactionsView, ReactionView
-
-urlpatterns = [
-    path("v1/reactions", ReactionsView.as_view()),
-    path("v1/reactions/<str:id>", ReactionView.as_view()),
-]
+routes = router()
+routes.register("v1/reactions", ReactionViewSet, basename="reaction")
+urlpatterns = routes.urls

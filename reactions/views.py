@@ -1,17 +1,20 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from config.api.callers import Caller, CallerKind
+from django.http import HttpRequest
+
+from config.api.credentials import Credential, CredentialKind
 from config.api.cursors import Page
 from config.api.errors import AgentCommunityNotAllowed, ContentTooLong
 from config.api.fields import ListQuery
-from config.api.idempotency import Replay
 from config.api.ids import is_id
 from config.api.operations import operation
 from config.api.responses import Response
-from config.api.views import ApiRequest, ApiView
+from config.api.viewsets import ApiRequest, ApiViewSet
+from config.writes.idempotency import Replay
 from messaging.errors import CommunityForbids, MessageNotFound
 from messaging.subjects import message_subject
 from reactions.errors import InvalidEmoji, NotOwner, ReactionNotFound, TooManyEmoji
@@ -20,20 +23,27 @@ from reactions.serializers import NewReaction, ReactionListRecord, ReactionResul
 from reactions.services import remove_reaction, require_community_of, set_reaction, toggle_reaction
 from reactions.standing import Outcome
 
+AUTHORS = {CredentialKind.AGENT, CredentialKind.PERSON}
 
-class ReactionsView(ApiView):
-    def check_replay(self, replay: Replay) -> None:
-        """The answer does not name its post; only the same body does."""
-        caller, message_id = self.request.caller, self.sent.get("messageId")
-        if caller.community_ids and (replay.mismatch or not is_id(message_id)):
-            raise AgentCommunityNotAllowed
-        if is_id(message_id):
-            require_community_of(caller=caller, message_id=UUID(message_id))
+
+def authorize_replay(request: HttpRequest, body: Mapping[str, Any], replay: Replay) -> None:
+    """The stored response does not name its post; only the same body does."""
+    auth: Credential = request.auth  # type: ignore[attr-defined]
+    message_id = body.get("messageId")
+    if auth.community_ids and (replay.mismatch or not is_id(message_id)):
+        raise AgentCommunityNotAllowed
+    if is_id(message_id):
+        require_community_of(auth=auth, message_id=UUID(message_id))
+
+
+class ReactionViewSet(ApiViewSet):
+    """The detail path has two meanings: GET takes the id of a post, DELETE that of a reaction."""
 
     @operation(
         "addReaction",
-        callers={CallerKind.AGENT, CallerKind.PERSON},
+        callers=AUTHORS,
         scopes={"react"},
+        authorize_replay=authorize_replay,
         body=NewReaction,
         answer=ReactionResult,
         links={"removeReaction": {"id": "reactionId"}},
@@ -46,45 +56,41 @@ class ReactionsView(ApiView):
             TooManyEmoji,
         ),
     )
-    def post(self, request: ApiRequest) -> Response:
+    def create(self, request: ApiRequest) -> Response:
         """React to a post.
 
         An agent, and a person with `toggle: false`, sets its reaction: `added`, `replaced` or, with the same emoji
         again, `unchanged`. A person without it toggles: the same emoji again is `removed`.
         """
-        body = self.body(NewReaction)
-        react = toggle_reaction if body.pop("toggle") and _may_toggle(request.caller) else set_reaction
-        outcome = react(caller=request.caller, unit=request.unit, **body)
+        body = self.body()
+        react = toggle_reaction if body.pop("toggle") and not request.auth.is_agent else set_reaction
+        outcome = react(auth=request.auth, transaction=request.transaction, **body)
         return Response(_result(outcome) | {"reactionId": outcome.reaction_id})
-
-
-class ReactionView(ApiView):
-    """One path, two meanings: reading takes the id of a post, deleting that of a reaction."""
 
     @operation(
         "listReactions",
-        callers={CallerKind.PUBLIC},
+        callers={CredentialKind.PUBLIC},
         query=ListQuery,
         answer=ReactionListRecord,
         errors=(MessageNotFound,),
     )
-    def get(self, request: ApiRequest, id: str) -> Response:
+    def retrieve(self, request: ApiRequest, id: str) -> Response:
         """List the reactions to a post (`id` is the post's), newest first, with the counts of all of them."""
         message_id = self.path_id(MessageNotFound)
-        page = self.page("reactions", self.query(ListQuery), message=message_id)
+        page = self.page("reactions", self.query(), message=message_id)
         return self.read(lambda: _listed(message_id, page), message_subject(message_id))
 
     @operation(
         "removeReaction",
-        callers={CallerKind.AGENT, CallerKind.PERSON},
+        callers=AUTHORS,
         scopes={"react"},
         answer=RemovedRecord,
         errors=(AgentCommunityNotAllowed, NotOwner, ReactionNotFound),
     )
-    def delete(self, request: ApiRequest, id: str) -> Response:
+    def destroy(self, request: ApiRequest, id: str) -> Response:
         """Take back one's own reaction (`id` is the reaction's)."""
         reaction_id = self.path_id(ReactionNotFound)
-        outcome = remove_reaction(caller=request.caller, unit=request.unit, reaction_id=reaction_id)
+        outcome = remove_reaction(auth=request.auth, transaction=request.transaction, reaction_id=reaction_id)
         return Response(_result(outcome))
 
 
@@ -93,10 +99,6 @@ def _listed(message_id: UUID, page: Page) -> dict[str, Any]:
     if found is None:
         raise MessageNotFound
     return found
-
-
-def _may_toggle(caller: Caller) -> bool:
-    return caller.kind is not CallerKind.AGENT
 
 
 def _result(outcome: Outcome) -> dict[str, Any]:

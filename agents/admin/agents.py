@@ -13,7 +13,7 @@ from agents.admin.filters import FrozenFilter
 from agents.admin.words import agent_badge, communities_in_words, grant_in_short, scopes_in_words
 from agents.models import Agent, AgentRequest, AgentToken, Scope
 from agents.refusals import KEPT_DAYS, refused_calls
-from config.api.limits import usages_of
+from config.writes.rate_limits import usages_of
 from messaging.desk import DeskAdmin
 from messaging.desk.display import NOTHING, age, lines, link, plain
 from messaging.history import decisions_about

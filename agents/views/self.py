@@ -1,21 +1,23 @@
 from __future__ import annotations
 
 from django.utils import timezone
+from rest_framework.decorators import action
 
 from agents.models import Agent, Scope
 from agents.records import self_record
 from agents.serializers import SelfRecord
-from config.api.callers import CallerKind
-from config.api.limits import usages_of
+from config.api.credentials import CredentialKind
 from config.api.operations import operation
 from config.api.responses import Response
-from config.api.views import ApiRequest, ApiView
+from config.api.viewsets import ApiRequest, ApiViewSet
+from config.writes.rate_limits import usages_of
 
 
-class SelfView(ApiView):
-    @operation("getAgentSelf", callers={CallerKind.AGENT}, answer=SelfRecord)
-    def get(self, request: ApiRequest) -> Response:
+class AgentSelfViewSet(ApiViewSet):
+    @action(detail=False, url_path="self")
+    @operation("getAgentSelf", callers={CredentialKind.AGENT}, answer=SelfRecord)
+    def current(self, request: ApiRequest) -> Response:
         """Who this agent token acts for, what it may do, and what is left of its hourly limits."""
-        agent = Agent.objects.select_related("account", "operator").get(pk=request.caller.account.pk)
+        agent = Agent.objects.select_related("account", "operator").get(pk=request.user.pk)
         usages = usages_of(agent.pk, Scope.values)
-        return Response(self_record(agent, caller=request.caller, usages=usages, now=timezone.now()))
+        return Response(self_record(agent, credential=request.auth, usages=usages, now=timezone.now()))

@@ -1,70 +1,56 @@
 from __future__ import annotations
 
-from agents.errors import AgentFrozen, RequestNotApproved, RequestNotFound, TokenNotFound, TooManyActiveTokens
+from typing import Any
+
+from django.http import HttpRequest
+from rest_framework.decorators import action
+
+from agents.errors import TokenNotFound
 from agents.models import AgentToken
-from agents.records import new_token_record, revocation_record, token_record
-from agents.serializers import NewToken, NewTokenRecord, Reason, RevocationRecord, TokenListRecord, TokensQuery
-from agents.services import create_token, require_revocable, revoke_token
-from agents.views.callers import PERSON, super_admin
+from agents.records import revocation_record, token_record
+from agents.serializers import Reason, RevocationRecord, TokenListRecord, TokensQuery
+from agents.services import require_revocable, revoke_token
+from config.api.credentials import CredentialKind
 from config.api.cursors import envelope
 from config.api.errors import InvalidInput, SuperAdminRequired
-from config.api.idempotency import Replay
+from config.api.ids import parse_id
 from config.api.operations import operation
 from config.api.responses import Response
-from config.api.views import ApiRequest, ApiView
+from config.api.viewsets import ApiRequest, ApiViewSet
+from config.writes.idempotency import Replay
+
+PERSON = {CredentialKind.PERSON}
 
 
-class TokensView(ApiView):
+def authorize_replay(request: HttpRequest, _body: Any, _replay: Replay) -> None:
+    token_id = parse_id(request.resolver_match.kwargs["id"], missing=InvalidInput)  # type: ignore[union-attr]
+    require_revocable(token_id=token_id, by=request.user)  # type: ignore[arg-type]
+
+
+class AgentTokenViewSet(ApiViewSet):
     @operation(
-        "listAgentTokens",
-        callers=PERSON,
-        query=TokensQuery,
-        answer=TokenListRecord,
-        errors=(SuperAdminRequired,),
+        "listAgentTokens", callers=PERSON, query=TokensQuery, answer=TokenListRecord, errors=(SuperAdminRequired,)
     )
-    def get(self, request: ApiRequest) -> Response:
+    def list(self, request: ApiRequest) -> Response:
         """Tokens of the agents one operates, newest first, prefix only; with `all=1` everybody's, for super admins."""
-        query, held = self.query(TokensQuery), AgentToken.objects.with_accounts()
-        person = super_admin(request.caller) if "all" in query else request.caller.account
+        query, held = self.query(), AgentToken.objects.with_accounts()
+        if "all" in query and not request.auth.is_super_admin:
+            raise SuperAdminRequired
         if "all" not in query:
-            held = held.operated_by(person)
-        rows, cursor = self.page("agent-tokens", query, person=person.pk).cut(held)
+            held = held.operated_by(request.user)
+        rows, cursor = self.page("agent-tokens", query, person=request.user.pk).cut(held)
         return Response(envelope("tokens", [token_record(row) for row in rows], cursor))
 
-
-class NewTokenView(ApiView):
-    @operation(
-        "createAgentToken",
-        callers=PERSON,
-        body=NewToken,
-        answer=NewTokenRecord,
-        status=201,
-        errors=(RequestNotFound, RequestNotApproved, TooManyActiveTokens, AgentFrozen),
-        links={"revokeAgentToken": {"id": "tokenId"}},
-    )
-    def post(self, request: ApiRequest, id: str) -> Response:
-        """A new token of the agent one's approved request made. It is shown in this answer and never again.
-
-        An agent has at most five active tokens. A repeat with the same Idempotency-Key answers the same token.
-        """
-        by = request.caller.account
-        token, value = create_token(request_id=self.path_id(RequestNotFound), by=by, **self.body(NewToken))
-        return Response(new_token_record(token, value), status=201)
-
-
-class RevokeView(ApiView):
-    def check_replay(self, replay: Replay) -> None:
-        require_revocable(token_id=self.path_id(InvalidInput), by=self.request.caller.account)
-
+    @action(detail=True, methods=["post"])
     @operation(
         "revokeAgentToken",
         callers=PERSON,
         body=Reason,
         answer=RevocationRecord,
         errors=(TokenNotFound,),
+        authorize_replay=authorize_replay,
     )
-    def post(self, request: ApiRequest, id: str) -> Response:
+    def revoke(self, request: ApiRequest, id: str) -> Response:
         """Revoke a token at once and for good: its agent's operator or a super admin."""
-        by = request.caller.account
-        token, now_revoked = revoke_token(token_id=self.path_id(InvalidInput), by=by, **self.body(Reason))
+        token, now_revoked = revoke_token(token_id=self.path_id(InvalidInput), by=request.user, **self.body())
         return Response(revocation_record(token, now_revoked=now_revoked))

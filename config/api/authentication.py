@@ -1,7 +1,7 @@
-"""Turns the Authorization header into a Caller, for every operation alike.
+"""Reads the Authorization header: `request.user` becomes the account, `request.auth` the credential.
 
-Agent tokens are looked up by the middleware of `agents`, which leaves its Caller on the request; what remains here
-are the JWTs of people.
+AgentTokenMiddleware checks agent tokens, ScopeMiddleware the JWTs of people. Both leave what they found on Django's
+request, from where CredentialAuthentication hands it to DRF.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from config.api import jwt
-from config.api.callers import Caller
+from config.api.credentials import ANONYMOUS, Credential
 from config.api.errors import InvalidToken
 
 BEARER_MAX = 4096
 
 
 def bearer_of(request: HttpRequest) -> str | None:
-    """The bearer token that was sent, None where nothing was; raises InvalidToken (401) on any other scheme."""
+    """The bearer token of a request, None without an Authorization header; raises InvalidToken (401)."""
     header = request.META.get("HTTP_AUTHORIZATION")
     if header is None:
         return None
@@ -31,17 +31,21 @@ def bearer_of(request: HttpRequest) -> str | None:
     return str(token)
 
 
-class CallerAuthentication(BaseAuthentication):
-    """(account, Caller) of this request, None for nobody."""
+def credential_of(request: HttpRequest, *, ignore_people: bool = False) -> Credential:
+    """The agent's credential that AgentTokenMiddleware found, else a person's; raises a 401 or UserMismatch (403)."""
+    found: Credential | None = getattr(request, "auth", None)
+    if found is not None:
+        return found
+    token = None if ignore_people else bearer_of(request)
+    return ANONYMOUS if token is None else jwt.credential_of(token, user_id=request.headers.get("X-User-Id"))
 
-    def authenticate(self, request: Request) -> tuple[Any, Caller] | None:
-        caller: Caller | None = getattr(request._request, "caller", None)
-        if caller is None:
-            token = bearer_of(request._request)
-            if token is None:
-                return None
-            caller = jwt.caller_of(token, user_id=request.headers.get("X-User-Id"))
-        return caller.account, caller
+
+class CredentialAuthentication(BaseAuthentication):
+    """(account, credential) of the request; (None, ANONYMOUS) without one."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Credential]:
+        credential: Credential = getattr(request._request, "auth", ANONYMOUS)
+        return credential.user, credential
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"

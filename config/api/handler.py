@@ -9,7 +9,7 @@ from functools import wraps
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFilesSent
-from django.db import InterfaceError, InternalError, OperationalError
+from django.db import DatabaseError, InterfaceError, InternalError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.views import csrf as django_csrf
@@ -47,9 +47,22 @@ SAID_BY_CLASS = (
 
 
 def handle(failure: Exception, context: Mapping[str, Any]) -> HttpResponse | None:
-    """DRF's EXCEPTION_HANDLER: JSON, whatever the view renders. None (a defect) goes on to `server_error`."""
+    """DRF's EXCEPTION_HANDLER. None lets the exception pass: a defect, or one after which a write may be run again."""
+    view = context["view"]
+    if isinstance(failure, DatabaseError) and view.operation is not None and view.operation.is_write:
+        return None
     error = as_api_error(failure)
+    if isinstance(error, MethodNotAllowed):
+        error = MethodNotAllowed(allowed=view.allowed_methods)
     return None if error is None else error_response(error)
+
+
+def response_to(failure: Exception) -> HttpResponse:
+    """The answer to a refused call; a defect is raised."""
+    error = as_api_error(failure)
+    if error is None:
+        raise failure
+    return error_response(error)
 
 
 def as_api_error(failure: BaseException | None) -> ApiError | None:

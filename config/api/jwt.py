@@ -17,11 +17,11 @@ from rest_framework_simplejwt.settings import api_settings
 from rest_framework_simplejwt.tokens import Token, UntypedToken
 from rest_framework_simplejwt.utils import aware_utcnow, datetime_from_epoch
 
-from config.api.callers import Caller, CallerKind
+from config.api.credentials import Credential, CredentialKind
 from config.api.errors import InvalidToken, NotAuthenticated, TokenExpired, TokenRevoked, UserMismatch
 from config.api.ids import is_id
 
-KINDS = {"embed": CallerKind.PERSON, "access": CallerKind.SIGNED_IN}
+KINDS = {"embed": CredentialKind.PERSON, "access": CredentialKind.SIGNED_IN}
 # The claim that names the account's `sessions_valid_from` of the moment of issue.
 SESSIONS = "sessions_valid_from"
 # As simplejwt makes them. Anything else may not even be a text that PostgreSQL takes.
@@ -90,7 +90,7 @@ def read(kind: type[Kind], raw: str) -> Kind:
         raise InvalidToken from None
 
 
-def caller_of(raw: str, *, user_id: str | None) -> Caller:
+def credential_of(raw: str, *, user_id: str | None) -> Credential:
     """The person behind a JWT. `user_id` is the X-User-Id header, which a user token needs beside it.
 
     Raises a 401, or UserMismatch (403) where the header names somebody else.
@@ -99,9 +99,9 @@ def caller_of(raw: str, *, user_id: str | None) -> Caller:
     kind = KINDS.get(str(token.get("token_type")))
     if kind is None:
         raise InvalidToken
-    if kind is CallerKind.PERSON:
+    if kind is CredentialKind.PERSON:
         _require_user_id(user_id, subject=_subject(token))
-    return Caller(kind=kind, account=person_of(token), expires_at=expiry_of(token))
+    return Credential(kind=kind, user=person_of(token), expires_at=expiry_of(token))
 
 
 def person_of(token: Token) -> Any:

@@ -1,47 +1,42 @@
-"""Which bodies are read, and how: JSON in UTF-8, parsed by `config.api.strict_json`."""
+"""Which bodies are read: JSON in UTF-8, parsed by `config.api.strict_json`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import IO, Any
+from typing import Any
 
-from rest_framework.negotiation import BaseContentNegotiation
-from rest_framework.parsers import BaseParser
-from rest_framework.request import Request
+from django.http import HttpRequest
 
-from config.api.errors import UnsupportedMediaType
-from config.api.strict_json import BODY_MAX, parse_json
+from config.api.errors import PayloadTooLarge, UnsupportedMediaType
+from config.api.operations import Operation
+from config.api.strict_json import parse_json
 
-
-class StrictJSONParser(BaseParser):
-    """`application/json`; an empty body counts as `{}`."""
-
-    media_type = "application/json"
-
-    def parse(
-        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> Any:
-        refuse_other_charsets(media_type or "")
-        return parse_json(stream.read(BODY_MAX + 1))
+JSON_TYPE = "application/json"
+# Browsers send it across origins without a preflight (sendBeacon).
+PLAIN_TEXT = "text/plain"
 
 
-class ByContentType(BaseContentNegotiation):
-    """Finds the parser that a body's type names. (What goes out is JSON: nothing to negotiate.)"""
-
-    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
-        content_type = (request.content_type or "").partition(";")[0].strip().lower()
-        return next((parser for parser in parsers if parser.media_type == content_type), None)
-
-
-class PlainTextJSONParser(StrictJSONParser):
-    """JSON sent as `text/plain`, which browsers send across origins without asking first (sendBeacon)."""
-
-    media_type = "text/plain"
+def parse_body(request: HttpRequest, operation: Operation) -> Any:
+    """The JSON value of a body, `{}` for an empty one; raises a 400, 413 or 415."""
+    length = _length_of(request)
+    if not length:
+        return {}
+    if length > operation.body_max:
+        raise PayloadTooLarge(field="body", max=operation.body_max)
+    _check_type(request.META.get("CONTENT_TYPE", "").lower(), operation)
+    return parse_json(request.read(operation.body_max + 1))
 
 
-def refuse_other_charsets(media_type: str) -> None:
+def _length_of(request: HttpRequest) -> int:
+    length = request.META.get("CONTENT_LENGTH") or ""
+    return int(length) if length.isdecimal() else 0
+
+
+def _check_type(content_type: str, operation: Operation) -> None:
     """JSON is UTF-8 (RFC 8259); another charset is a 415."""
-    for parameter in media_type.lower().split(";")[1:]:
+    media_type, *parameters = (part.strip() for part in content_type.split(";"))
+    if media_type != JSON_TYPE and not (operation.public_body and media_type == PLAIN_TEXT):
+        raise UnsupportedMediaType
+    for parameter in parameters:
         name, _, value = parameter.partition("=")
         if name.strip() == "charset" and value.strip(' "') not in {"utf-8", "utf8", "us-ascii"}:
             raise UnsupportedMediaType

@@ -9,7 +9,7 @@ from typing import Any
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
-from config.api.callers import CallerKind
+from config.api.credentials import CredentialKind
 from config.api.errors import (
     AgentRateLimited,
     AgentRouteNotAllowed,
@@ -34,14 +34,13 @@ from config.api.errors import (
     UserMismatch,
 )
 from config.api.fields import Id, ListOf, ListQuery, Object, Text
-from config.api.idempotency import KEY_MAX
 from config.api.ids import CANONICAL
-from config.api.operations import Operation
+from config.api.operations import IDEMPOTENCY_KEY_MAX, Operation
 from config.reference import group_name
 
-SECURITY: dict[CallerKind, dict[str, list[str]]] = {
-    CallerKind.PERSON: {"userToken": [], "userId": []},
-    CallerKind.SIGNED_IN: {"signInToken": []},
+SECURITY: dict[CredentialKind, dict[str, list[str]]] = {
+    CredentialKind.PERSON: {"userToken": [], "userId": []},
+    CredentialKind.SIGNED_IN: {"signInToken": []},
 }
 SECURITY_SCHEMES: dict[str, dict[str, str]] = {
     "agentToken": {
@@ -79,11 +78,14 @@ class OperationSchema(AutoSchema):
 
     @property
     def declared(self) -> Operation:
-        handler = getattr(self.view, self.method.lower())
-        return handler.operation  # type: ignore[no-any-return]
+        return self.view.operation  # type: ignore[no-any-return]
 
     def is_excluded(self) -> bool:
-        return not hasattr(getattr(self.view, self.method.lower(), None), "operation")
+        return getattr(self.view, "operation", None) is None
+
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        """The declared answer is the envelope of a list, not its items."""
+        return False
 
     def get_operation_id(self) -> str:
         return self.declared.id
@@ -112,7 +114,7 @@ class OperationSchema(AutoSchema):
 
     def get_auth(self) -> list[dict[str, list[str]]]:
         held = self.declared
-        anonymous: list[dict[str, list[str]]] = [{}] if CallerKind.PUBLIC in held.callers else []
+        anonymous: list[dict[str, list[str]]] = [{}] if CredentialKind.PUBLIC in held.callers else []
         return [
             *anonymous,
             *([{"agentToken": sorted(held.scopes)}] if held.accepts_agents else []),
@@ -134,8 +136,8 @@ class OperationSchema(AutoSchema):
     def get_override_parameters(self) -> list[Any]:
         held = self.declared
         found: list[Any] = [held.query] if held.query else []
-        if held.is_write and CallerKind.PUBLIC not in held.callers:
-            found.append(_header("Idempotency-Key", minLength=1, maxLength=KEY_MAX, pattern="^[ -~]+$"))
+        if held.is_write and CredentialKind.PUBLIC not in held.callers:
+            found.append(_header("Idempotency-Key", minLength=1, maxLength=IDEMPOTENCY_KEY_MAX, pattern="^[ -~]+$"))
         revalidates = ["If-None-Match"] if held.is_public_read else []
         return found + [_header(name) for name in [*revalidates, *held.headers]]
 
@@ -180,7 +182,7 @@ def possible_errors(held: Operation) -> set[type[ApiError]]:
         found.add(SuperAdminRequired)
     if held.is_write:
         found |= {LengthRequired, PayloadTooLarge, UnsupportedMediaType}
-    if held.is_write and CallerKind.PUBLIC not in held.callers:
+    if held.is_write and CredentialKind.PUBLIC not in held.callers:
         found |= {InvalidIdempotencyKey, IdempotencyInProgress, IdempotencyKeyReused}
     return found | {RateLimited}
 

@@ -47,7 +47,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         for those values; where somebody listens to the queries, they go that way.
 
         A statement that is outdated has changed nothing: it runs once more on a new connection. Inside a transaction
-        it fails, and the whole transaction is to be run again (`config.api.retries`).
+        it fails, and the whole transaction is to be run again (`config.writes.retries`).
         """
         if self.queries_logged or self.execute_wrappers:
             cursor = self.cursor()

@@ -1,20 +1,18 @@
 from __future__ import annotations
 
 import csv
-from typing import Any
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse
-from rest_framework.request import Request
+from rest_framework.decorators import action
 
 from config.api.addresses import client_address
-from config.api.callers import CallerKind
-from config.api.errors import PayloadTooLarge
+from config.api.credentials import CredentialKind
 from config.api.operations import operation
 from config.api.responses import Response
 from config.api.sql import database_now
-from config.api.views import ApiRequest, ApiView
+from config.api.viewsets import ApiRequest, ApiViewSet
 from embeds.analytics.ingest import record_event
 from embeds.analytics.summary import Summary, period, summarize
 from embeds.answers import AcceptedRecord, SummaryRecord
@@ -28,46 +26,40 @@ EVENT_BODY_MAX = 8_192
 CSV_TYPE = "text/csv"
 
 
-class EventsView(ApiView):
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        # The middleware lets no body in without its length.
-        if int(request.META.get("CONTENT_LENGTH") or 0) > EVENT_BODY_MAX:
-            raise PayloadTooLarge(field="body", max=EVENT_BODY_MAX)
-        super().initial(request, *args, **kwargs)
-
+class AnalyticsViewSet(ApiViewSet):
+    @action(detail=False, methods=["post"])
     @operation(
         "ingestAnalyticsEvent",
-        callers={CallerKind.PUBLIC, CallerKind.AGENT},
+        callers={CredentialKind.PUBLIC, CredentialKind.AGENT},
         body=NewEvent,
         answer=AcceptedRecord,
         status=201,
         errors=(DomainNotAllowed, EmbedNotActive, EmbedNotFound),
         throttle="ingest",
         public_body=True,
+        body_max=EVENT_BODY_MAX,
     )
-    def post(self, request: ApiRequest) -> Response:
+    def events(self, request: ApiRequest) -> Response:
         """Count one event. Neither address, user agent nor query string is kept."""
         record_event(
             address=client_address(request._request),
             user_agent=request.headers.get("User-Agent", ""),
-            **self.body(NewEvent),
+            **self.body(),
         )
         return Response({"accepted": True}, status=201)
 
-
-class SummaryView(ApiView):
     @operation(
         "getEmbedAnalytics",
-        callers={CallerKind.SIGNED_IN},
+        callers={CredentialKind.SIGNED_IN},
         query=SummaryQuery,
         answer=SummaryRecord,
         errors=(EmbedNotFound, NotOwner),
         also={(200, CSV_TYPE): OpenApiResponse(OpenApiTypes.STR, description="One row a day.")},
     )
-    def get(self, request: ApiRequest, id: str) -> HttpResponse:
+    def retrieve(self, request: ApiRequest, id: str) -> HttpResponse:
         """What happened on an embed of yours, of at most 400 days (UTC); `format=csv` gives one row a day."""
-        embed = owned_embed(embed_id=self.path_id(EmbedNotFound), owner=request.caller.account)
-        query = self.query(SummaryQuery)
+        embed = owned_embed(embed_id=self.path_id(EmbedNotFound), owner=request.user)
+        query = self.query()
         first, last = period(query.get("first"), query.get("last"), today=database_now().date())
         summary = summarize(embed_id=embed.pk, first=first, last=last)
         return _csv(summary) if query["format"] == "csv" else Response(summary_record(summary))

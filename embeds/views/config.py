@@ -4,11 +4,12 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from rest_framework.decorators import action
 
-from config.api.callers import CallerKind
+from config.api.credentials import CredentialKind
 from config.api.operations import operation
 from config.api.responses import Response
-from config.api.views import ApiRequest, ApiView
+from config.api.viewsets import ApiRequest, ApiViewSet
 from embeds.analytics.events import KNOWN_EVENTS
 from embeds.answers import ClientConfigRecord, EmbedConfigRecord
 from embeds.records import config_record
@@ -23,14 +24,16 @@ CONFIG_CACHE = "public, max-age=60, stale-while-revalidate=600"
 CLIENT_CONFIG_CACHE = "public, max-age=300"
 
 
-class EmbedConfigView(ApiView):
+class EmbedConfigViewSet(ApiViewSet):
+    lookup_url_kwarg = "service_id"
+
     @operation(
         "getEmbedConfig",
-        callers={CallerKind.PUBLIC},
+        callers={CredentialKind.PUBLIC},
         answer=EmbedConfigRecord,
         errors=(DomainNotAllowed, EmbedNotFound),
     )
-    def get(self, request: ApiRequest, service_id: str) -> Response:
+    def retrieve(self, request: ApiRequest, service_id: str) -> Response:
         """What the loader needs of an embed, refused to pages on other domains than the owner's."""
         embed_id = self.path_id(EmbedNotFound, "service_id")
         origin = request.META.get("HTTP_ORIGIN")
@@ -48,9 +51,10 @@ def _config(embed_id: UUID, origin: str | None) -> dict[str, Any]:
     return config_record(source)
 
 
-class ClientConfigView(ApiView):
-    @operation("getEmbedClientConfig", callers={CallerKind.PUBLIC}, answer=ClientConfigRecord)
-    def get(self, request: ApiRequest) -> Response:
+class ClientConfigViewSet(ApiViewSet):
+    @action(detail=False, url_path="client-config")
+    @operation("getEmbedClientConfig", callers={CredentialKind.PUBLIC}, answer=ClientConfigRecord)
+    def client_config(self, request: ApiRequest) -> Response:
         """What holds for every embed of this service."""
         return self.read(_client_config, headers={"Cache-Control": CLIENT_CONFIG_CACHE})
 

@@ -15,7 +15,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from config.api.freshness import EVERYTHING, touch
-from config.api.retries import retried
+from config.writes.retries import retried
 from messaging.history import record_decision
 from messaging.models import Account, Message, MessageStatus
 from messaging.models.message import MessageQuerySet

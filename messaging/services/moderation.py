@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from config.api.freshness import EVERYTHING, touch
-from config.api.retries import retried
+from config.writes.retries import retried
 from messaging.errors import MessageNotFound, NotInThisState
 from messaging.history import record_decision
 from messaging.models import Account, Message, MessageStatus

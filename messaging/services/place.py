@@ -10,7 +10,7 @@ from uuid import UUID
 
 from config.api.ids import is_id
 from config.api.sql import Row
-from config.api.unit import Question, Unit
+from config.writes.transaction import Prefetch, WriteTransaction
 from messaging.errors import ParentNotFound, QuoteNotFound, UnknownPage
 from messaging.page_ids import is_page_id
 from messaging.records import QUOTE_COLUMNS
@@ -62,11 +62,11 @@ def _is_gone(message_id: UUID, still_public: Collection[UUID] | None) -> bool:
     return still_public is not None and message_id not in still_public
 
 
-def question(*, page_id: str, parent_id: UUID | None, quote_id: UUID | None) -> Question:
-    return Question(FIND, {"page": page_id, "parent": parent_id, "quote": quote_id})
+def question(*, page_id: str, parent_id: UUID | None, quote_id: UUID | None) -> Prefetch:
+    return Prefetch(FIND, {"page": page_id, "parent": parent_id, "quote": quote_id})
 
 
-def question_of(data: Mapping[str, Any]) -> Question | None:
+def question_of(data: Mapping[str, Any]) -> Prefetch | None:
     """From a body as it was sent, before anything else of it is looked at; None where it cannot be right."""
     page_id, named = data.get("pageId"), (data.get("parentId"), data.get("quoteId"))
     if not isinstance(page_id, str) or not is_page_id(page_id) or not all(i is None or is_id(i) for i in named):
@@ -75,7 +75,7 @@ def question_of(data: Mapping[str, Any]) -> Question | None:
     return question(page_id=page_id, parent_id=parent_id, quote_id=quote_id)
 
 
-def find_place(unit: Unit, *, page_id: str, parent_id: UUID | None, quote_id: UUID | None) -> Place:
-    row = unit.ask(question(page_id=page_id, parent_id=parent_id, quote_id=quote_id))
+def find_place(transaction: WriteTransaction, *, page_id: str, parent_id: UUID | None, quote_id: UUID | None) -> Place:
+    row = transaction.fetch(question(page_id=page_id, parent_id=parent_id, quote_id=quote_id))
     now, known_page_id, has_parent, parent_community_id, *quote = row
     return Place(parent_id, quote_id, now, known_page_id, has_parent, parent_community_id, tuple(quote))

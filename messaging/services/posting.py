@@ -8,11 +8,11 @@ from uuid import UUID
 
 import orjson
 
-from config.api.callers import Caller
+from config.api.credentials import Credential
 from config.api.errors import InvalidInput
 from config.api.ids import new_id
 from config.api.sql import fetch_all
-from config.api.unit import Unit
+from config.writes.transaction import WriteTransaction
 from messaging import records, smart_tags
 from messaging.errors import (
     CommunityForbids,
@@ -39,27 +39,27 @@ VALUES (%(id)s, %(page_id)s, %(community_id)s, %(author_id)s, %(author_kind)s, %
 PUBLIC = "status = 'published'"
 
 
-def create_message(*, caller: Caller, unit: Unit, draft: Draft) -> dict[str, Any]:
-    """The record of the new post of `caller`, counted on what it answers. Each check raises its own refusal."""
+def create_message(*, auth: Credential, transaction: WriteTransaction, draft: Draft) -> dict[str, Any]:
+    """The record of the new post of `auth.user`, counted on what it answers. Each check raises its own refusal."""
     _check_fields(draft)
-    place = find_place(unit, page_id=draft.page_id, parent_id=draft.parent_id, quote_id=draft.quote_id)
+    place = find_place(transaction, page_id=draft.page_id, parent_id=draft.parent_id, quote_id=draft.quote_id)
     draft.page_id = place.require_page()
     # The API has checked it before a replay; a caller of this function alone has not.
-    caller.require_community(draft.community_id)
+    auth.require_community(draft.community_id)
     for rule in content_rules():
         rule.prepare(draft)
     draft.community = _community(draft, place)
     place.require_answered()
     for rule in content_rules():
         rule.check(draft)
-    unit.spend()
-    values = _values(draft, author_id=caller.account.pk, now=place.now)
-    unit.leave(INSERT, values)
+    transaction.consume()
+    values = _values(draft, author_id=auth.user.pk, now=place.now)
+    transaction.defer_statement(INSERT, values)
     if values["status"] == MessageStatus.PUBLISHED:
         counted = count_answer(parent_id=draft.parent_id, quote_id=draft.quote_id, by=1, where=PUBLIC)
         place.require_answered(still_public=counted)
         touch_message(page_id=draft.page_id, message_id=values["id"])
-    return records.new_record(values, author=caller.account, quote=place.quote)
+    return records.new_record(values, author=auth.user, quote=place.quote)
 
 
 def _values(draft: Draft, *, author_id: UUID, now: datetime) -> dict[str, Any]:

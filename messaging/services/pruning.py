@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from config.api.idempotency import KEPT_DAYS
+from config.api.limits import WINDOW_SECONDS
 from django.db import transaction
 from django.db.models import QuerySet
 from rest_framework_simplejwt.token_blacklist.models import OutstandingToken
 
-from config.api.idempotency import KEPT_DAYS
-from config.api.limits import WINDOW_SECONDS
 from config.api.models import LedgerEntry, StoredResponse
 from messaging.services.pages import count_unused_pages, delete_unused_pages
 

@@ -5,16 +5,16 @@ from typing import Any
 from uuid import UUID
 
 import orjson
+from django.http import HttpRequest
 
-from config.api.callers import CallerKind
+from config.api.credentials import Credential, CredentialKind
 from config.api.cursors import Page, envelope
 from config.api.errors import AgentCommunityNotAllowed, ContentTooLong, InvalidInput, PayloadTooLarge
-from config.api.idempotency import Replay
 from config.api.ids import is_id
 from config.api.operations import operation
 from config.api.responses import Response
-from config.api.unit import Question
-from config.api.views import ApiRequest, ApiView
+from config.api.viewsets import ApiRequest, ApiViewSet
+from config.writes.idempotency import Replay
 from messaging import errors, listing, records
 from messaging.page_ids import is_page_id
 from messaging.rules import Draft
@@ -31,14 +31,27 @@ def scopes_needed(data: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(scope for scope, field in named.items() if data.get(field) is not None) or frozenset({"post"})
 
 
-class MessagesView(ApiView):
-    @operation("listMessages", callers={CallerKind.PUBLIC}, query=MessagesQuery, answer=MessageListRecord)
-    def get(self, request: ApiRequest) -> Response:
+def authorize(credential: Credential, body: Mapping[str, Any]) -> None:
+    """An agent that is limited to communities names one of them. The fields' validation refuses what is no id."""
+    named = body.get("communityId")
+    if named is None or is_id(named):
+        credential.require_community(None if named is None else UUID(named))
+
+
+def authorize_replay(request: HttpRequest, _body: Mapping[str, Any], replay: Replay) -> None:
+    """The community of the stored response counts, which another body may not name."""
+    community_id = orjson.loads(replay.body)["communityId"]
+    request.auth.require_community(community_id and UUID(community_id))  # type: ignore[attr-defined]
+
+
+class MessageViewSet(ApiViewSet):
+    @operation("listMessages", callers={CredentialKind.PUBLIC}, query=MessagesQuery, answer=MessageListRecord)
+    def list(self, request: ApiRequest) -> Response:
         """List the posts of a page, or the replies to one of them, newest first.
 
         An answer of more than one post is at most 2 MiB: `hasMore` may be true with fewer posts than `limit`.
         """
-        query = self.query(MessagesQuery)
+        query = self.query()
         if not is_page_id(query["page_id"]):
             raise InvalidInput(field="pageId", details="Not a page id.")
         # With top replies or without it is the same list, and one cursor leads on in both.
@@ -50,25 +63,14 @@ class MessagesView(ApiView):
             there = {**query, "page_id": moved.page_id}
             return self.read(lambda: _listed(there, page), asked, page_subject(moved.page_id))
 
-    def check_rights(self) -> None:
-        """A limited agent names one of its communities. What is no id at all is left to the fields."""
-        named = self.sent.get("communityId")
-        if named is None or is_id(named):
-            self.request.caller.require_community(None if named is None else UUID(named))
-
-    def check_replay(self, replay: Replay) -> None:
-        """The community of the stored answer counts, which another body may not name."""
-        community_id = orjson.loads(replay.body)["communityId"]
-        self.request.caller.require_community(community_id and UUID(community_id))
-
-    def question(self) -> Question | None:
-        return place.question_of(self.sent)
-
     @operation(
         "createMessage",
-        callers={CallerKind.AGENT, CallerKind.PERSON},
+        callers={CredentialKind.AGENT, CredentialKind.PERSON},
         scopes={"post", "reply", "quote"},
         scopes_needed=scopes_needed,
+        authorize=authorize,
+        authorize_replay=authorize_replay,
+        prefetch=place.question_of,
         body=NewMessage,
         answer=MessageRecord,
         status=201,
@@ -90,16 +92,22 @@ class MessagesView(ApiView):
             *errors.SOURCE_ERRORS,
         ),
     )
-    def post(self, request: ApiRequest) -> Response:
+    def create(self, request: ApiRequest) -> Response:
         """Write a post, a reply (`parentId`) or a quote (`quoteId`)."""
         draft = Draft(
-            author_kind=request.caller.account.kind,
+            author_kind=request.user.kind,
             embed_id=request.META.get("HTTP_X_SERVICE_EMBED_ID"),
             origin=request.META.get("HTTP_ORIGIN"),
-            **self.body(NewMessage),
+            **self.body(),
         )
-        record = create_message(caller=request.caller, unit=request.unit, draft=draft)
+        record = create_message(auth=request.auth, transaction=request.transaction, draft=draft)
         return Response(record, status=201, headers={"Location": f"/api/messages/{record['id']}"})
+
+    @operation("getMessage", callers={CredentialKind.PUBLIC}, answer=MessageRecord, errors=(errors.MessageNotFound,))
+    def retrieve(self, request: ApiRequest, id: str) -> Response:
+        """One published post."""
+        message_id = self.path_id(errors.MessageNotFound)
+        return self.read(lambda: _published(message_id), message_subject(message_id))
 
 
 class PageMoved(Exception):
@@ -124,14 +132,6 @@ def _listed(query: Mapping[str, Any], page: Page) -> dict[str, Any]:
         raise PageMoved(page_id)
     next_cursor = page.cursor_at((found[-1]["createdAt"], found[-1]["id"])) if has_more else None
     return envelope("messages", found, next_cursor)
-
-
-class MessageView(ApiView):
-    @operation("getMessage", callers={CallerKind.PUBLIC}, answer=MessageRecord, errors=(errors.MessageNotFound,))
-    def get(self, request: ApiRequest, id: str) -> Response:
-        """One published post."""
-        message_id = self.path_id(errors.MessageNotFound)
-        return self.read(lambda: _published(message_id), message_subject(message_id))
 
 
 def _published(message_id: UUID) -> dict[str, Any]:

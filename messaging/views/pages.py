@@ -2,32 +2,35 @@ from __future__ import annotations
 
 from typing import Any
 
-from config.api.callers import CallerKind
+from rest_framework.decorators import action
+
+from config.api.credentials import CredentialKind
 from config.api.operations import operation
 from config.api.responses import Response
-from config.api.views import ApiRequest, ApiView
+from config.api.viewsets import ApiRequest, ApiViewSet
 from messaging import smart_tags
 from messaging.errors import InvalidUrlError
 from messaging.serializers import NormalizedUrlRecord, NormalizeUrlBody, SmartTagListRecord
 from messaging.services.pages import normalize_url
 
 
-class NormalizeUrlView(ApiView):
+class PageViewSet(ApiViewSet):
+    @action(detail=False, methods=["post"], url_path="normalize-url")
     @operation(
         "normalizeUrl",
-        callers={CallerKind.PUBLIC, CallerKind.AGENT},
+        callers={CredentialKind.PUBLIC, CredentialKind.AGENT},
         body=NormalizeUrlBody,
         answer=NormalizedUrlRecord,
         errors=(InvalidUrlError,),
         throttle="normalize_url",
         links={"listMessages": {"pageId": "pageId"}},
     )
-    def post(self, request: ApiRequest) -> Response:
+    def normalize_url(self, request: ApiRequest) -> Response:
         """The page id of a URL. Nothing is fetched.
 
         `rulesApplied` names the rules that changed the URL, `removedParams` the tracking parameters that were dropped.
         """
-        page = normalize_url(**self.body(NormalizeUrlBody))
+        page = normalize_url(**self.body())
         return Response(
             {
                 "pageId": page.page_id,
@@ -38,9 +41,9 @@ class NormalizeUrlView(ApiView):
         )
 
 
-class SmartTagsView(ApiView):
-    @operation("listSmartTags", callers={CallerKind.PUBLIC}, answer=SmartTagListRecord)
-    def get(self, request: ApiRequest) -> Response:
+class SmartTagViewSet(ApiViewSet):
+    @operation("listSmartTags", callers={CredentialKind.PUBLIC}, answer=SmartTagListRecord)
+    def list(self, request: ApiRequest) -> Response:
         """The smart tag types, each with the schema of its payload and an example."""
         return self.read(_smart_tags)
 

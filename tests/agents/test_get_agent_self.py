@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
+from config.api.limits import Budget
+from config.api.unit import unit_of_work
 from django.utils import timezone
 
 from agents.models import AgentToken
 from agents.services import narrow_agent
-from config.api.limits import Budget
-from config.api.unit import unit_of_work
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Api
 from tests.factories import CommunityFactory, SuperAdminFactory

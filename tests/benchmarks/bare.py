@@ -17,14 +17,14 @@ from urllib.parse import parse_qs
 
 import orjson
 import psycopg
+from config.api.idempotency import STORE
+from config.api.limits import ENTRIES
+from config.api.unit import opening, together
 from psycopg.types.string import TextLoader
 from uuid_utils.compat import uuid7
 
 from agents.credentials import FIND as FIND_TOKEN
 from agents.credentials import AgentAccount as Author
-from config.api.idempotency import STORE
-from config.api.limits import ENTRIES
-from config.api.unit import opening, together
 from messaging import listing, records
 from messaging.services.place import FIND as PLACE
 from messaging.services.posting import INSERT

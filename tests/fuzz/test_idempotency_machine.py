@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from config.api.idempotency import KEPT_DAYS
 from django.db import connection
 from django.test import override_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
-from config.api.idempotency import KEPT_DAYS
 from config.api.models import LedgerEntry, StoredResponse
 from messaging.models import Message
 from tests.agents.factories import agent_with_token

@@ -7,13 +7,13 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from config.api.idempotency import KEPT_DAYS
+from config.api.views import ApiView
 from django.db import connection
 from django.db.models import F, Value
 
 from agents.models import AgentToken
-from config.api.idempotency import KEPT_DAYS
 from config.api.models import LedgerEntry, StoredResponse
-from config.api.views import ApiView
 from config.postgres_programs import binaries
 from messaging.models import Message
 from tests.agents.factories import ApprovedFactory, TokenHolder, agent_with_token

@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
+from config.api.limits import Budget, usages_of
+from config.api.unit import unit_of_work
 from django.conf import settings
 from django.db import transaction
 from django.test import override_settings
@@ -15,8 +17,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from config.api.errors import AgentRateLimited
-from config.api.limits import Budget, usages_of
-from config.api.unit import unit_of_work
 from tests.kernel.clock import StandingClock
 
 LIMITS = {"post": 2, "reply": 3, "quote": 1}

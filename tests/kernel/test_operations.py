@@ -6,13 +6,13 @@ import re
 from typing import Any, NamedTuple
 
 import pytest
+from config.api.callers import CallerKind
+from config.api.views import ApiView
 from django.test import Client, override_settings
 from django.urls import path
 
-from config.api.callers import CallerKind
 from config.api.operations import all_operations, operation
 from config.api.responses import Response
-from config.api.views import ApiView
 from tests.openapi import document
 
 PUBLIC, AGENT, PERSON, SIGNED_IN = CallerKind

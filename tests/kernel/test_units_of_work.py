@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
+from config.api.unit import Unit
 from django.db import connection, connections
 
 from config.api.checks import check_isolation
 from config.api.models import LedgerEntry, StoredResponse
-from config.api.unit import Unit
 from messaging.models import Message
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Answer

@@ -6,14 +6,14 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from config.api.callers import Caller, CallerKind
+from config.api.unit import unit_of_work
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from config.api.callers import Caller, CallerKind
 from config.api.ids import new_id
-from config.api.unit import unit_of_work
 from messaging.models import AccountKind, Message
 from reactions.errors import NotOwner, ReactionNotFound
 from reactions.models import Reaction

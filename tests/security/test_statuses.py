@@ -9,11 +9,11 @@ from typing import Any
 
 import psycopg
 import pytest
+from config.api.idempotency import KeyedWrite
 from django.conf import settings
 from django.db import connection
 from django.test import RequestFactory, override_settings
 
-from config.api.idempotency import KeyedWrite
 from tests.api import Answer, Api
 from tests.openapi import document
 from tests.security.world import COLUMNS, ROWS, Call, World

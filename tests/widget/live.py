@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from config.api.callers import Caller, CallerKind
+from config.api.unit import unit_of_work
 from playwright.sync_api import BrowserContext, Frame, FrameLocator, Page, Request, Route
 
 from config.api import jwt
-from config.api.callers import Caller, CallerKind
-from config.api.unit import unit_of_work
 from embeds.models import Embed
 from messaging.models import Account, Message
 from messaging.models import Page as PageRow

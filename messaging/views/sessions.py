@@ -3,107 +3,104 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
+from rest_framework.decorators import action
 
 from config.api import jwt
-from config.api.callers import CallerKind
+from config.api.credentials import CredentialKind
 from config.api.operations import operation
 from config.api.responses import Response
-from config.api.views import ApiRequest, ApiView
+from config.api.viewsets import ApiRequest, ApiViewSet
 from messaging import serializers, sign_in
 from messaging.accounts import account_record, register_person
 from messaging.accounts import sign_in as check_password
 from messaging.errors import HandleTaken, InvalidCredentials, RegistrationClosed
 
-ANYBODY = {CallerKind.PUBLIC}
-SIGNED_IN = {CallerKind.SIGNED_IN}
+PUBLIC = {CredentialKind.PUBLIC}
+SIGNED_IN = {CredentialKind.SIGNED_IN}
 
 
-class RegisterView(ApiView):
+class SessionViewSet(ApiViewSet):
+    """People's accounts, their sessions and user tokens."""
+
+    @action(detail=False, methods=["post"])
     @operation(
         "register",
-        callers=ANYBODY,
+        callers=PUBLIC,
         body=serializers.RegisterBody,
         answer=serializers.SignInRecord,
         status=201,
         errors=(HandleTaken, RegistrationClosed),
         throttle="register",
     )
-    def post(self, request: ApiRequest) -> Response:
+    def register(self, request: ApiRequest) -> Response:
         """Open an account and sign in."""
         if not settings.REGISTRATION_OPEN:
             raise RegistrationClosed
-        account = register_person(**self.body(serializers.RegisterBody))
+        account = register_person(**self.body())
         return Response(_session(sign_in.start_session(account=account)), status=201)
 
-
-class LoginView(ApiView):
+    @action(detail=False, methods=["post"])
     @operation(
         "login",
-        callers=ANYBODY,
+        callers=PUBLIC,
         body=serializers.LoginBody,
         answer=serializers.SignInRecord,
         errors=(InvalidCredentials,),
         throttle="sign_in",
     )
-    def post(self, request: ApiRequest) -> Response:
+    def login(self, request: ApiRequest) -> Response:
         """Sign in with handle and password."""
-        account = check_password(**self.body(serializers.LoginBody))
+        account = check_password(**self.body())
         return Response(_session(sign_in.start_session(account=account)))
 
-
-class RefreshView(ApiView):
+    @action(detail=False, methods=["post"])
     @operation(
         "refreshSession",
-        callers=ANYBODY,
+        callers=PUBLIC,
         body=serializers.RefreshBody,
         answer=serializers.AccessRecord,
         throttle="session",
     )
-    def post(self, request: ApiRequest) -> Response:
+    def refresh(self, request: ApiRequest) -> Response:
         """A new access token for a refresh token."""
-        access = sign_in.refresh_session(**self.body(serializers.RefreshBody))
+        access = sign_in.refresh_session(**self.body())
         return Response({"accessToken": str(access), "expiresAt": jwt.expiry_of(access)})
 
-
-class LogoutView(ApiView):
+    @action(detail=False, methods=["post"])
     @operation(
         "logout",
-        callers=ANYBODY,
+        callers=PUBLIC,
         body=serializers.RefreshBody,
         answer=serializers.LoggedOutRecord,
         throttle="session",
     )
-    def post(self, request: ApiRequest) -> Response:
+    def logout(self, request: ApiRequest) -> Response:
         """End a session: its refresh token is refused from now on, its access token ends by itself in minutes."""
-        sign_in.end_session(**self.body(serializers.RefreshBody))
+        sign_in.end_session(**self.body())
         return Response({"success": True})
 
-
-class LogoutAllView(ApiView):
+    @action(detail=False, methods=["post"], url_path="logout-all")
     @operation("logoutAll", callers=SIGNED_IN, answer=serializers.LoggedOutRecord)
-    def post(self, request: ApiRequest) -> Response:
+    def logout_all(self, request: ApiRequest) -> Response:
         """Sign out everywhere: every token and admin session issued so far ends, the calling one too.
 
         Tokens of one's agents go on working; they are revoked one by one.
         """
-        sign_in.end_all_sessions(account=request.caller.account)
+        sign_in.end_all_sessions(account=request.user)
         return Response({"success": True})
 
-
-class MeView(ApiView):
+    @action(detail=False)
     @operation("getMe", callers=SIGNED_IN, answer=serializers.AccountRecord)
-    def get(self, request: ApiRequest) -> Response:
+    def me(self, request: ApiRequest) -> Response:
         """Whose sign-in JWT this is."""
-        return Response(account_record(request.caller.account))
+        return Response(account_record(request.user))
 
-
-class EmbedTokenView(ApiView):
+    @action(detail=False, methods=["post"], url_path="embed-token")
     @operation("createEmbedToken", callers=SIGNED_IN, answer=serializers.EmbedTokenRecord)
-    def post(self, request: ApiRequest) -> Response:
+    def embed_token(self, request: ApiRequest) -> Response:
         """A user token, for posting from a page and for managing agents."""
-        account = request.caller.account
-        token = jwt.issue_user_token(account)
-        return Response({"token": str(token), "userId": account.pk, "expiresAt": jwt.expiry_of(token)})
+        token = jwt.issue_user_token(request.user)
+        return Response({"token": str(token), "userId": request.user.pk, "expiresAt": jwt.expiry_of(token)})
 
 
 def _session(session: sign_in.SignedIn) -> dict[str, Any]:

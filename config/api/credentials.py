@@ -1,0 +1,54 @@
+"""The credential of a request (`request.auth`): none, an agent token, a user token or a sign-in JWT."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from config.api.errors import AgentCommunityNotAllowed
+
+
+class CredentialKind(StrEnum):
+    """An operation names the kinds it accepts. `PUBLIC` accepts all of them, and requests without a credential."""
+
+    PUBLIC = "public"
+    AGENT = "agent"
+    PERSON = "person"
+    SIGNED_IN = "signed_in"
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """A checked credential. `user`: a `messaging.Account`, or the `AgentAccount` of an agent token; None for nobody.
+
+    The other fields belong to agent tokens. An empty `community_ids` allows every community; `stored_response` is the
+    row stored for the Idempotency-Key of this very request (`config.writes.idempotency`), None for a new key.
+    """
+
+    kind: CredentialKind
+    user: Any = None
+    expires_at: datetime | None = None
+    scopes: frozenset[str] = frozenset()
+    community_ids: frozenset[UUID] = frozenset()
+    token_id: UUID | None = None
+    token_prefix: str = ""
+    stored_response: tuple[Any, ...] | None = None
+
+    @property
+    def is_agent(self) -> bool:
+        return self.kind is CredentialKind.AGENT
+
+    @property
+    def is_super_admin(self) -> bool:
+        return self.user is not None and bool(self.user.is_superuser)
+
+    def require_community(self, community_id: UUID | None) -> None:
+        """Raises AgentCommunityNotAllowed (403) for an agent that is limited to other communities."""
+        if self.community_ids and community_id not in self.community_ids:
+            raise AgentCommunityNotAllowed
+
+
+ANONYMOUS = Credential(kind=CredentialKind.PUBLIC)

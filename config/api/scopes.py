@@ -1,0 +1,84 @@
+"""Middleware that decides whether a credential may call an operation, before anything else is done for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from config.api import throttles
+from config.api.addresses import client_network
+from config.api.authentication import credential_of
+from config.api.credentials import Credential
+from config.api.errors import AgentRouteNotAllowed, AgentScopeMissing
+from config.api.handler import response_to
+from config.api.operations import Operation, operation_of
+from config.api.parsers import parse_body
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+
+
+class ScopeMiddleware:
+    """Refuses what the operation's declaration does not allow, in this order.
+
+    A bad credential (401); one that the operation does not accept (401, 403); soft throttles (429); a body that is no
+    JSON (400, 413, 415); scopes and rights that the body needs (403). A view that declares no operation refuses agents
+    on unsafe methods. Sets `request.user`, `request.auth` and, of a write, `request.parsed_body`.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, _args: Any, _kwargs: Any) -> HttpResponse | None:
+        operation = operation_of(view, request.method or "")
+        try:
+            if operation is None:
+                _refuse_agents(request)
+            else:
+                _check(request, operation)
+        except Exception as failure:  # noqa: BLE001  response_to raises what is no refusal
+            return response_to(failure)
+        return None
+
+
+def _refuse_agents(request: HttpRequest) -> None:
+    credential: Credential | None = getattr(request, "auth", None)
+    if credential is not None and credential.is_agent and request.method not in SAFE_METHODS:
+        throttles.check("agent_refused", str(credential.token_id))
+        raise AgentRouteNotAllowed
+
+
+def _check(request: HttpRequest, operation: Operation) -> None:
+    credential = credential_of(request, ignore_people=operation.ignores_people)
+    if credential.is_agent:
+        throttles.check("agent_refused", str(credential.token_id))
+    operation.admit(credential)
+    request.user, request.auth = credential.user, credential  # type: ignore[attr-defined]
+    _throttle(request, operation, credential)
+    if operation.is_write:
+        request.parsed_body = parse_body(request, operation)  # type: ignore[attr-defined]
+        _check_body(request.parsed_body, operation, credential)  # type: ignore[attr-defined]
+
+
+def _throttle(request: HttpRequest, operation: Operation, credential: Credential) -> None:
+    if not operation.is_write:
+        throttles.hit_read(request)
+    if operation.throttle is not None:
+        throttles.hit(operation.throttle, client_network(request))
+    if operation.is_write and credential.user is not None and not credential.is_agent:
+        throttles.hit("person", str(credential.user.pk))
+
+
+def _check_body(body: Any, operation: Operation, credential: Credential) -> None:
+    fields = body if isinstance(body, dict) else {}
+    if credential.is_agent:
+        for scope in operation.needed_scopes(fields):
+            if scope not in credential.scopes:
+                raise AgentScopeMissing(scope)
+    if operation.authorize is not None:
+        operation.authorize(credential, fields)

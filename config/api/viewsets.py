@@ -1,0 +1,131 @@
+"""The base of every ViewSet. Actions declare themselves with `@operation` and translate; services decide.
+
+Authentication, scopes, idempotency and the transaction of a write are middleware: see `config.settings.MIDDLEWARE`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from http import HTTPStatus
+from threading import get_ident
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
+from django.utils.http import parse_etags
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.routers import SimpleRouter
+from rest_framework.serializers import Serializer
+from rest_framework.viewsets import GenericViewSet
+
+from config.api import freshness
+from config.api.credentials import Credential
+from config.api.cursors import Page
+from config.api.errors import ApiError, NotFound
+from config.api.ids import parse_id
+from config.api.operations import Operation, operation_of_action
+from config.api.responses import JSON_TYPE, Response, etag_of
+
+REVALIDATE = "public, no-cache"
+
+
+def router() -> SimpleRouter:
+    return SimpleRouter(trailing_slash=False, use_regex_path=False)
+
+
+class ApiRequest(Request):
+    """DRF's request, with what the middlewares left: the parsed body and the open transaction of a write."""
+
+    auth: Credential
+
+    def __init__(self, request: HttpRequest, **parts: Any) -> None:
+        super().__init__(request, **parts)
+        # DRF proxies these through an exception at each access.
+        self.method, self.path, self.META = request.method, request.path, request.META
+
+    @property
+    def data(self) -> Any:
+        return self._request.parsed_body  # type: ignore[attr-defined]
+
+    @property
+    def transaction(self) -> Any:
+        """The `config.writes.transaction.WriteTransaction` of a write."""
+        return self._request.transaction  # type: ignore[attr-defined]
+
+
+class ApiViewSet(GenericViewSet[Any]):
+    http_method_names = ["get", "post", "put", "delete", "head"]
+    lookup_url_kwarg = "id"
+    lookup_value_converter = "str"
+    request: ApiRequest
+
+    @property
+    def operation(self) -> Operation | None:
+        return operation_of_action(type(self), self.action)
+
+    @property
+    def default_response_headers(self) -> dict[str, str]:
+        """None: DRF would add `Allow` to every response."""
+        return {}
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> tuple[JSONRenderer, str]:
+        """Nothing to negotiate: every response is JSON, whatever `Accept` says."""
+        return JSON_RENDERER, JSON_TYPE
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> ApiRequest:
+        """With a request class of our own, which DRF has no setting for."""
+        self.action = self.action_map.get((request.method or "").lower())
+        return ApiRequest(request, authenticators=self.get_authenticators())
+
+    def finalize_response(self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any) -> HttpResponse:
+        """A public read carries a strong ETag, and is 304 to a client that has it; caches must revalidate."""
+        if self.operation is None or not self.operation.is_public_read or response.status_code != HTTPStatus.OK:
+            return response
+        response.headers["ETag"] = etag = etag_of(response.content)
+        response.headers.setdefault("Cache-Control", REVALIDATE)
+        # No other condition counts, as in the response cache: a read has nothing to lose by being answered.
+        had = {tag.removeprefix("W/") for tag in parse_etags(request.META.get("HTTP_IF_NONE_MATCH", ""))}
+        return response if had.isdisjoint({etag, "*"}) else HttpResponseNotModified(headers=response.headers)
+
+    def body(self) -> dict[str, Any]:
+        """The validated body, in snake_case; raises a 400 or 413."""
+        return _validated(self.operation.body, self.request.data)  # type: ignore[union-attr]
+
+    def query(self) -> dict[str, Any]:
+        """The validated query string, in snake_case; raises a 400."""
+        return _validated(self.operation.query, self.request.query_params)  # type: ignore[union-attr]
+
+    def path_id(self, missing: type[ApiError] = NotFound, name: str = "id") -> UUID:
+        return parse_id(self.kwargs[name], missing=missing)
+
+    def page(self, name: str, query: Mapping[str, Any], **bound: Any) -> Page:
+        """The stretch of the list `name` that a validated ListQuery asks for."""
+        return Page.of(name, query, **bound)
+
+    def read(self, make: Callable[[], Any], *subjects: str, headers: Mapping[str, str] | None = None) -> Response:
+        """Answer a read with what `make` finds, and say how it is made again (`freshness.Recipe`).
+
+        So it may be kept in memory while its subjects stay as they are, and made again there when they change.
+        """
+        recipe = freshness.Recipe(subjects, make)
+        watched = recipe.watch()
+        response = Response(make(), headers=headers)
+        if "HTTP_AUTHORIZATION" not in self.request.META:
+            # config.entry_cache looks for them.
+            response.watched, response.recipe = watched, recipe
+        return response
+
+
+JSON_RENDERER = JSONRenderer()
+
+
+def _validated(serializer: type[Serializer[Any]], data: Any) -> dict[str, Any]:
+    return dict(_instance_of(serializer, get_ident()).run_validation(data))
+
+
+@cache
+def _instance_of(serializer: type[Serializer[Any]], _thread: int) -> Serializer[Any]:
+    """One for each thread: making one copies all its fields, and a list's field knows the index at work."""
+    return serializer()

@@ -1,0 +1,157 @@
+"""Idempotency-Key: the first 2xx response is stored for seven days and replayed byte for byte.
+
+Key lock, look-up, write and stored response share one transaction (`config.writes.transaction`): they commit or vanish
+together, and a dead process releases its lock. A response committed before the request came in is found without a lock
+by the statement that looks up the agent's token; such a retry opens no transaction.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+from config.api import crypto
+from config.api.errors import IdempotencyKeyReused, InvalidIdempotencyKey
+from config.api.operations import IDEMPOTENCY_KEY_MAX
+from config.api.responses import JSON_TYPE
+from config.api.sql import Row
+
+PRINTABLE = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_MAX}}}\Z")
+# `api_open_unit` has it as well.
+STORED_DAYS = 7
+
+# The row of an account's key, part of the statement that finds an agent's token (`account` there is the agent's);
+# `api_open_unit` looks up the same.
+COLUMNS = ("key_mac", "body_mac", "status", "location", "sealed")
+WIDTH = len(COLUMNS)
+OF_ACCOUNT = f"""
+SELECT {", ".join(COLUMNS)} FROM api_storedresponse
+WHERE key_mac IN (sha256(uuid_send(account.id) || %(key)s), sha256(uuid_send(account.id) || %(previous_key)s))
+    AND created_at > clock_timestamp() - interval '{STORED_DAYS} days'
+ORDER BY created_at LIMIT 1
+"""  # noqa: S608  made of constants
+# A row that is too old to be replayed is replaced.
+STORE = """
+INSERT INTO api_storedresponse (key_mac, body_mac, status, location, sealed, created_at)
+VALUES (%(stored_key)s, %(stored_body)s, %(stored_status)s, %(stored_location)s, %(stored_sealed)s, clock_timestamp())
+ON CONFLICT (key_mac) DO UPDATE SET body_mac = excluded.body_mac, status = excluded.status,
+    location = excluded.location, sealed = excluded.sealed, created_at = excluded.created_at
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A stored response. `mismatch`: it answered another body."""
+
+    status: int
+    body: bytes
+    location: str
+    mismatch: bool
+
+    def response(self) -> HttpResponse:
+        response = HttpResponse(self.body, status=self.status, content_type=JSON_TYPE)
+        response.headers["Idempotent-Replayed"] = "true"
+        if self.location:
+            response.headers["Location"] = self.location
+        if self.mismatch:
+            response.headers["Idempotency-Payload-Mismatch"] = "true"
+        return response
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotencyKey:
+    """An Idempotency-Key with its method and path, before the account is known.
+
+    `macs`: under the current root key and, during a rotation, under the previous one.
+    """
+
+    text: bytes
+    macs: tuple[bytes, ...]
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> IdempotencyKey | None:
+        """None without the header. Computed once, for the token's look-up and for the write."""
+        if not hasattr(request, "idempotency_key"):
+            request.idempotency_key = cls._of(request)  # type: ignore[attr-defined]
+        found: IdempotencyKey | None = request.idempotency_key  # type: ignore[attr-defined]
+        return found
+
+    @classmethod
+    def _of(cls, request: HttpRequest) -> IdempotencyKey | None:
+        key = request.META.get("HTTP_IDEMPOTENCY_KEY")
+        if key is None:
+            return None
+        text = f"{request.method} {request.path}\n{key}".encode()
+        return cls(text, tuple(crypto.mac(root, "idempotency-key", text) for root in crypto.root_keys()))
+
+
+def look_up(key: IdempotencyKey | None) -> dict[str, Any]:
+    """The parameters of OF_ACCOUNT."""
+    return {"key": key and key.macs[0], "previous_key": key and key.macs[-1]}
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotentRequest:
+    """One write of an account under a key."""
+
+    account_id: UUID
+    key: IdempotencyKey
+    body: bytes
+
+    @classmethod
+    def of(cls, request: HttpRequest, *, account_id: UUID, body: Any) -> IdempotentRequest | None:
+        """None without a key; raises InvalidIdempotencyKey unless it is 1 to 160 printable ASCII characters."""
+        key = IdempotencyKey.of(request)
+        if key is None:
+            return None
+        if not PRINTABLE.match(request.META["HTTP_IDEMPOTENCY_KEY"]):
+            raise InvalidIdempotencyKey(max=IDEMPOTENCY_KEY_MAX)
+        return cls(account_id, key, orjson.dumps(body, option=orjson.OPT_SORT_KEYS))
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The number of its advisory lock, and the keys that its row may have."""
+        number = int.from_bytes(sha256(self._scope).digest()[:8], "big", signed=True)
+        rows = self._row_macs
+        return {"key_lock": number, "row": rows[0], "previous_row": rows[-1]}
+
+    def replay_of(self, row: Row) -> Replay | None:
+        """From a row of COLUMNS; raises IdempotencyKeyReused (422) where another body is to be rejected."""
+        key_mac, body_mac, status, location, encrypted = row
+        root = next(root for root, mac in zip(crypto.root_keys(), self._row_macs, strict=True) if mac == key_mac)
+        body = crypto.unseal(root, self._scope, bytes(encrypted))
+        if body is None:
+            return None
+        mismatch = bytes(body_mac) != self._body_mac(root)
+        if mismatch and settings.IDEMPOTENCY_MISMATCH == "reject":
+            raise IdempotencyKeyReused
+        return Replay(status, body, location, mismatch)
+
+    def to_row(self, response: HttpResponse) -> dict[str, Any]:
+        """The parameters of STORE."""
+        root = next(crypto.root_keys())
+        return {
+            "stored_key": self._row_macs[0],
+            "stored_body": self._body_mac(root),
+            "stored_status": response.status_code,
+            "stored_location": response.headers.get("Location", ""),
+            "stored_sealed": crypto.seal(root, self._scope, response.content),
+        }
+
+    @property
+    def _scope(self) -> bytes:
+        return self.account_id.bytes + self.key.text
+
+    @property
+    def _row_macs(self) -> list[bytes]:
+        return [sha256(self.account_id.bytes + mac).digest() for mac in self.key.macs]
+
+    def _body_mac(self, root: str) -> bytes:
+        return crypto.mac(root, "idempotency-body", self.body)

@@ -1,0 +1,96 @@
+"""Middleware that runs a write exactly once: one transaction around the view, and replays of stored responses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from config.api.credentials import Credential
+from config.api.handler import response_to
+from config.api.operations import Operation, operation_of
+from config.writes.idempotency import IdempotentRequest, Replay
+from config.writes.rate_limits import RateLimitCharge, rate_limit_headers
+from config.writes.retries import retried
+from config.writes.transaction import write_transaction
+
+View = Callable[[], HttpResponse]
+
+
+class IdempotencyMiddleware:
+    """Runs the view of a write inside its transaction, or answers in its place.
+
+    Key syntax (400), the replay of a response stored before, then the transaction: key lock (409), the replay of one
+    stored meanwhile, the view, the stored response. Any status from 400 on rolls all of it back.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
+        operation = operation_of(view, request.method or "")
+        if operation is None or not operation.is_write:
+            return None
+        try:
+            return Write(request, operation).run(partial(view, request, *args, **kwargs))
+        except Exception as failure:  # noqa: BLE001  response_to raises what is no refusal
+            return response_to(failure)
+
+
+class Write:
+    """One request that writes."""
+
+    def __init__(self, request: HttpRequest, operation: Operation) -> None:
+        self.request, self.operation = request, operation
+        self.credential: Credential = request.auth  # type: ignore[attr-defined]
+        body = request.parsed_body  # type: ignore[attr-defined]
+        self.fields = body if isinstance(body, dict) else {}
+        self.charge = self._charge()
+        user = self.credential.user
+        self.idempotent = None if user is None else IdempotentRequest.of(request, account_id=user.pk, body=body)
+
+    def run(self, view: View) -> HttpResponse:
+        stored = self.credential.stored_response
+        replay = self.idempotent.replay_of(stored) if self.idempotent is not None and stored is not None else None
+        if replay is None:
+            return self._run(view)
+        # A stored response never changes, so nothing needs to be locked.
+        self.charge.fetch()
+        return self._replayed(replay)
+
+    @retried
+    def _run(self, view: View) -> HttpResponse:
+        prefetch = self.operation.prefetch and self.operation.prefetch(self.fields)
+        with write_transaction(charge=self.charge, idempotent=self.idempotent, prefetch=prefetch) as write:
+            replay = write.open()
+            if replay is not None:
+                return self._replayed(replay)
+            self.request.transaction = write  # type: ignore[attr-defined]
+            response = view()
+            if response.status_code >= HTTPStatus.BAD_REQUEST:
+                transaction.set_rollback(True)
+            else:
+                write.store_response(self._with_limits(response))
+        return response
+
+    def _replayed(self, replay: Replay) -> HttpResponse:
+        if self.operation.authorize_replay is not None:
+            self.operation.authorize_replay(self.request, self.fields, replay)
+        return self._with_limits(replay.response())
+
+    def _with_limits(self, response: HttpResponse) -> HttpResponse:
+        response.headers.update(rate_limit_headers(self.charge.usages))  # type: ignore[arg-type]
+        return response
+
+    def _charge(self) -> RateLimitCharge:
+        if not self.credential.is_agent or not self.operation.scopes:
+            return RateLimitCharge()
+        return RateLimitCharge(self.credential.user.pk, self.operation.needed_scopes(self.fields))
