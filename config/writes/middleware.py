@@ -58,13 +58,17 @@ class Write:
         self.idempotent = None if user is None else IdempotentRequest.of(request, account_id=user.pk, body=body)
 
     def run(self, view: View) -> HttpResponse:
-        stored = self.credential.stored_response
-        replay = self.idempotent.replay_of(stored) if self.idempotent is not None and stored is not None else None
+        replay = self.find_replay()
         if replay is None:
             return self._run(view)
         # A stored response never changes, so nothing needs to be locked.
         self.charge.fetch()
         return self._replayed(replay)
+
+    def find_replay(self) -> Replay | None:
+        """The response that the look-up of the agent's token found."""
+        stored = self.credential.stored_response
+        return self.idempotent.replay_of(stored) if self.idempotent is not None and stored is not None else None
 
     @retried
     def _run(self, view: View) -> HttpResponse:

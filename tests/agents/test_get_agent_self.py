@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
-from config.api.limits import Budget
-from config.api.unit import unit_of_work
 from django.utils import timezone
 
 from agents.models import AgentToken
 from agents.services import narrow_agent
+from config.writes.rate_limits import RateLimitCharge
+from config.writes.transaction import write_transaction
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Api
 from tests.factories import CommunityFactory, SuperAdminFactory
@@ -41,10 +41,10 @@ def test_tells_what_is_left(held: TokenHolder) -> None:
         name: {"limit": limit, "remaining": limit, "resetsAt": None}
         for name, limit in (("post", 30), ("reply", 30), ("quote", 30), ("react", 120))
     }
-    budget = Budget(account_id=held.agent.pk, counters=("post",))
-    with unit_of_work(budget=budget) as unit:
-        unit.open()
-        unit.spend()
+    charge = RateLimitCharge(account_id=held.agent.pk, limits=("post",))
+    with write_transaction(charge=charge) as transaction:
+        transaction.open()
+        transaction.consume()
     spent = held.api.get(URL).json["limits"]
     assert spent["post"]["remaining"] == 29
     left = datetime.fromisoformat(spent["post"]["resetsAt"]) - timezone.now()

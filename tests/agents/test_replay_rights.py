@@ -116,7 +116,7 @@ def test_a_replay_that_is_found_after_the_lock_is_refused_as_well(monkeypatch: p
     world = Limited()
     world.react()
     world.narrow()
-    monkeypatch.setattr("config.api.views.ApiView._replay_at_once", lambda _view, _keyed: None)
+    monkeypatch.setattr("config.writes.middleware.Write.find_replay", lambda _write: None)
     assert said(world.react()) == REFUSED
 
 

@@ -17,14 +17,14 @@ from urllib.parse import parse_qs
 
 import orjson
 import psycopg
-from config.api.idempotency import STORE
-from config.api.limits import ENTRIES
-from config.api.unit import opening, together
 from psycopg.types.string import TextLoader
 from uuid_utils.compat import uuid7
 
 from agents.credentials import FIND as FIND_TOKEN
 from agents.credentials import AgentAccount as Author
+from config.writes.idempotency import STORE
+from config.writes.rate_limits import RECORD
+from config.writes.transaction import combine_statements, open_statement
 from messaging import listing, records
 from messaging.services.place import FIND as PLACE
 from messaging.services.posting import INSERT
@@ -39,8 +39,8 @@ CONFIG = """
 SELECT id, community_id, domain_whitelist, page_rules, trigger_config, status FROM embeds_embed
 WHERE id = %s AND deleted_at IS NULL
 """
-OPEN = opening(PLACE)
-WRITE, WRITE_KEYED = together(ENTRIES, INSERT), together(ENTRIES, INSERT, STORE)
+OPEN = open_statement(PLACE)
+WRITE, WRITE_KEYED = combine_statements(RECORD, INSERT), combine_statements(RECORD, INSERT, STORE)
 UNUSED = """
 community_id parent_id quote_id tag_type payload anchor_text context_anchor language source_app embed_id parent quote
 """
@@ -103,7 +103,13 @@ def post(environ: dict[str, Any]) -> Answer:
         written |= {"status": "published", "content": sent["content"], "attachments": "[]", "now": datetime.now(UTC)}
         values |= written
         answer = orjson.dumps(records.new_record(values, author=Author(*author), quote=(None,) * 7))
-        kept = {"kept_key": mac, "kept_body": b"", "kept_status": 201, "kept_location": "", "kept_sealed": answer}
+        kept = {
+            "stored_key": mac,
+            "stored_body": b"",
+            "stored_status": 201,
+            "stored_location": "",
+            "stored_sealed": answer,
+        }
         connection.execute(WRITE_KEYED if key else WRITE, values | kept)
     return "201 Created", answer
 

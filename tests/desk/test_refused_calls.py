@@ -83,10 +83,10 @@ def test_a_refusal_that_cannot_be_counted_is_still_answered(monkeypatch: pytest.
 
 def test_pruned_after_thirty_days(held: TokenHolder) -> None:
     held.api.get("/v1/agent-tokens")
-    RefusedCall.objects.update(day=timezone.now().date() - timedelta(days=refusals.KEPT_DAYS))
+    RefusedCall.objects.update(day=timezone.now().date() - timedelta(days=refusals.STORED_DAYS))
     call_command("prune")
     assert RefusedCall.objects.count() == 1
-    RefusedCall.objects.update(day=timezone.now().date() - timedelta(days=refusals.KEPT_DAYS + 1))
+    RefusedCall.objects.update(day=timezone.now().date() - timedelta(days=refusals.STORED_DAYS + 1))
     call_command("prune", dry_run=True)
     assert RefusedCall.objects.count() == 1
     call_command("prune")

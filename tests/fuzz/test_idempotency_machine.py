@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from config.api.idempotency import KEPT_DAYS
 from django.db import connection
 from django.test import override_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
 from config.api.models import LedgerEntry, StoredResponse
+from config.writes.idempotency import STORED_DAYS
 from messaging.models import Message
 from tests.agents.factories import agent_with_token
 from tests.api import Answer
@@ -87,7 +87,7 @@ class Keys(ServiceMachine):
     def seven_days_pass(self) -> None:
         with connection.cursor() as cursor:
             cursor.execute(
-                "UPDATE api_storedresponse SET created_at = created_at - make_interval(days => %s)", [KEPT_DAYS]
+                "UPDATE api_storedresponse SET created_at = created_at - make_interval(days => %s)", [STORED_DAYS]
             )
         self.kept.clear()
 

@@ -7,14 +7,14 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from config.api.idempotency import KEPT_DAYS
-from config.api.views import ApiView
 from django.db import connection
 from django.db.models import F, Value
 
 from agents.models import AgentToken
 from config.api.models import LedgerEntry, StoredResponse
 from config.postgres_programs import binaries
+from config.writes.idempotency import STORED_DAYS
+from config.writes.middleware import Write
 from messaging.models import Message
 from tests.agents.factories import ApprovedFactory, TokenHolder, agent_with_token
 from tests.api import Answer, Api
@@ -35,7 +35,7 @@ def agent() -> TokenHolder:
 def _way_to_the_kept_answer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """An agent's retry finds it with its token, unless the first call was still at work then."""
     if request.param == "found behind the locks":
-        monkeypatch.setattr(ApiView, "_replay_at_once", lambda self, keyed: None)
+        monkeypatch.setattr(Write, "find_replay", lambda _write: None)
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ def test_writes_of_nobody_ignore_the_header() -> None:
 
 def test_the_answer_is_kept_seven_days(agent: TokenHolder, page_id: str) -> None:
     first = post(agent.api, page_id)
-    age_stored_answers(f"{KEPT_DAYS} days - 1 minute")
+    age_stored_answers(f"{STORED_DAYS} days - 1 minute")
     assert post(agent.api, page_id).body == first.body
     age_stored_answers("1 minute")
     later = post(agent.api, page_id)

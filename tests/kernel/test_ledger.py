@@ -7,8 +7,6 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
-from config.api.limits import Budget, usages_of
-from config.api.unit import unit_of_work
 from django.conf import settings
 from django.db import transaction
 from django.test import override_settings
@@ -17,6 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from config.api.errors import AgentRateLimited
+from config.writes.rate_limits import RateLimitCharge, usages_of
+from config.writes.transaction import write_transaction
 from tests.kernel.clock import StandingClock
 
 LIMITS = {"post": 2, "reply": 3, "quote": 1}
@@ -79,9 +79,9 @@ class Ledger(RuleBasedStateMachine):
     @staticmethod
     def _spend(counters: tuple[str, ...]) -> AgentRateLimited | None:
         try:
-            with unit_of_work(budget=Budget(account_id=ACCOUNT, counters=counters)) as unit:
-                unit.open()
-                unit.spend()
+            with write_transaction(charge=RateLimitCharge(ACCOUNT, counters)) as transaction:
+                transaction.open()
+                transaction.consume()
         except AgentRateLimited as refusal:
             return refusal
         return None

@@ -6,23 +6,22 @@ import re
 from typing import Any, NamedTuple
 
 import pytest
-from config.api.callers import CallerKind
-from config.api.views import ApiView
 from django.test import Client, override_settings
-from django.urls import path
 
+from config.api.credentials import CredentialKind
 from config.api.operations import all_operations, operation
 from config.api.responses import Response
+from config.api.viewsets import ApiViewSet, router
 from tests.openapi import document
 
-PUBLIC, AGENT, PERSON, SIGNED_IN = CallerKind
+PUBLIC, AGENT, PERSON, SIGNED_IN = CredentialKind
 
 
 class Row(NamedTuple):
     id: str
     method: str
     path: str
-    callers: set[CallerKind]
+    callers: set[CredentialKind]
     scopes: str = ""
 
 
@@ -150,20 +149,23 @@ def test_the_caps_of_the_contract_stand_in_the_document() -> None:
 def test_a_write_for_agents_must_declare_scopes() -> None:
     with pytest.raises(TypeError, match="must declare their scopes"):
 
-        class Forgetful(ApiView):
+        class Forgetful(ApiViewSet):
             @operation("forgotten", callers={AGENT})
-            def post(self, request: Any) -> Response:
+            def create(self, request: Any) -> Response:
                 return Response()
 
 
-class Silent(ApiView):
-    def get(self, request: Any) -> Response:
+class Silent(ApiViewSet):
+    def list(self, request: Any) -> Response:
         return Response({})
 
-    post = get
+    def create(self, request: Any) -> Response:
+        return Response({})
 
 
-urlpatterns = [path("silent", Silent.as_view())]
+routes = router()
+routes.register("silent", Silent, basename="silent")
+urlpatterns = routes.urls
 
 
 @pytest.mark.django_db

@@ -6,14 +6,14 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from config.api.callers import Caller, CallerKind
-from config.api.unit import unit_of_work
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from config.api.credentials import Credential, CredentialKind
 from config.api.ids import new_id
+from config.writes.transaction import write_transaction
 from messaging.models import AccountKind, Message
 from reactions.errors import NotOwner, ReactionNotFound
 from reactions.models import Reaction
@@ -37,16 +37,20 @@ class Reacting(RuleBasedStateMachine):
     @rule(who=WHO, where=WHERE, emoji=st.sampled_from(EMOJI))
     def set(self, who: int, where: int, emoji: str) -> None:
         before = self.held.get((who, where))
-        with unit_of_work() as unit:
-            outcome = set_reaction(caller=self._caller(who), unit=unit, message_id=self.posts[where].pk, emoji=emoji)
+        with write_transaction() as transaction:
+            outcome = set_reaction(
+                auth=self._credential(who), transaction=transaction, message_id=self.posts[where].pk, emoji=emoji
+            )
         assert outcome.action == ("added" if before is None else "unchanged" if before == emoji else "replaced")
         self._now(who, where, emoji, outcome)
 
     @rule(who=WHO, where=WHERE, emoji=st.sampled_from(EMOJI))
     def toggle(self, who: int, where: int, emoji: str) -> None:
         before = self.held.get((who, where))
-        with unit_of_work() as unit:
-            outcome = toggle_reaction(caller=self._caller(who), unit=unit, message_id=self.posts[where].pk, emoji=emoji)
+        with write_transaction() as transaction:
+            outcome = toggle_reaction(
+                auth=self._credential(who), transaction=transaction, message_id=self.posts[where].pk, emoji=emoji
+            )
         assert outcome.action == ("added" if before is None else "removed" if before == emoji else "replaced")
         self._now(who, where, None if before == emoji else emoji, outcome)
 
@@ -54,11 +58,11 @@ class Reacting(RuleBasedStateMachine):
     def remove(self, who: int, where: int) -> None:
         reaction_id = self.ids.get((who, where), self.gone)
         if (who, where) not in self.held:
-            with pytest.raises(ReactionNotFound), unit_of_work() as unit:
-                remove_reaction(caller=self._caller(who), unit=unit, reaction_id=reaction_id)
+            with pytest.raises(ReactionNotFound), write_transaction() as transaction:
+                remove_reaction(auth=self._credential(who), transaction=transaction, reaction_id=reaction_id)
             return
-        with unit_of_work() as unit:
-            outcome = remove_reaction(caller=self._caller(who), unit=unit, reaction_id=reaction_id)
+        with write_transaction() as transaction:
+            outcome = remove_reaction(auth=self._credential(who), transaction=transaction, reaction_id=reaction_id)
         assert outcome.action == "removed"
         self.gone = reaction_id
         self._now(who, where, None, outcome)
@@ -66,18 +70,18 @@ class Reacting(RuleBasedStateMachine):
     @rule(who=WHO, whose=WHO, where=WHERE)
     def remove_anothers(self, who: int, whose: int, where: int) -> None:
         if who != whose and (whose, where) in self.held:
-            with pytest.raises(NotOwner), unit_of_work() as unit:
-                remove_reaction(caller=self._caller(who), unit=unit, reaction_id=self.ids[whose, where])
+            with pytest.raises(NotOwner), write_transaction() as transaction:
+                remove_reaction(auth=self._credential(who), transaction=transaction, reaction_id=self.ids[whose, where])
 
     @invariant()
     def counts_are_the_models(self) -> None:
         for where, post in enumerate(getattr(self, "posts", [])):
             assert counted(post) == Counter(emoji for (_who, place), emoji in self.held.items() if place == where)
 
-    def _caller(self, who: int) -> Caller:
+    def _credential(self, who: int) -> Credential:
         account = self.accounts[who]
         is_agent = account.kind == AccountKind.AGENT
-        return Caller(kind=CallerKind.AGENT if is_agent else CallerKind.PERSON, account=account)
+        return Credential(kind=CredentialKind.AGENT if is_agent else CredentialKind.PERSON, user=account)
 
     def _now(self, who: int, where: int, emoji: str | None, outcome: Any) -> None:
         """Move the model on, and hold the outcome's numbers against it."""

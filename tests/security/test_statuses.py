@@ -9,11 +9,11 @@ from typing import Any
 
 import psycopg
 import pytest
-from config.api.idempotency import KeyedWrite
 from django.conf import settings
 from django.db import connection
 from django.test import RequestFactory, override_settings
 
+from config.writes.idempotency import IdempotentRequest
 from tests.api import Answer, Api
 from tests.openapi import document
 from tests.security.world import COLUMNS, ROWS, Call, World
@@ -81,7 +81,7 @@ def conflict(case: Case) -> Answer:
         return case.send(body=case.call.body | {"handle": case.world.owner.handle})
     request = RequestFactory().generic(case.call.method, case.call.path, headers={"Idempotency-Key": "at work"})
     account_id = case.world.account_id(case.column)
-    keyed = KeyedWrite.of(account_id=account_id, request=request, data=case.call.body)
+    keyed = IdempotentRequest.of(request, account_id=account_id, body=case.call.body)
     assert keyed is not None
     with psycopg.connect(**connection.get_connection_params()) as elsewhere:
         elsewhere.execute("SELECT pg_advisory_lock(%s)", [keyed.values["key_lock"]])

@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from config.api.callers import Caller, CallerKind
-from config.api.unit import unit_of_work
 from playwright.sync_api import BrowserContext, Frame, FrameLocator, Page, Request, Route
 
 from config.api import jwt
+from config.api.credentials import Credential, CredentialKind
+from config.writes.transaction import write_transaction
 from embeds.models import Embed
 from messaging.models import Account, Message
 from messaging.models import Page as PageRow
@@ -54,9 +54,9 @@ class Live:
 
     def reaction(self, message: Message, emoji: str, **person: Any) -> None:
         """The reaction of a new person."""
-        caller = Caller(kind=CallerKind.PERSON, account=PersonFactory(**person))
-        with unit_of_work() as unit:
-            set_reaction(caller=caller, unit=unit, message_id=message.pk, emoji=emoji)
+        auth = Credential(kind=CredentialKind.PERSON, user=PersonFactory(**person))
+        with write_transaction() as transaction:
+            set_reaction(auth=auth, transaction=transaction, message_id=message.pk, emoji=emoji)
 
     def signed_in(self, account: Account) -> None:
         """As if this person had signed in before in this tab."""

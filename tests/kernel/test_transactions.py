@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
-from config.api.unit import Unit
 from django.db import connection, connections
 
 from config.api.checks import check_isolation
 from config.api.models import LedgerEntry, StoredResponse
+from config.writes.transaction import WriteTransaction
 from messaging.models import Message
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Answer
@@ -70,15 +70,15 @@ def test_what_is_hidden_while_the_locks_are_waited_for_is_not_answered(
 def test_a_failure_after_the_write_takes_it_back(agent: TokenHolder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Storing the answer belongs to the write: where it fails, nothing was written."""
     target = MessageFactory()
-    close = Unit.close
+    close = WriteTransaction.close
 
-    def fails(unit: Unit) -> None:
-        close(unit)
+    def fails(transaction: WriteTransaction) -> None:
+        close(transaction)
         assert written() == (2, 2, 1)
         raise RuntimeError("the answer cannot be kept")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Unit, "close", fails)
+        patch.setattr(WriteTransaction, "close", fails)
         with pytest.raises(RuntimeError):
             reply(agent, target, target)
     assert written() == (1, 0, 0)
