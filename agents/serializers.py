@@ -1,4 +1,4 @@
-"""What the operations of agents take and give. Answers are rendered by `agents.records`; here they are described."""
+"""What the operations of agents take and return."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from typing import Any
 
 from rest_framework import serializers
 
-from agents.models import RequestStatus, Scope, TokenStatus
+from agents.models import AgentRequest, AgentToken, RequestStatus, Scope, TokenStatus
 from agents.models.agent import COMMUNITIES_MAX, REASON_MAX
 from agents.models.request import PURPOSE_MAX, PURPOSE_MIN, WEBSITE_MAX
 from agents.models.token import DAYS_DEFAULT, DAYS_MAX, LABEL_MAX
-from config.api.fields import BodySerializer, Choice, Id, Integer, ListOf, ListQuery, Text
+from config.api.credentials import Credential
+from config.api.fields import BodySerializer, Choice, Id, Integer, ListOf, NullableText, Text
+from config.api.pagination import paginated
+from config.writes.rate_limits import RateLimitUsage
 from messaging.fields import Name
 from messaging.models.account import HANDLE, NAME_MAX, NAME_MIN
 from messaging.serializers import AccountRecord, WebUrl
@@ -21,6 +24,14 @@ SCOPES_MAX = 100
 
 def _scopes(**kwargs: Any) -> ListOf:
     return ListOf(child=Choice(choices=Scope.choices), allow_empty=False, max_length=SCOPES_MAX, **kwargs)
+
+
+def _granted_scopes(**kwargs: Any) -> serializers.ListField:
+    return serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices), **kwargs)
+
+
+def _granted_communities(source: str = "community_ids", **kwargs: Any) -> serializers.ListField:
+    return serializers.ListField(child=serializers.UUIDField(), source=source, **kwargs)
 
 
 def _communities(help_text: str) -> ListOf:
@@ -50,63 +61,50 @@ class NewToken(BodySerializer):
     expiresInDays = Integer(source="expires_in_days", min_value=1, max_value=DAYS_MAX, default=DAYS_DEFAULT)
 
 
-class TokensQuery(ListQuery):
-    all = Choice(choices=["1"], required=False, help_text="Everybody's; for super admins.")
-
-
-class RequestsQuery(TokensQuery):
-    status = Choice(choices=RequestStatus.choices, required=False)
-
-
-class RequestRecord(serializers.Serializer[Any]):
+class RequestRecord(serializers.Serializer[AgentRequest]):
     id = serializers.UUIDField()
     status = serializers.ChoiceField(choices=RequestStatus.choices)
-    agentName = serializers.CharField()
-    agentHandle = serializers.CharField()
+    agentName = serializers.CharField(source="agent_name")
+    agentHandle = serializers.CharField(source="agent_handle")
     purpose = serializers.CharField()
-    website = serializers.CharField(allow_null=True)
-    scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices))
-    communityIds = serializers.ListField(child=serializers.UUIDField())
+    website = NullableText()
+    scopes = _granted_scopes()
+    communityIds = _granted_communities()
     requester = AccountRecord()
-    agent = AccountRecord(allow_null=True)
-    decidedBy = AccountRecord(allow_null=True)
-    decidedAt = serializers.DateTimeField(allow_null=True)
-    reason = serializers.CharField(allow_null=True)
-    createdAt = serializers.DateTimeField()
+    agent = AccountRecord(source="agent.account", allow_null=True)
+    decidedBy = AccountRecord(source="decided_by", allow_null=True)
+    decidedAt = serializers.DateTimeField(source="decided_at", allow_null=True)
+    reason = NullableText()
+    createdAt = serializers.DateTimeField(source="created_at")
 
 
-class RequestListRecord(serializers.Serializer[Any]):
-    requests = RequestRecord(many=True)
-    hasMore = serializers.BooleanField()
-    nextCursor = serializers.CharField(allow_null=True)
+RequestListRecord = paginated("RequestListRecord", requests=RequestRecord(many=True))
 
 
-class TokenRecord(serializers.Serializer[Any]):
+class TokenRecord(serializers.Serializer[AgentToken]):
     id = serializers.UUIDField()
     prefix = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # Field has a `label`
     status = serializers.ChoiceField(choices=TokenStatus.choices)
-    agent = AccountRecord()
-    scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices))
-    communityIds = serializers.ListField(child=serializers.UUIDField())
-    createdAt = serializers.DateTimeField()
-    expiresAt = serializers.DateTimeField()
-    lastUsedAt = serializers.DateTimeField(allow_null=True)
-    revokedAt = serializers.DateTimeField(allow_null=True)
-    revokeReason = serializers.CharField(allow_null=True)
+    agent = AccountRecord(source="agent.account")
+    scopes = _granted_scopes(source="agent.scopes")
+    communityIds = _granted_communities(source="agent.community_ids")
+    createdAt = serializers.DateTimeField(source="created_at")
+    expiresAt = serializers.DateTimeField(source="expires_at")
+    lastUsedAt = serializers.DateTimeField(source="last_used_at", allow_null=True)
+    revokedAt = serializers.DateTimeField(source="revoked_at", allow_null=True)
+    revokeReason = NullableText(source="revoke_reason")
 
 
-class TokenListRecord(serializers.Serializer[Any]):
-    tokens = TokenRecord(many=True)
-    hasMore = serializers.BooleanField()
-    nextCursor = serializers.CharField(allow_null=True)
+TokenListRecord = paginated("TokenListRecord", tokens=TokenRecord(many=True))
 
 
+# The one answer that carries the token itself, from `{"token", "row"}`.
 class NewTokenRecord(serializers.Serializer[Any]):
     token = serializers.CharField(help_text="Never shown again.")
-    tokenId = serializers.UUIDField()
-    prefix = serializers.CharField()
-    expiresAt = serializers.DateTimeField()
+    tokenId = serializers.UUIDField(source="row.id")
+    prefix = serializers.CharField(source="row.prefix")
+    expiresAt = serializers.DateTimeField(source="row.expires_at")
 
 
 class RevocationRecord(serializers.Serializer[Any]):
@@ -114,22 +112,25 @@ class RevocationRecord(serializers.Serializer[Any]):
     alreadyRevokedAt = serializers.DateTimeField(required=False)
 
 
-class OwnTokenRecord(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
-    prefix = serializers.CharField()
-    expiresAt = serializers.DateTimeField()
+class OwnTokenRecord(serializers.Serializer[Credential]):
+    id = serializers.UUIDField(source="token_id")
+    prefix = serializers.CharField(source="token_prefix")
+    expiresAt = serializers.DateTimeField(source="expires_at")
 
 
-class LimitRecord(serializers.Serializer[Any]):
+class LimitRecord(serializers.Serializer[RateLimitUsage]):
     limit = serializers.IntegerField()
     remaining = serializers.IntegerField()
-    resetsAt = serializers.DateTimeField(allow_null=True, help_text="When a place falls free; null: none is taken.")
+    resetsAt = serializers.DateTimeField(
+        source="resets_at", allow_null=True, help_text="When a place falls free; null: none is taken."
+    )
 
 
+# From `{"agent", "token", "limits"}`.
 class SelfRecord(serializers.Serializer[Any]):
-    account = AccountRecord()
-    operator = AccountRecord()
-    scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices))
-    communityIds = serializers.ListField(child=serializers.UUIDField(), help_text="Empty: every community.")
+    account = AccountRecord(source="agent.account")
+    operator = AccountRecord(source="agent.operator")
+    scopes = _granted_scopes(source="agent.scopes")
+    communityIds = _granted_communities(source="agent.community_ids", help_text="Empty: every community.")
     token = OwnTokenRecord()
     limits = serializers.DictField(child=LimitRecord(), help_text="By scope.")

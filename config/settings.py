@@ -80,6 +80,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "rest_framework",
+    "django_filters",
     "rest_framework_simplejwt.token_blacklist",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -188,6 +189,8 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_AUTHENTICATION_CLASSES": ["config.api.authentication.CredentialAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["config.api.permissions.OperationPermission"],
+    "DEFAULT_PAGINATION_CLASS": "config.api.pagination.KeysetPagination",
+    "DEFAULT_FILTER_BACKENDS": ["config.api.filters.FilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "config.api.schema.OperationSchema",
     "UNAUTHENTICATED_USER": None,
 }

@@ -1,13 +1,21 @@
-"""What the operations of embeds answer, described for OpenAPI; the tests hold `embeds.records` against it."""
+"""What the operations of embeds return."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from rest_framework import serializers
 
+from config.api.pagination import paginated
 from embeds.analytics.events import KnownEvent
-from embeds.models import EmbedStatus, PageRuleType, TriggerPosition, TriggerSize, TriggerType
+from embeds.analytics.summary import Summary
+from embeds.embed_code import embed_code
+from embeds.models import Embed, EmbedStatus, PageRuleType, TriggerPosition, TriggerSize, TriggerType
+
+
+def _texts(**kwargs: Any) -> serializers.ListField:
+    return serializers.ListField(child=serializers.CharField(), **kwargs)
 
 
 class PageRulesRecord(serializers.Serializer[Any]):
@@ -25,31 +33,40 @@ class TriggerConfigRecord(serializers.Serializer[Any]):
 
 class EmbedConfigFields(serializers.Serializer[Any]):
     id = serializers.UUIDField()
-    communityId = serializers.UUIDField()
-    domainWhitelist = serializers.ListField(child=serializers.CharField(), help_text="Empty: any domain.")
-    pageRules = PageRulesRecord()
-    triggerConfig = TriggerConfigRecord()
+    communityId = serializers.UUIDField(source="community_id")
+    domainWhitelist = _texts(source="domain_whitelist", help_text="Empty: any domain.")
+    pageRules = PageRulesRecord(source="page_rules")
+    triggerConfig = TriggerConfigRecord(source="trigger_config")
     status = serializers.ChoiceField(choices=EmbedStatus.choices, help_text="Nothing is shown unless `active`.")
 
 
+# The contract shows both shapes: at the top level and once more under `config`.
 class EmbedConfigRecord(EmbedConfigFields):
-    config = EmbedConfigFields(help_text="The same once more.")
+    config = EmbedConfigFields(source="*", help_text="The same once more.")
 
 
-class EmbedInstanceRecord(EmbedConfigFields):
+class EmbedCode(serializers.CharField):
+    def to_representation(self, value: Embed) -> str:
+        return embed_code(app_url=settings.APP_URL, embed_id=value.pk)
+
+
+class EmbedInstanceRecord(serializers.Serializer[Embed]):
+    id = serializers.UUIDField()
     name = serializers.CharField()
     description = serializers.CharField(allow_blank=True)
-    blockedWords = serializers.ListField(child=serializers.CharField())
-    embedCode = serializers.CharField(help_text="The script element to paste into a page.")
-    ownerId = serializers.UUIDField()
-    createdAt = serializers.DateTimeField()
-    updatedAt = serializers.DateTimeField()
+    communityId = serializers.UUIDField(source="community_id")
+    domainWhitelist = _texts(source="domain_whitelist", help_text="Empty: any domain.")
+    pageRules = PageRulesRecord(source="page_rules")
+    triggerConfig = TriggerConfigRecord(source="trigger_config")
+    status = serializers.ChoiceField(choices=EmbedStatus.choices, help_text="Nothing is shown unless `active`.")
+    blockedWords = _texts(source="blocked_words")
+    embedCode = EmbedCode(source="*", help_text="The script element to paste into a page.")
+    ownerId = serializers.UUIDField(source="owner_id")
+    createdAt = serializers.DateTimeField(source="created_at")
+    updatedAt = serializers.DateTimeField(source="updated_at")
 
 
-class EmbedListRecord(serializers.Serializer[Any]):
-    instances = EmbedInstanceRecord(many=True)
-    hasMore = serializers.BooleanField()
-    nextCursor = serializers.CharField(allow_null=True)
+EmbedListRecord = paginated("EmbedListRecord", instances=EmbedInstanceRecord(many=True))
 
 
 class DeletedEmbedRecord(serializers.Serializer[Any]):
@@ -87,7 +104,7 @@ def _counts(help_text: str) -> serializers.DictField:
 class DayRecord(serializers.Serializer[Any]):
     date = serializers.DateField()
     counts = _counts("By event; what did not happen is absent.")
-    uniqueVisitors = serializers.IntegerField()
+    uniqueVisitors = serializers.IntegerField(source="visitors")
 
 
 class PageRecord(serializers.Serializer[Any]):
@@ -95,16 +112,21 @@ class PageRecord(serializers.Serializer[Any]):
     counts = _counts("By event.")
 
 
-class SummaryRecord(serializers.Serializer[Any]):
-    embedId = serializers.UUIDField()
-    to = serializers.DateField()
+class SummaryRecord(serializers.Serializer[Summary]):
+    embedId = serializers.UUIDField(source="embed_id")
+    to = serializers.DateField(source="last")
     totals = _counts("The known events.")
     events = _counts("The owner's own events; `_other` for those beyond 50 names a day.")
-    uniqueVisitors = serializers.IntegerField(help_text="The sum of the days: nobody is followed over midnight.")
-    clickRate = serializers.FloatField(allow_null=True, help_text="Clicks per view; null where there was no view.")
-    days = DayRecord(many=True)
-    pages = PageRecord(many=True)
+    uniqueVisitors = serializers.IntegerField(
+        source="unique_visitors", help_text="The sum of the days: nobody is followed over midnight."
+    )
+    clickRate = serializers.FloatField(
+        source="click_rate", allow_null=True, help_text="Clicks per view; null where there was no view."
+    )
+    days = DayRecord(source="by_day", many=True)
+    pages = PageRecord(source="by_page", many=True)
 
     def get_fields(self) -> dict[str, Any]:
         # `from` cannot be written as a class attribute.
-        return {"from": serializers.DateField()} | super().get_fields()
+        fields = super().get_fields()
+        return {"embedId": fields.pop("embedId"), "from": serializers.DateField(source="first"), **fields}

@@ -1,4 +1,4 @@
-"""What the operations of embeds take. camelCase lives here, in `embeds.records` and in `embeds.answers`."""
+"""What the operations of embeds take."""
 
 from __future__ import annotations
 

@@ -9,13 +9,13 @@ from uuid import UUID
 
 import orjson
 
-from config.api.cursors import Page, Position, envelope
+from config.api.pagination import CursorPage, Position, envelope
 from config.api.sql import fetch_all
 from messaging.records import account_of
 from reactions.statements import listing
 
 
-def reaction_page(*, message_id: UUID, page: Page) -> dict[str, Any] | None:
+def reaction_page(*, message_id: UUID, page: CursorPage) -> dict[str, Any] | None:
     """`{messageId, total, counts, reactions, hasMore, nextCursor}`, newest first; None unless the post is public."""
     rows = _rows(message_id, page)
     if not rows:
@@ -26,7 +26,7 @@ def reaction_page(*, message_id: UUID, page: Page) -> dict[str, Any] | None:
     return head | envelope("reactions", [_record(row) for row in kept], next_cursor)
 
 
-def _rows(message_id: UUID, page: Page) -> list[Any]:
+def _rows(message_id: UUID, page: CursorPage) -> list[Any]:
     values: dict[str, Any] = {"message": message_id}
     if page.after is not None:
         values["created_at"], values["id"] = page.after

@@ -7,11 +7,11 @@ from uuid import UUID
 from django.http import HttpRequest
 
 from config.api.credentials import Credential, CredentialKind
-from config.api.cursors import Page
 from config.api.errors import AgentCommunityNotAllowed, ContentTooLong
 from config.api.fields import ListQuery
 from config.api.ids import is_id
 from config.api.operations import operation
+from config.api.pagination import CursorPage
 from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet
 from config.writes.idempotency import Replay
@@ -94,7 +94,7 @@ class ReactionViewSet(ApiViewSet):
         return Response(_result(outcome))
 
 
-def _listed(message_id: UUID, page: Page) -> dict[str, Any]:
+def _listed(message_id: UUID, page: CursorPage) -> dict[str, Any]:
     found = reaction_page(message_id=message_id, page=page)
     if found is None:
         raise MessageNotFound

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from django.http import HttpResponse
 from rest_framework.decorators import action
+from rest_framework.mixins import ListModelMixin
 
 from agents.errors import (
     AgentFrozen,
@@ -10,8 +12,8 @@ from agents.errors import (
     TooManyActiveTokens,
     TooManyPendingRequests,
 )
+from agents.filters import AgentRequestFilter
 from agents.models import AgentRequest
-from agents.records import new_token_record, request_record
 from agents.serializers import (
     Approval,
     NewRequest,
@@ -20,12 +22,11 @@ from agents.serializers import (
     Reason,
     RequestListRecord,
     RequestRecord,
-    RequestsQuery,
 )
 from agents.services import approve_request, cancel_request, create_token, reject_request, request_agent
 from config.api.credentials import CredentialKind
-from config.api.cursors import envelope
 from config.api.errors import SuperAdminRequired
+from config.api.fields import ListQuery
 from config.api.operations import operation
 from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet
@@ -35,23 +36,24 @@ PERSON = {CredentialKind.PERSON}
 NOT_PENDING = (RequestNotFound, RequestNotPending)
 
 
-class AgentRequestViewSet(ApiViewSet):
+class AgentRequestViewSet(ListModelMixin, ApiViewSet):
     """What people ask for, and what becomes of it."""
 
+    queryset = AgentRequest.objects.with_accounts()
+    serializer_class = RequestRecord
+    filterset_class = AgentRequestFilter
+    list_name, results_key, cursor_owner = "agent-requests", "requests", "person"
+
     @operation(
-        "listAgentRequests", callers=PERSON, query=RequestsQuery, answer=RequestListRecord, errors=(SuperAdminRequired,)
+        "listAgentRequests",
+        callers=PERSON,
+        query=ListQuery,
+        answer=RequestListRecord,
+        errors=(SuperAdminRequired,),
     )
-    def list(self, request: ApiRequest) -> Response:
+    def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
         """One's own requests, newest first; with `all=1` everybody's, for super admins."""
-        query, held = self.query(), AgentRequest.objects.with_accounts()
-        if "all" in query and not request.auth.is_super_admin:
-            raise SuperAdminRequired
-        if "all" not in query:
-            held = held.asked_by(request.user)
-        if "status" in query:
-            held = held.filter(status=query["status"])
-        rows, cursor = self.page("agent-requests", query, person=request.user.pk).cut(held)
-        return Response(envelope("requests", [request_record(row) for row in rows], cursor))
+        return super().list(request)
 
     @operation(
         "requestAgent",
@@ -71,7 +73,7 @@ class AgentRequestViewSet(ApiViewSet):
         A super admin decides. At most three requests of a person may be pending; a pending or approved request holds
         its handle.
         """
-        return Response(request_record(request_agent(requester=request.user, **self.body())), status=201)
+        return Response(self.represent(request_agent(requester=request.user, **self.body())), status=201)
 
     @action(detail=True, methods=["post"])
     @operation(
@@ -84,7 +86,7 @@ class AgentRequestViewSet(ApiViewSet):
         the agent's tokens show what holds.
         """
         decided = approve_request(request_id=self.path_id(RequestNotFound), by=request.user, **self.body())
-        return Response(request_record(decided))
+        return Response(self.represent(decided))
 
     @action(detail=True, methods=["post"])
     @operation(
@@ -93,13 +95,13 @@ class AgentRequestViewSet(ApiViewSet):
     def reject(self, request: ApiRequest, id: str) -> Response:
         """Refuse a pending request (super admins). Its handle is free again."""
         decided = reject_request(request_id=self.path_id(RequestNotFound), by=request.user, **self.body())
-        return Response(request_record(decided))
+        return Response(self.represent(decided))
 
     @action(detail=True, methods=["post"])
     @operation("cancelAgentRequest", callers=PERSON, answer=RequestRecord, errors=NOT_PENDING)
     def cancel(self, request: ApiRequest, id: str) -> Response:
         """Take back one's own pending request. Its handle is free again."""
-        return Response(request_record(cancel_request(request_id=self.path_id(RequestNotFound), by=request.user)))
+        return Response(self.represent(cancel_request(request_id=self.path_id(RequestNotFound), by=request.user)))
 
     @action(detail=True, methods=["post"])
     @operation(
@@ -117,4 +119,4 @@ class AgentRequestViewSet(ApiViewSet):
         An agent has at most five active tokens. A repeat with the same Idempotency-Key answers the same token.
         """
         token, value = create_token(request_id=self.path_id(RequestNotFound), by=request.user, **self.body())
-        return Response(new_token_record(token, value), status=201)
+        return Response(NewTokenRecord({"token": value, "row": token}).data, status=201)

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-from django.utils import timezone
 from rest_framework.decorators import action
 
 from agents.models import Agent, Scope
-from agents.records import self_record
 from agents.serializers import SelfRecord
 from config.api.credentials import CredentialKind
 from config.api.operations import operation
@@ -19,5 +17,5 @@ class AgentSelfViewSet(ApiViewSet):
     def current(self, request: ApiRequest) -> Response:
         """Who this agent token acts for, what it may do, and what is left of its hourly limits."""
         agent = Agent.objects.select_related("account", "operator").get(pk=request.user.pk)
-        usages = usages_of(agent.pk, Scope.values)
-        return Response(self_record(agent, credential=request.auth, usages=usages, now=timezone.now()))
+        limits = {usage.name: usage for usage in usages_of(agent.pk, Scope.values)}
+        return Response(SelfRecord({"agent": agent, "token": request.auth, "limits": limits}).data)

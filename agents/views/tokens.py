@@ -2,17 +2,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from rest_framework.decorators import action
+from rest_framework.mixins import ListModelMixin
 
 from agents.errors import TokenNotFound
+from agents.filters import AgentTokenFilter
 from agents.models import AgentToken
-from agents.records import revocation_record, token_record
-from agents.serializers import Reason, RevocationRecord, TokenListRecord, TokensQuery
+from agents.serializers import Reason, RevocationRecord, TokenListRecord, TokenRecord
 from agents.services import require_revocable, revoke_token
 from config.api.credentials import CredentialKind
-from config.api.cursors import envelope
 from config.api.errors import InvalidInput, SuperAdminRequired
+from config.api.fields import ListQuery
 from config.api.ids import parse_id
 from config.api.operations import operation
 from config.api.responses import Response
@@ -27,19 +28,22 @@ def authorize_replay(request: HttpRequest, _body: Any, _replay: Replay) -> None:
     require_revocable(token_id=token_id, by=request.user)  # type: ignore[arg-type]
 
 
-class AgentTokenViewSet(ApiViewSet):
+class AgentTokenViewSet(ListModelMixin, ApiViewSet):
+    queryset = AgentToken.objects.with_accounts()
+    serializer_class = TokenRecord
+    filterset_class = AgentTokenFilter
+    list_name, results_key, cursor_owner = "agent-tokens", "tokens", "person"
+
     @operation(
-        "listAgentTokens", callers=PERSON, query=TokensQuery, answer=TokenListRecord, errors=(SuperAdminRequired,)
+        "listAgentTokens",
+        callers=PERSON,
+        query=ListQuery,
+        answer=TokenListRecord,
+        errors=(SuperAdminRequired,),
     )
-    def list(self, request: ApiRequest) -> Response:
+    def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
         """Tokens of the agents one operates, newest first, prefix only; with `all=1` everybody's, for super admins."""
-        query, held = self.query(), AgentToken.objects.with_accounts()
-        if "all" in query and not request.auth.is_super_admin:
-            raise SuperAdminRequired
-        if "all" not in query:
-            held = held.operated_by(request.user)
-        rows, cursor = self.page("agent-tokens", query, person=request.user.pk).cut(held)
-        return Response(envelope("tokens", [token_record(row) for row in rows], cursor))
+        return super().list(request)
 
     @action(detail=True, methods=["post"])
     @operation(
@@ -53,4 +57,5 @@ class AgentTokenViewSet(ApiViewSet):
     def revoke(self, request: ApiRequest, id: str) -> Response:
         """Revoke a token at once and for good: its agent's operator or a super admin."""
         token, now_revoked = revoke_token(token_id=self.path_id(InvalidInput), by=request.user, **self.body())
-        return Response(revocation_record(token, now_revoked=now_revoked))
+        already = {} if now_revoked else {"alreadyRevokedAt": token.revoked_at}
+        return Response(RevocationRecord({"revoked": now_revoked, **already}).data)

@@ -233,3 +233,13 @@ class ListQuery(QuerySerializer):
 
     limit = Integer(min_value=1, default=10, help_text="At most 100; more is served as 100.")
     cursor = CursorText(required=False, help_text="`nextCursor` of the page before.")
+
+
+class NullableText(serializers.CharField):
+    """Of an answer: null for a text that the database stores as empty."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_null=True, **kwargs)
+
+    def to_representation(self, value: Any) -> Any:
+        return value or None

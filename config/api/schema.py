@@ -84,8 +84,8 @@ class OperationSchema(AutoSchema):
         return getattr(self.view, "operation", None) is None
 
     def _is_list_view(self, serializer: Any = None) -> bool:
-        """The declared answer is the envelope of a list, not its items."""
-        return False
+        """No for answers, where the declared one is the envelope of a list; yes where filters are looked up."""
+        return serializer is None and hasattr(self.view, "filterset_class") and self.view.action == "list"
 
     def get_operation_id(self) -> str:
         return self.declared.id
@@ -99,6 +99,8 @@ class OperationSchema(AutoSchema):
     def get_operation(self, *arguments: Any) -> Any:
         operation = super().get_operation(*arguments)
         for parameter in (operation or {}).get("parameters", ()):
+            if "description" in parameter:
+                parameter["description"] = parameter["description"].strip()
             if parameter["in"] == "path":
                 parameter["schema"] = {"type": "string", "format": "uuid", "pattern": ID_PATTERN}
         body = (operation or {}).get("requestBody", {})
@@ -129,9 +131,6 @@ class OperationSchema(AutoSchema):
 
     def map_renderers(self, attribute: str) -> list[str]:
         return ["application/json"]
-
-    def get_filter_backends(self) -> list[Any]:
-        return []
 
     def get_override_parameters(self) -> list[Any]:
         held = self.declared

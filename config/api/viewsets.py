@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from http import HTTPStatus
 from threading import get_ident
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -22,10 +23,10 @@ from rest_framework.viewsets import GenericViewSet
 
 from config.api import freshness
 from config.api.credentials import Credential
-from config.api.cursors import Page
 from config.api.errors import ApiError, NotFound
 from config.api.ids import parse_id
 from config.api.operations import Operation, operation_of_action
+from config.api.pagination import CursorPage
 from config.api.responses import JSON_TYPE, Response, etag_of
 
 REVALIDATE = "public, no-cache"
@@ -60,6 +61,8 @@ class ApiViewSet(GenericViewSet[Any]):
     lookup_url_kwarg = "id"
     lookup_value_converter = "str"
     request: ApiRequest
+    # The filters of a list, which its cursors are bound to (`config.api.filters`).
+    filters: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def operation(self) -> Operation | None:
@@ -97,12 +100,16 @@ class ApiViewSet(GenericViewSet[Any]):
         """The validated query string, in snake_case; raises a 400."""
         return _validated(self.operation.query, self.request.query_params)  # type: ignore[union-attr]
 
+    def represent(self, instance: Any) -> Any:
+        """The answer's form of an instance, by the viewset's serializer."""
+        return render(self.get_serializer_class(), instance)
+
     def path_id(self, missing: type[ApiError] = NotFound, name: str = "id") -> UUID:
         return parse_id(self.kwargs[name], missing=missing)
 
-    def page(self, name: str, query: Mapping[str, Any], **bound: Any) -> Page:
+    def page(self, name: str, query: Mapping[str, Any], **bound: Any) -> CursorPage:
         """The stretch of the list `name` that a validated ListQuery asks for."""
-        return Page.of(name, query, **bound)
+        return CursorPage.of(name, query, **bound)
 
     def read(self, make: Callable[[], Any], *subjects: str, headers: Mapping[str, str] | None = None) -> Response:
         """Answer a read with what `make` finds, and say how it is made again (`freshness.Recipe`).
@@ -119,6 +126,11 @@ class ApiViewSet(GenericViewSet[Any]):
 
 
 JSON_RENDERER = JSONRenderer()
+
+
+def render(serializer: type[Serializer[Any]], instance: Any) -> Any:
+    """The answer's form of an instance."""
+    return _instance_of(serializer, get_ident()).to_representation(instance)
 
 
 def _validated(serializer: type[Serializer[Any]], data: Any) -> dict[str, Any]:

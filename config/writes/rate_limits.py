@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from functools import cached_property
 from math import ceil
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.utils import timezone
 
 from config.api.errors import AgentRateLimited
 from config.api.sql import fetch_all
@@ -43,6 +45,11 @@ class RateLimitUsage:
     limit: int
     remaining: int
     reset: int
+
+    @property
+    def resets_at(self) -> datetime | None:
+        """When one more call is possible; None where none was made."""
+        return timezone.now() + timedelta(seconds=self.reset) if self.remaining < self.limit else None
 
     def after_one(self) -> RateLimitUsage:
         """After one more call; the first of all leaves the window when it has passed."""

@@ -70,6 +70,30 @@ class Summary:
         return sum_of(self.days.values())
 
     @property
+    def totals(self) -> dict[str, int]:
+        counts = self.counts
+        return {event: counts[event] for event in KNOWN_EVENTS}
+
+    @property
+    def events(self) -> dict[str, int]:
+        """The owner's own ones."""
+        return {event: count for event, count in sorted(self.counts.items()) if event not in KNOWN_EVENTS}
+
+    @property
+    def unique_visitors(self) -> int:
+        return sum(self.visitors.values())
+
+    @property
+    def by_day(self) -> list[dict[str, Any]]:
+        return [
+            {"date": day, "counts": counts, "visitors": self.visitors.get(day, 0)} for day, counts in self.days.items()
+        ]
+
+    @property
+    def by_page(self) -> list[dict[str, Any]]:
+        return [{"path": path, "counts": counts} for path, counts in self.pages.items()]
+
+    @property
     def click_rate(self) -> float | None:
         """Clicks per view of the trigger; None where it was never in view."""
         counts = self.counts
@@ -106,9 +130,14 @@ def days_between(first: date, last: date) -> Iterator[date]:
         yield first + timedelta(days=number)
 
 
-def columns(summary: Summary) -> list[str]:
-    """The events of a table: the known ones, then the own ones that happened."""
-    return [*KNOWN_EVENTS, *sorted(set(summary.counts) - set(KNOWN_EVENTS))]
+def table_of(summary: Summary) -> list[list[Any]]:
+    """One row a day below a row of names, for CSV: the known events, then the own ones that happened."""
+    events = [*KNOWN_EVENTS, *sorted(set(summary.counts) - set(KNOWN_EVENTS))]
+    rows = [
+        [day.isoformat(), summary.visitors.get(day, 0), *(counts[event] for event in events)]
+        for day, counts in summary.days.items()
+    ]
+    return [["date", "uniqueVisitors", *events], *rows]
 
 
 def sum_of(counters: Iterable[Counter[str]]) -> Counter[str]:

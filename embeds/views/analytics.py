@@ -14,10 +14,9 @@ from config.api.responses import Response
 from config.api.sql import database_now
 from config.api.viewsets import ApiRequest, ApiViewSet
 from embeds.analytics.ingest import record_event
-from embeds.analytics.summary import Summary, period, summarize
+from embeds.analytics.summary import Summary, period, summarize, table_of
 from embeds.answers import AcceptedRecord, SummaryRecord
 from embeds.errors import NotOwner
-from embeds.records import summary_record, summary_table
 from embeds.serializers import NewEvent, SummaryQuery
 from embeds.services import owned_embed
 from messaging.errors import DomainNotAllowed, EmbedNotActive, EmbedNotFound
@@ -62,12 +61,12 @@ class AnalyticsViewSet(ApiViewSet):
         query = self.query()
         first, last = period(query.get("first"), query.get("last"), today=database_now().date())
         summary = summarize(embed_id=embed.pk, first=first, last=last)
-        return _csv(summary) if query["format"] == "csv" else Response(summary_record(summary))
+        return _csv(summary) if query["format"] == "csv" else Response(SummaryRecord(summary).data)
 
 
 def _csv(summary: Summary) -> HttpResponse:
     name = f"embed-{summary.embed_id}-{summary.first}-{summary.last}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     response = HttpResponse(content_type=f"{CSV_TYPE}; charset=utf-8", headers=headers)
-    csv.writer(response).writerows(summary_table(summary))
+    csv.writer(response).writerows(table_of(summary))
     return response

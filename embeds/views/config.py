@@ -9,10 +9,9 @@ from rest_framework.decorators import action
 from config.api.credentials import CredentialKind
 from config.api.operations import operation
 from config.api.responses import Response
-from config.api.viewsets import ApiRequest, ApiViewSet
+from config.api.viewsets import ApiRequest, ApiViewSet, render
 from embeds.analytics.events import KNOWN_EVENTS
-from embeds.answers import ClientConfigRecord, EmbedConfigRecord
-from embeds.records import config_record
+from embeds.answers import ClientConfigRecord, EmbedConfigFields, EmbedConfigRecord
 from embeds.sources import find_source
 from embeds.subjects import embed_subject
 from messaging.errors import DomainNotAllowed, EmbedNotFound
@@ -48,7 +47,8 @@ def _config(embed_id: UUID, origin: str | None) -> dict[str, Any]:
     except DomainNotAllowed as refusal:
         refusal.headers |= {"Cache-Control": "no-store", "Vary": "Origin"}
         raise
-    return config_record(source)
+    config: dict[str, Any] = render(EmbedConfigFields, source)
+    return config | {"config": config}
 
 
 class ClientConfigViewSet(ApiViewSet):

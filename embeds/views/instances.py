@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from django.http import HttpResponse
 from rest_framework.decorators import action
+from rest_framework.mixins import ListModelMixin
 
 from config.api.credentials import CredentialKind
-from config.api.cursors import envelope
 from config.api.fields import ListQuery
 from config.api.operations import operation
 from config.api.responses import Response
@@ -11,7 +12,7 @@ from config.api.viewsets import ApiRequest, ApiViewSet
 from embeds.answers import BlacklistRecord, DeletedEmbedRecord, EmbedInstanceRecord, EmbedListRecord
 from embeds.errors import EmbedDisabled, NotOwner
 from embeds.models import Embed
-from embeds.records import instance_record
+from embeds.models.embed import EmbedQuerySet
 from embeds.serializers import BlacklistBody, EmbedChanges, NewEmbed
 from embeds.services import create_embed, delete_embed, owned_embed, set_blacklist, update_embed
 from messaging.errors import CommunityNotFound, EmbedNotFound
@@ -30,16 +31,19 @@ NEXT = {
 }
 
 
-class EmbedViewSet(ApiViewSet):
+class EmbedViewSet(ListModelMixin, ApiViewSet):
     """A site owner's embeds."""
 
+    serializer_class = EmbedInstanceRecord
+    list_name, results_key, cursor_owner = "embeds", "instances", "owner"
+
     @operation("listEmbedInstances", callers=OWNERS, query=ListQuery, answer=EmbedListRecord)
-    def list(self, request: ApiRequest) -> Response:
+    def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
         """List your embeds, newest first."""
-        owner_id = request.user.pk
-        page = self.page("embeds", self.query(), owner=owner_id)
-        rows, next_cursor = page.cut(Embed.objects.live().owned_by(owner_id))
-        return Response(envelope("instances", [instance_record(embed) for embed in rows], next_cursor))
+        return super().list(request)
+
+    def get_queryset(self) -> EmbedQuerySet:
+        return Embed.objects.live().owned_by(self.request.user.pk)
 
     @operation(
         "createEmbedInstance",
@@ -54,12 +58,12 @@ class EmbedViewSet(ApiViewSet):
         """Create an embed. `embedCode` is the script element to paste into your pages."""
         embed = create_embed(owner=request.user, **self.body())
         location = {"Location": f"/api/embeds/instances/{embed.pk}"}
-        return Response(instance_record(embed), status=201, headers=location)
+        return Response(self.represent(embed), status=201, headers=location)
 
     @operation("getEmbedInstance", callers=OWNERS, answer=EmbedInstanceRecord, errors=NOT_YOURS)
     def retrieve(self, request: ApiRequest, id: str) -> Response:
         """One of your embeds."""
-        return Response(instance_record(self.owned()))
+        return Response(self.represent(self.owned()))
 
     @operation(
         "updateEmbedInstance",
@@ -71,7 +75,7 @@ class EmbedViewSet(ApiViewSet):
     def update(self, request: ApiRequest, id: str) -> Response:
         """Change the fields given."""
         embed = self.owned()
-        return Response(instance_record(update_embed(embed_id=embed.pk, owner=request.user, **self.body())))
+        return Response(self.represent(update_embed(embed_id=embed.pk, owner=request.user, **self.body())))
 
     @operation("deleteEmbedInstance", callers=OWNERS, answer=DeletedEmbedRecord, errors=NOT_YOURS)
     def destroy(self, request: ApiRequest, id: str) -> Response:

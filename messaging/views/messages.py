@@ -8,10 +8,10 @@ import orjson
 from django.http import HttpRequest
 
 from config.api.credentials import Credential, CredentialKind
-from config.api.cursors import Page, envelope
 from config.api.errors import AgentCommunityNotAllowed, ContentTooLong, InvalidInput, PayloadTooLarge
 from config.api.ids import is_id
 from config.api.operations import operation
+from config.api.pagination import CursorPage, envelope
 from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet
 from config.writes.idempotency import Replay
@@ -118,7 +118,7 @@ class PageMoved(Exception):
         self.page_id = page_id
 
 
-def _listed(query: Mapping[str, Any], page: Page) -> dict[str, Any]:
+def _listed(query: Mapping[str, Any], page: CursorPage) -> dict[str, Any]:
     """Raises PageMoved, which is asked for where nothing is found, so that it costs other lists nothing."""
     found, has_more = listing.listed_records(
         page_id=query["page_id"],

@@ -9,7 +9,7 @@ from uuid import UUID
 import psycopg
 
 from agents import tokens
-from config.api.cursors import Page
+from config.api.pagination import CursorPage
 from messaging.page_ids import normalize
 
 POSTS_A_PAGE = 100
@@ -60,7 +60,7 @@ def deep_cursor(connection: psycopg.Connection, *, page: str, pages: int, limit:
     row = connection.execute(statement, [page_id(page), pages * limit - 1]).fetchone()
     assert row
     query = {"page_id": page_id(page), "include_top_reply": False}
-    return Page.of("messages", query).cursor_at((row[0], row[1]))
+    return CursorPage.of("messages", query).cursor_at((row[0], row[1]))
 
 
 def some_posts(connection: psycopg.Connection, count: int) -> list[UUID]:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.api.cursors import Page, Position, decode, encode
 from config.api.errors import InvalidCursor
+from config.api.pagination import CursorPage, Position, decode, encode
 
 POSITION = (datetime(2026, 11, 20, 8, 30, 1, 123456, tzinfo=UTC), UUID(int=7))
 LIST = "messages\npage_id=p1"
@@ -63,13 +63,13 @@ def test_it_outlives_a_rotation_of_the_root_key(settings: Any) -> None:
 
 
 def test_the_size_of_a_page_may_change_from_page_to_page() -> None:
-    first = Page.of("messages", {"page_id": "p1", "limit": 10})
-    second = Page.of("messages", {"page_id": "p1", "limit": 50, "cursor": first.cursor_at(POSITION)})
+    first = CursorPage.of("messages", {"page_id": "p1", "limit": 10})
+    second = CursorPage.of("messages", {"page_id": "p1", "limit": 50, "cursor": first.cursor_at(POSITION)})
     assert (second.after, second.limit) == (POSITION, 50)
 
 
 def test_filters_bind_and_absent_ones_are_as_none() -> None:
-    plain = Page.of("messages", {"page_id": "p1", "tag_type": None})
-    assert plain.bound_to == Page.of("messages", {"page_id": "p1"}).bound_to
-    assert plain.bound_to != Page.of("messages", {"page_id": "p1", "tag_type": "note"}).bound_to
-    assert plain.bound_to != Page.of("messages", {"page_id": "p1"}, owner="x").bound_to
+    plain = CursorPage.of("messages", {"page_id": "p1", "tag_type": None})
+    assert plain.bound_to == CursorPage.of("messages", {"page_id": "p1"}).bound_to
+    assert plain.bound_to != CursorPage.of("messages", {"page_id": "p1", "tag_type": "note"}).bound_to
+    assert plain.bound_to != CursorPage.of("messages", {"page_id": "p1"}, owner="x").bound_to

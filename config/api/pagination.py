@@ -1,7 +1,7 @@
-"""Keyset cursors: opaque, signed, and bound to the list and filters they came from.
+"""Keyset pagination: opaque, signed cursors, bound to the list and the filters they came from.
 
-A page is cut by a row comparison, `(created_at, id) < (x, y)`, which PostgreSQL answers from the index however deep
-the page lies; the `OR` form and `OFFSET` do not.
+A page starts at a row comparison, `(created_at, id) < (x, y)`, which PostgreSQL answers from the index at any depth;
+the `OR` form and `OFFSET` do not.
 """
 
 from __future__ import annotations
@@ -17,9 +17,13 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
+from rest_framework import serializers
+from rest_framework.pagination import BasePagination
+from rest_framework.request import Request
 
 from config.api import crypto
 from config.api.errors import InvalidCursor
+from config.api.responses import Response
 
 LIMIT_DEFAULT = 10
 LIMIT_MAX = 100
@@ -29,16 +33,16 @@ Position = tuple[datetime, UUID]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """Which stretch of a list is asked for. `bound_to` names the list and its filters."""
+class CursorPage:
+    """The requested page of a list. `bound_to` names the list and its filters."""
 
     bound_to: str
     limit: int = LIMIT_DEFAULT
     after: Position | None = None
 
     @classmethod
-    def of(cls, name: str, query: Mapping[str, Any], **bound: Any) -> Page:
-        """From a validated ListQuery; everything else in it, and `bound`, ties the cursor to this list."""
+    def of(cls, name: str, query: Mapping[str, Any], **bound: Any) -> CursorPage:
+        """From a validated ListQuery; everything else in it, and `bound`, binds the cursor to this list."""
         filters = {key: value for key, value in query.items() if key not in {"limit", "cursor"}} | bound
         bound_to = name + "".join(f"\n{key}={value}" for key, value in sorted(filters.items()) if value is not None)
         cursor = query.get("cursor")
@@ -51,7 +55,7 @@ class Page:
     def cursor_at(self, position: Position) -> str:
         return encode(position, bound_to=self.bound_to)
 
-    def cut(self, queryset: QuerySet[Any]) -> tuple[list[Any], str | None]:
+    def paginate(self, queryset: QuerySet[Any]) -> tuple[list[Any], str | None]:
         """(rows, next cursor) of this page of `queryset`, newest first by (created_at, id)."""
         table = queryset.model._meta.db_table
         if self.after is not None:
@@ -62,16 +66,39 @@ class Page:
         return self.split(list(rows), lambda row: (row.created_at, row.id))
 
     def split(self, rows: list[Any], position: Callable[[Any], Position]) -> tuple[list[Any], str | None]:
-        """Cut the one row too many that tells whether there is more; the cursor of the last row kept, if so."""
+        """Drop the extra row, whose presence means that there is more; the cursor of the last row left, if so."""
         if len(rows) <= self.limit:
             return rows, None
-        kept = rows[: self.limit]
-        return kept, self.cursor_at(position(kept[-1]))
+        page = rows[: self.limit]
+        return page, self.cursor_at(position(page[-1]))
 
 
-def envelope(plural: str, records: list[Any], next_cursor: str | None) -> dict[str, Any]:
+class KeysetPagination(BasePagination):
+    """DRF's interface to CursorPage.
+
+    The viewset has `list_name` and `cursor_owner`, which cursors are bound to, and `results_key`, which the rows are
+    listed under.
+    """
+
+    def paginate_queryset(self, queryset: QuerySet[Any], request: Request, view: Any = None) -> list[Any]:
+        self._results_key = view.results_key
+        page = CursorPage.of(view.list_name, view.query() | view.filters, **{view.cursor_owner: request.user.pk})
+        rows, self._next_cursor = page.paginate(queryset)
+        return rows
+
+    def get_paginated_response(self, data: Any) -> Response:  # type: ignore[override]  # JSON from the start
+        return Response(envelope(self._results_key, data, self._next_cursor))
+
+
+def envelope(results_key: str, results: list[Any], next_cursor: str | None) -> dict[str, Any]:
     """The body of every list of this service."""
-    return {plural: records, "hasMore": next_cursor is not None, "nextCursor": next_cursor}
+    return {results_key: results, "hasMore": next_cursor is not None, "nextCursor": next_cursor}
+
+
+def paginated(name: str, **results: serializers.Serializer[Any]) -> type[serializers.Serializer[Any]]:
+    """The serializer class that describes `envelope`: `paginated("TokenList", tokens=TokenSerializer(many=True))`."""
+    fields = {"hasMore": serializers.BooleanField(), "nextCursor": serializers.CharField(allow_null=True)}
+    return type(name, (serializers.Serializer,), {**results, **fields})
 
 
 def encode(position: Position, *, bound_to: str) -> str:

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django_filters import rest_framework as filters
+
+from agents.models import RequestStatus
+from config.api.errors import SuperAdminRequired
+
+
+class OwnOrAllFilter(filters.FilterSet):
+    """One's own rows; with `all=1` everybody's, for super admins (else 403)."""
+
+    all = filters.ChoiceFilter(choices=[("1", "1")], method="everybody", help_text="Everybody's; for super admins.")
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if not self.form.cleaned_data["all"]:
+            queryset = self.own(queryset)
+        elif not self.request.auth.is_super_admin:
+            raise SuperAdminRequired
+        return super().filter_queryset(queryset)
+
+    def own(self, queryset: Any) -> QuerySet[Any]:
+        raise NotImplementedError
+
+    def everybody(self, queryset: QuerySet[Any], _name: str, _value: str) -> QuerySet[Any]:
+        return queryset
+
+
+class AgentRequestFilter(OwnOrAllFilter):
+    status = filters.ChoiceFilter(choices=RequestStatus.choices)
+
+    def own(self, queryset: Any) -> QuerySet[Any]:
+        return queryset.asked_by(self.request.user)
+
+
+class AgentTokenFilter(OwnOrAllFilter):
+    def own(self, queryset: Any) -> QuerySet[Any]:
+        return queryset.operated_by(self.request.user)
