@@ -138,7 +138,7 @@ def operation_of_action(viewset: type, action: str | None) -> Operation | None:
 def all_operations() -> Iterator[tuple[str, str, Operation]]:
     """(path pattern, HTTP method, operation) of every declared action reachable from the URL configuration."""
     for path, view in _routes(get_resolver().url_patterns):
-        for method in getattr(view, "actions", None) or ():
+        for method in tuple(getattr(view, "actions", None) or ()):
             declared = operation_of(view, method) if method != "head" else None
             if declared is not None:
                 yield path, method.upper(), declared

@@ -13,7 +13,8 @@ class OperationPermission(BasePermission):
     """Refuses everyone where an action declares no operation. ScopeMiddleware has checked the declared ones."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        # Without an action, DRF answers 405.
-        if getattr(view, "action", "") is not None and operation_of_action(type(view), view.action) is None:
+        action = getattr(view, "action", "")
+        # A viewset without an action for the method answers 405.
+        if action is not None and operation_of_action(type(view), action) is None:
             raise Forbidden
         return True

@@ -91,7 +91,8 @@ class Write:
         return self._with_limits(replay.response())
 
     def _with_limits(self, response: HttpResponse) -> HttpResponse:
-        response.headers.update(rate_limit_headers(self.charge.usages))  # type: ignore[arg-type]
+        for name, value in rate_limit_headers(self.charge.usages).items():
+            response.headers[name] = value
         return response
 
     def _charge(self) -> RateLimitCharge:

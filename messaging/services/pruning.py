@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from config.api.idempotency import KEPT_DAYS
-from config.api.limits import WINDOW_SECONDS
 from django.db import transaction
 from django.db.models import QuerySet
 from rest_framework_simplejwt.token_blacklist.models import OutstandingToken
 
 from config.api.models import LedgerEntry, StoredResponse
+from config.writes.idempotency import STORED_DAYS
+from config.writes.rate_limits import WINDOW_SECONDS
 from messaging.services.pages import count_unused_pages, delete_unused_pages
 
 UNUSED_PAGE_DAYS = 30
@@ -21,7 +21,7 @@ BATCH = 5_000
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """How many rows of each kind went (or would go)."""
     old = {
-        "stored responses": StoredResponse.objects.filter(created_at__lt=now - timedelta(days=KEPT_DAYS)),
+        "stored responses": StoredResponse.objects.filter(created_at__lt=now - timedelta(days=STORED_DAYS)),
         "ledger entries": LedgerEntry.objects.filter(at__lt=now - timedelta(seconds=WINDOW_SECONDS)),
         "ended sign-in tokens": OutstandingToken.objects.filter(expires_at__lt=now),
     }

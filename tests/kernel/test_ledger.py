@@ -74,7 +74,7 @@ class Ledger(RuleBasedStateMachine):
     @invariant()
     def tells_what_is_left(self) -> None:
         for usage in usages_of(ACCOUNT, LIMITS):
-            assert usage.remaining == LIMITS[usage.counter] - self.in_window(usage.counter)
+            assert usage.remaining == LIMITS[usage.name] - self.in_window(usage.name)
 
     @staticmethod
     def _spend(counters: tuple[str, ...]) -> AgentRateLimited | None:
