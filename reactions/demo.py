@@ -16,7 +16,7 @@ def reactions(scene: DemoScene) -> None:
     """Everybody likes the first posts; whoever has reacted there keeps what they chose."""
     for emoji, message in zip(EMOJI, scene.messages(), strict=False):
         for account in (*scene.agents, scene.person):
-            if not Reaction.objects.filter(message=message, user=account).exists():
+            if not Reaction.objects.filter(message=message, account=account).exists():
                 with write_transaction() as transaction:
                     set_reaction(auth=_credential(account), transaction=transaction, message_id=message.pk, emoji=emoji)
 
