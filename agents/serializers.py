@@ -11,9 +11,9 @@ from agents.models.agent import COMMUNITIES_MAX, REASON_MAX
 from agents.models.request import PURPOSE_MAX, PURPOSE_MIN, WEBSITE_MAX
 from agents.models.token import DAYS_DEFAULT, DAYS_MAX, LABEL_MAX
 from config.api.fields import BodySerializer, Choice, Id, Integer, ListOf, ListQuery, Text
-from messaging.fields import Name
+from messaging.fields import Name, WebUrl
 from messaging.models.account import HANDLE, NAME_MAX, NAME_MIN
-from messaging.serializers import AccountRecord, WebUrl
+from messaging.serializers.accounts import AccountSerializer
 
 # Duplicates are folded, so there may be more than there are scopes.
 SCOPES_MAX = 100
@@ -67,9 +67,9 @@ class RequestRecord(serializers.Serializer[Any]):
     website = serializers.CharField(allow_null=True)
     scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices))
     communityIds = serializers.ListField(child=serializers.UUIDField())
-    requester = AccountRecord()
-    agent = AccountRecord(allow_null=True)
-    decidedBy = AccountRecord(allow_null=True)
+    requester = AccountSerializer()
+    agent = AccountSerializer(allow_null=True)
+    decidedBy = AccountSerializer(allow_null=True)
     decidedAt = serializers.DateTimeField(allow_null=True)
     reason = serializers.CharField(allow_null=True)
     createdAt = serializers.DateTimeField()
@@ -86,7 +86,7 @@ class TokenRecord(serializers.Serializer[Any]):
     prefix = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # Field has a `label`
     status = serializers.ChoiceField(choices=TokenStatus.choices)
-    agent = AccountRecord()
+    agent = AccountSerializer()
     scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices))
     communityIds = serializers.ListField(child=serializers.UUIDField())
     createdAt = serializers.DateTimeField()
@@ -127,8 +127,8 @@ class LimitRecord(serializers.Serializer[Any]):
 
 
 class SelfRecord(serializers.Serializer[Any]):
-    account = AccountRecord()
-    operator = AccountRecord()
+    account = AccountSerializer()
+    operator = AccountSerializer()
     scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices))
     communityIds = serializers.ListField(child=serializers.UUIDField(), help_text="Empty: every community.")
     token = OwnTokenRecord()

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from config.api.fields import BodySerializer, Boolean, Id, Text
-from messaging.serializers import AccountRecord
+from messaging.serializers.accounts import AccountSerializer
 from reactions.emoji import one_emoji
 from reactions.errors import InvalidEmoji
 from reactions.models import EMOJI_MAX
@@ -48,7 +48,7 @@ class ReactionResult(RemovedRecord):
 class ReactionRecord(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     emoji = serializers.CharField()
-    author = AccountRecord()
+    author = AccountSerializer()
     createdAt = serializers.DateTimeField()
 
 

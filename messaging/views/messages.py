@@ -15,13 +15,15 @@ from config.api.operations import operation
 from config.api.responses import Response
 from config.api.unit import Question
 from config.api.views import ApiRequest, ApiView
-from messaging import errors, listing, records
+from messaging import errors
+from messaging.content_rules import Draft
 from messaging.page_ids import is_page_id
-from messaging.rules import Draft
-from messaging.serializers import MessageListRecord, MessageRecord, MessagesQuery, NewMessage
-from messaging.services import place
+from messaging.queries import messages
+from messaging.queries.message_lists import FILTERS, list_messages
+from messaging.queries.targets import fetch_targets, prefetch_targets
+from messaging.serializers.messages import MessageListSerializer, MessageSerializer, MessagesQuery, NewMessage
+from messaging.services.messages import create_message
 from messaging.services.moving import moved_to
-from messaging.services.posting import create_message
 from messaging.subjects import message_subject, page_subject
 
 
@@ -32,7 +34,7 @@ def scopes_needed(data: Mapping[str, Any]) -> frozenset[str]:
 
 
 class MessagesView(ApiView):
-    @operation("listMessages", callers={CallerKind.PUBLIC}, query=MessagesQuery, answer=MessageListRecord)
+    @operation("listMessages", callers={CallerKind.PUBLIC}, query=MessagesQuery, answer=MessageListSerializer)
     def get(self, request: ApiRequest) -> Response:
         """List the posts of a page, or the replies to one of them, newest first.
 
@@ -62,7 +64,7 @@ class MessagesView(ApiView):
         self.request.caller.require_community(community_id and UUID(community_id))
 
     def question(self) -> Question | None:
-        return place.question_of(self.sent)
+        return prefetch_targets(self.sent)
 
     @operation(
         "createMessage",
@@ -70,7 +72,7 @@ class MessagesView(ApiView):
         scopes={"post", "reply", "quote"},
         scopes_needed=scopes_needed,
         body=NewMessage,
-        answer=MessageRecord,
+        answer=MessageSerializer,
         status=201,
         headers=("x-service-embed-id",),
         links={"getMessage": {"id": "id"}, "listReactions": {"id": "id"}},
@@ -93,13 +95,14 @@ class MessagesView(ApiView):
     def post(self, request: ApiRequest) -> Response:
         """Write a post, a reply (`parentId`) or a quote (`quoteId`)."""
         draft = Draft(
+            self.body(NewMessage),
             author_kind=request.caller.account.kind,
             embed_id=request.META.get("HTTP_X_SERVICE_EMBED_ID"),
             origin=request.META.get("HTTP_ORIGIN"),
-            **self.body(NewMessage),
         )
-        record = create_message(caller=request.caller, unit=request.unit, draft=draft)
-        return Response(record, status=201, headers={"Location": f"/api/messages/{record['id']}"})
+        targets = fetch_targets(request.unit, self.sent)
+        message = create_message(caller=request.caller, unit=request.unit, targets=targets, draft=draft)
+        return Response(message, status=201, headers={"Location": f"/api/messages/{message['id']}"})
 
 
 class PageMoved(Exception):
@@ -112,10 +115,10 @@ class PageMoved(Exception):
 
 def _listed(query: Mapping[str, Any], page: Page) -> dict[str, Any]:
     """Raises PageMoved, which is asked for where nothing is found, so that it costs other lists nothing."""
-    found, has_more = listing.listed_records(
+    found, has_more = list_messages(
         page_id=query["page_id"],
         parent_id=query.get("parent_id"),
-        filters={name: query[name] for name in listing.FILTERS if name in query},
+        filters={name: query[name] for name in FILTERS if name in query},
         after=page.after,
         limit=page.limit,
         with_top_reply=query["include_top_reply"],
@@ -127,7 +130,7 @@ def _listed(query: Mapping[str, Any], page: Page) -> dict[str, Any]:
 
 
 class MessageView(ApiView):
-    @operation("getMessage", callers={CallerKind.PUBLIC}, answer=MessageRecord, errors=(errors.MessageNotFound,))
+    @operation("getMessage", callers={CallerKind.PUBLIC}, answer=MessageSerializer, errors=(errors.MessageNotFound,))
     def get(self, request: ApiRequest, id: str) -> Response:
         """One published post."""
         message_id = self.path_id(errors.MessageNotFound)
@@ -135,7 +138,7 @@ class MessageView(ApiView):
 
 
 def _published(message_id: UUID) -> dict[str, Any]:
-    record = records.published_record(message_id)
-    if record is None:
+    message = messages.published_message(message_id)
+    if message is None:
         raise errors.MessageNotFound
-    return record
+    return message

@@ -8,7 +8,7 @@ from config.api.responses import Response
 from config.api.views import ApiRequest, ApiView
 from messaging import smart_tags
 from messaging.errors import InvalidUrlError
-from messaging.serializers import NormalizedUrlRecord, NormalizeUrlBody, SmartTagListRecord
+from messaging.serializers.pages import NormalizedUrlSerializer, NormalizeUrlBody, SmartTagListSerializer
 from messaging.services.pages import normalize_url
 
 
@@ -17,7 +17,7 @@ class NormalizeUrlView(ApiView):
         "normalizeUrl",
         callers={CallerKind.PUBLIC, CallerKind.AGENT},
         body=NormalizeUrlBody,
-        answer=NormalizedUrlRecord,
+        answer=NormalizedUrlSerializer,
         errors=(InvalidUrlError,),
         throttle="normalize_url",
         links={"listMessages": {"pageId": "pageId"}},
@@ -39,7 +39,7 @@ class NormalizeUrlView(ApiView):
 
 
 class SmartTagsView(ApiView):
-    @operation("listSmartTags", callers={CallerKind.PUBLIC}, answer=SmartTagListRecord)
+    @operation("listSmartTags", callers={CallerKind.PUBLIC}, answer=SmartTagListSerializer)
     def get(self, request: ApiRequest) -> Response:
         """The smart tag types, each with the schema of its payload and an example."""
         return self.read(_smart_tags)

@@ -9,10 +9,12 @@ from config.api.callers import CallerKind
 from config.api.operations import operation
 from config.api.responses import Response
 from config.api.views import ApiRequest, ApiView
-from messaging import serializers, sign_in
+from messaging import sign_in
 from messaging.accounts import account_record, register_person
 from messaging.accounts import sign_in as check_password
 from messaging.errors import HandleTaken, InvalidCredentials, RegistrationClosed
+from messaging.serializers import sessions as serializers
+from messaging.serializers.accounts import AccountSerializer
 
 ANYBODY = {CallerKind.PUBLIC}
 SIGNED_IN = {CallerKind.SIGNED_IN}
@@ -23,7 +25,7 @@ class RegisterView(ApiView):
         "register",
         callers=ANYBODY,
         body=serializers.RegisterBody,
-        answer=serializers.SignInRecord,
+        answer=serializers.SignInSerializer,
         status=201,
         errors=(HandleTaken, RegistrationClosed),
         throttle="register",
@@ -41,7 +43,7 @@ class LoginView(ApiView):
         "login",
         callers=ANYBODY,
         body=serializers.LoginBody,
-        answer=serializers.SignInRecord,
+        answer=serializers.SignInSerializer,
         errors=(InvalidCredentials,),
         throttle="sign_in",
     )
@@ -56,7 +58,7 @@ class RefreshView(ApiView):
         "refreshSession",
         callers=ANYBODY,
         body=serializers.RefreshBody,
-        answer=serializers.AccessRecord,
+        answer=serializers.AccessSerializer,
         throttle="session",
     )
     def post(self, request: ApiRequest) -> Response:
@@ -70,7 +72,7 @@ class LogoutView(ApiView):
         "logout",
         callers=ANYBODY,
         body=serializers.RefreshBody,
-        answer=serializers.LoggedOutRecord,
+        answer=serializers.LoggedOutSerializer,
         throttle="session",
     )
     def post(self, request: ApiRequest) -> Response:
@@ -80,7 +82,7 @@ class LogoutView(ApiView):
 
 
 class LogoutAllView(ApiView):
-    @operation("logoutAll", callers=SIGNED_IN, answer=serializers.LoggedOutRecord)
+    @operation("logoutAll", callers=SIGNED_IN, answer=serializers.LoggedOutSerializer)
     def post(self, request: ApiRequest) -> Response:
         """Sign out everywhere: every token and admin session issued so far ends, the calling one too.
 
@@ -91,14 +93,14 @@ class LogoutAllView(ApiView):
 
 
 class MeView(ApiView):
-    @operation("getMe", callers=SIGNED_IN, answer=serializers.AccountRecord)
+    @operation("getMe", callers=SIGNED_IN, answer=AccountSerializer)
     def get(self, request: ApiRequest) -> Response:
         """Whose sign-in JWT this is."""
         return Response(account_record(request.caller.account))
 
 
 class EmbedTokenView(ApiView):
-    @operation("createEmbedToken", callers=SIGNED_IN, answer=serializers.EmbedTokenRecord)
+    @operation("createEmbedToken", callers=SIGNED_IN, answer=serializers.EmbedTokenSerializer)
     def post(self, request: ApiRequest) -> Response:
         """A user token, for posting from a page and for managing agents."""
         account = request.caller.account

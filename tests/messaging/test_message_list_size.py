@@ -10,11 +10,11 @@ from uuid import UUID
 import pytest
 
 from config.api.ids import new_id
-from messaging import listing
-from messaging.listing import FEW, PAGE_BYTES
+from messaging.fields import CONTEXT_ANCHOR_MAX
 from messaging.models import Message, Page
 from messaging.models.message import ANCHOR_TEXT_MAX, ATTACHMENT_URL_MAX, ATTACHMENTS_MAX, CONTENT_MAX
-from messaging.serializers import CONTEXT_ANCHOR_MAX
+from messaging.queries import message_lists
+from messaging.queries.message_lists import FEW, PAGE_BYTES
 from tests.api import Answer, Api
 from tests.factories import CommunityFactory, PageFactory, PersonFactory
 
@@ -139,8 +139,8 @@ def test_no_statement_brings_more_than_fits(heavy: Page, monkeypatch: pytest.Mon
         brought.append(sum(len(value) for row in rows for value in row if isinstance(value, str)))
         return rows
 
-    fetch_all = listing.fetch_all
-    monkeypatch.setattr(listing, "fetch_all", counted)
+    fetch_all = message_lists.fetch_all
+    monkeypatch.setattr(message_lists, "fetch_all", counted)
     one = len(Api().get(f"{PATH}/{newest_first(heavy)[0]}").body)
     for limit in (FEW, FEW + 1, 100):
         Api().get(PATH, pageId=heavy.pk, limit=limit, includeTopReply="true")
@@ -206,8 +206,10 @@ def test_the_columns_that_are_weighed_are_where_they_are_looked_for() -> None:
         "reaction_counts": {"👍": 1},
     }
     post = made(PageFactory(), 1, fields=fields, quote=quoted)[0]
-    statement, values = listing._listing(str(post.page_id), None, {}, None, 2, with_top_reply=True, is_weighed=False)
-    (row,) = listing.fetch_all(statement, values)
-    assert listing.WEIGHED_OF(row) == ("content", "quoted", '{"p": 1}', "anchor", '{"c": 1}', "[]", '{"👍": 1}')
-    assert row[listing.TOP_ID] is None
+    statement, values = message_lists._statement(
+        str(post.page_id), None, {}, None, 2, with_top_reply=True, is_weighed=False
+    )
+    (row,) = message_lists.fetch_all(statement, values)
+    assert message_lists.WEIGHED_OF(row) == ("content", "quoted", '{"p": 1}', "anchor", '{"c": 1}', "[]", '{"👍": 1}')
+    assert row[message_lists.TOP_ID] is None
     assert isinstance(row[0], UUID)
