@@ -11,7 +11,7 @@ import orjson
 
 from config.api.cursors import Page, Position, envelope
 from config.api.sql import fetch_all
-from messaging.queries.accounts import account_from_row
+from messaging.queries.joins import account_from_row
 from reactions.statements import listing
 
 

@@ -6,7 +6,7 @@ To add an optional field: add it to `Message`, make the migration, and add a row
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -34,17 +34,10 @@ from messaging.models.message import (
     PAYLOAD_MAX,
     SOURCE_APP_MAX,
 )
-from messaging.queries.accounts import account_from_row
+from messaging.queries.joins import AUTHOR_COLUMNS, QUOTE_COLUMNS, account_from_row, quote_from_row
 from messaging.serializers.accounts import AccountSerializer
 from messaging.serializers.message_parts import AttachmentBody, AttachmentSerializer, QuoteSerializer
 
-AUTHOR_COLUMNS = ("a.id AS author_id", "a.name", "a.handle", "a.kind")
-QUOTE_COLUMNS = (
-    "q.id AS quoted_id",
-    "q.content AS quoted",
-    "q.created_at AS quoted_at",
-    *("qa.id AS quoted_author_id", "qa.name", "qa.handle", "qa.kind"),
-)
 CAPITAL = re.compile(r"[A-Z]")
 
 
@@ -83,19 +76,11 @@ class MessageField:
     @property
     def from_row(self) -> Callable[[Any], Any] | None:
         """What makes the value of the columns, if it is not the column itself."""
-        return json_fragment if self.is_json else self.convert
+        return _json_fragment if self.is_json else self.convert
 
 
-def json_fragment(text: str | None) -> orjson.Fragment | None:
-    """JSON that is answered as PostgreSQL renders it."""
+def _json_fragment(text: str | None) -> orjson.Fragment | None:
     return None if text is None else orjson.Fragment(text)
-
-
-def quote_from_row(row: Sequence[Any]) -> dict[str, Any] | None:
-    """The contract's Quote, from QUOTE_COLUMNS; None if they are null."""
-    if row[0] is None:
-        return None
-    return {"id": row[0], "content": row[1], "author": account_from_row(row[3:7]), "createdAt": row[2]}
 
 
 MESSAGE_FIELDS = (

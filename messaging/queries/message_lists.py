@@ -17,8 +17,9 @@ from django.db import models
 
 from config.api.responses import to_json
 from config.api.sql import Row, fetch_all
+from messaging.queries.joins import JOINS
 from messaging.queries.message_fields import MESSAGE_FIELDS
-from messaging.queries.messages import COLUMNS, EXPRESSIONS, JOINS, message_from_row
+from messaging.queries.messages import COLUMNS, EXPRESSIONS, message_from_row
 
 # The limit of the answer of a list, unless it is a single message.
 PAGE_BYTES = 2 * 1024 * 1024

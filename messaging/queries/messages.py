@@ -14,16 +14,11 @@ from uuid import UUID
 import orjson
 
 from config.api.sql import Row, fetch_one
-from messaging.queries.message_fields import AUTHOR_COLUMNS, CONTENT_FIELDS, MESSAGE_FIELDS, QUOTE_COLUMNS
+from messaging.queries.joins import AUTHOR_COLUMNS, JOINS, QUOTE_COLUMNS
+from messaging.queries.message_fields import CONTENT_FIELDS, MESSAGE_FIELDS
 
 EXPRESSIONS = [expression for field in MESSAGE_FIELDS for expression in field.columns]
 COLUMNS = ", ".join(EXPRESSIONS)
-JOINS = """
-    FROM messaging_message m
-    JOIN messaging_account a ON a.id = m.author_id
-    LEFT JOIN messaging_message q ON q.id = m.quote_id AND q.status = 'published'
-    LEFT JOIN messaging_account qa ON qa.id = q.author_id
-"""
 PUBLISHED_BY_ID = f"SELECT {COLUMNS} {JOINS} WHERE m.id = %s AND m.status = 'published'"
 
 CONTENT_COLUMNS = [field.column for field in CONTENT_FIELDS]
@@ -51,7 +46,8 @@ def _compile_message_from_row() -> Callable[[Row], dict[str, Any]]:
             value = f"{field.column}({value})"
         items.append(f"{field.name!r}: {value}")
         start = end
-    compiled: Callable[[Row], dict[str, Any]] = eval(f"lambda row: {{{', '.join(items)}}}", converters)  # noqa: S307  # nosec B307
+    source = f"lambda row: {{{', '.join(items)}}}"
+    compiled: Callable[[Row], dict[str, Any]] = eval(source, converters)  # noqa: S307  # nosec B307
     return compiled
 
 

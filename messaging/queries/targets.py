@@ -13,7 +13,7 @@ from config.api.sql import Row
 from config.api.unit import Question, Unit
 from messaging.errors import ParentNotFound, QuoteNotFound, UnknownPage
 from messaging.page_ids import is_page_id
-from messaging.queries.message_fields import QUOTE_COLUMNS
+from messaging.queries.joins import QUOTE_COLUMNS
 
 FIND = f"""
 SELECT clock_timestamp(), page.id, parent.id IS NOT NULL, parent.community_id, {", ".join(QUOTE_COLUMNS)}
