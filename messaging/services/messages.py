@@ -35,12 +35,13 @@ def create_message(*, caller: Caller, unit: Unit, targets: MessageTargets, draft
         rule.check(draft)
     unit.spend()
     values = _values(draft, targets, page_id=page_id, author_id=caller.account.pk)
+    message = new_message(values, author=caller.account, quote=targets.quote)
     unit.leave(INSERT, values)
     if values["status"] == MessageStatus.PUBLISHED:
         counted = count_answer(parent_id=targets.parent_id, quote_id=targets.quote_id, by=1, where=PUBLIC)
         targets.require_visible(still_visible=counted)
         touch_message(page_id=page_id, message_id=values["id"])
-    return new_message(values, author=caller.account, quote=targets.quote)
+    return message
 
 
 def _values(draft: Draft, targets: MessageTargets, *, page_id: str, author_id: UUID) -> dict[str, Any]:
