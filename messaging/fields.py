@@ -37,7 +37,7 @@ class WebUrl(Text):
             parsed = URL(text)
         except ValueError:
             self.fail("url")
-        # Stricter than browsers, whose parsers also take blanks around it, missing slashes and an empty authority.
+        # Stricter than browsers, which also accept surrounding blanks, missing slashes and an empty authority.
         scheme, _, rest = text.partition("://")
         authority = rest.partition("/")[0]
         if scheme.lower() not in {"http", "https"} or not authority or "@" in authority or not parsed.hostname:
@@ -48,7 +48,7 @@ class WebUrl(Text):
 
 
 class PayloadField(Object):
-    """A smart tag's payload: the whole is capped in bytes, its `rationale` in characters."""
+    """The payload of a smart tag. It is capped in bytes, its `rationale` in characters."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         payload = super().to_internal_value(data)

@@ -139,7 +139,9 @@ MESSAGE_FIELDS = (
     MessageField("createdAt", DateTimeField()),
     MessageField("updatedAt", DateTimeField()),
 )
-# The required one is first in the body.
-BODY_FIELDS = sorted((field for field in MESSAGE_FIELDS if field.body), key=lambda field: not field.body.required)
-# Those that are stored as they are sent. `create_message` decides where a message belongs: its relations.
+# The required field comes first.
+BODY_FIELDS = sorted(
+    (field for field in MESSAGE_FIELDS if field.body), key=lambda field: not (field.body and field.body.required)
+)
+# The fields that are stored as sent. `create_message` sets the relations.
 CONTENT_FIELDS = [field for field in BODY_FIELDS if not field.model_field.is_relation]
