@@ -39,5 +39,5 @@ def test_a_new_optional_field_takes_three_edits(tmp_path: Path) -> None:
     finished = subprocess.run(
         command, cwd=copy, env=environment, check=False, capture_output=True, text=True, timeout=120
     )
-    assert finished.returncode == 0, finished.stderr
+    assert finished.returncode == 0, finished.stdout + finished.stderr
     assert list((copy / "messaging/migrations").glob("*_message_reading_level.py"))
