@@ -23,8 +23,6 @@ def account_from_row(row: Sequence[Any]) -> dict[str, Any]:
     return {"id": row[0], "name": row[1], "handle": row[2], "kind": row[3]}
 
 
-def quote_from_row(row: Sequence[Any]) -> dict[str, Any] | None:
-    """The contract's Quote, from QUOTE_COLUMNS; None if they are null."""
-    if row[0] is None:
-        return None
+def quote_from_row(row: Sequence[Any]) -> dict[str, Any]:
+    """The contract's Quote, from QUOTE_COLUMNS."""
     return {"id": row[0], "content": row[1], "author": account_from_row(row[3:]), "createdAt": row[2]}

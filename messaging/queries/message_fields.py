@@ -46,7 +46,7 @@ class MessageField:
     """A field of the contract's Message. `name` is camelCase; its model field has the same name in snake_case.
 
     `answer` describes the field in answers, `body` validates it in createMessage; the `source` of `body` is the column.
-    `select` lists the SQL expressions that are read instead of a column, and `convert` makes the value of them.
+    `select` lists the SQL expressions that are read instead of a column, and `from_select` makes the value of them.
     `has_word_lists`: the word lists of communities and embeds apply to the strings in it.
     """
 
@@ -54,7 +54,7 @@ class MessageField:
     answer: Field
     body: Field | None = None
     select: tuple[str, ...] = ()
-    convert: Callable[[Any], Any] | None = None
+    from_select: Callable[[Any], Any] | None = None
     has_word_lists: bool = True
 
     @cached_property
@@ -74,20 +74,16 @@ class MessageField:
         return isinstance(self.model_field, models.JSONField)
 
     @property
-    def from_row(self) -> Callable[[Any], Any] | None:
-        """What makes the value of the columns, if it is not the column itself."""
-        return _json_fragment if self.is_json else self.convert
-
-
-def _json_fragment(text: str | None) -> orjson.Fragment | None:
-    return None if text is None else orjson.Fragment(text)
+    def convert(self) -> Callable[[Any], Any] | None:
+        """The function that makes the value of the columns, if the value is not the column itself."""
+        return orjson.Fragment if self.is_json else self.from_select
 
 
 MESSAGE_FIELDS = (
     MessageField("id", UUIDField()),
     MessageField("content", CharField(), body=Text(required=False, allow_blank=True, cap=CONTENT_MAX)),
     MessageField("status", ChoiceField(choices=MessageStatus.values)),
-    MessageField("author", AccountSerializer(), select=AUTHOR_COLUMNS, convert=account_from_row),
+    MessageField("author", AccountSerializer(), select=AUTHOR_COLUMNS, from_select=account_from_row),
     MessageField(
         "pageId",
         CharField(),
@@ -96,7 +92,7 @@ MESSAGE_FIELDS = (
     MessageField("communityId", UUIDField(allow_null=True), body=Id(source="community_id", required=False)),
     MessageField("parentId", UUIDField(allow_null=True), body=Id(source="parent_id", required=False)),
     MessageField("quoteId", UUIDField(allow_null=True), body=Id(source="quote_id", required=False)),
-    MessageField("quote", QuoteSerializer(allow_null=True), select=QUOTE_COLUMNS, convert=quote_from_row),
+    MessageField("quote", QuoteSerializer(allow_null=True), select=QUOTE_COLUMNS, from_select=quote_from_row),
     MessageField(
         "tagType",
         CharField(allow_null=True),
