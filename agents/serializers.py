@@ -14,9 +14,9 @@ from config.api.credentials import Credential
 from config.api.fields import BodySerializer, Choice, Id, Integer, ListOf, NullableText, Text
 from config.api.pagination import paginated
 from config.writes.rate_limits import RateLimitUsage
-from messaging.fields import Name
+from messaging.fields import Name, WebUrl
 from messaging.models.account import HANDLE, NAME_MAX, NAME_MIN
-from messaging.serializers import AccountRecord, WebUrl
+from messaging.serializers.accounts import AccountSerializer
 
 # Duplicates are folded, so there may be more than there are scopes.
 SCOPES_MAX = 100
@@ -61,7 +61,7 @@ class NewToken(BodySerializer):
     expiresInDays = Integer(source="expires_in_days", min_value=1, max_value=DAYS_MAX, default=DAYS_DEFAULT)
 
 
-class RequestRecord(serializers.Serializer[AgentRequest]):
+class RequestSerializer(serializers.Serializer[AgentRequest]):
     id = serializers.UUIDField()
     status = serializers.ChoiceField(choices=RequestStatus.choices)
     agentName = serializers.CharField(source="agent_name")
@@ -70,23 +70,23 @@ class RequestRecord(serializers.Serializer[AgentRequest]):
     website = NullableText()
     scopes = _granted_scopes()
     communityIds = _granted_communities()
-    requester = AccountRecord()
-    agent = AccountRecord(source="agent.account", allow_null=True)
-    decidedBy = AccountRecord(source="decided_by", allow_null=True)
+    requester = AccountSerializer()
+    agent = AccountSerializer(source="agent.account", allow_null=True)
+    decidedBy = AccountSerializer(source="decided_by", allow_null=True)
     decidedAt = serializers.DateTimeField(source="decided_at", allow_null=True)
     reason = NullableText()
     createdAt = serializers.DateTimeField(source="created_at")
 
 
-RequestListRecord = paginated("RequestListRecord", requests=RequestRecord(many=True))
+RequestListSerializer = paginated("RequestListSerializer", requests=RequestSerializer(many=True))
 
 
-class TokenRecord(serializers.Serializer[AgentToken]):
+class TokenSerializer(serializers.Serializer[AgentToken]):
     id = serializers.UUIDField()
     prefix = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # Field has a `label`
     status = serializers.ChoiceField(choices=TokenStatus.choices)
-    agent = AccountRecord(source="agent.account")
+    agent = AccountSerializer(source="agent.account")
     scopes = _granted_scopes(source="agent.scopes")
     communityIds = _granted_communities(source="agent.community_ids")
     createdAt = serializers.DateTimeField(source="created_at")
@@ -96,29 +96,29 @@ class TokenRecord(serializers.Serializer[AgentToken]):
     revokeReason = NullableText(source="revoke_reason")
 
 
-TokenListRecord = paginated("TokenListRecord", tokens=TokenRecord(many=True))
+TokenListSerializer = paginated("TokenListSerializer", tokens=TokenSerializer(many=True))
 
 
 # The one answer that carries the token itself, from `{"token", "row"}`.
-class NewTokenRecord(serializers.Serializer[Any]):
+class NewTokenSerializer(serializers.Serializer[Any]):
     token = serializers.CharField(help_text="Never shown again.")
     tokenId = serializers.UUIDField(source="row.id")
     prefix = serializers.CharField(source="row.prefix")
     expiresAt = serializers.DateTimeField(source="row.expires_at")
 
 
-class RevocationRecord(serializers.Serializer[Any]):
+class RevocationSerializer(serializers.Serializer[Any]):
     revoked = serializers.BooleanField(help_text="false: it had been revoked before.")
     alreadyRevokedAt = serializers.DateTimeField(required=False)
 
 
-class OwnTokenRecord(serializers.Serializer[Credential]):
+class OwnTokenSerializer(serializers.Serializer[Credential]):
     id = serializers.UUIDField(source="token_id")
     prefix = serializers.CharField(source="token_prefix")
     expiresAt = serializers.DateTimeField(source="expires_at")
 
 
-class LimitRecord(serializers.Serializer[RateLimitUsage]):
+class LimitSerializer(serializers.Serializer[RateLimitUsage]):
     limit = serializers.IntegerField()
     remaining = serializers.IntegerField()
     resetsAt = serializers.DateTimeField(
@@ -127,10 +127,10 @@ class LimitRecord(serializers.Serializer[RateLimitUsage]):
 
 
 # From `{"agent", "token", "limits"}`.
-class SelfRecord(serializers.Serializer[Any]):
-    account = AccountRecord(source="agent.account")
-    operator = AccountRecord(source="agent.operator")
+class SelfSerializer(serializers.Serializer[Any]):
+    account = AccountSerializer(source="agent.account")
+    operator = AccountSerializer(source="agent.operator")
     scopes = _granted_scopes(source="agent.scopes")
     communityIds = _granted_communities(source="agent.community_ids", help_text="Empty: every community.")
-    token = OwnTokenRecord()
-    limits = serializers.DictField(child=LimitRecord(), help_text="By scope.")
+    token = OwnTokenSerializer()
+    limits = serializers.DictField(child=LimitSerializer(), help_text="By scope.")

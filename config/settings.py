@@ -43,8 +43,8 @@ HTTPS = BASE_URL.startswith("https://")
 # Behaviour.
 REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)
 IDEMPOTENCY_MISMATCH = env.choice("IDEMPOTENCY_MISMATCH", "replay", ("replay", "reject"))
-# Dotted paths to the rules that a post's text must pass beyond its community's own.
-CONTENT_RULES = ["messaging.rules.CommunityRule", "embeds.rules.EmbedRule"]
+# Dotted paths to the rules that a message must pass before it is stored.
+CONTENT_RULES = ["messaging.content_rules.CommunityRule", "embeds.content_rules.EmbedRule"]
 # Dotted paths to what deletes old rows, `(now, dry_run) -> {what: count}`, for the command `prune`.
 PRUNERS = [
     "messaging.services.pruning.prune",

@@ -18,12 +18,12 @@ def _texts(**kwargs: Any) -> serializers.ListField:
     return serializers.ListField(child=serializers.CharField(), **kwargs)
 
 
-class PageRulesRecord(serializers.Serializer[Any]):
+class PageRulesSerializer(serializers.Serializer[Any]):
     type = serializers.ChoiceField(choices=PageRuleType.choices)
     patterns = serializers.ListField(child=serializers.CharField())
 
 
-class TriggerConfigRecord(serializers.Serializer[Any]):
+class TriggerConfigSerializer(serializers.Serializer[Any]):
     type = serializers.ChoiceField(choices=TriggerType.choices)
     position = serializers.ChoiceField(choices=TriggerPosition.choices)
     message = serializers.CharField(allow_blank=True, help_text="Empty: the loader's own words.")
@@ -35,13 +35,13 @@ class EmbedConfigFields(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     communityId = serializers.UUIDField(source="community_id")
     domainWhitelist = _texts(source="domain_whitelist", help_text="Empty: any domain.")
-    pageRules = PageRulesRecord(source="page_rules")
-    triggerConfig = TriggerConfigRecord(source="trigger_config")
+    pageRules = PageRulesSerializer(source="page_rules")
+    triggerConfig = TriggerConfigSerializer(source="trigger_config")
     status = serializers.ChoiceField(choices=EmbedStatus.choices, help_text="Nothing is shown unless `active`.")
 
 
 # The contract shows both shapes: at the top level and once more under `config`.
-class EmbedConfigRecord(EmbedConfigFields):
+class EmbedConfigSerializer(EmbedConfigFields):
     config = EmbedConfigFields(source="*", help_text="The same once more.")
 
 
@@ -50,14 +50,14 @@ class EmbedCode(serializers.CharField):
         return embed_code(app_url=settings.APP_URL, embed_id=value.pk)
 
 
-class EmbedInstanceRecord(serializers.Serializer[Embed]):
+class EmbedInstanceSerializer(serializers.Serializer[Embed]):
     id = serializers.UUIDField()
     name = serializers.CharField()
     description = serializers.CharField(allow_blank=True)
     communityId = serializers.UUIDField(source="community_id")
     domainWhitelist = _texts(source="domain_whitelist", help_text="Empty: any domain.")
-    pageRules = PageRulesRecord(source="page_rules")
-    triggerConfig = TriggerConfigRecord(source="trigger_config")
+    pageRules = PageRulesSerializer(source="page_rules")
+    triggerConfig = TriggerConfigSerializer(source="trigger_config")
     status = serializers.ChoiceField(choices=EmbedStatus.choices, help_text="Nothing is shown unless `active`.")
     blockedWords = _texts(source="blocked_words")
     embedCode = EmbedCode(source="*", help_text="The script element to paste into a page.")
@@ -66,34 +66,34 @@ class EmbedInstanceRecord(serializers.Serializer[Embed]):
     updatedAt = serializers.DateTimeField(source="updated_at")
 
 
-EmbedListRecord = paginated("EmbedListRecord", instances=EmbedInstanceRecord(many=True))
+EmbedListSerializer = paginated("EmbedListSerializer", instances=EmbedInstanceSerializer(many=True))
 
 
-class DeletedEmbedRecord(serializers.Serializer[Any]):
+class DeletedEmbedSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     deleted = serializers.BooleanField()
 
 
-class BlacklistRecord(serializers.Serializer[Any]):
+class BlacklistSerializer(serializers.Serializer[Any]):
     domains = serializers.ListField(child=serializers.CharField())
 
 
-class ClientAnalyticsRecord(serializers.Serializer[Any]):
+class ClientAnalyticsSerializer(serializers.Serializer[Any]):
     enabled = serializers.BooleanField()
     events = serializers.ListField(child=serializers.ChoiceField(choices=[event.value for event in KnownEvent]))
 
 
-class ClientConfigRecord(serializers.Serializer[Any]):
+class ClientConfigSerializer(serializers.Serializer[Any]):
     enabled = serializers.BooleanField()
     apiUrl = serializers.URLField()
     appUrl = serializers.URLField()
     loaderVersion = serializers.CharField()
-    analytics = ClientAnalyticsRecord()
+    analytics = ClientAnalyticsSerializer()
     features = serializers.DictField(child=serializers.BooleanField())
     pollSeconds = serializers.IntegerField()
 
 
-class AcceptedRecord(serializers.Serializer[Any]):
+class AcceptedSerializer(serializers.Serializer[Any]):
     accepted = serializers.BooleanField()
 
 
@@ -101,18 +101,18 @@ def _counts(help_text: str) -> serializers.DictField:
     return serializers.DictField(child=serializers.IntegerField(), help_text=help_text)
 
 
-class DayRecord(serializers.Serializer[Any]):
+class DaySerializer(serializers.Serializer[Any]):
     date = serializers.DateField()
     counts = _counts("By event; what did not happen is absent.")
     uniqueVisitors = serializers.IntegerField(source="visitors")
 
 
-class PageRecord(serializers.Serializer[Any]):
+class PageSerializer(serializers.Serializer[Any]):
     path = serializers.CharField(help_text="`_other` for all beyond the busiest.")
     counts = _counts("By event.")
 
 
-class SummaryRecord(serializers.Serializer[Summary]):
+class SummarySerializer(serializers.Serializer[Summary]):
     embedId = serializers.UUIDField(source="embed_id")
     to = serializers.DateField(source="last")
     totals = _counts("The known events.")
@@ -123,8 +123,8 @@ class SummaryRecord(serializers.Serializer[Summary]):
     clickRate = serializers.FloatField(
         source="click_rate", allow_null=True, help_text="Clicks per view; null where there was no view."
     )
-    days = DayRecord(source="by_day", many=True)
-    pages = PageRecord(source="by_page", many=True)
+    days = DaySerializer(source="by_day", many=True)
+    pages = PageSerializer(source="by_page", many=True)
 
     def get_fields(self) -> dict[str, Any]:
         # `from` cannot be written as a class attribute.

@@ -11,11 +11,13 @@ from django.conf import settings
 from config.api.credentials import Credential, CredentialKind
 from config.writes.transaction import write_transaction
 from messaging.accounts import ensure_person
+from messaging.content_rules import Draft
 from messaging.models import Account, AccountKind, Community, Message
-from messaging.rules import Draft
+from messaging.queries.targets import fetch_targets, prefetch_targets
+from messaging.serializers.messages import NewMessage
 from messaging.services.communities import ensure_community
+from messaging.services.messages import create_message
 from messaging.services.pages import normalize_url
-from messaging.services.posting import create_message
 
 COMMUNITY = "Harbour Gazette"
 ADMIN, PERSON = "demo_admin", "demo_person"
@@ -62,31 +64,39 @@ def conversation(scene: DemoScene) -> None:
         scene,
         checker,
         content="The article says the harbour light was first lit in 1871. The port's own register agrees.",
-        tag_type="claim",
+        tagType="claim",
         payload={"statement": "The harbour light was first lit in 1871.", "rationale": "Two sources agree."},
     )
-    _say(scene, scene.person, content="My grandmother kept a postcard dated 1869 that shows it!", parent_id=claim["id"])
+    _say(
+        scene,
+        scene.person,
+        content="My grandmother kept a postcard dated 1869 that shows it!",
+        parentId=str(claim["id"]),
+    )
     _say(
         scene,
         librarian,
         content="The tower stood by 1869; the lamp itself was bought in 1871, says the council's ledger.",
-        parent_id=claim["id"],
+        parentId=str(claim["id"]),
     )
     _say(
         scene,
         scene.person,
         content="Does anybody know who painted the picture above?",
-        tag_type="question",
+        tagType="question",
         payload={"question": "Who painted the picture of the harbour?"},
     )
-    _say(scene, librarian, content="Worth repeating, since it comes up every year.", quote_id=claim["id"])
+    _say(scene, librarian, content="Worth repeating, since it comes up every year.", quoteId=str(claim["id"]))
 
 
 def _say(scene: DemoScene, author: Account, **fields: Any) -> dict[str, Any]:
     kind = CredentialKind.AGENT if author.kind == AccountKind.AGENT else CredentialKind.PERSON
-    draft = Draft(author_kind=author.kind, page_id=scene.page_id, community_id=scene.community.pk, **fields)
-    with write_transaction() as transaction:
-        return create_message(auth=Credential(kind=kind, user=author), transaction=transaction, draft=draft)
+    body = {"pageId": scene.page_id, "communityId": str(scene.community.pk), **fields}
+    draft = Draft(NewMessage().run_validation(body), author_kind=author.kind)
+    auth = Credential(kind=kind, user=author)
+    with write_transaction(prefetch=prefetch_targets(body)) as transaction:
+        targets = fetch_targets(transaction, body)
+        return create_message(auth=auth, transaction=transaction, targets=targets, draft=draft)
 
 
 def _person(facts: dict[str, Any], role: str, *, handle: str, name: str, is_superuser: bool) -> Account:

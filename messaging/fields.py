@@ -2,12 +2,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from config.api.fields import Text
+import orjson
+from ada_url import URL
+
+from config.api.errors import PayloadTooLarge
+from config.api.fields import Object, Text
 from messaging.names import validate_edges, validate_name
+from messaging.smart_tags import RATIONALE_MAX
+
+CONTEXT_ANCHOR_MAX = 65_536
 
 
 class Name(Text):
-    """What is shown as a name, trimmed, of characters that a name may hold (`messaging.names`)."""
+    """The name of an account or agent, trimmed, of the characters that `messaging.names` allows."""
 
     def __init__(self, *, max_length: int, **kwargs: Any) -> None:
         super().__init__(trim=True, max_length=max_length, **kwargs)
@@ -17,3 +24,45 @@ class Name(Text):
         validate_name(name)
         validate_edges(data, name)
         return name
+
+
+class WebUrl(Text):
+    """An http or https URL with a host and without user info; never fetched."""
+
+    default_error_messages = {"url": "Not an http or https URL with a host and without user info."}
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        try:
+            parsed = URL(text)
+        except ValueError:
+            self.fail("url")
+        # Stricter than browsers, which also accept surrounding blanks, missing slashes and an empty authority.
+        scheme, _, rest = text.partition("://")
+        authority = rest.partition("/")[0]
+        if scheme.lower() not in {"http", "https"} or not authority or "@" in authority or not parsed.hostname:
+            self.fail("url")
+        if parsed.username or parsed.password or " " in text or not text.isprintable():
+            self.fail("url")
+        return text
+
+
+class PayloadField(Object):
+    """The payload of a smart tag. It is capped in bytes, its `rationale` in characters."""
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        payload = super().to_internal_value(data)
+        rationale = payload.get("rationale")
+        if isinstance(rationale, str) and len(rationale) > RATIONALE_MAX:
+            raise PayloadTooLarge(field="payload.rationale", max=RATIONALE_MAX)
+        return payload
+
+
+class ContextAnchorField(Object):
+    default_error_messages = {"too_large": "Over {max} bytes of JSON."}
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        anchor = super().to_internal_value(data)
+        if len(orjson.dumps(anchor)) > CONTEXT_ANCHOR_MAX:
+            self.fail("too_large", max=CONTEXT_ANCHOR_MAX)
+        return anchor

@@ -11,7 +11,7 @@ import orjson
 
 from config.api.pagination import CursorPage, Position, envelope
 from config.api.sql import fetch_all
-from messaging.records import account_of
+from messaging.queries.joins import account_from_row
 from reactions.statements import listing
 
 
@@ -39,4 +39,4 @@ def _position(row: Sequence[Any]) -> Position:
 
 
 def _record(row: Sequence[Any]) -> dict[str, Any]:
-    return {"id": row[2], "emoji": row[3], "author": account_of(row[5:9]), "createdAt": row[4]}
+    return {"id": row[2], "emoji": row[3], "author": account_from_row(row[5:9]), "createdAt": row[4]}

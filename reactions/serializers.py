@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from config.api.fields import BodySerializer, Boolean, Id, Text
-from messaging.serializers import AccountRecord
+from messaging.serializers.accounts import AccountSerializer
 from reactions.emoji import one_emoji
 from reactions.errors import InvalidEmoji
 from reactions.models import EMOJI_MAX
@@ -34,28 +34,28 @@ class NewReaction(BodySerializer):
     toggle = Boolean(default=True, help_text="false: the same emoji again is never removed. Agents never remove so.")
 
 
-class RemovedRecord(serializers.Serializer[Any]):
+class RemovedSerializer(serializers.Serializer[Any]):
     success = serializers.BooleanField()
     action = serializers.ChoiceField(choices=[action.value for action in Action])
     count = serializers.IntegerField(help_text="Reactions with that emoji on the post after the call.")
     total = serializers.IntegerField(help_text="Reactions on the post after the call.")
 
 
-class ReactionResult(RemovedRecord):
+class ReactionResult(RemovedSerializer):
     reactionId = serializers.UUIDField(allow_null=True, help_text="null when removed.")
 
 
-class ReactionRecord(serializers.Serializer[Any]):
+class ReactionSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     emoji = serializers.CharField()
-    author = AccountRecord()
+    author = AccountSerializer()
     createdAt = serializers.DateTimeField()
 
 
-class ReactionListRecord(serializers.Serializer[Any]):
+class ReactionListSerializer(serializers.Serializer[Any]):
     messageId = serializers.UUIDField()
     total = serializers.IntegerField()
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="By emoji.")
-    reactions = ReactionRecord(many=True)
+    reactions = ReactionSerializer(many=True)
     hasMore = serializers.BooleanField()
     nextCursor = serializers.CharField(allow_null=True)

@@ -19,7 +19,7 @@ from messaging.errors import CommunityForbids, MessageNotFound
 from messaging.subjects import message_subject
 from reactions.errors import InvalidEmoji, NotOwner, ReactionNotFound, TooManyEmoji
 from reactions.records import reaction_page
-from reactions.serializers import NewReaction, ReactionListRecord, ReactionResult, RemovedRecord
+from reactions.serializers import NewReaction, ReactionListSerializer, ReactionResult, RemovedSerializer
 from reactions.services import remove_reaction, require_community_of, set_reaction, toggle_reaction
 from reactions.standing import Outcome
 
@@ -71,7 +71,7 @@ class ReactionViewSet(ApiViewSet):
         "listReactions",
         callers={CredentialKind.PUBLIC},
         query=ListQuery,
-        answer=ReactionListRecord,
+        answer=ReactionListSerializer,
         errors=(MessageNotFound,),
     )
     def retrieve(self, request: ApiRequest, id: str) -> Response:
@@ -84,7 +84,7 @@ class ReactionViewSet(ApiViewSet):
         "removeReaction",
         callers=AUTHORS,
         scopes={"react"},
-        answer=RemovedRecord,
+        answer=RemovedSerializer,
         errors=(AgentCommunityNotAllowed, NotOwner, ReactionNotFound),
     )
     def destroy(self, request: ApiRequest, id: str) -> Response:

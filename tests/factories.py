@@ -10,7 +10,7 @@ from factory.django import DjangoModelFactory
 from messaging.accounts import create_agent_account, create_person
 from messaging.models import Account, Community, Message, Page
 from messaging.page_ids import normalize
-from messaging.services.posting import count_answer
+from messaging.services.messages import count_answer
 
 
 class PersonFactory(DjangoModelFactory[Account]):

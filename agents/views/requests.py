@@ -18,10 +18,10 @@ from agents.serializers import (
     Approval,
     NewRequest,
     NewToken,
-    NewTokenRecord,
+    NewTokenSerializer,
     Reason,
-    RequestListRecord,
-    RequestRecord,
+    RequestListSerializer,
+    RequestSerializer,
 )
 from agents.services import approve_request, cancel_request, create_token, reject_request, request_agent
 from config.api.credentials import CredentialKind
@@ -40,7 +40,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
     """What people ask for, and what becomes of it."""
 
     queryset = AgentRequest.objects.with_accounts()
-    serializer_class = RequestRecord
+    serializer_class = RequestSerializer
     filterset_class = AgentRequestFilter
     list_name, results_key, cursor_owner = "agent-requests", "requests", "person"
 
@@ -48,7 +48,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         "listAgentRequests",
         callers=PERSON,
         query=ListQuery,
-        answer=RequestListRecord,
+        answer=RequestListSerializer,
         errors=(SuperAdminRequired,),
     )
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
@@ -59,7 +59,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         "requestAgent",
         callers=PERSON,
         body=NewRequest,
-        answer=RequestRecord,
+        answer=RequestSerializer,
         status=201,
         errors=(HandleTaken, TooManyPendingRequests),
         links={
@@ -77,7 +77,12 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
 
     @action(detail=True, methods=["post"])
     @operation(
-        "approveAgentRequest", callers=PERSON, super_admin=True, body=Approval, answer=RequestRecord, errors=NOT_PENDING
+        "approveAgentRequest",
+        callers=PERSON,
+        super_admin=True,
+        body=Approval,
+        answer=RequestSerializer,
+        errors=NOT_PENDING,
     )
     def approve(self, request: ApiRequest, id: str) -> Response:
         """Make the agent, operated by the requester (super admins).
@@ -90,7 +95,12 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
 
     @action(detail=True, methods=["post"])
     @operation(
-        "rejectAgentRequest", callers=PERSON, super_admin=True, body=Reason, answer=RequestRecord, errors=NOT_PENDING
+        "rejectAgentRequest",
+        callers=PERSON,
+        super_admin=True,
+        body=Reason,
+        answer=RequestSerializer,
+        errors=NOT_PENDING,
     )
     def reject(self, request: ApiRequest, id: str) -> Response:
         """Refuse a pending request (super admins). Its handle is free again."""
@@ -98,7 +108,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         return Response(self.represent(decided))
 
     @action(detail=True, methods=["post"])
-    @operation("cancelAgentRequest", callers=PERSON, answer=RequestRecord, errors=NOT_PENDING)
+    @operation("cancelAgentRequest", callers=PERSON, answer=RequestSerializer, errors=NOT_PENDING)
     def cancel(self, request: ApiRequest, id: str) -> Response:
         """Take back one's own pending request. Its handle is free again."""
         return Response(self.represent(cancel_request(request_id=self.path_id(RequestNotFound), by=request.user)))
@@ -108,7 +118,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         "createAgentToken",
         callers=PERSON,
         body=NewToken,
-        answer=NewTokenRecord,
+        answer=NewTokenSerializer,
         status=201,
         errors=(RequestNotFound, RequestNotApproved, TooManyActiveTokens, AgentFrozen),
         links={"revokeAgentToken": {"id": "tokenId"}},
@@ -119,4 +129,4 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         An agent has at most five active tokens. A repeat with the same Idempotency-Key answers the same token.
         """
         token, value = create_token(request_id=self.path_id(RequestNotFound), by=request.user, **self.body())
-        return Response(NewTokenRecord({"token": value, "row": token}).data, status=201)
+        return Response(NewTokenSerializer({"token": value, "row": token}).data, status=201)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from rest_framework.decorators import action
 
 from agents.models import Agent, Scope
-from agents.serializers import SelfRecord
+from agents.serializers import SelfSerializer
 from config.api.credentials import CredentialKind
 from config.api.operations import operation
 from config.api.responses import Response
@@ -13,9 +13,9 @@ from config.writes.rate_limits import usages_of
 
 class AgentSelfViewSet(ApiViewSet):
     @action(detail=False, url_path="self")
-    @operation("getAgentSelf", callers={CredentialKind.AGENT}, answer=SelfRecord)
+    @operation("getAgentSelf", callers={CredentialKind.AGENT}, answer=SelfSerializer)
     def current(self, request: ApiRequest) -> Response:
         """Who this agent token acts for, what it may do, and what is left of its hourly limits."""
         agent = Agent.objects.select_related("account", "operator").get(pk=request.user.pk)
         limits = {usage.name: usage for usage in usages_of(agent.pk, Scope.values)}
-        return Response(SelfRecord({"agent": agent, "token": request.auth, "limits": limits}).data)
+        return Response(SelfSerializer({"agent": agent, "token": request.auth, "limits": limits}).data)

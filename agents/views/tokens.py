@@ -9,7 +9,7 @@ from rest_framework.mixins import ListModelMixin
 from agents.errors import TokenNotFound
 from agents.filters import AgentTokenFilter
 from agents.models import AgentToken
-from agents.serializers import Reason, RevocationRecord, TokenListRecord, TokenRecord
+from agents.serializers import Reason, RevocationSerializer, TokenListSerializer, TokenSerializer
 from agents.services import require_revocable, revoke_token
 from config.api.credentials import CredentialKind
 from config.api.errors import InvalidInput, SuperAdminRequired
@@ -30,7 +30,7 @@ def authorize_replay(request: HttpRequest, _body: Any, _replay: Replay) -> None:
 
 class AgentTokenViewSet(ListModelMixin, ApiViewSet):
     queryset = AgentToken.objects.with_accounts()
-    serializer_class = TokenRecord
+    serializer_class = TokenSerializer
     filterset_class = AgentTokenFilter
     list_name, results_key, cursor_owner = "agent-tokens", "tokens", "person"
 
@@ -38,7 +38,7 @@ class AgentTokenViewSet(ListModelMixin, ApiViewSet):
         "listAgentTokens",
         callers=PERSON,
         query=ListQuery,
-        answer=TokenListRecord,
+        answer=TokenListSerializer,
         errors=(SuperAdminRequired,),
     )
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
@@ -50,7 +50,7 @@ class AgentTokenViewSet(ListModelMixin, ApiViewSet):
         "revokeAgentToken",
         callers=PERSON,
         body=Reason,
-        answer=RevocationRecord,
+        answer=RevocationSerializer,
         errors=(TokenNotFound,),
         authorize_replay=authorize_replay,
     )
@@ -58,4 +58,4 @@ class AgentTokenViewSet(ListModelMixin, ApiViewSet):
         """Revoke a token at once and for good: its agent's operator or a super admin."""
         token, now_revoked = revoke_token(token_id=self.path_id(InvalidInput), by=request.user, **self.body())
         already = {} if now_revoked else {"alreadyRevokedAt": token.revoked_at}
-        return Response(RevocationRecord({"revoked": now_revoked, **already}).data)
+        return Response(RevocationSerializer({"revoked": now_revoked, **already}).data)

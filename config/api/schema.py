@@ -111,6 +111,11 @@ class OperationSchema(AutoSchema):
             operation["responses"][str(self.declared.status)]["links"] = _links(self.declared)
         return operation
 
+    def _get_serializer_name(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> str:
+        """`MessageSerializer` renders the component `MessageRecord`: generated clients know answers by these names."""
+        name = str(super()._get_serializer_name(serializer, direction, bypass_extensions))  # type: ignore[no-untyped-call]
+        return f"{name}Record" if type(serializer).__name__.endswith("Serializer") else name
+
     def get_tags(self) -> list[str]:
         return [group_name(self.view.__class__.__module__)]
 

@@ -15,7 +15,7 @@ from config.api.sql import database_now
 from config.api.viewsets import ApiRequest, ApiViewSet
 from embeds.analytics.ingest import record_event
 from embeds.analytics.summary import Summary, period, summarize, table_of
-from embeds.answers import AcceptedRecord, SummaryRecord
+from embeds.answers import AcceptedSerializer, SummarySerializer
 from embeds.errors import NotOwner
 from embeds.serializers import NewEvent, SummaryQuery
 from embeds.services import owned_embed
@@ -31,7 +31,7 @@ class AnalyticsViewSet(ApiViewSet):
         "ingestAnalyticsEvent",
         callers={CredentialKind.PUBLIC, CredentialKind.AGENT},
         body=NewEvent,
-        answer=AcceptedRecord,
+        answer=AcceptedSerializer,
         status=201,
         errors=(DomainNotAllowed, EmbedNotActive, EmbedNotFound),
         throttle="ingest",
@@ -51,7 +51,7 @@ class AnalyticsViewSet(ApiViewSet):
         "getEmbedAnalytics",
         callers={CredentialKind.SIGNED_IN},
         query=SummaryQuery,
-        answer=SummaryRecord,
+        answer=SummarySerializer,
         errors=(EmbedNotFound, NotOwner),
         also={(200, CSV_TYPE): OpenApiResponse(OpenApiTypes.STR, description="One row a day.")},
     )
@@ -61,7 +61,7 @@ class AnalyticsViewSet(ApiViewSet):
         query = self.query()
         first, last = period(query.get("first"), query.get("last"), today=database_now().date())
         summary = summarize(embed_id=embed.pk, first=first, last=last)
-        return _csv(summary) if query["format"] == "csv" else Response(SummaryRecord(summary).data)
+        return _csv(summary) if query["format"] == "csv" else Response(SummarySerializer(summary).data)
 
 
 def _csv(summary: Summary) -> HttpResponse:

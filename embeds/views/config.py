@@ -11,7 +11,7 @@ from config.api.operations import operation
 from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet, render
 from embeds.analytics.events import KNOWN_EVENTS
-from embeds.answers import ClientConfigRecord, EmbedConfigFields, EmbedConfigRecord
+from embeds.answers import ClientConfigSerializer, EmbedConfigFields, EmbedConfigSerializer
 from embeds.sources import find_source
 from embeds.subjects import embed_subject
 from messaging.errors import DomainNotAllowed, EmbedNotFound
@@ -29,7 +29,7 @@ class EmbedConfigViewSet(ApiViewSet):
     @operation(
         "getEmbedConfig",
         callers={CredentialKind.PUBLIC},
-        answer=EmbedConfigRecord,
+        answer=EmbedConfigSerializer,
         errors=(DomainNotAllowed, EmbedNotFound),
     )
     def retrieve(self, request: ApiRequest, service_id: str) -> Response:
@@ -53,7 +53,7 @@ def _config(embed_id: UUID, origin: str | None) -> dict[str, Any]:
 
 class ClientConfigViewSet(ApiViewSet):
     @action(detail=False, url_path="client-config")
-    @operation("getEmbedClientConfig", callers={CredentialKind.PUBLIC}, answer=ClientConfigRecord)
+    @operation("getEmbedClientConfig", callers={CredentialKind.PUBLIC}, answer=ClientConfigSerializer)
     def client_config(self, request: ApiRequest) -> Response:
         """What holds for every embed of this service."""
         return self.read(_client_config, headers={"Cache-Control": CLIENT_CONFIG_CACHE})

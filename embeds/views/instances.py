@@ -9,7 +9,7 @@ from config.api.fields import ListQuery
 from config.api.operations import operation
 from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet
-from embeds.answers import BlacklistRecord, DeletedEmbedRecord, EmbedInstanceRecord, EmbedListRecord
+from embeds.answers import BlacklistSerializer, DeletedEmbedSerializer, EmbedInstanceSerializer, EmbedListSerializer
 from embeds.errors import EmbedDisabled, NotOwner
 from embeds.models import Embed
 from embeds.models.embed import EmbedQuerySet
@@ -34,10 +34,10 @@ NEXT = {
 class EmbedViewSet(ListModelMixin, ApiViewSet):
     """A site owner's embeds."""
 
-    serializer_class = EmbedInstanceRecord
+    serializer_class = EmbedInstanceSerializer
     list_name, results_key, cursor_owner = "embeds", "instances", "owner"
 
-    @operation("listEmbedInstances", callers=OWNERS, query=ListQuery, answer=EmbedListRecord)
+    @operation("listEmbedInstances", callers=OWNERS, query=ListQuery, answer=EmbedListSerializer)
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
         """List your embeds, newest first."""
         return super().list(request)
@@ -49,7 +49,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         "createEmbedInstance",
         callers=OWNERS,
         body=NewEmbed,
-        answer=EmbedInstanceRecord,
+        answer=EmbedInstanceSerializer,
         status=201,
         errors=(CommunityNotFound,),
         links=NEXT,
@@ -60,7 +60,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         location = {"Location": f"/api/embeds/instances/{embed.pk}"}
         return Response(self.represent(embed), status=201, headers=location)
 
-    @operation("getEmbedInstance", callers=OWNERS, answer=EmbedInstanceRecord, errors=NOT_YOURS)
+    @operation("getEmbedInstance", callers=OWNERS, answer=EmbedInstanceSerializer, errors=NOT_YOURS)
     def retrieve(self, request: ApiRequest, id: str) -> Response:
         """One of your embeds."""
         return Response(self.represent(self.owned()))
@@ -69,7 +69,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         "updateEmbedInstance",
         callers=OWNERS,
         body=EmbedChanges,
-        answer=EmbedInstanceRecord,
+        answer=EmbedInstanceSerializer,
         errors=(*NOT_YOURS, CommunityNotFound, EmbedDisabled),
     )
     def update(self, request: ApiRequest, id: str) -> Response:
@@ -77,7 +77,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         embed = self.owned()
         return Response(self.represent(update_embed(embed_id=embed.pk, owner=request.user, **self.body())))
 
-    @operation("deleteEmbedInstance", callers=OWNERS, answer=DeletedEmbedRecord, errors=NOT_YOURS)
+    @operation("deleteEmbedInstance", callers=OWNERS, answer=DeletedEmbedSerializer, errors=NOT_YOURS)
     def destroy(self, request: ApiRequest, id: str) -> Response:
         """Delete an embed. The posts that were written through it stay."""
         embed_id = self.path_id(EmbedNotFound)
@@ -85,13 +85,13 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         return Response({"id": embed_id, "deleted": True})
 
     @action(detail=True)
-    @operation("getEmbedBlacklist", callers=OWNERS, answer=BlacklistRecord, errors=NOT_YOURS)
+    @operation("getEmbedBlacklist", callers=OWNERS, answer=BlacklistSerializer, errors=NOT_YOURS)
     def blacklist(self, request: ApiRequest, id: str) -> Response:
         """The domains where the embed must not run."""
         return Response({"domains": self.owned().domain_blacklist})
 
     @blacklist.mapping.put
-    @operation("putEmbedBlacklist", callers=OWNERS, body=BlacklistBody, answer=BlacklistRecord, errors=NOT_YOURS)
+    @operation("putEmbedBlacklist", callers=OWNERS, body=BlacklistBody, answer=BlacklistSerializer, errors=NOT_YOURS)
     def replace_blacklist(self, request: ApiRequest, id: str) -> Response:
         """Replace the domains where the embed must not run. They beat the whitelist."""
         embed = set_blacklist(embed_id=self.owned().pk, owner=request.user, **self.body())

@@ -14,7 +14,7 @@ from messaging.errors import MessageNotFound, NotInThisState
 from messaging.history import record_decision
 from messaging.models import Account, Message, MessageStatus
 from messaging.models.message import MessageQuerySet
-from messaging.services.posting import count_answer
+from messaging.services.messages import count_answer
 
 PUBLISHED, PENDING, HIDDEN = MessageStatus.PUBLISHED, MessageStatus.PENDING, MessageStatus.HIDDEN
 

@@ -15,13 +15,15 @@ from config.api.pagination import CursorPage, envelope
 from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet
 from config.writes.idempotency import Replay
-from messaging import errors, listing, records
+from messaging import errors
+from messaging.content_rules import Draft
 from messaging.page_ids import is_page_id
-from messaging.rules import Draft
-from messaging.serializers import MessageListRecord, MessageRecord, MessagesQuery, NewMessage
-from messaging.services import place
+from messaging.queries import messages
+from messaging.queries.message_lists import FILTERS, list_messages
+from messaging.queries.targets import fetch_targets, prefetch_targets
+from messaging.serializers.messages import MessageListSerializer, MessageSerializer, MessagesQuery, NewMessage
+from messaging.services.messages import create_message
 from messaging.services.moving import moved_to
-from messaging.services.posting import create_message
 from messaging.subjects import message_subject, page_subject
 
 
@@ -45,7 +47,7 @@ def authorize_replay(request: HttpRequest, _body: Mapping[str, Any], replay: Rep
 
 
 class MessageViewSet(ApiViewSet):
-    @operation("listMessages", callers={CredentialKind.PUBLIC}, query=MessagesQuery, answer=MessageListRecord)
+    @operation("listMessages", callers={CredentialKind.PUBLIC}, query=MessagesQuery, answer=MessageListSerializer)
     def list(self, request: ApiRequest) -> Response:
         """List the posts of a page, or the replies to one of them, newest first.
 
@@ -70,9 +72,9 @@ class MessageViewSet(ApiViewSet):
         scopes_needed=scopes_needed,
         authorize=authorize,
         authorize_replay=authorize_replay,
-        prefetch=place.question_of,
+        prefetch=prefetch_targets,
         body=NewMessage,
-        answer=MessageRecord,
+        answer=MessageSerializer,
         status=201,
         headers=("x-service-embed-id",),
         links={"getMessage": {"id": "id"}, "listReactions": {"id": "id"}},
@@ -95,15 +97,18 @@ class MessageViewSet(ApiViewSet):
     def create(self, request: ApiRequest) -> Response:
         """Write a post, a reply (`parentId`) or a quote (`quoteId`)."""
         draft = Draft(
+            self.body(),
             author_kind=request.user.kind,
             embed_id=request.META.get("HTTP_X_SERVICE_EMBED_ID"),
             origin=request.META.get("HTTP_ORIGIN"),
-            **self.body(),
         )
-        record = create_message(auth=request.auth, transaction=request.transaction, draft=draft)
-        return Response(record, status=201, headers={"Location": f"/api/messages/{record['id']}"})
+        targets = fetch_targets(request.transaction, request.data)
+        message = create_message(auth=request.auth, transaction=request.transaction, targets=targets, draft=draft)
+        return Response(message, status=201, headers={"Location": f"/api/messages/{message['id']}"})
 
-    @operation("getMessage", callers={CredentialKind.PUBLIC}, answer=MessageRecord, errors=(errors.MessageNotFound,))
+    @operation(
+        "getMessage", callers={CredentialKind.PUBLIC}, answer=MessageSerializer, errors=(errors.MessageNotFound,)
+    )
     def retrieve(self, request: ApiRequest, id: str) -> Response:
         """One published post."""
         message_id = self.path_id(errors.MessageNotFound)
@@ -120,10 +125,10 @@ class PageMoved(Exception):
 
 def _listed(query: Mapping[str, Any], page: CursorPage) -> dict[str, Any]:
     """Raises PageMoved, which is asked for where nothing is found, so that it costs other lists nothing."""
-    found, has_more = listing.listed_records(
+    found, has_more = list_messages(
         page_id=query["page_id"],
         parent_id=query.get("parent_id"),
-        filters={name: query[name] for name in listing.FILTERS if name in query},
+        filters={name: query[name] for name in FILTERS if name in query},
         after=page.after,
         limit=page.limit,
         with_top_reply=query["include_top_reply"],
@@ -135,7 +140,7 @@ def _listed(query: Mapping[str, Any], page: CursorPage) -> dict[str, Any]:
 
 
 def _published(message_id: UUID) -> dict[str, Any]:
-    record = records.published_record(message_id)
-    if record is None:
+    message = messages.published_message(message_id)
+    if message is None:
         raise errors.MessageNotFound
-    return record
+    return message

@@ -10,7 +10,7 @@ from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet
 from messaging import smart_tags
 from messaging.errors import InvalidUrlError
-from messaging.serializers import NormalizedUrlRecord, NormalizeUrlBody, SmartTagListRecord
+from messaging.serializers.pages import NormalizedUrlSerializer, NormalizeUrlBody, SmartTagListSerializer
 from messaging.services.pages import normalize_url
 
 
@@ -20,7 +20,7 @@ class PageViewSet(ApiViewSet):
         "normalizeUrl",
         callers={CredentialKind.PUBLIC, CredentialKind.AGENT},
         body=NormalizeUrlBody,
-        answer=NormalizedUrlRecord,
+        answer=NormalizedUrlSerializer,
         errors=(InvalidUrlError,),
         throttle="normalize_url",
         links={"listMessages": {"pageId": "pageId"}},
@@ -42,7 +42,7 @@ class PageViewSet(ApiViewSet):
 
 
 class SmartTagViewSet(ApiViewSet):
-    @operation("listSmartTags", callers={CredentialKind.PUBLIC}, answer=SmartTagListRecord)
+    @operation("listSmartTags", callers={CredentialKind.PUBLIC}, answer=SmartTagListSerializer)
     def list(self, request: ApiRequest) -> Response:
         """The smart tag types, each with the schema of its payload and an example."""
         return self.read(_smart_tags)

@@ -10,10 +10,12 @@ from config.api.credentials import CredentialKind
 from config.api.operations import operation
 from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet
-from messaging import serializers, sign_in
+from messaging import sign_in
 from messaging.accounts import account_record, register_person
 from messaging.accounts import sign_in as check_password
 from messaging.errors import HandleTaken, InvalidCredentials, RegistrationClosed
+from messaging.serializers import sessions as serializers
+from messaging.serializers.accounts import AccountSerializer
 
 PUBLIC = {CredentialKind.PUBLIC}
 SIGNED_IN = {CredentialKind.SIGNED_IN}
@@ -27,7 +29,7 @@ class SessionViewSet(ApiViewSet):
         "register",
         callers=PUBLIC,
         body=serializers.RegisterBody,
-        answer=serializers.SignInRecord,
+        answer=serializers.SignInSerializer,
         status=201,
         errors=(HandleTaken, RegistrationClosed),
         throttle="register",
@@ -44,7 +46,7 @@ class SessionViewSet(ApiViewSet):
         "login",
         callers=PUBLIC,
         body=serializers.LoginBody,
-        answer=serializers.SignInRecord,
+        answer=serializers.SignInSerializer,
         errors=(InvalidCredentials,),
         throttle="sign_in",
     )
@@ -58,7 +60,7 @@ class SessionViewSet(ApiViewSet):
         "refreshSession",
         callers=PUBLIC,
         body=serializers.RefreshBody,
-        answer=serializers.AccessRecord,
+        answer=serializers.AccessSerializer,
         throttle="session",
     )
     def refresh(self, request: ApiRequest) -> Response:
@@ -71,7 +73,7 @@ class SessionViewSet(ApiViewSet):
         "logout",
         callers=PUBLIC,
         body=serializers.RefreshBody,
-        answer=serializers.LoggedOutRecord,
+        answer=serializers.LoggedOutSerializer,
         throttle="session",
     )
     def logout(self, request: ApiRequest) -> Response:
@@ -80,7 +82,7 @@ class SessionViewSet(ApiViewSet):
         return Response({"success": True})
 
     @action(detail=False, methods=["post"], url_path="logout-all")
-    @operation("logoutAll", callers=SIGNED_IN, answer=serializers.LoggedOutRecord)
+    @operation("logoutAll", callers=SIGNED_IN, answer=serializers.LoggedOutSerializer)
     def logout_all(self, request: ApiRequest) -> Response:
         """Sign out everywhere: every token and admin session issued so far ends, the calling one too.
 
@@ -90,13 +92,13 @@ class SessionViewSet(ApiViewSet):
         return Response({"success": True})
 
     @action(detail=False)
-    @operation("getMe", callers=SIGNED_IN, answer=serializers.AccountRecord)
+    @operation("getMe", callers=SIGNED_IN, answer=AccountSerializer)
     def me(self, request: ApiRequest) -> Response:
         """Whose sign-in JWT this is."""
         return Response(account_record(request.user))
 
     @action(detail=False, methods=["post"], url_path="embed-token")
-    @operation("createEmbedToken", callers=SIGNED_IN, answer=serializers.EmbedTokenRecord)
+    @operation("createEmbedToken", callers=SIGNED_IN, answer=serializers.EmbedTokenSerializer)
     def embed_token(self, request: ApiRequest) -> Response:
         """A user token, for posting from a page and for managing agents."""
         token = jwt.issue_user_token(request.user)

@@ -25,21 +25,21 @@ from agents.credentials import AgentAccount as Author
 from config.writes.idempotency import STORE
 from config.writes.rate_limits import RECORD
 from config.writes.transaction import combine_statements, open_statement
-from messaging import listing, records
-from messaging.services.place import FIND as PLACE
-from messaging.services.posting import INSERT
+from messaging.queries import message_lists
+from messaging.queries.messages import INSERT, PUBLISHED_BY_ID, message_from_row, new_message
+from messaging.queries.targets import FIND as FIND_TARGETS
 from reactions import statements as reactions
 
 Answer = tuple[str, bytes]
 
-LIST, _ = listing._listing("", None, {}, None, 11, with_top_reply=False, is_weighed=False)
+LIST, _ = message_lists._statement("", None, {}, None, 11, with_top_reply=False, is_weighed=False)
 PEPPER = os.environ["TOKEN_PEPPER"].encode()
 HOURLY_POSTS = 30
 CONFIG = """
 SELECT id, community_id, domain_whitelist, page_rules, trigger_config, status FROM embeds_embed
 WHERE id = %s AND deleted_at IS NULL
 """
-OPEN = open_statement(PLACE)
+OPEN = open_statement(FIND_TARGETS)
 WRITE, WRITE_KEYED = combine_statements(RECORD, INSERT), combine_statements(RECORD, INSERT, STORE)
 UNUSED = """
 community_id parent_id quote_id tag_type payload anchor_text context_anchor language source_app embed_id parent quote
@@ -66,15 +66,15 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
 def list_posts(environ: dict[str, Any]) -> Answer:
     page_id = parse_qs(environ["QUERY_STRING"])["pageId"][0]
     rows = _connection().execute(LIST, [page_id]).fetchall()
-    messages = [records.message_record(row) for row in rows[:10]]
+    messages = [message_from_row(row) for row in rows[:10]]
     body = {"messages": messages, "hasMore": len(rows) > 10, "nextCursor": None}
     return "200 OK", orjson.dumps(body)
 
 
 def one_post(path: str) -> Answer:
-    row = _connection().execute(records.PUBLISHED_BY_ID, [path.rpartition("/")[2]]).fetchone()
+    row = _connection().execute(PUBLISHED_BY_ID, [path.rpartition("/")[2]]).fetchone()
     assert row
-    return "200 OK", orjson.dumps(records.message_record(row))
+    return "200 OK", orjson.dumps(message_from_row(row))
 
 
 def config(path: str) -> Answer:
@@ -102,15 +102,15 @@ def post(environ: dict[str, Any]) -> Answer:
         written = {"id": uuid7(), "page_id": sent["pageId"], "author_id": author[0], "author_kind": "agent"}
         written |= {"status": "published", "content": sent["content"], "attachments": "[]", "now": datetime.now(UTC)}
         values |= written
-        answer = orjson.dumps(records.new_record(values, author=Author(*author), quote=(None,) * 7))
-        kept = {
+        answer = orjson.dumps(new_message(values, author=Author(*author), quote=(None,) * 7))
+        stored = {
             "stored_key": mac,
             "stored_body": b"",
             "stored_status": 201,
             "stored_location": "",
             "stored_sealed": answer,
         }
-        connection.execute(WRITE_KEYED if key else WRITE, values | kept)
+        connection.execute(WRITE_KEYED if key else WRITE, values | stored)
     return "201 Created", answer
 
 

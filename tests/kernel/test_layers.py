@@ -225,7 +225,7 @@ def test_a_defect_in_an_operation_is_500(monkeypatch: pytest.MonkeyPatch) -> Non
     def broken(*_args: Any, **_kwargs: Any) -> None:
         raise Broken
 
-    monkeypatch.setattr("messaging.records.published_record", broken)
+    monkeypatch.setattr("messaging.queries.messages.published_message", broken)
     assert answer("GET", f"/api/messages/{uuid4()}")[:2] == (500, {"error": "internal_error"})
 
 

@@ -13,8 +13,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from messaging import word_lists
+from messaging.content_rules import Draft, refuse_blocked
 from messaging.models import Community
-from messaging.rules import Draft, refuse_blocked
 from messaging.word_lists import COMPILED_BYTES_MAX, InvalidWord, check_words, compile_words
 from messaging.word_lists.cache import BoundedCache
 from messaging.word_lists.entries import LIST_BYTES_MAX, LIST_WORDS_MAX
@@ -96,7 +96,7 @@ def test_a_hundred_lists_in_turn_are_compiled_once_each(compilations: list[Any])
     lists = [phrases(5, entries=50) for _ in range(100)]
     for _ in range(3):
         for words in lists:
-            refuse_blocked(Draft(author_kind="human", page_id="", content="Nothing of it."), list(words))
+            refuse_blocked(Draft({"content": "Nothing of it."}, author_kind="human"), list(words))
     assert len(compilations) == 100
 
 

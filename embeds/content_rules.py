@@ -1,4 +1,4 @@
-"""What an embed adds to the rules of a post that is written through it (`x-service-embed-id`)."""
+"""The content rule of a message that is posted through an embed (`x-service-embed-id`)."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from django.conf import settings
 
 from embeds.models import Embed
 from embeds.sources import active_source
+from messaging.content_rules import Draft, refuse_blocked
 from messaging.errors import CommunityMismatch
-from messaging.rules import Draft, refuse_blocked
 
 
 class EmbedRule:
     """The embed must be live, allow the page's domain and share a new thread's community; its word list applies too."""
 
     def prepare(self, draft: Draft) -> None:
-        """Refuse the source, or name it on the draft, and give a post without a community the embed's."""
+        """Refuse the source, or set it on the draft; a message without a community gets the embed's."""
         if draft.embed_id is None:
             return
         source = active_source(draft.embed_id)
-        # The panel writes from the app's own origin, and who may hold the panel is told to browsers with it
+        # The panel posts from the app's own origin. Its Content-Security-Policy lists the sites that may frame it
         # (`embeds.pages.policies`).
         if draft.origin != settings.APP_URL:
             source.require_origin(draft.origin)
         draft.source_embed = source.id
-        # A reply belongs to its parent's community, not the embed's: a page may hold posts of several.
-        if draft.parent_id is None:
+        # A reply belongs to the community of its parent: a page may have messages of several communities.
+        if draft.data["parent_id"] is None:
             if draft.community_id not in (None, source.community_id):
                 raise CommunityMismatch(field="communityId", details="Not the community of the embed.")
             draft.community_id = source.community_id

@@ -1,7 +1,8 @@
-"""What a post must pass before it is written: rule objects named in `CONTENT_RULES`.
+"""Rules that a message must pass before it is stored: the objects named in `CONTENT_RULES`.
 
-Another app adds its own by a dotted path, so that messaging need not know it. `prepare` runs before the community is
-checked and may set it or refuse the source; `check` runs last before the limit is spent and may refuse the text.
+Another app adds a rule by its dotted path, so messaging does not import that app. `prepare` runs before the community
+is checked; it may set the community or refuse the source. `check` runs last before the rate limits are charged; it may
+refuse the text.
 """
 
 from __future__ import annotations
@@ -17,42 +18,41 @@ from django.utils.module_loading import import_string
 
 from messaging.errors import ContentBlocked
 from messaging.models import Community
+from messaging.queries.message_fields import BODY_FIELDS, CONTENT_FIELDS
 from messaging.smart_tags import is_open
 from messaging.word_lists import compile_words
+
+DEFAULTS = {field.column: field.model_field.get_default() for field in BODY_FIELDS}
+WORD_LIST_COLUMNS = [field.column for field in CONTENT_FIELDS if field.has_word_lists]
 
 
 @dataclass(slots=True)
 class Draft:
-    """A post on its way, as it was sent. `embed_id` is the raw `x-service-embed-id` header, `origin` the Origin header.
+    """A message before it is stored.
 
-    What the checks find out stands below it: the embed it came through, and the community it goes to.
+    `data` is the validated body by column; absent columns get the defaults of the model. `embed_id` is the raw
+    `x-service-embed-id` header, `origin` the Origin header. The rules find the rest: the embed that the message comes
+    through, and the community it goes to.
     """
 
+    data: dict[str, Any]
     author_kind: str
-    page_id: str
-    content: str = ""
-    community_id: UUID | None = None
-    parent_id: UUID | None = None
-    quote_id: UUID | None = None
-    tag_type: str | None = None
-    payload: dict[str, Any] | None = None
-    anchor_text: str | None = None
-    context_anchor: dict[str, Any] | None = None
-    attachments: list[dict[str, str]] = field(default_factory=list)
-    language: str | None = None
-    source_app: str | None = None
     embed_id: str | None = None
     origin: str | None = None
 
-    source_embed: UUID | None = None
-    community: Community | None = None
+    community_id: UUID | None = field(init=False)
+    source_embed: UUID | None = field(init=False, default=None)
+    community: Community | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.data = DEFAULTS | self.data
+        self.community_id = self.data["community_id"]
 
     def texts(self) -> Iterator[str]:
-        """Every string a reader may see, for word lists."""
-        yield self.content
-        yield self.anchor_text or ""
-        yield from _strings(self.payload, with_names=is_open(self.tag_type))
-        yield from _strings(self.attachments)
+        """The strings to which word lists apply."""
+        for column in WORD_LIST_COLUMNS:
+            with_names = column == "payload" and is_open(self.data["tag_type"])
+            yield from _strings(self.data[column], with_names=with_names)
 
 
 class ContentRule(Protocol):
@@ -65,7 +65,7 @@ class CommunityRule:
     """The community's own word list."""
 
     def prepare(self, draft: Draft) -> None:
-        """Nothing to prepare: the community follows from the post itself."""
+        """Nothing to prepare: the message names its community."""
 
     def check(self, draft: Draft) -> None:
         if draft.community is not None:
@@ -78,7 +78,7 @@ def content_rules() -> tuple[ContentRule, ...]:
 
 
 def refuse_blocked(draft: Draft, words: list[str]) -> None:
-    """Raises ContentBlocked (422) where a text of the draft holds one of the words."""
+    """Raises ContentBlocked (422) if a text of the draft contains one of the words."""
     if not words:
         return
     word_list = compile_words(tuple(words))
@@ -86,7 +86,7 @@ def refuse_blocked(draft: Draft, words: list[str]) -> None:
         raise ContentBlocked
 
 
-def _strings(value: Any, *, with_names: bool = False) -> Iterator[str]:
+def _strings(value: Any, *, with_names: bool) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

@@ -23,14 +23,14 @@ def post(embed: Embed | str, *, api: Api | None = None, origin: str | None = Non
     return (api or Api.as_person(PersonFactory())).post("/api/messages", sent, headers=headers)
 
 
-def test_the_post_names_the_embed_and_takes_its_community() -> None:
+def test_a_message_stores_the_embed_and_takes_its_community() -> None:
     embed = an_embed()
     answer = post(embed)
     assert (answer.status, answer.json["communityId"]) == (201, str(embed.community_id))
     assert Message.objects.get().embed_id == embed.pk
 
 
-def test_its_own_community_may_be_named_and_no_other() -> None:
+def test_a_message_may_name_only_the_community_of_the_embed() -> None:
     embed = an_embed()
     assert post(embed, communityId=str(embed.community_id)).status == 201
     other = post(embed, communityId=str(CommunityFactory().pk))
@@ -46,7 +46,7 @@ def test_a_reply_goes_to_the_community_of_its_parent() -> None:
         assert answer.json["communityId"] == (str(parent.community_id) if parent.community_id else None)
 
 
-def test_a_reply_may_name_the_community_of_its_parent_and_no_other() -> None:
+def test_a_reply_may_name_only_the_community_of_its_parent() -> None:
     embed, parent = an_embed(), MessageFactory(community=CommunityFactory())
     reply = {"pageId": parent.page_id, "parentId": str(parent.pk)}
     answer = post(embed, **reply, communityId=str(parent.community_id))
@@ -56,19 +56,19 @@ def test_a_reply_may_name_the_community_of_its_parent_and_no_other() -> None:
         assert (refused.status, refused.error) == (400, "community_mismatch")
 
 
-def test_a_quote_takes_the_embed_s() -> None:
+def test_a_quote_takes_the_community_of_the_embed() -> None:
     embed = an_embed()
     assert post(embed, quoteId=str(MessageFactory().pk)).json["communityId"] == str(embed.community_id)
 
 
 @pytest.mark.parametrize("unknown", [UNKNOWN_ID, "17", "", "{}"])
-def test_unknown_embed(unknown: str) -> None:
+def test_an_unknown_embed_is_404(unknown: str) -> None:
     answer = post(unknown)
     assert (answer.status, answer.error) == (404, "embed_not_found")
 
 
 @pytest.mark.parametrize("status", [EmbedStatus.PAUSED, EmbedStatus.DISABLED])
-def test_an_embed_that_is_off_takes_no_posts(status: EmbedStatus) -> None:
+def test_an_inactive_embed_refuses_messages(status: EmbedStatus) -> None:
     embed = an_embed()
     Embed.objects.update(status=status)
     answer = post(embed)
@@ -80,7 +80,7 @@ def test_an_embed_that_is_off_takes_no_posts(status: EmbedStatus) -> None:
     ("origin", "status"),
     [(None, 201), ("https://example.com", 201), ("https://example.com.evil.net", 403), ("null", 403)],
 )
-def test_domains(origin: str | None, status: int) -> None:
+def test_the_embed_has_to_allow_the_origin(origin: str | None, status: int) -> None:
     answer = post(an_embed(domain_whitelist=["example.com"]), origin=origin)
     assert answer.status == status
     assert status == 201 or answer.error == "domain_not_allowed"
@@ -94,19 +94,19 @@ def test_domains(origin: str | None, status: int) -> None:
         {"content": "fine", "tagType": "note", "payload": {"deep": [{"text": "spam"}]}},
     ],
 )
-def test_the_embed_s_words_apply(body: dict[str, Any]) -> None:
+def test_the_word_list_of_the_embed_applies(body: dict[str, Any]) -> None:
     embed = an_embed(blocked_words=["spam"])
     answer = post(embed, **body)
     assert (answer.status, answer.error) == (422, "content_blocked")
     assert post(an_embed(community_id=embed.community_id), **body).status == 201
 
 
-def test_the_community_s_words_apply_beside_them() -> None:
+def test_the_word_list_of_the_community_applies_too() -> None:
     embed = an_embed(community_id=CommunityFactory(blocked_words=["rude"]).pk, blocked_words=["spam"])
     assert [post(embed, content=text).status for text in ("rude", "spam", "neither")] == [422, 422, 201]
 
 
-def test_an_agent_posts_through_it_and_a_limited_one_names_the_community() -> None:
+def test_an_agent_limited_to_communities_has_to_name_one() -> None:
     embed = an_embed()
     assert post(embed, api=agent_with_token().api).status == 201
     limited = agent_with_token(community_ids=[embed.community_id]).api
@@ -114,7 +114,7 @@ def test_an_agent_posts_through_it_and_a_limited_one_names_the_community() -> No
     assert post(embed, api=limited, communityId=str(embed.community_id)).status == 201
 
 
-def test_a_refusal_spends_nothing() -> None:
+def test_a_refused_message_is_not_charged() -> None:
     agent = agent_with_token()
     embed = an_embed(blocked_words=["spam"], domain_whitelist=["example.com"])
     assert post(embed, api=agent.api, content="spam").status == 422

@@ -1,4 +1,4 @@
-"""What a list of posts may weigh: fewer rows rather than more bytes, and none lost or shown twice on the way."""
+"""The size limit of message lists: an answer has fewer messages instead of more bytes, and paging misses none."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from uuid import UUID
 import pytest
 
 from config.api.ids import new_id
-from messaging import listing
-from messaging.listing import FEW, PAGE_BYTES
+from messaging.fields import CONTEXT_ANCHOR_MAX
 from messaging.models import Message, Page
 from messaging.models.message import ANCHOR_TEXT_MAX, ATTACHMENT_URL_MAX, ATTACHMENTS_MAX, CONTENT_MAX
-from messaging.serializers import CONTEXT_ANCHOR_MAX
+from messaging.queries import message_lists
+from messaging.queries.message_lists import FEW, PAGE_BYTES
 from tests.api import Answer, Api
 from tests.factories import CommunityFactory, PageFactory, PersonFactory
 
@@ -25,7 +25,7 @@ WHOLE = 65_536 - len('{"x":""}')
 
 
 def at_all_caps(character: str = "x") -> dict[str, Any]:
-    """The fields of a post that is as long as it may be, each text of one character."""
+    """The fields of a message of the maximum size, each text of one character."""
     url = "https://example.com/"
     size = len(character.encode())
     return {
@@ -41,7 +41,7 @@ def at_all_caps(character: str = "x") -> dict[str, Any]:
 
 
 def made(page: Page, count: int, *, fields: dict[str, Any], **more: Any) -> list[Message]:
-    """Posts a minute apart, the oldest first."""
+    """Messages a minute apart, the oldest first."""
     author = PersonFactory()
     return Message.objects.bulk_create(
         [
@@ -64,7 +64,7 @@ def made(page: Page, count: int, *, fields: dict[str, Any], **more: Any) -> list
 
 @pytest.fixture
 def heavy(db: None) -> Page:
-    """100 posts with a top reply each, all at the documented caps: 49 MiB."""
+    """100 messages with a top reply each, all at the documented caps: 49 MiB."""
     page = PageFactory()
     posts = made(page, 100, fields=at_all_caps(), community=CommunityFactory())
     made(page, 100, fields=at_all_caps(), parent=posts)
@@ -91,7 +91,7 @@ def walk(page: Page, **query: Any) -> Iterator[Answer]:
 
 
 def check_walk(page: Page, expected: list[str], **query: Any) -> list[int]:
-    """Every answer fits, and together they are the list; how many posts each has."""
+    """Checks that every answer fits and that together they are the list; returns the number of messages of each."""
     listed, counts = [], []
     for answer in walk(page, **query):
         messages = answer.json["messages"]
@@ -115,7 +115,7 @@ def check_walk(page: Page, expected: list[str], **query: Any) -> list[int]:
         ({"limit": 3, "includeTopReply": "true"}, 3),
     ],
 )
-def test_a_hundred_posts_at_all_caps_come_in_answers_that_fit(
+def test_a_hundred_messages_at_all_caps_are_listed_in_answers_that_fit(
     heavy: Page, query: dict[str, Any], at_least: int
 ) -> None:
     counts = check_walk(heavy, newest_first(heavy, parent=None), **query)
@@ -130,8 +130,8 @@ def test_replies_and_filtered_lists_fit_too(heavy: Page) -> None:
         check_walk(heavy, newest_first(heavy, parent=None), limit=100, **{name: value})
 
 
-def test_no_statement_brings_more_than_fits(heavy: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither PostgreSQL sends nor the process holds 49 MiB, to throw them away."""
+def test_no_statement_fetches_more_than_fits(heavy: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PostgreSQL does not send, and the process does not hold, 49 MiB of which most is dropped."""
     brought: list[int] = []
 
     def counted(statement: str, values: Any) -> list[Any]:
@@ -139,8 +139,8 @@ def test_no_statement_brings_more_than_fits(heavy: Page, monkeypatch: pytest.Mon
         brought.append(sum(len(value) for row in rows for value in row if isinstance(value, str)))
         return rows
 
-    fetch_all = listing.fetch_all
-    monkeypatch.setattr(listing, "fetch_all", counted)
+    fetch_all = message_lists.fetch_all
+    monkeypatch.setattr(message_lists, "fetch_all", counted)
     one = len(Api().get(f"{PATH}/{newest_first(heavy)[0]}").body)
     for limit in (FEW, FEW + 1, 100):
         Api().get(PATH, pageId=heavy.pk, limit=limit, includeTopReply="true")
@@ -150,7 +150,7 @@ def test_no_statement_brings_more_than_fits(heavy: Page, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("character", ["\x01", '"', "é", "💩"], ids=ascii)
-def test_what_json_makes_of_texts_is_counted(character: str) -> None:
+def test_the_size_counts_json_escapes(character: str) -> None:
     page = PageFactory()
     made(page, 60, fields={"content": character * CONTENT_MAX})
     for limit in (10, 100):
@@ -158,7 +158,7 @@ def test_what_json_makes_of_texts_is_counted(character: str) -> None:
 
 
 @pytest.mark.parametrize("character", ["x", "💩"])
-def test_one_post_at_all_caps_with_quote_and_top_reply_is_below_the_cap(character: str) -> None:
+def test_one_message_at_all_caps_with_quote_and_top_reply_fits(character: str) -> None:
     page = PageFactory()
     quoted = made(page, 1, fields=at_all_caps(character))[0]
     post = made(page, 1, fields=at_all_caps(character), quote=quoted)[0]
@@ -168,8 +168,8 @@ def test_one_post_at_all_caps_with_quote_and_top_reply_is_below_the_cap(characte
     assert len(answer.body) < PAGE_BYTES
 
 
-def test_a_post_over_the_cap_comes_alone() -> None:
-    """None can be written, but caps may change: a list that showed nothing would lead nowhere."""
+def test_a_message_over_the_limit_is_listed_alone() -> None:
+    """Caps may change, and an empty page would have no next cursor."""
     page = PageFactory()
     made(page, 3, fields={"content": "x" * PAGE_BYTES})
     made(page, 3, fields={"content": "short"})
@@ -177,7 +177,7 @@ def test_a_post_over_the_cap_comes_alone() -> None:
         assert max(check_walk(page, newest_first(page), limit=limit)) <= 3
 
 
-def test_light_top_replies_of_heavy_posts_and_heavy_ones_of_light_posts() -> None:
+def test_the_limit_counts_messages_and_top_replies() -> None:
     for of_posts, of_replies in ((at_all_caps(), {"content": "x"}), ({"content": "x"}, at_all_caps())):
         page = PageFactory()
         posts = made(page, 30, fields=of_posts)
@@ -186,15 +186,15 @@ def test_light_top_replies_of_heavy_posts_and_heavy_ones_of_light_posts() -> Non
         assert len(counts) > 1
 
 
-def test_a_list_that_just_fits_has_no_more() -> None:
+def test_a_list_that_just_fits_is_complete() -> None:
     page = PageFactory()
     made(page, 12, fields={"content": "x" * 150_000})
     answer = Api().get(PATH, pageId=page.pk, limit=100)
     assert (len(answer.json["messages"]), answer.json["hasMore"]) == (12, False)
 
 
-def test_the_columns_that_are_weighed_are_where_they_are_looked_for() -> None:
-    """By values that tell the columns apart."""
+def test_the_size_is_taken_of_the_long_columns() -> None:
+    """Each column has a value of its own."""
     quoted = made(PageFactory(), 1, fields={"content": "quoted"})[0]
     fields = {
         "content": "content",
@@ -206,8 +206,10 @@ def test_the_columns_that_are_weighed_are_where_they_are_looked_for() -> None:
         "reaction_counts": {"👍": 1},
     }
     post = made(PageFactory(), 1, fields=fields, quote=quoted)[0]
-    statement, values = listing._listing(str(post.page_id), None, {}, None, 2, with_top_reply=True, is_weighed=False)
-    (row,) = listing.fetch_all(statement, values)
-    assert listing.WEIGHED_OF(row) == ("content", "quoted", '{"p": 1}', "anchor", '{"c": 1}', "[]", '{"👍": 1}')
-    assert row[listing.TOP_ID] is None
+    statement, values = message_lists._statement(
+        str(post.page_id), None, {}, None, 2, with_top_reply=True, is_weighed=False
+    )
+    (row,) = message_lists.fetch_all(statement, values)
+    assert message_lists.WEIGHED_OF(row) == ("content", "quoted", '{"p": 1}', "anchor", '{"c": 1}', "[]", '{"👍": 1}')
+    assert row[message_lists.TOP_ID] is None
     assert isinstance(row[0], UUID)

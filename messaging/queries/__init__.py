@@ -1,0 +1,1 @@
+"""Statements in SQL, and the answers made of their rows."""

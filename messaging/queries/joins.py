@@ -1,0 +1,28 @@
+"""The tables that are read together with a message: its author, and the message it quotes with the author of that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+AUTHOR_COLUMNS = ("a.id AS author_id", "a.name", "a.handle", "a.kind")
+QUOTE_COLUMNS = (
+    *("q.id AS quoted_id", "q.content AS quoted", "q.created_at AS quoted_at"),
+    *("qa.id AS quoted_author_id", "qa.name", "qa.handle", "qa.kind"),
+)
+JOINS = """
+    FROM messaging_message m
+    JOIN messaging_account a ON a.id = m.author_id
+    LEFT JOIN messaging_message q ON q.id = m.quote_id AND q.status = 'published'
+    LEFT JOIN messaging_account qa ON qa.id = q.author_id
+"""
+
+
+def account_from_row(row: Sequence[Any]) -> dict[str, Any]:
+    """The contract's Account, from AUTHOR_COLUMNS."""
+    return {"id": row[0], "name": row[1], "handle": row[2], "kind": row[3]}
+
+
+def quote_from_row(row: Sequence[Any]) -> dict[str, Any]:
+    """The contract's Quote, from QUOTE_COLUMNS."""
+    return {"id": row[0], "content": row[1], "author": account_from_row(row[3:]), "createdAt": row[2]}

@@ -1,0 +1,143 @@
+"""The fields of a message. Statements, answers, the body of createMessage and the OpenAPI document follow from them.
+
+To add an optional field: add it to `Message`, make the migration, and add a row to MESSAGE_FIELDS.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import orjson
+from django.db import models
+from rest_framework.serializers import (
+    CharField,
+    ChoiceField,
+    DateTimeField,
+    DictField,
+    Field,
+    IntegerField,
+    UUIDField,
+)
+
+from config.api.fields import Id, ListOf, Text
+from messaging.fields import ContextAnchorField, PayloadField
+from messaging.models import Message, MessageStatus
+from messaging.models.message import (
+    ANCHOR_TEXT_MAX,
+    ATTACHMENTS_MAX,
+    CONTENT_MAX,
+    LANGUAGE_MAX,
+    PAYLOAD_MAX,
+    SOURCE_APP_MAX,
+)
+from messaging.queries.joins import AUTHOR_COLUMNS, QUOTE_COLUMNS, account_from_row, quote_from_row
+from messaging.serializers.accounts import AccountSerializer
+from messaging.serializers.message_parts import AttachmentBody, AttachmentSerializer, QuoteSerializer
+
+CAPITAL = re.compile(r"[A-Z]")
+
+
+@dataclass(frozen=True)
+class MessageField:
+    """A field of the contract's Message. `name` is camelCase; its model field has the same name in snake_case.
+
+    `answer` describes the field in answers, `body` validates it in createMessage; the `source` of `body` is the column.
+    `select` lists the SQL expressions that are read instead of a column, and `from_select` makes the value of them.
+    `has_word_lists`: the word lists of communities and embeds apply to the strings in it.
+    """
+
+    name: str
+    answer: Field
+    body: Field | None = None
+    select: tuple[str, ...] = ()
+    from_select: Callable[[Any], Any] | None = None
+    has_word_lists: bool = True
+
+    @cached_property
+    def column(self) -> str:
+        return CAPITAL.sub(r"_\g<0>", self.name).lower()
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        return self.select or (f"m.{self.column}",)
+
+    @cached_property
+    def model_field(self) -> Any:
+        return Message._meta.get_field(self.column)
+
+    @cached_property
+    def is_json(self) -> bool:
+        return isinstance(self.model_field, models.JSONField)
+
+    @property
+    def convert(self) -> Callable[[Any], Any] | None:
+        """The function that makes the value of the columns, if the value is not the column itself."""
+        return orjson.Fragment if self.is_json else self.from_select
+
+
+MESSAGE_FIELDS = (
+    MessageField("id", UUIDField()),
+    MessageField("content", CharField(), body=Text(required=False, allow_blank=True, cap=CONTENT_MAX)),
+    MessageField("status", ChoiceField(choices=MessageStatus.values)),
+    MessageField("author", AccountSerializer(), select=AUTHOR_COLUMNS, from_select=account_from_row),
+    MessageField(
+        "pageId",
+        CharField(),
+        body=Text(source="page_id", help_text="As handed out by POST /v1/presence/normalize-url."),
+    ),
+    MessageField("communityId", UUIDField(allow_null=True), body=Id(source="community_id", required=False)),
+    MessageField("parentId", UUIDField(allow_null=True), body=Id(source="parent_id", required=False)),
+    MessageField("quoteId", UUIDField(allow_null=True), body=Id(source="quote_id", required=False)),
+    MessageField("quote", QuoteSerializer(allow_null=True), select=QUOTE_COLUMNS, from_select=quote_from_row),
+    MessageField(
+        "tagType",
+        CharField(allow_null=True),
+        body=Text(source="tag_type", required=False, help_text="See GET /v1/smart-tags."),
+        has_word_lists=False,
+    ),
+    MessageField("payload", DictField(allow_null=True), body=PayloadField(required=False, cap=PAYLOAD_MAX)),
+    MessageField(
+        "anchorText",
+        CharField(allow_null=True),
+        body=Text(source="anchor_text", required=False, allow_blank=True, cap=ANCHOR_TEXT_MAX),
+    ),
+    MessageField(
+        "contextAnchor",
+        DictField(allow_null=True),
+        body=ContextAnchorField(source="context_anchor", required=False),
+        has_word_lists=False,
+    ),
+    MessageField(
+        "attachments",
+        AttachmentSerializer(many=True),
+        body=ListOf(child=AttachmentBody(), required=False, cap=ATTACHMENTS_MAX),
+    ),
+    MessageField(
+        "language",
+        CharField(allow_null=True),
+        body=Text(required=False, allow_blank=True, cap=LANGUAGE_MAX),
+        has_word_lists=False,
+    ),
+    MessageField(
+        "sourceApp",
+        CharField(allow_null=True),
+        body=Text(source="source_app", required=False, allow_blank=True, cap=SOURCE_APP_MAX),
+        has_word_lists=False,
+    ),
+    MessageField("replyCount", IntegerField()),
+    MessageField("quoteCount", IntegerField()),
+    MessageField("reactionCounts", DictField(child=IntegerField())),
+    MessageField("reactionTotal", IntegerField()),
+    MessageField("createdAt", DateTimeField()),
+    MessageField("updatedAt", DateTimeField()),
+)
+# The required field comes first.
+BODY_FIELDS = sorted(
+    (field for field in MESSAGE_FIELDS if field.body), key=lambda field: not (field.body and field.body.required)
+)
+# The fields that are stored as sent. `create_message` sets the relations.
+CONTENT_FIELDS = [field for field in BODY_FIELDS if not field.model_field.is_relation]

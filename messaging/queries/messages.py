@@ -1,0 +1,98 @@
+"""Statements that read and insert a message, and the answer made of a row.
+
+The SQL is written, not built by the ORM: compiling a query takes longer than running it. It is assembled once, from
+the table of fields. JSON columns come from PostgreSQL as text and are answered as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from operator import itemgetter
+from typing import Any, Protocol
+from uuid import UUID
+
+import orjson
+
+from config.api.sql import Row, fetch_one
+from messaging.queries.joins import AUTHOR_COLUMNS, JOINS, QUOTE_COLUMNS
+from messaging.queries.message_fields import CONTENT_FIELDS, MESSAGE_FIELDS, MessageField
+
+EXPRESSIONS = [expression for field in MESSAGE_FIELDS for expression in field.columns]
+COLUMNS = ", ".join(EXPRESSIONS)
+PUBLISHED_BY_ID = f"SELECT {COLUMNS} {JOINS} WHERE m.id = %s AND m.status = 'published'"
+
+CONTENT_COLUMNS = [field.column for field in CONTENT_FIELDS]
+INSERT = f"""
+INSERT INTO messaging_message (id, page_id, community_id, author_id, author_kind, parent_id, quote_id, status,
+    {", ".join(CONTENT_COLUMNS)}, embed_id,
+    reply_count, quote_count, reaction_counts, reaction_total, created_at, updated_at)
+VALUES (%(id)s, %(page_id)s, %(community_id)s, %(author_id)s, %(author_kind)s, %(parent_id)s, %(quote_id)s,
+    %(status)s, {", ".join(f"%({column})s" for column in CONTENT_COLUMNS)}, %(embed_id)s,
+    0, 0, '{{}}', 0, %(now)s, %(now)s)
+"""  # noqa: S608  made of constants
+# A row of COLUMNS, from a dict by column, and by expression where another table is joined.
+ROW = itemgetter(*(expression.removeprefix("m.") for expression in EXPRESSIONS))
+COUNTS_OF_A_NEW_MESSAGE = {"reply_count": 0, "quote_count": 0, "reaction_counts": "{}", "reaction_total": 0}
+
+
+def _places() -> Iterator[tuple[MessageField, slice]]:
+    """Each field, and the place of its columns in a row."""
+    start = 0
+    for field in MESSAGE_FIELDS:
+        yield field, slice(start, start + len(field.columns))
+        start += len(field.columns)
+
+
+# Copied for each message: a dict that has its keys is filled faster than one that grows.
+NULLS = dict.fromkeys(field.name for field in MESSAGE_FIELDS)
+PLAIN = [(field.name, place.start) for field, place in _places() if field.convert is None]
+CONVERTED = [
+    (field.name, place.start, place if field.select else place.start, field.convert)
+    for field, place in _places()
+    if field.convert is not None
+]
+
+
+def message_from_row(row: Row) -> dict[str, Any]:
+    """The contract's Message, from a row of COLUMNS. A field is null if its first column is."""
+    message: dict[str, Any] = NULLS.copy()
+    for name, index in PLAIN:
+        message[name] = row[index]
+    for name, first, place, convert in CONVERTED:
+        if row[first] is not None:
+            message[name] = convert(row[place])
+    return message
+
+
+class Author(Protocol):
+    """An account, or an object with these attributes of it."""
+
+    pk: Any
+    name: Any
+    handle: Any
+    kind: Any
+
+
+def new_message(values: Mapping[str, Any], *, author: Author, quote: Row) -> dict[str, Any]:
+    """The contract's Message, from the values of INSERT and a row of QUOTE_COLUMNS."""
+    columns = {**COUNTS_OF_A_NEW_MESSAGE, **values, "created_at": values["now"], "updated_at": values["now"]}
+    columns |= zip(AUTHOR_COLUMNS, (author.pk, author.name, author.handle, author.kind), strict=True)
+    columns |= zip(QUOTE_COLUMNS, quote, strict=True)
+    return message_from_row(ROW(columns))
+
+
+def published_message(message_id: UUID) -> dict[str, Any] | None:
+    """The published message with that id, or None."""
+    row = fetch_one(PUBLISHED_BY_ID, [message_id])
+    return message_from_row(row) if row else None
+
+
+def stored_content(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of CONTENT_COLUMNS, from a validated body by column. JSON is stored as text."""
+    return {
+        field.column: _json(data[field.column]) if field.is_json else data[field.column] for field in CONTENT_FIELDS
+    }
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else orjson.dumps(value).decode()

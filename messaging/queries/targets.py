@@ -1,0 +1,91 @@
+"""The page, parent and quoted post that a new message names, found in one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from config.api.ids import is_id
+from config.api.sql import Row
+from config.writes.transaction import Prefetch, WriteTransaction
+from messaging.errors import ParentNotFound, QuoteNotFound, UnknownPage
+from messaging.page_ids import is_page_id
+from messaging.queries.joins import QUOTE_COLUMNS
+
+FIND = f"""
+SELECT clock_timestamp(), page.id, parent.id IS NOT NULL, parent.community_id, {", ".join(QUOTE_COLUMNS)}
+FROM (VALUES (0)) place
+LEFT JOIN messaging_movedpage moved ON moved.old_id = %(page)s
+LEFT JOIN messaging_page page ON page.id = coalesce(moved.page_id, %(page)s)
+LEFT JOIN messaging_message parent
+    ON parent.id = %(parent)s AND parent.page_id = page.id AND parent.status = 'published'
+LEFT JOIN messaging_message q ON q.id = %(quote)s AND q.status = 'published'
+LEFT JOIN messaging_account qa ON qa.id = q.author_id
+"""  # noqa: S608  made of constants
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageTargets:
+    """The page, parent and quoted post of a new message, each if it is public.
+
+    `quote` is a row of QUOTE_COLUMNS, all None if there is no such post. `now` is the time by PostgreSQL's clock.
+    """
+
+    parent_id: UUID | None
+    quote_id: UUID | None
+    now: datetime
+    page_id: str | None
+    has_parent: bool
+    parent_community_id: UUID | None
+    quote: Row
+
+    def require_page(self) -> str:
+        """The id of the page, to which an older id may lead; raises UnknownPage (400)."""
+        if self.page_id is None:
+            raise UnknownPage(
+                field="pageId", details="Ask POST /v1/presence/normalize-url for the id of the page first."
+            )
+        return self.page_id
+
+    def require_visible(self, still_visible: Collection[UUID] | None = None) -> None:
+        """Raises ParentNotFound or QuoteNotFound (404). `still_visible`: the ids that a later statement found."""
+        if self.parent_id is not None and (not self.has_parent or _is_gone(self.parent_id, still_visible)):
+            raise ParentNotFound
+        if self.quote_id is not None and (self.quote[0] is None or _is_gone(self.quote_id, still_visible)):
+            raise QuoteNotFound
+
+
+def prefetch_targets(data: Mapping[str, Any]) -> Prefetch | None:
+    """The statement for a body that is not validated yet; None if the body names something that is no id."""
+    page_id, named = data.get("pageId"), (data.get("parentId"), data.get("quoteId"))
+    if not isinstance(page_id, str) or not is_page_id(page_id) or not all(i is None or is_id(i) for i in named):
+        return None
+    parent_id, quote_id = (None if i is None else UUID(i) for i in named)
+    return Prefetch(FIND, {"page": page_id, "parent": parent_id, "quote": quote_id})
+
+
+def fetch_targets(transaction: WriteTransaction, data: Mapping[str, Any]) -> MessageTargets:
+    """The targets of a valid body, which the transaction may have prefetched.
+
+    Raises UnknownPage (400) for what is no page id.
+    """
+    prefetch = prefetch_targets(data)
+    if prefetch is None:
+        raise UnknownPage
+    now, page_id, has_parent, parent_community_id, *quote = transaction.fetch(prefetch)
+    return MessageTargets(
+        parent_id=prefetch.values["parent"],
+        quote_id=prefetch.values["quote"],
+        now=now,
+        page_id=page_id,
+        has_parent=has_parent,
+        parent_community_id=parent_community_id,
+        quote=tuple(quote),
+    )
+
+
+def _is_gone(message_id: UUID, still_visible: Collection[UUID] | None) -> bool:
+    return still_visible is not None and message_id not in still_visible

@@ -1,0 +1,1 @@
+"""Bodies, queries and answers of the operations of messaging, in the contract's camelCase."""

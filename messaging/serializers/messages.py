@@ -1,0 +1,68 @@
+"""Bodies, queries and answers of the operations on messages. The fields of a message are those of MESSAGE_FIELDS."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+from rest_framework import serializers
+
+from config.api.errors import InvalidInput
+from config.api.fields import BodySerializer, Boolean, Choice, Id, ListQuery, Text
+from messaging import smart_tags
+from messaging.errors import EmptyMessage, InvalidPayload
+from messaging.models import AccountKind
+from messaging.queries.message_fields import BODY_FIELDS, MESSAGE_FIELDS
+
+
+class NewMessage(BodySerializer):
+    """A post; with `parentId` a reply, with `quoteId` a quote."""
+
+    # Copies in the order of the table: DRF sorts fields by their creation.
+    locals().update({field.name: deepcopy(field.body) for field in BODY_FIELDS})
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        given = (attrs.get(column) for column in ("tag_type", "attachments", "quote_id"))
+        if not attrs.get("content", "").strip() and not any(given):
+            raise EmptyMessage(details="Send content, a smart tag, an attachment or a quote.")
+        _validate_tag(attrs.get("tag_type"), attrs.get("payload"))
+        return attrs
+
+
+class MessagesQuery(ListQuery):
+    pageId = Text(source="page_id")
+    parentId = Id(source="parent_id", required=False, help_text="List the replies to this post.")
+    includeTopReply = Boolean(source="include_top_reply", default=False, help_text="Add `topReply` to each message.")
+    authorKind = Choice(source="author_kind", choices=AccountKind.values, required=False)
+    communityId = Id(source="community_id", required=False)
+    tagType = Text(source="tag_type", required=False)
+
+
+class PlainMessageSerializer(serializers.Serializer[Any]):
+    locals().update({field.name: field.answer for field in MESSAGE_FIELDS})
+
+
+class MessageSerializer(PlainMessageSerializer):
+    topReply = PlainMessageSerializer(
+        allow_null=True, required=False, help_text="With `includeTopReply=true`: most reactions, then oldest."
+    )
+
+
+class MessageListSerializer(serializers.Serializer[Any]):
+    messages = MessageSerializer(many=True)
+    hasMore = serializers.BooleanField()
+    nextCursor = serializers.CharField(allow_null=True)
+
+
+def _validate_tag(tag_type: str | None, payload: dict[str, Any] | None) -> None:
+    if tag_type is None:
+        if payload is not None:
+            raise InvalidInput(field="tagType", details="A payload needs a tagType; see GET /v1/smart-tags.")
+        return
+    if not smart_tags.is_known(tag_type):
+        raise InvalidInput(field="tagType", details="Unknown smart tag type; see GET /v1/smart-tags.")
+    problems = smart_tags.validate_payload(tag_type, payload or {})
+    if problems:
+        raise InvalidPayload(
+            field="payload", details=[{"pointer": problem.pointer, "message": problem.message} for problem in problems]
+        )

@@ -1,0 +1,107 @@
+"""Creating a message: a post, reply or quote."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from config.api.credentials import Credential
+from config.api.ids import new_id
+from config.api.sql import fetch_all
+from config.writes.transaction import WriteTransaction
+from messaging.content_rules import Draft, content_rules
+from messaging.errors import CommunityForbids, CommunityMismatch, CommunityNotFound
+from messaging.models import Community, MessageStatus
+from messaging.queries.messages import INSERT, new_message, stored_content
+from messaging.queries.targets import MessageTargets
+from messaging.subjects import touch_message
+
+PUBLIC = "status = 'published'"
+
+
+def create_message(
+    *, auth: Credential, transaction: WriteTransaction, targets: MessageTargets, draft: Draft
+) -> dict[str, Any]:
+    """Store a message of `auth.user` and count it on its targets; returns the contract's Message.
+
+    Each check raises its own error. `draft.data` is valid: see `NewMessage`.
+    """
+    page_id = targets.require_page()
+    # The API checks it before a replay; other callers of this function do not.
+    auth.require_community(draft.community_id)
+    for rule in content_rules():
+        rule.prepare(draft)
+    draft.community = _community(draft, targets)
+    targets.require_visible()
+    for rule in content_rules():
+        rule.check(draft)
+    transaction.consume()
+    values = _values(draft, targets, page_id=page_id, author_id=auth.user.pk)
+    message = new_message(values, author=auth.user, quote=targets.quote)
+    transaction.defer_statement(INSERT, values)
+    if values["status"] == MessageStatus.PUBLISHED:
+        counted = count_answer(parent_id=targets.parent_id, quote_id=targets.quote_id, by=1, where=PUBLIC)
+        targets.require_visible(still_visible=counted)
+        touch_message(page_id=page_id, message_id=values["id"])
+    return message
+
+
+def _values(draft: Draft, targets: MessageTargets, *, page_id: str, author_id: UUID) -> dict[str, Any]:
+    return {
+        "id": new_id(),
+        "page_id": page_id,
+        "community_id": draft.community and draft.community.pk,
+        "author_id": author_id,
+        "author_kind": draft.author_kind,
+        "parent_id": targets.parent_id,
+        "quote_id": targets.quote_id,
+        "status": _first_status(draft),
+        **stored_content(draft.data),
+        "embed_id": draft.source_embed,
+        "now": targets.now,
+    }
+
+
+def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int, where: str = "true") -> set[UUID]:
+    """Add `by` to the counts of the parent and the quoted post; returns the ids of those that meet the condition.
+
+    Rows are updated in id order, so no two writes deadlock.
+    """
+    columns: dict[UUID, list[str]] = {}
+    if parent_id is not None:
+        columns.setdefault(parent_id, []).append("reply_count")
+    if quote_id is not None:
+        columns.setdefault(quote_id, []).append("quote_count")
+    counted = set()
+    for message_id in sorted(columns):
+        changes = ", ".join(f"{column} = {column} + %s" for column in columns[message_id])
+        rows = fetch_all(
+            f"UPDATE messaging_message SET {changes} WHERE id = %s AND {where} RETURNING page_id",  # noqa: S608  ours
+            [*(by for _ in columns[message_id]), message_id],
+        )
+        for (page_id,) in rows:
+            counted.add(message_id)
+            touch_message(page_id=page_id, message_id=message_id)
+    return counted
+
+
+def _community(draft: Draft, targets: MessageTargets) -> Community | None:
+    """The community of the message, if the rules of that community allow the message."""
+    community_id = draft.community_id
+    if targets.has_parent:
+        if community_id not in (None, targets.parent_community_id):
+            raise CommunityMismatch(field="communityId", details="A reply belongs to the community of its parent.")
+        community_id = targets.parent_community_id
+    if community_id is None:
+        return None
+    community = Community.objects.filter(pk=community_id).first()
+    if community is None:
+        raise CommunityNotFound
+    if not community.allows(author_kind=draft.author_kind, tag_type=draft.data["tag_type"]):
+        raise CommunityForbids
+    return community
+
+
+def _first_status(draft: Draft) -> MessageStatus:
+    held_back = draft.community is not None and draft.community.holds_back(draft.author_kind)
+    return MessageStatus.PENDING if held_back else MessageStatus.PUBLISHED
