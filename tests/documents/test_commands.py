@@ -12,8 +12,8 @@ from django.core.management import get_commands, load_command_class
 
 from tests.commands.test_help import OURS
 from tests.documents.checks import PYTHON, check_command, is_run_by_a_test
-from tests.documents.playing import Player
 from tests.documents.reading import NAMES, blocks, inline_code, text_of
+from tests.documents.runner import DocumentRunner
 from tests.service import Service, running_service
 
 OPTION = re.compile(r"--[a-z][a-z-]*")
@@ -34,7 +34,7 @@ def readme_rows() -> list[str]:
     return [line for line in section.splitlines() if line.startswith("| `")]
 
 
-PLAYED = [name for name in NAMES if any(map(is_run_by_a_test, shell_commands(name)))]
+RUN = [name for name in NAMES if any(map(is_run_by_a_test, shell_commands(name)))]
 
 
 @pytest.fixture(scope="module")
@@ -45,11 +45,11 @@ def service() -> Iterator[Service]:
 
 
 @needs_curl
-@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize("name", RUN)
 def test_the_commands_of_a_document_run_in_order(service: Service, name: str) -> None:
-    player = Player(service)
+    runner = DocumentRunner(service)
     for block in blocks(text_of(name)):
-        player.play(block)
+        runner.run_block(block)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -59,8 +59,8 @@ def test_every_command_of_a_document_exists(name: str) -> None:
         check_command(command)
 
 
-def test_every_kind_of_document_has_commands_that_are_run() -> None:
-    assert {"README.md", "SECURITY.md", "docs/agents.md", "docs/embedding.md", "docs/operations.md"} <= set(PLAYED)
+def test_the_documents_with_commands_for_a_service_are_found() -> None:
+    assert {"README.md", "SECURITY.md", "docs/agents.md", "docs/embedding.md", "docs/operations.md"} <= set(RUN)
 
 
 def test_the_readme_lists_every_management_command() -> None:
