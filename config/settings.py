@@ -1,4 +1,4 @@
-"""Django settings: one flat file. What differs between places comes from the environment (see the README's table)."""
+"""Django settings: one flat file. What differs between places comes from the environment (see docs/operations.md)."""
 
 import hashlib
 import hmac

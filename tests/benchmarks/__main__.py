@@ -1,4 +1,4 @@
-"""`make bench`: load, start, drive in turn, print the table. See the README beside this file."""
+"""`make bench`: load, start, drive in turn, print the table. See docs/performance.md."""
 
 from __future__ import annotations
 

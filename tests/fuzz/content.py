@@ -13,7 +13,7 @@ from tests.fuzz.names import GOOD, REFUSED, is_clean
 from tests.fuzz.scene import Scene
 from tests.remote import Remote, Reply
 
-# What the README promises; the service has it in a module that needs its settings.
+# What docs/agents.md promises; the module of the service that has it needs settings.
 PAGE_BYTES = 2 * 1024 * 1024
 INSTANCES = "/api/embeds/instances"
 MESSAGES = "/api/messages"

@@ -1,0 +1,97 @@
+"""Whether a printed command exists, without running it: its target, module, arguments and files."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+
+from django.core.management import get_commands, load_command_class
+
+from tests.documents.reading import words
+from tests.service import ROOT
+
+PYTHON = ".venv/bin/python"
+SERVICE = "http://127.0.0.1:8000"
+# Programs that need another machine, or rights that a test does not have.
+ELSEWHERE = frozenset({"apt-get", "nginx"})
+ASSIGNMENT = re.compile(r"([A-Z][A-Z_]*)=(.*)", re.DOTALL)
+REPOSITORY_PATH = re.compile(r"(?:config|messaging|agents|reactions|embeds|tests|docs|deploy)/[\w./-]+")
+
+
+def check_command(command: str) -> None:
+    """Fail unless the command could be run in the folder of the repository."""
+    program, *arguments = _without_assignments(words(command))
+    _check_paths(arguments)
+    match program:
+        case "make":
+            check_make(arguments)
+        case "curl":
+            assert any(word.startswith(SERVICE) for word in arguments), f"curl calls another host: {command}"
+        case "manage.py":
+            check_manage(arguments)
+        case _ if program == PYTHON:
+            check_python(arguments)
+        case _ if "/" in program:
+            assert list(ROOT.glob(program)), f"no such program: {program}"
+        case _:
+            assert program in ELSEWHERE, f"an unknown program: {program}"
+
+
+def is_run_by_a_test(command: str) -> bool:
+    """Whether a test runs it against a service: curl and management commands."""
+    program, *arguments = _without_assignments(words(command))
+    return program == "curl" or (program == PYTHON and arguments[:1] == ["manage.py"])
+
+
+def check_make(arguments: Sequence[str]) -> None:
+    variables = {found[1]: found[2] for word in arguments if (found := ASSIGNMENT.fullmatch(word))}
+    makefile = (ROOT / "Makefile").read_text()
+    assert [name for name in variables if f"$({name})" not in makefile] == [], "the Makefile reads no such variable"
+    for value in variables.values():
+        _check_paths(value.split())
+    _dry_run(tuple(word for word in arguments if not ASSIGNMENT.fullmatch(word)))
+
+
+@cache
+def _dry_run(targets: tuple[str, ...]) -> None:
+    """Make prints what it would run, and fails for a target that it does not know."""
+    finished = subprocess.run(["make", "--dry-run", *targets], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stderr
+
+
+def check_manage(arguments: Sequence[str]) -> None:
+    name, *rest = arguments
+    assert name in get_commands(), f"no such management command: {name}"
+    command = load_command_class(get_commands()[name], name)
+    # Raises CommandError for an argument that the command does not take.
+    command.create_parser("manage.py", name).parse_args(rest)
+
+
+def check_python(arguments: Sequence[str]) -> None:
+    match arguments:
+        case ["manage.py", *rest]:
+            check_manage(rest)
+        case ["-m", module, *_]:
+            assert _has_module(module), f"no such module: {module}"
+        case _:
+            raise AssertionError(f"neither manage.py nor a module: {arguments}")
+
+
+def _has_module(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _check_paths(arguments: Sequence[str]) -> None:
+    missing = [word for word in arguments if REPOSITORY_PATH.fullmatch(word) and not (ROOT / word).exists()]
+    assert missing == [], f"no such files: {missing}"
+
+
+def _without_assignments(command: Sequence[str]) -> list[str]:
+    started = next(number for number, word in enumerate(command) if not ASSIGNMENT.fullmatch(word))
+    return list(command[started:])

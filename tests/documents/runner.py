@@ -1,0 +1,75 @@
+"""Runs the commands of a document in order, and fills the placeholders of later ones from earlier answers."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from typing import Any
+
+from tests.documents.checks import PYTHON, SERVICE, is_run_by_a_test
+from tests.documents.reading import Block
+from tests.service import ROOT, Service
+
+PLACEHOLDER = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b")
+ANYTHING = "…"
+# A status of 400 or more is a failure. A proxy in the environment is not used.
+CURL = "curl --fail-with-body --max-time 30 --noproxy '*'"
+SECONDS = 60
+
+
+class DocumentRunner:
+    """Runs one document from its beginning. `values`: those of the placeholders. `output`: of the last command."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.values: dict[str, str] = {}
+        self.output = ""
+
+    def run_block(self, block: Block) -> None:
+        """Run a shell block. Compare a `json` or `http` block with the output of the command before it."""
+        if block.is_shell:
+            for command in filter(is_run_by_a_test, block.commands()):
+                self.run_command(command)
+        elif block.language == "json":
+            self.compare(json.loads(block.text), json.loads(self.output), at="answer")
+        elif block.language == "http":
+            lines = {line.strip().lower() for line in self.output.splitlines()}
+            assert {line.lower() for line in block.text.splitlines()} <= lines, self.output
+
+    def run_command(self, command: str) -> None:
+        unknown = set(PLACEHOLDER.findall(command)) - self.values.keys()
+        assert not unknown or not command.startswith("curl"), f"no earlier answer has a value for {unknown}"
+        filled = PLACEHOLDER.sub(lambda found: self.values.get(found[0], found[0]), command)
+        finished = subprocess.run(
+            ["sh", "-euc", self._adapted(filled)],
+            cwd=ROOT,
+            env=self.service.environment,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert finished.returncode == 0, f"{filled}\n{finished.stdout}{finished.stderr}"
+        self.output = finished.stdout
+
+    def compare(self, expected: Any, actual: Any, *, at: str) -> None:
+        """An expected object names some keys of the actual one. A new placeholder takes the actual value."""
+        if isinstance(expected, dict):
+            assert isinstance(actual, dict), at
+            assert expected.keys() <= actual.keys(), f"{at}: {expected.keys() - actual.keys()} are missing"
+            for key, value in expected.items():
+                self.compare(value, actual[key], at=f"{at}.{key}")
+        elif isinstance(expected, str) and PLACEHOLDER.fullmatch(expected):
+            assert self.values.setdefault(expected, str(actual)) == str(actual), at
+        elif expected != ANYTHING:
+            assert expected == actual, at
+
+    def _adapted(self, command: str) -> str:
+        """The command for the service of the test. Without --dry-run makemigrations would write into the repository."""
+        if command.startswith("curl"):
+            return command.replace("curl", CURL, 1).replace(SERVICE, self.service.base_url)
+        harmless = command.replace("manage.py makemigrations", "manage.py makemigrations --dry-run")
+        return harmless.replace(PYTHON, shlex.quote(sys.executable), 1)

@@ -1,0 +1,63 @@
+"""Tables of the documents agree with the code: settings, errors of agents, limits."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from django.conf import settings
+
+from config import secrets
+from config.api.errors import ApiError
+from config.api.operations import all_operations
+from tests.documents.reading import text_of
+from tests.service import ROOT
+
+PRODUCT = ("config", "messaging", "agents", "reactions", "embeds")
+SETTING = re.compile(r"`([A-Z][A-Z_]+)`")
+CODE = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
+
+
+def settings_that_are_read() -> set[str]:
+    """Every name that the product passes to a function of `config.env`, and the secrets."""
+    files = [file for package in PRODUCT for file in (ROOT / package).rglob("*.py")]
+    read = {name for file in files for name in _names_read(ast.parse(file.read_text()))}
+    return read | {*secrets.NAMES, *map(secrets.previous, secrets.NAMES)}
+
+
+def _names_read(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="env")), args=[ast.Constant(value=str(name)), *_]):
+                yield name
+
+
+def section(document: str, heading: str) -> str:
+    return text_of(document).partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+
+def codes(errors: type[ApiError]) -> Iterator[str]:
+    yield errors.code
+    for error in errors.__subclasses__():
+        yield from codes(error)
+
+
+def test_the_table_of_settings_names_what_is_read() -> None:
+    rows = [line.split("|")[1] for line in section("docs/operations.md", "Settings").splitlines() if "|" in line]
+    assert {name for row in rows for name in SETTING.findall(row)} == settings_that_are_read()
+
+
+def test_the_errors_of_agents_are_documented() -> None:
+    documented = set(CODE.findall(section("docs/agents.md", "Errors")))
+    operations = [operation for *_, operation in all_operations() if operation.accepts_agents]
+    answered = {error.code for operation in operations for error in operation.errors}
+    assert answered - documented == set()
+    assert documented - set(codes(ApiError)) == set()
+
+
+def test_the_hourly_limits_are_documented() -> None:
+    limits = section("docs/agents.md", "Limits")
+    assert "| `post`, `reply`, `quote` | 30 each;" in limits
+    assert "| `react` | 120;" in limits
+    assert settings.HOURLY_LIMITS == {"post": 30, "reply": 30, "quote": 30, "react": 120}
