@@ -12,6 +12,8 @@ from config.api.errors import SuperAdminRequired
 class OwnOrAllFilter(filters.FilterSet):
     """One's own rows; with `all=1` everybody's, for super admins (else 403)."""
 
+    request: Any
+
     all = filters.ChoiceFilter(choices=[("1", "1")], method="everybody", help_text="Everybody's; for super admins.")
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -21,7 +23,7 @@ class OwnOrAllFilter(filters.FilterSet):
             raise SuperAdminRequired
         return super().filter_queryset(queryset)
 
-    def own(self, queryset: Any) -> QuerySet[Any]:
+    def own(self, queryset: Any) -> Any:
         raise NotImplementedError
 
     def everybody(self, queryset: QuerySet[Any], _name: str, _value: str) -> QuerySet[Any]:
@@ -31,10 +33,10 @@ class OwnOrAllFilter(filters.FilterSet):
 class AgentRequestFilter(OwnOrAllFilter):
     status = filters.ChoiceFilter(choices=RequestStatus.choices)
 
-    def own(self, queryset: Any) -> QuerySet[Any]:
+    def own(self, queryset: Any) -> Any:
         return queryset.asked_by(self.request.user)
 
 
 class AgentTokenFilter(OwnOrAllFilter):
-    def own(self, queryset: Any) -> QuerySet[Any]:
+    def own(self, queryset: Any) -> Any:
         return queryset.operated_by(self.request.user)

@@ -46,7 +46,7 @@ class EmbedConfigSerializer(EmbedConfigFields):
 
 
 class EmbedCode(serializers.CharField):
-    def to_representation(self, value: Embed) -> str:
+    def to_representation(self, value: Any) -> str:
         return embed_code(app_url=settings.APP_URL, embed_id=value.pk)
 
 

@@ -80,7 +80,7 @@ class KeysetPagination(BasePagination):
     listed under.
     """
 
-    def paginate_queryset(self, queryset: QuerySet[Any], request: Request, view: Any = None) -> list[Any]:
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
         self._results_key = view.results_key
         page = CursorPage.of(view.list_name, view.query() | view.filters, **{view.cursor_owner: request.user.pk})
         rows, self._next_cursor = page.paginate(queryset)

@@ -78,14 +78,16 @@ class OperationSchema(AutoSchema):
 
     @property
     def declared(self) -> Operation:
-        return self.view.operation  # type: ignore[no-any-return]
+        return self.view.operation  # type: ignore[attr-defined,no-any-return]
 
     def is_excluded(self) -> bool:
         return getattr(self.view, "operation", None) is None
 
     def _is_list_view(self, serializer: Any = None) -> bool:
         """No for answers, where the declared one is the envelope of a list; yes where filters are looked up."""
-        return serializer is None and hasattr(self.view, "filterset_class") and self.view.action == "list"
+        return (
+            serializer is None and hasattr(self.view, "filterset_class") and getattr(self.view, "action", "") == "list"
+        )
 
     def get_operation_id(self) -> str:
         return self.declared.id
@@ -113,7 +115,7 @@ class OperationSchema(AutoSchema):
 
     def _get_serializer_name(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> str:
         """`MessageSerializer` renders the component `MessageRecord`: generated clients know answers by these names."""
-        name = str(super()._get_serializer_name(serializer, direction, bypass_extensions))  # type: ignore[no-untyped-call]
+        name = str(super()._get_serializer_name(serializer, direction, bypass_extensions))
         return f"{name}Record" if type(serializer).__name__.endswith("Serializer") else name
 
     def get_tags(self) -> list[str]:
