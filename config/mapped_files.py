@@ -8,7 +8,6 @@ import os
 from io import BufferedRandom
 from pathlib import Path
 
-KEPT_ANSWERS = "answers"
 logger = logging.getLogger(__name__)
 
 

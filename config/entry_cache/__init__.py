@@ -1,15 +1,13 @@
 """Hot public reads from memory, before Django wakes.
 
 Kept are answers that say what they depend on (`config.api.freshness`): public reads, without a credential. A hit
-compares versions; on a miss one thread of one worker asks the database, while the others wait for its answer: those of
-its own process by a lock, those of the other workers through shared memory. Hosts, origins and query strings are part
-of the key, so whatever varies by them stays apart.
+compares versions; on a miss one thread of a worker asks the database, while its others wait for the answer. Hosts,
+origins and query strings are part of the key, so whatever varies by them stays apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -19,8 +17,6 @@ from django.http import HttpResponse
 
 from config.api.freshness import home
 from config.entry_cache.memory import EntryCache, Headers, Kept, Key
-from config.entry_cache.shared import SIZE, SharedAnswers
-from config.mapped_files import KEPT_ANSWERS, mapped
 
 PREFIXES = ("/api/", "/v1/")
 Environ = dict[str, Any]
@@ -44,8 +40,8 @@ class EntryCached:
     `application(environ, start_response)` must return Django's response object.
     """
 
-    def __init__(self, application: Application, cache: EntryCache, shared: SharedAnswers) -> None:
-        self._application, self._cache, self._shared = application, cache, shared
+    def __init__(self, application: Application, cache: EntryCache) -> None:
+        self._application, self._cache = application, cache
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         key = key_of(environ)
@@ -57,29 +53,12 @@ class EntryCached:
         if kept is None:
             flight = self._cache.take_off(key)
             try:
-                kept = self._cache.find(key) or self._made_elsewhere(key)
+                kept = self._cache.find(key) or self._made_again(key)
                 if kept is None:
-                    return self._make(key, environ, start_response)
+                    return self._fill(key, environ, start_response)
             finally:
                 self._cache.land(key, flight)
         return _send(kept, environ, start_response)
-
-    def _made_elsewhere(self, key: Key) -> Kept | None:
-        kept, old = self._shared.find_or_claim(key), self._cache.find_old(key)
-        if kept is not None:
-            self._cache.keep(key, kept if old is None else replace(kept, recipe=old.recipe))
-        return kept
-
-    def _keep(self, key: Key, kept: Kept) -> None:
-        self._cache.keep(key, kept)
-        self._shared.give(key, kept)
-
-    def _make(self, key: Key, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        try:
-            kept = self._made_again(key)
-            return self._fill(key, environ, start_response) if kept is None else _send(kept, environ, start_response)
-        finally:
-            self._shared.release(key)
 
     def _made_again(self, key: Key) -> Kept | None:
         """From the recipe of what was kept, at half the price. Whatever stands in its way is Django's to tell."""
@@ -94,7 +73,7 @@ class EntryCached:
             self._cache.forget(key)
             return None
         if kept is not None:
-            self._keep(key, kept)
+            self._cache.keep(key, kept)
         return kept
 
     def _fill(self, key: Key, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
@@ -109,7 +88,7 @@ class EntryCached:
         (body,) = finished(response)
         etag, recipe = response.headers["ETag"], getattr(response, "recipe", None)
         kept = Kept(watched, until, started.status, started.headers, body, etag, recipe)
-        self._keep(key, kept)
+        self._cache.keep(key, kept)
         return _send(kept, environ, start_response)
 
 
@@ -119,11 +98,7 @@ def entry_cached(application: Application) -> Application:
     bytes_max, seconds = settings.KEPT_ANSWER_BYTES, settings.KEPT_ANSWER_SECONDS
     if not bytes_max:
         return lambda environ, start_response: finished(application(environ, start_response))
-    # Where no file can be made, the workers share nothing.
-    memory = mapped(settings.DATA_DIR / KEPT_ANSWERS, SIZE) or memoryview(bytearray(SIZE))
-    return EntryCached(
-        application, EntryCache(bytes_max=bytes_max, seconds=seconds), SharedAnswers(memory, seconds=seconds)
-    )
+    return EntryCached(application, EntryCache(bytes_max=bytes_max, seconds=seconds))
 
 
 def key_of(environ: Environ) -> Key | None:

@@ -67,7 +67,7 @@ def everything(connection: psycopg.Connection, *, pages: int, etag: str) -> Iter
     yield Scenario(HOT, Form.PLAIN, hot, 4.0)
     yield Scenario("hot list, 304", Form.PLAIN, held, 4.0)
     yield Scenario("embed config, hot", Form.PLAIN, config)
-    yield Scenario("99 hot lists, 1 post there", Form.PLAIN, list(_mixed(somewhere)), 0.6, of=HOT, on_bare=False)
+    yield Scenario("99 hot lists, 1 post there", Form.PLAIN, list(_mixed(somewhere)), 0.5, of=HOT, on_bare=False)
     yield Scenario("hot list, Redis", Form.REDIS, hot, 2.0)
     yield Scenario("hot list, 304, Redis", Form.REDIS, held, 2.0)
     yield Scenario(CREATE, Form.PLAIN, keyed, 0.50)

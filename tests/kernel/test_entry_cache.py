@@ -15,9 +15,8 @@ from django.http import HttpResponse
 from django.test.utils import CaptureQueriesContext
 
 from config.api.freshness import EVERYTHING, home, touch, watch
-from config.entry_cache import Application, EntryCached, finished, key_of
+from config.entry_cache import EntryCached, finished, key_of
 from config.entry_cache.memory import EntryCache
-from config.entry_cache.shared import SIZE, SharedAnswers
 from embeds.services import disable_embed
 from messaging.accounts import ensure_person
 from messaging.services.moderation import hide_message, restore_message
@@ -41,11 +40,6 @@ def cache() -> EntryCache:
     return EntryCache(bytes_max=1_000_000, seconds=60)
 
 
-def alone(application: Application, cache: EntryCache) -> EntryCached:
-    """The only worker of its host."""
-    return EntryCached(application, cache, SharedAnswers(memoryview(bytearray(SIZE)), seconds=60))
-
-
 @pytest.fixture
 def django() -> list[str]:
     """The paths that Django was asked for."""
@@ -61,7 +55,7 @@ def call(cache: EntryCache, django: list[str]) -> Call:
         django.append(environ["PATH_INFO"])
         return handler(environ, start_response)
 
-    application = alone(asked, cache)
+    application = EntryCached(asked, cache)
 
     def send(path: str, query: str = "", method: str = "GET", **environ: str) -> Sent:
         sent = Sent()
@@ -286,7 +280,7 @@ def test_nothing_is_served_beyond_its_time() -> None:
         calls.append(1)
         return answered(start_response)
 
-    kept_briefly = alone(application, EntryCache(bytes_max=100_000, seconds=0.05))
+    kept_briefly = EntryCached(application, EntryCache(bytes_max=100_000, seconds=0.05))
     for pause in (0, 0, 0.06):
         time.sleep(pause)
         list(kept_briefly(_environ("/api/x", "", "GET"), lambda *_: None))
@@ -309,7 +303,7 @@ def test_one_flight_at_a_time_fills_a_key() -> None:
         time.sleep(0.1)
         return answered(start_response)
 
-    cached = alone(application, EntryCache(bytes_max=100_000, seconds=60))
+    cached = EntryCached(application, EntryCache(bytes_max=100_000, seconds=60))
 
     def read() -> None:
         together.wait()
@@ -332,7 +326,7 @@ def test_a_write_during_a_fill_makes_the_fill_worthless() -> None:
         touch("page:alone")
         return response
 
-    cached = alone(application, EntryCache(bytes_max=100_000, seconds=60))
+    cached = EntryCached(application, EntryCache(bytes_max=100_000, seconds=60))
     for _ in range(3):
         list(cached(_environ("/api/x", "", "GET"), lambda *_: None))
     assert len(calls) == 3
