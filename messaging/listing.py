@@ -13,8 +13,8 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from config.api.responses import to_json
 from config.api.sql import Row, fetch_all
+from config.cache.rendering import to_json
 from messaging.records import COLUMNS, JOINS, message_record
 
 # What the answer of a list may take, unless it is a single post.

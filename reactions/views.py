@@ -12,8 +12,8 @@ from config.api.ids import is_id
 from config.api.operations import operation
 from config.api.responses import Response
 from config.api.views import ApiRequest, ApiView
+from messaging.cache_tags import message_tag
 from messaging.errors import CommunityForbids, MessageNotFound
-from messaging.subjects import message_subject
 from reactions.errors import InvalidEmoji, NotOwner, ReactionNotFound, TooManyEmoji
 from reactions.records import reaction_page
 from reactions.serializers import NewReaction, ReactionListRecord, ReactionResult, RemovedRecord
@@ -72,7 +72,7 @@ class ReactionView(ApiView):
         """List the reactions to a post (`id` is the post's), newest first, with the counts of all of them."""
         message_id = self.path_id(MessageNotFound)
         page = self.page("reactions", self.query(ListQuery), message=message_id)
-        return self.read(lambda: _listed(message_id, page), message_subject(message_id))
+        return self.read(lambda: _listed(message_id, page), message_tag(message_id))
 
     @operation(
         "removeReaction",

@@ -25,7 +25,7 @@ from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from config.api import freshness, throttles
+from config.api import throttles
 from config.api.addresses import client_network
 from config.api.callers import ANYONE, Caller, CallerKind
 from config.api.cursors import Page
@@ -35,9 +35,11 @@ from config.api.ids import parse_id
 from config.api.limits import Budget, rate_limit_headers
 from config.api.operations import Operation, operation_of, require_operation
 from config.api.parsers import ByContentType, PlainTextJSONParser, StrictJSONParser
-from config.api.responses import JSON_TYPE, Response, etag_of
+from config.api.responses import JSON_TYPE, Response
 from config.api.retries import retried
 from config.api.unit import Question, Unit, unit_of_work
+from config.cache.loaders import Loader
+from config.cache.rendering import etag_of
 
 REVALIDATE = "public, no-cache"
 
@@ -156,17 +158,16 @@ class ApiView(APIView):
         """What a write asks in any case, and may ask along with the opening of its unit of work. Refuses nothing."""
         return None
 
-    def read(self, make: Callable[[], Any], *subjects: str, headers: Mapping[str, str] | None = None) -> Response:
-        """Answer a read with what `make` finds, and say how it is made again (`freshness.Recipe`).
+    def read(self, load: Callable[[], Any], *tags: str, headers: Mapping[str, str] | None = None) -> Response:
+        """Respond with the data that `load` returns, and declare the cache tags that it depends on.
 
-        So it may be kept in memory while its subjects stay as they are, and made again there when they change.
+        `config.cache` caches the response until a tag is invalidated, and then refreshes it by `load`.
         """
-        recipe = freshness.Recipe(subjects, make)
-        watched = recipe.watch()
-        response = Response(make(), headers=headers)
+        loader = Loader(tags, load)
+        snapshot = loader.snapshot()
+        response = Response(load(), headers=headers)
         if "HTTP_AUTHORIZATION" not in self.request.META:
-            # config.entry_cache looks for them.
-            response.watched, response.recipe = watched, recipe
+            response.cache_snapshot, response.loader = snapshot, loader
         return response
 
     def page(self, name: str, query: Mapping[str, Any], **bound: Any) -> Page:
@@ -182,7 +183,7 @@ class ApiView(APIView):
             return response
         response.headers["ETag"] = etag = etag_of(response.content)
         response.headers.setdefault("Cache-Control", REVALIDATE)
-        # No other condition counts, as in config.entry_cache: a read has nothing to lose by being made.
+        # No other condition counts, as in config.cache: a read has nothing to lose by being made.
         had = {tag.removeprefix("W/") for tag in parse_etags(self.request.META.get("HTTP_IF_NONE_MATCH", ""))}
         return response if had.isdisjoint({etag, "*"}) else HttpResponseNotModified(headers=response.headers)
 

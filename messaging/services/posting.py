@@ -14,6 +14,7 @@ from config.api.ids import new_id
 from config.api.sql import fetch_all
 from config.api.unit import Unit
 from messaging import records, smart_tags
+from messaging.cache_tags import invalidate_message
 from messaging.errors import (
     CommunityForbids,
     CommunityMismatch,
@@ -26,7 +27,6 @@ from messaging.models import Community, MessageStatus
 from messaging.page_ids import is_page_id
 from messaging.rules import Draft, content_rules
 from messaging.services.place import Place, find_place
-from messaging.subjects import touch_message
 
 INSERT = """
 INSERT INTO messaging_message (id, page_id, community_id, author_id, author_kind, parent_id, quote_id, status,
@@ -58,7 +58,7 @@ def create_message(*, caller: Caller, unit: Unit, draft: Draft) -> dict[str, Any
     if values["status"] == MessageStatus.PUBLISHED:
         counted = count_answer(parent_id=draft.parent_id, quote_id=draft.quote_id, by=1, where=PUBLIC)
         place.require_answered(still_public=counted)
-        touch_message(page_id=draft.page_id, message_id=values["id"])
+        invalidate_message(page_id=draft.page_id, message_id=values["id"])
     return records.new_record(values, author=caller.account, quote=place.quote)
 
 
@@ -104,7 +104,7 @@ def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int, wher
         )
         for (page_id,) in rows:
             counted.add(message_id)
-            touch_message(page_id=page_id, message_id=message_id)
+            invalidate_message(page_id=page_id, message_id=message_id)
     return counted
 
 

@@ -16,13 +16,13 @@ from config.api.responses import Response
 from config.api.unit import Question
 from config.api.views import ApiRequest, ApiView
 from messaging import errors, listing, records
+from messaging.cache_tags import message_tag, page_tag
 from messaging.page_ids import is_page_id
 from messaging.rules import Draft
 from messaging.serializers import MessageListRecord, MessageRecord, MessagesQuery, NewMessage
 from messaging.services import place
 from messaging.services.moving import moved_to
 from messaging.services.posting import create_message
-from messaging.subjects import message_subject, page_subject
 
 
 def scopes_needed(data: Mapping[str, Any]) -> frozenset[str]:
@@ -43,12 +43,12 @@ class MessagesView(ApiView):
             raise InvalidInput(field="pageId", details="Not a page id.")
         # With top replies or without it is the same list, and one cursor leads on in both.
         page = self.page("messages", query, include_top_reply=False)
-        asked = page_subject(query["page_id"])
+        asked = page_tag(query["page_id"])
         try:
             return self.read(lambda: _listed(query, page), asked)
         except PageMoved as moved:
             there = {**query, "page_id": moved.page_id}
-            return self.read(lambda: _listed(there, page), asked, page_subject(moved.page_id))
+            return self.read(lambda: _listed(there, page), asked, page_tag(moved.page_id))
 
     def check_rights(self) -> None:
         """A limited agent names one of its communities. What is no id at all is left to the fields."""
@@ -131,7 +131,7 @@ class MessageView(ApiView):
     def get(self, request: ApiRequest, id: str) -> Response:
         """One published post."""
         message_id = self.path_id(errors.MessageNotFound)
-        return self.read(lambda: _published(message_id), message_subject(message_id))
+        return self.read(lambda: _published(message_id), message_tag(message_id))
 
 
 def _published(message_id: UUID) -> dict[str, Any]:
