@@ -167,7 +167,7 @@ if REDIS_URL:
     }
 
 # The response cache of each worker: its size, and the maximum age of a response (see config.cache.versions).
-# KEPT_ANSWER_MEGABYTES is the name in release 1.0; the next release does not read it.
+# KEPT_ANSWER_MEGABYTES, the name in release 1.0, is accepted for one release more.
 RESPONSE_CACHE_BYTES = env.integer("RESPONSE_CACHE_MEGABYTES", env.integer("KEPT_ANSWER_MEGABYTES", 32)) * 1024 * 1024
 RESPONSE_CACHE_SECONDS = 2.0 if REDIS_URL else 5.0
 

@@ -20,7 +20,7 @@ class CircuitBreaker:
         return time.monotonic() < self._open_until
 
     def open(self, error: Exception) -> None:
-        """Log the error and what follows from it, once for each outage."""
+        """Open for `seconds` from now. Log the error, unless the breaker is open already."""
         if not self.is_open():
             logger.warning("Redis does not answer (%s): %s.", type(error).__name__, self._effect)
         self._open_until = time.monotonic() + self._seconds

@@ -17,7 +17,7 @@ def test_it_closes_after_its_time() -> None:
     assert not breaker.is_open()
 
 
-def test_an_outage_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_open_breaker_logs_no_further_error(caplog: pytest.LogCaptureFixture) -> None:
     breaker = CircuitBreaker(60, effect="calls are skipped")
     with caplog.at_level(logging.WARNING):
         breaker.open(TimeoutError())
