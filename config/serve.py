@@ -13,7 +13,6 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import env, fingerprints, programs, secrets, server, welcome
 from config.housekeeping import housekeeping
-from config.mapped_files import KEPT_ANSWERS
 from config.postgres import embedded
 from config.postgres_programs import PostgresError
 
@@ -52,8 +51,6 @@ def run() -> None:
         check_secrets(data, debug=debug)
         if env.flag("DEMO", default=True):
             manage("demo", "--verbosity=0")
-        # Kept for the workers of one start: another may have another database, other settings, another release.
-        (data / KEPT_ANSWERS).unlink(missing_ok=True)
         check_application()
         welcome.say_when_open(port, data)
         running.enter_context(housekeeping())

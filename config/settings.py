@@ -156,7 +156,7 @@ DATABASES["default"]["OPTIONS"] |= {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Cache: soft throttles and kept answers. Nothing depends on it. Without Redis, Django's cache is not used.
+# Redis: soft throttles and versions of cache tags, which may be lost. Without Redis, Django's cache is not used.
 REDIS_URL = env.text("REDIS_URL")
 if REDIS_URL:
     CACHES = {
@@ -164,14 +164,15 @@ if REDIS_URL:
             "BACKEND": "django_redis.cache.RedisCache",
             "LOCATION": REDIS_URL,
             "KEY_PREFIX": "cm",
-            # Its failures are told: who uses the cache passes over them, and leaves it alone for a while.
+            # Exceptions are not ignored here: a circuit breaker handles them.
             "OPTIONS": {"SOCKET_CONNECT_TIMEOUT": 0.1, "SOCKET_TIMEOUT": 0.1},
         }
     }
 
-# Answers kept in each worker's memory: how many bytes, and for how long at most (see config.api.freshness).
-KEPT_ANSWER_BYTES = env.integer("KEPT_ANSWER_MEGABYTES", 32) * 1024 * 1024
-KEPT_ANSWER_SECONDS = 2.0 if REDIS_URL else 5.0
+# The response cache of each worker: its size, and the maximum age of a response (see config.cache.versions).
+# KEPT_ANSWER_MEGABYTES, the name in release 1.0, is accepted for one release more.
+RESPONSE_CACHE_BYTES = env.integer("RESPONSE_CACHE_MEGABYTES", env.integer("KEPT_ANSWER_MEGABYTES", 32)) * 1024 * 1024
+RESPONSE_CACHE_SECONDS = 2.0 if REDIS_URL else 5.0
 
 # People.
 AUTH_USER_MODEL = "messaging.Account"

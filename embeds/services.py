@@ -9,11 +9,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from config.api.errors import InvalidInput
-from config.api.freshness import touch
+from config.cache.versions import invalidate
+from embeds.cache_tags import embed_tag
 from embeds.errors import EmbedDisabled, NotOwner
 from embeds.models import Embed, EmbedStatus
 from embeds.models.embed import default_page_rules, default_trigger_config
-from embeds.subjects import embed_subject
 from messaging.errors import CommunityNotFound, EmbedNotFound
 from messaging.history import record_decision
 from messaging.models import Account, Community
@@ -135,7 +135,7 @@ def _owned(embed: Embed, owner: Account) -> Embed:
 def _save(embed: Embed) -> None:
     embed.updated_at = timezone.now()
     embed.save()
-    touch(embed_subject(embed.pk))
+    invalidate(embed_tag(embed.pk))
 
 
 def _require_community(community_id: UUID) -> None:

@@ -13,7 +13,7 @@ from django.db.models import Case, When
 from django.utils import timezone
 
 from config.api.errors import InvalidInput
-from config.api.freshness import EVERYTHING, touch
+from config.cache.versions import EVERYTHING, invalidate
 from messaging.errors import HandleTaken, InvalidCredentials
 from messaging.look_alikes import Likeness, near, skeleton
 from messaging.models import Account, AccountKind, HandleClaim
@@ -88,7 +88,7 @@ def ensure_person(
     if password is not None and not person.check_password(password):
         change_password(account=person, password=password)
     # The name stands on every post.
-    touch(EVERYTHING)
+    invalidate(EVERYTHING)
     return person
 
 

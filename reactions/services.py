@@ -10,9 +10,9 @@ from config.api.credentials import Credential
 from config.api.ids import new_id
 from config.api.sql import fetch_one
 from config.writes.transaction import WriteTransaction
+from messaging.cache_tags import invalidate_message
 from messaging.errors import CommunityForbids, MessageNotFound
 from messaging.models import Message
-from messaging.subjects import touch_message
 from reactions import statements
 from reactions.errors import NotOwner, ReactionNotFound, TooManyEmoji
 from reactions.standing import Action, Outcome, Standing
@@ -95,7 +95,7 @@ def _outcome(action: Action, statement: str, values: dict[str, Any]) -> Outcome 
     if row is None:
         return None
     count, total, page_id = row
-    touch_message(page_id=page_id, message_id=values["message"])
+    invalidate_message(page_id=page_id, message_id=values["message"])
     return Outcome(action, count, total, None if action is Action.REMOVED else values["reaction"])
 
 

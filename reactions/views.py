@@ -15,8 +15,8 @@ from config.api.pagination import CursorPage
 from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet
 from config.writes.idempotency import Replay
+from messaging.cache_tags import message_tag
 from messaging.errors import CommunityForbids, MessageNotFound
-from messaging.subjects import message_subject
 from reactions.errors import InvalidEmoji, NotOwner, ReactionNotFound, TooManyEmoji
 from reactions.records import reaction_page
 from reactions.serializers import NewReaction, ReactionListSerializer, ReactionResult, RemovedSerializer
@@ -78,7 +78,7 @@ class ReactionViewSet(ApiViewSet):
         """List the reactions to a post (`id` is the post's), newest first, with the counts of all of them."""
         message_id = self.path_id(MessageNotFound)
         page = self.page("reactions", self.query(), message=message_id)
-        return self.read(lambda: _listed(message_id, page), message_subject(message_id))
+        return self.read(lambda: _listed(message_id, page), message_tag(message_id))
 
     @operation(
         "removeReaction",

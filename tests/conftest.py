@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         config.stash[_temporary_cluster] = cluster = TemporaryCluster()
         os.environ["DATABASE_URL"] = cluster.url
-    # One each: a write in one worker's test would put the kept answers of another's out of date.
+    # One for each worker: the tests of one must not invalidate the cached responses of another.
     config.stash[_data] = data = tempfile.TemporaryDirectory(prefix="cm-data-")
     os.environ["DATA_DIR"] = data.name
     # Only now: pytest-django would do it before this file is read, without the address.

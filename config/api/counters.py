@@ -15,7 +15,7 @@ from pathlib import Path
 from struct import Struct
 from threading import Lock
 
-from config.mapped_files import mapped
+from config.cache.shared_memory import map_file
 
 WAYS = 8
 BUCKETS = 8_192
@@ -33,7 +33,7 @@ class SharedCounters:
     """Where the file cannot be made, the threads of this process share counters, and nobody else."""
 
     def __init__(self, path: Path) -> None:
-        memory = mapped(path, SIZE)
+        memory = map_file(path, SIZE)
         self._memory = memoryview(bytearray(SIZE)) if memory is None else memory
         self._lock_file = None if memory is None else os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         self._threads = Lock()

@@ -7,7 +7,6 @@ frozen one costs one time-out and not one a call.
 
 from __future__ import annotations
 
-import logging
 import time
 from functools import cache
 from math import ceil
@@ -19,12 +18,11 @@ from django.http import HttpRequest
 from config.api.addresses import remote_network
 from config.api.counters import SharedCounters
 from config.api.errors import RateLimited
+from config.cache.circuit_breaker import CircuitBreaker
 
-logger = logging.getLogger(__name__)
 READ = "read"
-REST_SECONDS = 5.0
 OVER_MAX = 10_000
-_resting_until = 0.0
+_breaker = CircuitBreaker(5.0, effect="calls pass the soft throttles")
 # The window in which this process saw somebody at a rate.
 _over: dict[tuple[str, str], int] = {}
 
@@ -81,10 +79,12 @@ def shared_counters() -> SharedCounters:
 def _count(name: str, key: str, seconds: int) -> int:
     if name == READ or not settings.REDIS_URL:
         return shared_counters().increment(key, seconds)
+    if _breaker.is_open():
+        return 0
     try:
-        return _awake() and _increment(key, seconds)
-    except Exception as failure:  # noqa: BLE001  the cache backends share no error class
-        _rest(failure)
+        return _increment(key, seconds)
+    except Exception as error:  # noqa: BLE001  the cache backends share no error class
+        _breaker.open(error)
         return 0
 
 
@@ -95,13 +95,3 @@ def _increment(key: str, seconds: int) -> int:
         if redis.add(key, 1, timeout=seconds):
             return 1
         return int(redis.incr(key))
-
-
-def _awake() -> bool:
-    return time.monotonic() >= _resting_until
-
-
-def _rest(failure: Exception) -> None:
-    global _resting_until  # noqa: PLW0603  one clock a process
-    _resting_until = time.monotonic() + REST_SECONDS
-    logger.warning("Redis does not answer (%s): no soft throttles for %s s.", type(failure).__name__, REST_SECONDS)

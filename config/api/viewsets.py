@@ -14,20 +14,20 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseNotModified
-from django.utils.http import parse_etags
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.routers import SimpleRouter
 from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet
 
-from config.api import freshness
 from config.api.credentials import Credential
 from config.api.errors import ApiError, NotFound
 from config.api.ids import parse_id
 from config.api.operations import Operation, operation_of_action
 from config.api.pagination import CursorPage
-from config.api.responses import JSON_TYPE, Response, etag_of
+from config.api.responses import JSON_TYPE, Response
+from config.cache.loaders import Loader
+from config.cache.rendering import etag_of, matches_etag
 
 REVALIDATE = "public, no-cache"
 
@@ -90,8 +90,9 @@ class ApiViewSet(GenericViewSet[Any]):
         response.headers["ETag"] = etag = etag_of(response.content)
         response.headers.setdefault("Cache-Control", REVALIDATE)
         # No other condition counts, as in the response cache: a read has nothing to lose by being answered.
-        had = {tag.removeprefix("W/") for tag in parse_etags(request.META.get("HTTP_IF_NONE_MATCH", ""))}
-        return response if had.isdisjoint({etag, "*"}) else HttpResponseNotModified(headers=response.headers)
+        if matches_etag(request.META.get("HTTP_IF_NONE_MATCH", ""), etag):
+            return HttpResponseNotModified(headers=response.headers)
+        return response
 
     def body(self) -> dict[str, Any]:
         """The validated body, in snake_case; raises a 400 or 413."""
@@ -112,17 +113,16 @@ class ApiViewSet(GenericViewSet[Any]):
         """The stretch of the list `name` that a validated ListQuery asks for."""
         return CursorPage.of(name, query, **bound)
 
-    def read(self, make: Callable[[], Any], *subjects: str, headers: Mapping[str, str] | None = None) -> Response:
-        """Answer a read with what `make` finds, and say how it is made again (`freshness.Recipe`).
+    def read(self, load: Callable[[], Any], *tags: str, headers: Mapping[str, str] | None = None) -> Response:
+        """Respond with the data that `load` returns, and declare the cache tags that it depends on.
 
-        So it may be kept in memory while its subjects stay as they are, and made again there when they change.
+        `config.cache` caches the response until a tag is invalidated, and then refreshes it by `load`.
         """
-        recipe = freshness.Recipe(subjects, make)
-        watched = recipe.watch()
-        response = Response(make(), headers=headers)
+        loader = Loader(tags, load)
+        snapshot = loader.snapshot()
+        response = Response(load(), headers=headers)
         if "HTTP_AUTHORIZATION" not in self.request.META:
-            # config.entry_cache looks for them.
-            response.watched, response.recipe = watched, recipe
+            response.cache_snapshot, response.loader = snapshot, loader
         return response
 
 

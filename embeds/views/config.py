@@ -12,8 +12,8 @@ from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet, render
 from embeds.analytics.events import KNOWN_EVENTS
 from embeds.answers import ClientConfigSerializer, EmbedConfigFields, EmbedConfigSerializer
+from embeds.cache_tags import embed_tag
 from embeds.sources import find_source
-from embeds.subjects import embed_subject
 from messaging.errors import DomainNotAllowed, EmbedNotFound
 
 LOADER_VERSION = "1.0.0"
@@ -37,7 +37,7 @@ class EmbedConfigViewSet(ApiViewSet):
         embed_id = self.path_id(EmbedNotFound, "service_id")
         origin = request.META.get("HTTP_ORIGIN")
         headers = {"Cache-Control": CONFIG_CACHE, "Vary": "Origin"}
-        return self.read(lambda: _config(embed_id, origin), embed_subject(embed_id), headers=headers)
+        return self.read(lambda: _config(embed_id, origin), embed_tag(embed_id), headers=headers)
 
 
 def _config(embed_id: UUID, origin: str | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from config.api.freshness import EVERYTHING, touch
+from config.cache.versions import EVERYTHING, invalidate
 from config.writes.retries import retried
 from messaging.history import record_decision
 from messaging.models import Account, Message, MessageStatus
@@ -80,7 +80,7 @@ def _restore(ids: list[UUID]) -> int:
 
 def _update(posts: list[Message], **changes: MessageStatus | F | None) -> None:
     Message.objects.filter(pk__in=[post.pk for post in posts]).update(updated_at=timezone.now(), **changes)
-    touch(EVERYTHING)
+    invalidate(EVERYTHING)
 
 
 def _count(posts: Iterable[Message], *, by: int) -> None:

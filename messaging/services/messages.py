@@ -9,12 +9,12 @@ from config.api.credentials import Credential
 from config.api.ids import new_id
 from config.api.sql import fetch_all
 from config.writes.transaction import WriteTransaction
+from messaging.cache_tags import invalidate_message
 from messaging.content_rules import Draft, content_rules
 from messaging.errors import CommunityForbids, CommunityMismatch, CommunityNotFound
 from messaging.models import Community, MessageStatus
 from messaging.queries.messages import INSERT, new_message, stored_content
 from messaging.queries.targets import MessageTargets
-from messaging.subjects import touch_message
 
 PUBLIC = "status = 'published'"
 
@@ -42,7 +42,7 @@ def create_message(
     if values["status"] == MessageStatus.PUBLISHED:
         counted = count_answer(parent_id=targets.parent_id, quote_id=targets.quote_id, by=1, where=PUBLIC)
         targets.require_visible(still_visible=counted)
-        touch_message(page_id=page_id, message_id=values["id"])
+        invalidate_message(page_id=page_id, message_id=values["id"])
     return message
 
 
@@ -81,7 +81,7 @@ def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int, wher
         )
         for (page_id,) in rows:
             counted.add(message_id)
-            touch_message(page_id=page_id, message_id=message_id)
+            invalidate_message(page_id=page_id, message_id=message_id)
     return counted
 
 

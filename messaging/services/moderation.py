@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from config.api.freshness import EVERYTHING, touch
+from config.cache.versions import EVERYTHING, invalidate
 from config.writes.retries import retried
 from messaging.errors import MessageNotFound, NotInThisState
 from messaging.history import record_decision
@@ -56,7 +56,7 @@ def _move(
     if was_public != (end == PUBLISHED):
         count_answer(parent_id=message.parent_id, quote_id=message.quote_id, by=-1 if was_public else 1)
     # A hidden post disappears from wherever it is quoted, too.
-    touch(EVERYTHING)
+    invalidate(EVERYTHING)
     record_decision(by=by, about=message, verb=verb, reason=reason)
     return message
 

@@ -15,15 +15,15 @@ from uuid import UUID
 
 from django.db import DatabaseError, transaction
 
-from config.api.freshness import EVERYTHING, touch
 from config.api.sql import WORTH_ANOTHER_TRY, execute, fetch_all, fetch_one, sqlstate
+from config.cache.versions import EVERYTHING, invalidate
+from messaging.cache_tags import message_tag, page_tag
 from messaging.models import Page
 from messaging.services.pages import normalize_url
-from messaging.subjects import message_subject, page_subject
 
 LOCK_NOT_AVAILABLE = "55P03"
-# Beyond so many posts, answers of any kind are made again instead of those about each of them.
-TOUCHED_MAX = 1_000
+# Beyond so many posts, all responses are invalidated instead of those about each post.
+TAGS_MAX = 1_000
 TRIES = 20
 PAUSE_SECONDS = 0.1
 
@@ -78,8 +78,8 @@ def _move(old: str, new: str) -> list[UUID]:
     execute(FORGET, [new])
     execute(LEAD_ON, [new, old])
     execute(REMEMBER, [old, new])
-    about = map(message_subject, moved) if len(moved) <= TOUCHED_MAX else [EVERYTHING]
-    touch(page_subject(old), page_subject(new), *about)
+    tags = map(message_tag, moved) if len(moved) <= TAGS_MAX else [EVERYTHING]
+    invalidate(page_tag(old), page_tag(new), *tags)
     return moved
 
 

@@ -16,6 +16,7 @@ from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet
 from config.writes.idempotency import Replay
 from messaging import errors
+from messaging.cache_tags import message_tag, page_tag
 from messaging.content_rules import Draft
 from messaging.page_ids import is_page_id
 from messaging.queries import messages
@@ -24,7 +25,6 @@ from messaging.queries.targets import fetch_targets, prefetch_targets
 from messaging.serializers.messages import MessageListSerializer, MessageSerializer, MessagesQuery, NewMessage
 from messaging.services.messages import create_message
 from messaging.services.moving import moved_to
-from messaging.subjects import message_subject, page_subject
 
 
 def scopes_needed(data: Mapping[str, Any]) -> frozenset[str]:
@@ -58,12 +58,12 @@ class MessageViewSet(ApiViewSet):
             raise InvalidInput(field="pageId", details="Not a page id.")
         # With top replies or without it is the same list, and one cursor leads on in both.
         page = self.page("messages", query, include_top_reply=False)
-        asked = page_subject(query["page_id"])
+        asked = page_tag(query["page_id"])
         try:
             return self.read(lambda: _listed(query, page), asked)
         except PageMoved as moved:
             there = {**query, "page_id": moved.page_id}
-            return self.read(lambda: _listed(there, page), asked, page_subject(moved.page_id))
+            return self.read(lambda: _listed(there, page), asked, page_tag(moved.page_id))
 
     @operation(
         "createMessage",
@@ -112,7 +112,7 @@ class MessageViewSet(ApiViewSet):
     def retrieve(self, request: ApiRequest, id: str) -> Response:
         """One published post."""
         message_id = self.path_id(errors.MessageNotFound)
-        return self.read(lambda: _published(message_id), message_subject(message_id))
+        return self.read(lambda: _published(message_id), message_tag(message_id))
 
 
 class PageMoved(Exception):

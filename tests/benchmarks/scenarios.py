@@ -23,10 +23,10 @@ TEXT = "A new post, number {}, about as long as what people write below an artic
 
 
 class Form(StrEnum):
-    """How the server under test runs: as `make run` does, without answers kept in memory, with Redis."""
+    """How the server under test runs: as `make run` does, without a response cache, with Redis."""
 
     PLAIN = "as make run"
-    NOTHING_KEPT = "nothing kept"
+    UNCACHED = "uncached"
     REDIS = "with Redis"
 
 
@@ -60,14 +60,14 @@ def everything(connection: psycopg.Connection, *, pages: int, etag: str) -> Iter
     reactions = [Request(f"/v1/reactions/{post}") for post in posts]
     loved = [_reaction(agent, posts[agent % SAMPLE]) for agent in range(1, data.AGENTS + 1)]
 
-    yield Scenario("list, spread over all pages", Form.NOTHING_KEPT, [list_of(page) for page in somewhere], 0.40)
-    yield Scenario("one message", Form.NOTHING_KEPT, [Request(f"/api/messages/{post}") for post in posts], 0.40)
-    yield Scenario("reactions of a post", Form.NOTHING_KEPT, reactions, on_bare=False)
-    yield Scenario("embed config", Form.NOTHING_KEPT, config)
+    yield Scenario("list, spread over all pages", Form.UNCACHED, [list_of(page) for page in somewhere], 0.40)
+    yield Scenario("one message", Form.UNCACHED, [Request(f"/api/messages/{post}") for post in posts], 0.40)
+    yield Scenario("reactions of a post", Form.UNCACHED, reactions, on_bare=False)
+    yield Scenario("embed config", Form.UNCACHED, config)
     yield Scenario(HOT, Form.PLAIN, hot, 4.0)
     yield Scenario("hot list, 304", Form.PLAIN, held, 4.0)
     yield Scenario("embed config, hot", Form.PLAIN, config)
-    yield Scenario("99 hot lists, 1 post there", Form.PLAIN, list(_mixed(somewhere)), 0.6, of=HOT, on_bare=False)
+    yield Scenario("99 hot lists, 1 post there", Form.PLAIN, list(_mixed(somewhere)), 0.5, of=HOT, on_bare=False)
     yield Scenario("hot list, Redis", Form.REDIS, hot, 2.0)
     yield Scenario("hot list, 304, Redis", Form.REDIS, held, 2.0)
     yield Scenario(CREATE, Form.PLAIN, keyed, 0.50)
@@ -77,7 +77,7 @@ def everything(connection: psycopg.Connection, *, pages: int, etag: str) -> Iter
 
 
 def _mixed(pages: list[int]) -> Iterator[Request]:
-    """Lists and posts over the same pages, so that each post makes the kept list of its page worthless."""
+    """Lists and posts over the same pages, so that each post invalidates the cached list of its page."""
     for number, written in enumerate(pages[:MIXED_PAGES]):
         yield from (list_of(pages[(number * MIXED_READS + place) % MIXED_PAGES]) for place in range(MIXED_READS))
         yield _post(1 + number * MIXED_PAGES, written, key="{n}")
@@ -88,8 +88,8 @@ def growing(*, pages: int) -> Iterator[Scenario]:
     order = random.Random(2)
     somewhere = [order.randrange(pages) for _ in range(SAMPLE)]
     keyed = [_post(agent, somewhere[agent % SAMPLE], key="{n}") for agent in range(1, data.AGENTS + 1)]
-    yield Scenario("list", Form.NOTHING_KEPT, [list_of(page) for page in somewhere], on_bare=False)
-    yield Scenario("createMessage", Form.NOTHING_KEPT, keyed, on_bare=False)
+    yield Scenario("list", Form.UNCACHED, [list_of(page) for page in somewhere], on_bare=False)
+    yield Scenario("createMessage", Form.UNCACHED, keyed, on_bare=False)
 
 
 def large(connection: psycopg.Connection, deep: str) -> Iterator[Scenario]:
@@ -104,8 +104,8 @@ def large(connection: psycopg.Connection, deep: str) -> Iterator[Scenario]:
         "post with 100,000 reactions": Request(f"/v1/reactions/{loved}"),
     }
     for name, request in lists.items():
-        yield Scenario(name, Form.NOTHING_KEPT, [request], on_bare=False)
-    yield Scenario("a reaction more to that post", Form.NOTHING_KEPT, reactions, on_bare=False)
+        yield Scenario(name, Form.UNCACHED, [request], on_bare=False)
+    yield Scenario("a reaction more to that post", Form.UNCACHED, reactions, on_bare=False)
 
 
 def _post(agent: int, page: int, *, key: str) -> Request:

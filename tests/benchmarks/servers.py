@@ -40,7 +40,7 @@ def running(home: Path, database_url: str) -> Iterator[tuple[Bare, dict[Form, Se
     """Everything up and warm; Redis too, where there is one (REDIS_URL, or a redis-server on PATH)."""
     environment = SECRETS | {"DATABASE_URL": database_url}
     with ExitStack() as stack:
-        forms = {Form.PLAIN: {}, Form.NOTHING_KEPT: {"KEPT_ANSWER_MEGABYTES": "0"}}
+        forms = {Form.PLAIN: {}, Form.UNCACHED: {"RESPONSE_CACHE_MEGABYTES": "0"}}
         redis_url = os.environ.get("REDIS_URL") or _start_redis(stack)
         if redis_url:
             forms[Form.REDIS] = {"REDIS_URL": redis_url}

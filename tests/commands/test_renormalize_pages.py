@@ -10,13 +10,13 @@ import pytest
 from django.db import connection, transaction
 from django.test import Client
 
-from config.api.freshness import watch
 from config.api.sql import database_now
+from config.cache.versions import snapshot
+from messaging.cache_tags import message_tag, page_tag
 from messaging.models import Message, MovedPage, Page
 from messaging.page_ids import normalize
 from messaging.services import moving
 from messaging.services.moving import PageBusy, move_page
-from messaging.subjects import message_subject, page_subject
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Api
 from tests.commands.running import refused, run, run_json
@@ -148,18 +148,18 @@ def test_an_old_id_of_a_page_that_was_pruned_is_unknown_until_the_page_is_handed
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("touched_max", [moving.TOUCHED_MAX, 0])
-def test_answers_about_both_pages_and_the_posts_are_out_of_date(
-    old: Page, touched_max: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("tags_max", [moving.TAGS_MAX, 0])
+def test_a_move_invalidates_responses_about_both_pages_and_the_posts(
+    old: Page, tags_max: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(moving, "TOUCHED_MAX", touched_max)
+    monkeypatch.setattr(moving, "TAGS_MAX", tags_max)
     message = MessageFactory(page=old)
-    subjects = (page_subject(OLD_ID), page_subject(NEW_ID), message_subject(message.pk))
-    kept = [watch(subject) for subject in subjects]
+    tags = (page_tag(OLD_ID), page_tag(NEW_ID), message_tag(message.pk))
+    snapshots = [snapshot(tag) for tag in tags]
     move_page(old)
-    assert [watched and watched.still_holds() for watched in kept] == [False] * 3
+    assert [taken and taken.is_valid() for taken in snapshots] == [False] * 3
     response: Any = Client().get("/api/messages", {"pageId": OLD_ID})
-    assert set(response.watched.subjects) >= {page_subject(OLD_ID), page_subject(NEW_ID)}
+    assert set(response.cache_snapshot.tags) >= {page_tag(OLD_ID), page_tag(NEW_ID)}
 
 
 @pytest.mark.django_db(transaction=True)

@@ -17,8 +17,8 @@ from tests.remote import Remote, Reply
 PATIENCE_SECONDS = 60
 PAUSE_SECONDS = 0.01
 RETRY_SECONDS = 0.05
-# Where a process dies between commit and word of it, an answer kept in memory lives to its end: 2 s with Redis, 5 s
-# without. A read may itself take a while.
+# If a process dies between its commit and the invalidation, a cached response lives for RESPONSE_CACHE_SECONDS: 2 with
+# Redis, 5 without. The read itself may take a second.
 STALE_MAX_SECONDS = 6
 ANSWERED = {200, 201}
 # Documented, and a reason to ask again.

@@ -31,7 +31,7 @@ def test_five_hosts_start_at_once_on_an_empty_database() -> None:
 
 def test_reads_go_on_while_a_migration_waits_behind_an_open_transaction() -> None:
     """Every read asks PostgreSQL, for a table that the transaction reads and the migration needs for itself."""
-    with running_service(KEPT_ANSWER_MEGABYTES="0", **SETTINGS) as service:
+    with running_service(RESPONSE_CACHE_MEGABYTES="0", **SETTINGS) as service:
         path = f"/api/messages?pageId={Cast(service).page_id('https://example.com/beside-a-migration')}"
         with psycopg.connect(service.cluster.url) as reader:
             reader.execute("SELECT FROM messaging_message")

@@ -15,7 +15,9 @@ from django.core.cache import cache
 from django.test import override_settings
 
 import config.settings
-from config.api import freshness, throttles
+from config.api import throttles
+from config.cache import versions
+from config.cache.circuit_breaker import CircuitBreaker
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Api
 from tests.factories import PageFactory, PersonFactory
@@ -32,10 +34,10 @@ def redis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Popen[byt
     """A Redis that the service uses as its settings say."""
     server = start_redis(tmp_path)
     monkeypatch.setenv("REDIS_URL", f"unix://{tmp_path}/redis.sock")
-    monkeypatch.setattr(throttles, "_resting_until", 0.0)
+    monkeypatch.setattr(throttles, "_breaker", CircuitBreaker(5.0, effect=""))
     try:
-        # Where versions are is decided once a process.
-        freshness.home()
+        # The version store of a process is chosen once, here without Redis.
+        versions.store()
         held = runpy.run_path(config.settings.__file__)
         with override_settings(CACHES=held["CACHES"], REDIS_URL=held["REDIS_URL"]):
             yield server

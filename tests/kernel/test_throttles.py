@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from config.api import freshness, throttles
+from config.api import throttles
 from config.api.errors import RateLimited
+from config.cache import versions
+from config.cache.circuit_breaker import CircuitBreaker
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.conftest import start_redis
@@ -27,8 +29,8 @@ BY_THE_CLOCK = throttles._slot
 
 
 @pytest.fixture(autouse=True)
-def _awake(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(throttles, "_resting_until", 0.0)
+def _breaker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttles, "_breaker", CircuitBreaker(5.0, effect=""))
 
 
 @pytest.fixture
@@ -38,8 +40,8 @@ def redis(settings: Any) -> Iterator[subprocess.Popen[bytes]]:
         server = start_redis(Path(home))
         options = {"SOCKET_CONNECT_TIMEOUT": 0.4, "SOCKET_TIMEOUT": 0.4}
         backend = {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": f"unix://{home}/redis.sock"}
-        # Where versions are is decided once a process.
-        freshness.home()
+        # The version store of a process is chosen once, here without Redis.
+        versions.store()
         settings.REDIS_URL = backend["LOCATION"]
         settings.CACHES = {"default": backend | {"OPTIONS": options}}
         settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"person": (2, 3600)}
@@ -186,7 +188,7 @@ def test_a_frozen_redis_costs_one_time_out_not_one_a_call(redis: subprocess.Pope
     os.kill(redis.pid, signal.SIGCONT)
 
 
-def test_it_is_asked_again_after_a_rest(
+def test_redis_counts_again_when_the_breaker_closes(
     redis: subprocess.Popen[bytes], settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.kill(redis.pid, signal.SIGSTOP)
@@ -195,5 +197,5 @@ def test_it_is_asked_again_after_a_rest(
     assert hits(3) == [True] * 3
     # On a busy machine a thawed Redis takes a while.
     Redis.from_url(settings.CACHES["default"]["LOCATION"]).ping()
-    monkeypatch.setattr(throttles, "_resting_until", time.monotonic() - 1)
+    monkeypatch.setattr(throttles, "_breaker", CircuitBreaker(5.0, effect=""))
     assert hits(4, "later") == [True, True, False, False]

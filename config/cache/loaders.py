@@ -1,0 +1,43 @@
+"""Refreshes a cached response without a Django request, at half the cost of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.db import close_old_connections
+
+from config.cache.rendering import to_json
+from config.cache.versions import TagSnapshot, snapshot
+
+
+class LoadedBody(NamedTuple):
+    snapshot: TagSnapshot
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Loader:
+    """Loads the data of a response.
+
+    `load` depends on its bound arguments and on rows that `tags` name, and on nothing else of the request.
+    """
+
+    tags: tuple[str, ...]
+    load: Callable[[], Any]
+
+    def snapshot(self) -> TagSnapshot | None:
+        """Note the versions of the tags. Call it before `load`."""
+        return snapshot(*self.tags)
+
+
+def refresh(loader: Loader) -> LoadedBody | None:
+    """Load a body again. On an error return None: the caller falls back to Django, which reports it."""
+    # As Django does at the start of a request.
+    close_old_connections()
+    try:
+        versions = loader.snapshot()
+        return None if versions is None else LoadedBody(versions, to_json(loader.load()))
+    except Exception:  # noqa: BLE001  Django meets the same error, and handles it
+        return None

@@ -1,0 +1,138 @@
+"""WSGI middleware that serves cached public GETs without entering Django.
+
+A response is cached if it declares its cache tags (`response.cache_snapshot`) and the request has no credential. A hit
+compares versions. On a miss one thread of a worker fills the key, by the loader of the invalid response or through
+Django, and the other threads wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpResponse
+
+from config.cache import versions
+from config.cache.loaders import refresh
+from config.cache.memory import CachedResponse, Headers, Key, ResponseStore
+from config.cache.rendering import matches_etag
+
+PREFIXES = ("/api/", "/v1/")
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+Application = Callable[[Environ, StartResponse], Any]
+
+
+class CapturedStart:
+    """A `start_response` that stores its arguments."""
+
+    status: str
+    headers: Headers
+
+    def __call__(self, status: str, headers: Headers, exc_info: Any = None) -> None:
+        self.status, self.headers = status, headers
+
+
+class ResponseCache:
+    """Wraps a WSGI application that returns Django's response object."""
+
+    def __init__(self, application: Application, store: ResponseStore) -> None:
+        self._application, self._store = application, store
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        key = cache_key(environ)
+        if key is None:
+            return finish(self._application(environ, start_response))
+        cached = self._store.get(key)
+        if cached is not None:
+            return _send(cached, environ, start_response)
+        if not versions.store().is_available():
+            return finish(self._application(environ, start_response))
+        return self._miss(key, environ, start_response)
+
+    def _miss(self, key: Key, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        lock = self._store.acquire_fill_lock(key)
+        try:
+            # Another thread may have filled the key while this one waited.
+            cached = self._store.get(key) or self._refresh(key)
+            if cached is None:
+                return self._fill(key, environ, start_response)
+        finally:
+            self._store.release_fill_lock(key, lock)
+        return _send(cached, environ, start_response)
+
+    def _refresh(self, key: Key) -> CachedResponse | None:
+        """Refresh without a Django request; on error return None, to fall back to Django."""
+        stale, expires_at = self._store.pop(key), self._store.next_expiry()
+        if stale is None or stale.loader is None:
+            return None
+        loaded = refresh(stale.loader)
+        if loaded is None:
+            return None
+        cached = stale.refreshed(loaded, expires_at=expires_at)
+        self._store.set(key, cached)
+        return cached
+
+    def _fill(self, key: Key, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Enter Django, without `If-None-Match`: the next client may not have this ETag, and a 304 has no body."""
+        expires_at, start = self._store.next_expiry(), CapturedStart()
+        unconditional = {name: value for name, value in environ.items() if name != "HTTP_IF_NONE_MATCH"}
+        response = self._application(unconditional, start)
+        snapshot = getattr(response, "cache_snapshot", None)
+        if snapshot is None or response.status_code != HTTPStatus.OK:
+            start_response(start.status, start.headers)
+            return finish(response)
+        (body,) = finish(response)
+        etag, loader = response.headers["ETag"], getattr(response, "loader", None)
+        cached = CachedResponse(snapshot, expires_at, start.status, start.headers, body, etag, loader)
+        self._store.set(key, cached)
+        return _send(cached, environ, start_response)
+
+
+def cache_responses(application: Application) -> Application:
+    """Return the application behind a response cache, or without one if RESPONSE_CACHE_BYTES is 0."""
+    # The store is made here, in one thread: two that import the Redis client at once fail.
+    versions.store()
+    bytes_max, seconds = settings.RESPONSE_CACHE_BYTES, settings.RESPONSE_CACHE_SECONDS
+    if not bytes_max:
+        return lambda environ, start_response: finish(application(environ, start_response))
+    return ResponseCache(application, ResponseStore(bytes_max=bytes_max, seconds=seconds))
+
+
+def cache_key(environ: Environ) -> Key | None:
+    """Return the key of a public GET: path, query string and the headers that responses vary by.
+
+    None for any other request, and for one with a credential, which has to be checked.
+    """
+    path = environ["PATH_INFO"]
+    if environ["REQUEST_METHOD"] != "GET" or not path.startswith(PREFIXES) or "HTTP_AUTHORIZATION" in environ:
+        return None
+    get = environ.get
+    return (
+        path,
+        get("QUERY_STRING", ""),
+        get("HTTP_ORIGIN", ""),
+        get("HTTP_HOST", ""),
+        get("HTTP_X_FORWARDED_PROTO", ""),
+    )
+
+
+def finish(response: Any) -> Iterable[bytes]:
+    """Return a complete body as a list, which granian sends in one piece with its length; pass a stream through."""
+    if not isinstance(response, HttpResponse):
+        return response  # type: ignore[no-any-return]
+    body = [response.content]
+    # Granian closes iterables only; this ends the request for Django.
+    response.close()
+    return body
+
+
+def _send(cached: CachedResponse, environ: Environ, start_response: StartResponse) -> list[bytes]:
+    if_none_match = environ.get("HTTP_IF_NONE_MATCH")
+    if if_none_match and matches_etag(if_none_match, cached.etag):
+        start_response("304 Not Modified", [header for header in cached.headers if header[0] != "Content-Type"])
+        return [b""]
+    start_response(cached.status, cached.headers)
+    return [cached.body]

@@ -1,0 +1,73 @@
+"""How the response cache is filled: by one thread at a time, for a limited time, and never with an older response."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from threading import Barrier, Thread
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+
+from config.cache.memory import ResponseStore
+from config.cache.versions import invalidate, snapshot
+from config.cache.wsgi import ResponseCache
+from tests.cache.conftest import environ_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TAG = "page:of-this-test"
+
+
+class Application:
+    """A WSGI application that counts its calls, behind the response caches of several workers."""
+
+    def __init__(self, *, workers: int = 1, seconds: float = 60, during: Callable[[], object] = lambda: None) -> None:
+        self.calls, self._during = 0, during
+        self.workers = [ResponseCache(self, ResponseStore(bytes_max=100_000, seconds=seconds)) for _ in range(workers)]
+
+    def __call__(self, environ: Any, start_response: Any) -> HttpResponse:
+        self.calls += 1
+        response = HttpResponse(b"%d" % self.calls, headers={"ETag": f'"{self.calls}"'})
+        response.cache_snapshot = snapshot(TAG)  # type: ignore[attr-defined]
+        self._during()
+        start_response("200 OK", list(response.items()))
+        return response
+
+    def read(self, worker: int = 0) -> bytes:
+        return b"".join(self.workers[worker](environ_of("/api/x"), lambda *_: None))
+
+
+def test_a_response_expires() -> None:
+    application = Application(seconds=0.05)
+    for pause in (0, 0, 0.06):
+        time.sleep(pause)
+        application.read()
+    assert application.calls == 2
+
+
+def test_one_thread_at_a_time_fills_a_key() -> None:
+    application, start = Application(during=lambda: time.sleep(0.1)), Barrier(8)
+
+    def read() -> None:
+        start.wait()
+        assert application.read() == b"1"
+
+    threads = [Thread(target=read) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert application.calls == 1
+
+
+def test_a_write_during_a_fill_invalidates_its_response() -> None:
+    application = Application(during=lambda: invalidate(TAG))
+    assert [application.read() for _ in range(3)] == [b"1", b"2", b"3"]
+
+
+def test_a_write_invalidates_the_responses_of_every_worker() -> None:
+    application = Application(workers=2)
+    assert [application.read(worker) for worker in (0, 1, 0, 1)] == [b"1", b"2", b"1", b"2"]
+    invalidate(TAG)
+    assert [application.read(worker) for worker in (0, 1, 0, 1)] == [b"3", b"4", b"3", b"4"]

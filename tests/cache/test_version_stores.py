@@ -1,0 +1,123 @@
+"""Version stores: the file that processes share, and Redis, dead, frozen and flushed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from config.cache.redis_store import BREAKER_SECONDS, RedisVersionStore
+from config.cache.shared_memory_store import SharedMemoryVersionStore
+from config.cache.slots import SLOTS, slot_of
+from config.cache.versions import VersionStore
+from tests.conftest import start_redis
+
+PAGE, OTHER = ("page:p1_a",), ("page:p1_b",)
+
+
+@pytest.fixture
+def in_memory(tmp_path: Path) -> Callable[[], VersionStore]:
+    return lambda: SharedMemoryVersionStore(tmp_path / "data" / "versions")
+
+
+@pytest.fixture
+def in_redis(redis_url: str) -> Callable[[], VersionStore]:
+    Redis.from_url(redis_url).flushall()
+    return lambda: RedisVersionStore(redis_url)
+
+
+@pytest.fixture(params=["in_memory", "in_redis"])
+def stores(request: pytest.FixtureRequest) -> tuple[VersionStore, VersionStore]:
+    """The stores of two processes."""
+    make = request.getfixturevalue(request.param)
+    return make(), make()
+
+
+def test_a_bump_changes_the_version_of_its_tag_in_every_process(stores: tuple[VersionStore, VersionStore]) -> None:
+    here, there = stores
+    page, other = here.read(PAGE), here.read(OTHER)
+    assert there.read(PAGE) == page
+    there.bump(PAGE)
+    assert here.read(PAGE) not in {page, None}
+    assert here.read(PAGE) == there.read(PAGE)
+    assert here.read(OTHER) == other
+
+
+def test_versions_do_not_repeat(stores: tuple[VersionStore, VersionStore]) -> None:
+    seen = set()
+    for _ in range(1_000):
+        stores[0].bump(PAGE)
+        seen.add(stores[1].read(PAGE))
+    assert len(seen) == 1_000
+
+
+def test_another_process_shares_the_file(in_memory: Callable[[], VersionStore], tmp_path: Path) -> None:
+    before = in_memory().read(PAGE)
+    program = (
+        "from pathlib import Path; from config.cache.shared_memory_store import SharedMemoryVersionStore;"
+        f"SharedMemoryVersionStore(Path({str(tmp_path / 'data' / 'versions')!r})).bump({PAGE!r})"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert in_memory().read(PAGE) != before
+
+
+def test_without_the_file_the_store_is_unavailable_and_raises_nothing(tmp_path: Path) -> None:
+    (tmp_path / "versions").mkdir()
+    store = SharedMemoryVersionStore(tmp_path / "versions")
+    store.bump(PAGE)
+    assert (store.is_available(), store.read(PAGE)) == (False, None)
+
+
+def test_slots_are_the_same_in_every_process() -> None:
+    assert slot_of("page:p1_a") == 1173
+    assert all(0 <= slot_of(f"page:{n}") < SLOTS for n in range(1_000))
+
+
+def test_a_flush_does_not_restore_an_old_version(redis_url: str, in_redis: Callable[[], VersionStore]) -> None:
+    store = in_redis()
+    before = store.read(PAGE)
+    Redis.from_url(redis_url).flushall()
+    assert store.read(PAGE) not in {before, None}
+
+
+@pytest.fixture
+def own_redis(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    server = start_redis(tmp_path)
+    yield server
+    server.kill()
+    server.wait()
+
+
+def test_a_frozen_redis_costs_one_time_out_and_gets_the_bumps_later(
+    own_redis: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    url = f"unix://{tmp_path}/redis.sock"
+    here, there = RedisVersionStore(url), RedisVersionStore(url)
+    before = here.read(PAGE)
+    os.kill(own_redis.pid, signal.SIGSTOP)
+    start = time.monotonic()
+    here.bump(PAGE)
+    here.bump(OTHER)
+    assert (here.is_available(), here.read(PAGE)) == (False, None)
+    assert time.monotonic() - start < 0.3
+    os.kill(own_redis.pid, signal.SIGCONT)
+    time.sleep(BREAKER_SECONDS + 0.1)
+    assert here.read(PAGE) not in {before, None}
+    assert there.read(PAGE) == here.read(PAGE)
+
+
+def test_a_dead_redis_makes_the_store_unavailable_and_raises_nothing(
+    own_redis: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    store = RedisVersionStore(f"unix://{tmp_path}/redis.sock")
+    own_redis.kill()
+    own_redis.wait()
+    store.bump(PAGE)
+    assert (store.is_available(), store.read(PAGE)) == (False, None)
