@@ -20,8 +20,8 @@ help:
 	@echo 'make lock    choose new versions of the dependencies (needs uv)'
 
 run: python
-	@$(PYTHON) config/install.py requirements.lock
-	@exec $(bin)/python -m config.serve
+	@$(PYTHON) config/runtime/install.py requirements.lock
+	@exec $(bin)/python -m config.runtime.run
 
 test: venv
 	@exec $(bin)/python -m pytest -n 2 --dist worksteal $(TESTS)
@@ -67,7 +67,7 @@ description: venv
 	@$(manage) spectacular --validate --fail-on-warn --file /dev/null
 
 venv: python
-	@$(PYTHON) config/install.py requirements.lock requirements-dev.lock
+	@$(PYTHON) config/runtime/install.py requirements.lock requirements-dev.lock
 
 python:
 	@test -n '$(PYTHON)' || { echo 'Python 3.11 or newer is needed; `python3` here is' \

@@ -9,18 +9,18 @@ from django.conf import settings
 from agents import tokens
 from agents.models import Agent, AgentRequest, AgentToken
 from agents.services import approve_request, create_token, request_agent, revoke_agent_tokens
-from messaging.demo import AGENTS, DemoScene
+from messaging.demo import AGENTS, DemoContext
 
 PURPOSE = "Shows on the demo page what an agent's posts look like beside those of people."
 WAITING = "demo_translator"
 
 
-def agents(scene: DemoScene) -> None:
-    scene.agents = [_agent(scene, handle, name).account for handle, name in AGENTS.items()]
-    _token(scene)
+def agents(demo: DemoContext) -> None:
+    demo.agents = [_agent(demo, handle, name).account for handle, name in AGENTS.items()]
+    _token(demo)
     if not AgentRequest.objects.filter(agent_handle=WAITING).exists():
         request_agent(
-            requester=scene.person,
+            requester=demo.person,
             agent_name="Demo Translator",
             agent_handle=WAITING,
             purpose="Replies with a translation of a post when somebody asks for one.",
@@ -29,35 +29,35 @@ def agents(scene: DemoScene) -> None:
         )
 
 
-def _agent(scene: DemoScene, handle: str, name: str) -> Agent:
+def _agent(demo: DemoContext, handle: str, name: str) -> Agent:
     held = Agent.objects.filter(account__handle=handle).select_related("account").first()
     if held is not None:
         return held
     request = request_agent(
-        requester=scene.person,
+        requester=demo.person,
         agent_name=name,
         agent_handle=handle,
         purpose=PURPOSE,
         scopes=["post", "reply", "quote", "react"],
     )
-    approved = approve_request(request_id=request.pk, by=scene.admin, reason="Part of the demo.")
+    approved = approve_request(request_id=request.pk, by=demo.admin, reason="Part of the demo.")
     return Agent.objects.select_related("account").get(pk=approved.agent_id)
 
 
-def _token(scene: DemoScene) -> None:
+def _token(demo: DemoContext) -> None:
     """A token for the first agent; a new one where the kept one is lost or ended."""
-    agent = Agent.objects.get(account=scene.agents[0])
-    kept = scene.facts.get("agentToken", "")
+    agent = Agent.objects.get(account=demo.agents[0])
+    kept = demo.facts.get("agentToken", "")
     if not AgentToken.objects.active().filter(agent=agent, digest__in=tokens.digests(kept)).exists():
-        revoke_agent_tokens(agent=agent, by=scene.admin, reason="Lost by the demo.")
+        revoke_agent_tokens(agent=agent, by=demo.admin, reason="Lost by the demo.")
         request = AgentRequest.objects.get(agent=agent)
-        _row, kept = create_token(request_id=request.pk, by=scene.person, label="demo")
-    scene.facts |= {"agentToken": kept, "curl": _curl(kept, scene)}
+        _row, kept = create_token(request_id=request.pk, by=demo.person, label="demo")
+    demo.facts |= {"agentToken": kept, "curl": _curl(kept, demo)}
 
 
-def _curl(token: str, scene: DemoScene) -> str:
+def _curl(token: str, demo: DemoContext) -> str:
     body = json.dumps(
-        {"pageId": scene.page_id, "communityId": str(scene.community.pk), "content": "Hello from the command line."}
+        {"pageId": demo.page_id, "communityId": str(demo.community.pk), "content": "Hello from the command line."}
     )
     return (
         f"  curl -i {settings.BASE_URL}/api/messages \\\n"

@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django_filters import rest_framework as filters
 
 from agents.models import RequestStatus
-from config.api.errors import SuperAdminRequired
+from config.api.exceptions import SuperAdminRequired
 
 
 class OwnOrAllFilter(filters.FilterSet):

@@ -9,12 +9,12 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from agents import credentials, refusals, tokens
-from config.api import throttles
+from agents import authentication, denied_calls, tokens
+from config.api import throttling
 from config.api.authentication import bearer_of
 from config.api.credentials import Credential
-from config.api.errors import InvalidToken
-from config.api.handler import response_to
+from config.api.exception_handler import response_to
+from config.api.exceptions import InvalidToken
 from config.api.operations import operation_of
 from config.writes.idempotency import IdempotencyKey
 
@@ -40,11 +40,11 @@ class AgentTokenMiddleware:
         if token is None:
             return None
         try:
-            found = credentials.find(token, IdempotencyKey.of(request))
+            found = authentication.find(token, IdempotencyKey.of(request))
             declared = operation_of(view, request.method or "")
             # Also of a token that is not valid any more.
             request.token_holder = (found.account_id, declared.id if declared else "")  # type: ignore[attr-defined]
-            request.auth = credentials.credential_of(found)  # type: ignore[attr-defined]
+            request.auth = authentication.credential_of(found)  # type: ignore[attr-defined]
         except Exception as failure:  # noqa: BLE001  response_to raises what is no refusal
             return response_to(failure)
         return None
@@ -56,14 +56,14 @@ def _agent_token(request: HttpRequest) -> str | None:
     except InvalidToken:
         # Pages ignore the header, operations refuse it.
         return None
-    return token if token is not None and token.startswith(tokens.MARK) else None
+    return token if token is not None and token.startswith(tokens.TOKEN_PREFIX) else None
 
 
 def _count_refusal(request: HttpRequest, response: HttpResponseBase) -> None:
     credential: Credential | None = getattr(request, "auth", None)
     if credential is not None and credential.is_agent:
-        throttles.note("agent_refused", str(credential.token_id))
+        throttling.note("agent_refused", str(credential.token_id))
     holder: tuple[UUID, str] | None = getattr(request, "token_holder", None)
     if holder is not None:
         agent_id, operation = holder
-        refusals.note(agent_id=agent_id, operation=operation, response=response)
+        denied_calls.note(agent_id=agent_id, operation=operation, response=response)

@@ -11,8 +11,9 @@ from agents.models.agent import COMMUNITIES_MAX, REASON_MAX
 from agents.models.request import PURPOSE_MAX, PURPOSE_MIN, WEBSITE_MAX
 from agents.models.token import DAYS_DEFAULT, DAYS_MAX, LABEL_MAX
 from config.api.credentials import Credential
-from config.api.fields import BodySerializer, Choice, Id, Integer, ListOf, NullableText, Text
+from config.api.fields import Choice, Id, Integer, ListOf, NullableText, Text
 from config.api.pagination import paginated
+from config.api.serializers import BodySerializer
 from config.writes.rate_limits import RateLimitUsage
 from messaging.fields import Name, WebUrl
 from messaging.models.account import HANDLE, NAME_MAX, NAME_MIN

@@ -15,18 +15,18 @@ from zlib import crc32
 
 from django.conf import settings
 
-MARK = "cag_"
+TOKEN_PREFIX = "cag_"  # noqa: S105  the public start of every token
 RANDOM_LENGTH = 40
 CHECKSUM_LENGTH = 6
 PREFIX_LENGTH = 12
 DIGEST_BYTES = 32
 ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
-SHAPE = re.compile(rf"{MARK}[0-9A-Za-z]{{{RANDOM_LENGTH + CHECKSUM_LENGTH}}}\Z", re.ASCII)
+SHAPE = re.compile(rf"{TOKEN_PREFIX}[0-9A-Za-z]{{{RANDOM_LENGTH + CHECKSUM_LENGTH}}}\Z", re.ASCII)
 
 
 def mint() -> str:
     """A new token (238 random bits)."""
-    body = MARK + "".join(secrets.choice(ALPHABET) for _ in range(RANDOM_LENGTH))
+    body = TOKEN_PREFIX + "".join(secrets.choice(ALPHABET) for _ in range(RANDOM_LENGTH))
     return body + checksum(body)
 
 

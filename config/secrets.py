@@ -8,7 +8,7 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 from config import env
-from config.postgres import embedded
+from config.runtime.postgres import embedded
 
 NAMES = ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER")
 # What an old one of these was used for still counts for a while, as <name>_PREVIOUS. Of SECRET_KEY nothing does: its

@@ -6,9 +6,12 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from config import database, env, listening, postgres, reference, secrets
+from config import env, secrets
+from config.api.openapi import metadata
 from config.api.strict_json import BODY_MAX
+from config.database import urls
 from config.logging import LOGGING
+from config.runtime import bind_address, postgres
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("DATA_DIR", BASE_DIR / ".data")
@@ -23,7 +26,7 @@ TOKEN_PEPPER_PREVIOUS = secrets.read_previous("TOKEN_PEPPER", data=DATA_DIR)
 
 # Addresses.
 PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
-BASE_URL = env.origin("BASE_URL", listening.origin(PORT))
+BASE_URL = env.origin("BASE_URL", bind_address.origin(PORT))
 APP_URL = env.origin("APP_URL", BASE_URL)
 ALLOWED_HOSTS = env.words(
     "ALLOWED_HOSTS",
@@ -32,7 +35,7 @@ ALLOWED_HOSTS = env.words(
             "localhost",
             "127.0.0.1",
             "[::1]",
-            *(listening.in_url(urlsplit(url).hostname or "") for url in (BASE_URL, APP_URL)),
+            *(bind_address.in_url(urlsplit(url).hostname or "") for url in (BASE_URL, APP_URL)),
         }
     ),
 )
@@ -47,12 +50,13 @@ IDEMPOTENCY_MISMATCH = env.choice("IDEMPOTENCY_MISMATCH", "replay", ("replay", "
 CONTENT_RULES = ["messaging.content_rules.CommunityRule", "embeds.content_rules.EmbedRule"]
 # Dotted paths to what deletes old rows, `(now, dry_run) -> {what: count}`, for the command `prune`.
 PRUNERS = [
-    "messaging.services.pruning.prune",
-    "messaging.sign_in.prune",
-    "agents.refusals.prune",
+    "config.writes.pruning.prune",
+    "messaging.services.pages.prune",
+    "messaging.services.sessions.prune",
+    "agents.denied_calls.prune",
     "embeds.analytics.retention.prune",
 ]
-# Dotted paths to what fills the demo, in order; each takes a messaging.demo.DemoScene.
+# Dotted paths to what fills the demo, in order; each takes a messaging.demo.DemoContext.
 DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation", "reactions.demo.reactions", "embeds.demo.embed"]
 # For how long a process gathers notes of which agent tokens were used, to write them together; 0: each at once.
 TOKEN_USE_SECONDS = 1
@@ -73,7 +77,7 @@ SOFT_THROTTLES = {
 }
 
 INSTALLED_APPS = [
-    "config.apps.DeskConfig",
+    "config.admin.apps.SuperAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -84,7 +88,8 @@ INSTALLED_APPS = [
     "rest_framework_simplejwt.token_blacklist",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "config.api",
+    "config.writes",
+    "config.runtime",
     "messaging",
     "agents",
     "reactions",
@@ -92,19 +97,19 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "config.middleware.PolicyMiddleware",
+    "config.api.middleware.ContentSecurityPolicyMiddleware",
     "config.api.cors.CorsMiddleware",
     "config.api.middleware.EntryMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    # Before the CSRF check, which would answer first. Their order is checked (config.api.checks).
+    # Before the CSRF check, which would answer first. Their order is checked (config.database.checks).
     "agents.middleware.AgentTokenMiddleware",
     "config.api.scopes.ScopeMiddleware",
     "config.writes.middleware.IdempotencyMiddleware",
-    "config.middleware.AdminSessionMiddleware",
+    "config.admin.middleware.AdminSessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "config.middleware.AdminAuthenticationMiddleware",
-    "config.middleware.AdminMessageMiddleware",
+    "config.admin.middleware.AdminAuthenticationMiddleware",
+    "config.admin.middleware.AdminMessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -124,6 +129,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
+            "libraries": {"admin_formatting": "config.admin.templatetags.admin_formatting"},
         },
     },
 ]
@@ -132,8 +138,8 @@ TEMPLATES = [
 STATEMENT_TIMEOUT = env.integer("STATEMENT_TIMEOUT", 5000)
 DATABASES = {
     "default": {
-        "ENGINE": "config.kept_connection",
-        **database.connection(env.text("DATABASE_URL") or postgres.embedded(DATA_DIR).url),
+        "ENGINE": "config.database.backend",
+        **urls.connection_settings(env.text("DATABASE_URL") or postgres.embedded(DATA_DIR).url),
         "CONN_MAX_AGE": None,
         "CONN_HEALTH_CHECKS": True,
         "ATOMIC_REQUESTS": False,
@@ -145,7 +151,7 @@ DATABASES["default"]["OPTIONS"] |= {
     # A written statement is prepared on the server when a connection runs it the second time. Its plan serves any
     # values: PostgreSQL would plan it anew, each time, for the few pages that hold much more than others.
     "prepare_threshold": 1,
-    "options": database.session_options(
+    "options": urls.session_options(
         default_transaction_isolation="read committed",
         plan_cache_mode="force_generic_plan",
         statement_timeout=STATEMENT_TIMEOUT,
@@ -184,7 +190,7 @@ LOGIN_URL = "/admin/login/"
 
 # API.
 REST_FRAMEWORK = {
-    "EXCEPTION_HANDLER": "config.api.handler.handle",
+    "EXCEPTION_HANDLER": "config.api.exception_handler.exception_handler",
     # ScopeMiddleware parses bodies.
     "DEFAULT_PARSER_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -192,7 +198,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["config.api.permissions.OperationPermission"],
     "DEFAULT_PAGINATION_CLASS": "config.api.pagination.KeysetPagination",
     "DEFAULT_FILTER_BACKENDS": ["config.api.filters.FilterBackend"],
-    "DEFAULT_SCHEMA_CLASS": "config.api.schema.OperationSchema",
+    "DEFAULT_SCHEMA_CLASS": "config.api.openapi.schema.OperationSchema",
     "UNAUTHENTICATED_USER": None,
 }
 # EntryMiddleware holds every path to it. No form takes a file: without a handler none is written anywhere.
@@ -216,8 +222,8 @@ SIMPLE_JWT = {
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Community Messaging, Agent Access and Web Embed Service",
-    "DESCRIPTION": reference.TEXT,
-    "TAGS": reference.TAGS,
+    "DESCRIPTION": metadata.TEXT,
+    "TAGS": metadata.TAGS,
     "VERSION": "1.0.0",
     "OAS_VERSION": "3.1.1",
     # `make check` validates the description; once is enough.
@@ -225,7 +231,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": [],
-    "POSTPROCESSING_HOOKS": ["config.api.schema.add_security_schemes"],
+    "POSTPROCESSING_HOOKS": ["config.api.openapi.schema.add_security_schemes"],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     # No verdict on the description from a validator on the internet.
@@ -243,11 +249,11 @@ WHITENOISE_USE_FINDERS = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
-SESSION_ENGINE = "config.admin_sessions"
+SESSION_ENGINE = "config.admin.sessions"
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
-CSRF_FAILURE_VIEW = "config.api.handler.csrf_failure"
+CSRF_FAILURE_VIEW = "config.api.exception_handler.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 # HSTS for subdomains and browsers' preload lists are for the owner of the whole domain to decide.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]

@@ -6,8 +6,8 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from config.api.handler import read_only
-from config.api.readers import DocumentView, RedocView, SwaggerView
+from config.api.exception_handler import read_only
+from config.api.openapi.views import DocumentView, RedocView, SwaggerView
 
 # Pages for people, who leave the slash out; operations have none and never redirect.
 PAGES = ("admin", "demo", "api/docs", "api/redoc", "api/schema")
@@ -17,7 +17,7 @@ urlpatterns = [
     path("", include("agents.urls")),
     path("", include("reactions.urls")),
     path("", include("embeds.urls")),
-    path("", include("embeds.pages.urls")),
+    path("", include("embeds.widget.urls")),
     path("api/schema/", DocumentView.as_view(), name="schema"),
     path("api/docs/", SwaggerView.as_view(url_name="schema"), name="docs"),
     path("api/redoc/", RedocView.as_view(url_name="schema"), name="redoc"),
@@ -25,7 +25,7 @@ urlpatterns = [
     *(path(page, read_only(RedirectView.as_view(url=f"/{page}/"))) for page in PAGES),
 ]
 
-handler400 = "config.api.handler.bad_request"
-handler403 = "config.api.handler.permission_denied"
-handler404 = "config.api.handler.not_found"
-handler500 = "config.api.handler.server_error"
+handler400 = "config.api.exception_handler.bad_request"
+handler403 = "config.api.exception_handler.permission_denied"
+handler404 = "config.api.exception_handler.not_found"
+handler500 = "config.api.exception_handler.server_error"

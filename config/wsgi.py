@@ -7,8 +7,8 @@ from django.core.handlers import base
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections, reset_queries
 
+from config.api.request_bodies import drain_request_body
 from config.cache.wsgi import cache_responses
-from config.whole_bodies import takes_in_bodies
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -21,4 +21,4 @@ for receiver in (cache.close_caches, base.reset_urlconf, close_old_connections):
     signals.request_finished.disconnect(receiver)
 
 
-application = takes_in_bodies(cache_responses(_django))
+application = drain_request_body(cache_responses(_django))

@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from django.conf import settings
 
+from embeds.exceptions import DomainNotAllowed, EmbedNotActive, EmbedNotFound
+from embeds.lookup import find_active_embed
 from embeds.models import Embed
-from embeds.sources import active_source
 from messaging.content_rules import Draft, refuse_blocked
-from messaging.errors import CommunityMismatch
+from messaging.exceptions import CommunityMismatch
 
 
 class EmbedRule:
     """The embed must be live, allow the page's domain and share a new thread's community; its word list applies too."""
 
+    errors = (EmbedNotFound, EmbedNotActive, DomainNotAllowed)
+
     def prepare(self, draft: Draft) -> None:
         """Refuse the source, or set it on the draft; a message without a community gets the embed's."""
         if draft.embed_id is None:
             return
-        source = active_source(draft.embed_id)
+        snapshot = find_active_embed(draft.embed_id)
         # The panel posts from the app's own origin. Its Content-Security-Policy lists the sites that may frame it
-        # (`embeds.pages.policies`).
+        # (`embeds.widget.csp`).
         if draft.origin != settings.APP_URL:
-            source.require_origin(draft.origin)
-        draft.source_embed = source.id
+            snapshot.require_origin(draft.origin)
+        draft.source_embed = snapshot.id
         # A reply belongs to the community of its parent: a page may have messages of several communities.
         if draft.data["parent_id"] is None:
-            if draft.community_id not in (None, source.community_id):
+            if draft.community_id not in (None, snapshot.community_id):
                 raise CommunityMismatch(field="communityId", details="Not the community of the embed.")
-            draft.community_id = source.community_id
+            draft.community_id = snapshot.community_id
 
     def check(self, draft: Draft) -> None:
         if draft.source_embed is not None:

@@ -8,7 +8,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields import BodySerializer, Choice, Id, ListOf, QuerySerializer, Text
+from config.api.fields import Choice, Id, ListOf, Text
+from config.api.serializers import BodySerializer, QuerySerializer
 from embeds.analytics.events import EVENT_NAME
 from embeds.domains import ENTRY_MAX, InvalidDomain, normalize_entry
 from embeds.models import EmbedStatus, PageRuleType, TriggerPosition, TriggerSize, TriggerType

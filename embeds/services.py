@@ -8,14 +8,14 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from config.api.errors import InvalidInput
+from config.admin.audit import log_decision
+from config.api.exceptions import InvalidInput
 from config.cache.versions import invalidate
 from embeds.cache_tags import embed_tag
-from embeds.errors import EmbedDisabled, NotOwner
+from embeds.exceptions import EmbedDisabled, EmbedNotFound, NotOwner
 from embeds.models import Embed, EmbedStatus
 from embeds.models.embed import default_page_rules, default_trigger_config
-from messaging.errors import CommunityNotFound, EmbedNotFound
-from messaging.history import record_decision
+from messaging.exceptions import CommunityNotFound
 from messaging.models import Account, Community
 
 # Objects of which a change names only the parts that it changes.
@@ -110,10 +110,10 @@ def _set_status(embed: Embed, status: str, *, by: Account, reason: str = "") -> 
         return
     if status == EmbedStatus.DISABLED:
         embed.status_to_restore = was
-        record_decision(by=by, about=embed, verb="Disabled", reason=reason)
+        log_decision(by=by, about=embed, verb="Disabled", reason=reason)
     elif was == EmbedStatus.DISABLED:
         embed.status_to_restore = EmbedStatus.ACTIVE
-        record_decision(by=by, about=embed, verb="Enabled", reason=reason)
+        log_decision(by=by, about=embed, verb="Enabled", reason=reason)
 
 
 def _locked(embed_id: UUID) -> Embed:

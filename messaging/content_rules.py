@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 from uuid import UUID
 
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from messaging.errors import ContentBlocked
+from config.api.exceptions import ApiError
+from messaging.exceptions import ContentBlocked
 from messaging.models import Community
 from messaging.queries.message_fields import BODY_FIELDS, CONTENT_FIELDS
 from messaging.smart_tags import is_open
@@ -56,6 +57,8 @@ class Draft:
 
 
 class ContentRule(Protocol):
+    errors: ClassVar[tuple[type[ApiError], ...]]
+
     def prepare(self, draft: Draft) -> None: ...
 
     def check(self, draft: Draft) -> None: ...
@@ -63,6 +66,8 @@ class ContentRule(Protocol):
 
 class CommunityRule:
     """The community's own word list."""
+
+    errors = ()
 
     def prepare(self, draft: Draft) -> None:
         """Nothing to prepare: the message names its community."""
@@ -97,3 +102,8 @@ def _strings(value: Any, *, with_names: bool) -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from _strings(inner, with_names=with_names)
+
+
+def content_rule_errors() -> tuple[type[ApiError], ...]:
+    """What the rules refuse with, beyond ContentBlocked: createMessage describes it."""
+    return tuple(error for rule in content_rules() for error in rule.errors)

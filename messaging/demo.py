@@ -10,11 +10,11 @@ from django.conf import settings
 
 from config.api.credentials import Credential, CredentialKind
 from config.writes.transaction import write_transaction
-from messaging.accounts import ensure_person
 from messaging.content_rules import Draft
 from messaging.models import Account, AccountKind, Community, Message
 from messaging.queries.targets import fetch_targets, prefetch_targets
 from messaging.serializers.messages import NewMessage
+from messaging.services.accounts import ensure_person
 from messaging.services.communities import ensure_community
 from messaging.services.messages import create_message
 from messaging.services.pages import normalize_url
@@ -25,7 +25,7 @@ AGENTS = {"demo_librarian": "Demo Librarian", "demo_factcheck": "Demo Fact Check
 
 
 @dataclass(slots=True)
-class DemoScene:
+class DemoContext:
     """What the parts share. `facts` is what `make run` tells a newcomer and keeps in DATA_DIR/demo.json."""
 
     facts: dict[str, Any]
@@ -44,54 +44,54 @@ class DemoScene:
         return list(Message.objects.filter(page_id=self.page_id).order_by("created_at", "id"))
 
 
-def open_scene(facts: dict[str, Any]) -> DemoScene:
+def prepare_demo(facts: dict[str, Any]) -> DemoContext:
     """People, community and page. Their passwords are random, made once, and stand in `facts`."""
     admin = _person(facts, "admin", handle=ADMIN, name="Demo Admin", is_superuser=True)
     person = _person(facts, "person", handle=PERSON, name="Ada Demo", is_superuser=False)
     community = ensure_community(name=COMMUNITY, rules={})
-    scene = DemoScene(facts=facts, community=community, admin=admin, person=person)
-    scene.page_id = normalize_url(url=scene.page_url).page_id
-    facts |= {"pageId": scene.page_id, "pageUrl": scene.page_url, "communityId": str(community.pk)}
-    return scene
+    demo = DemoContext(facts=facts, community=community, admin=admin, person=person)
+    demo.page_id = normalize_url(url=demo.page_url).page_id
+    facts |= {"pageId": demo.page_id, "pageUrl": demo.page_url, "communityId": str(community.pk)}
+    return demo
 
 
-def conversation(scene: DemoScene) -> None:
+def conversation(demo: DemoContext) -> None:
     """Posts, replies, a quote and smart tags of two agents and a person on the demo page."""
-    if scene.messages() or len(scene.agents) < len(AGENTS):
+    if demo.messages() or len(demo.agents) < len(AGENTS):
         return
-    librarian, checker = scene.agents
+    librarian, checker = demo.agents
     claim = _say(
-        scene,
+        demo,
         checker,
         content="The article says the harbour light was first lit in 1871. The port's own register agrees.",
         tagType="claim",
         payload={"statement": "The harbour light was first lit in 1871.", "rationale": "Two sources agree."},
     )
     _say(
-        scene,
-        scene.person,
+        demo,
+        demo.person,
         content="My grandmother kept a postcard dated 1869 that shows it!",
         parentId=str(claim["id"]),
     )
     _say(
-        scene,
+        demo,
         librarian,
         content="The tower stood by 1869; the lamp itself was bought in 1871, says the council's ledger.",
         parentId=str(claim["id"]),
     )
     _say(
-        scene,
-        scene.person,
+        demo,
+        demo.person,
         content="Does anybody know who painted the picture above?",
         tagType="question",
         payload={"question": "Who painted the picture of the harbour?"},
     )
-    _say(scene, librarian, content="Worth repeating, since it comes up every year.", quoteId=str(claim["id"]))
+    _say(demo, librarian, content="Worth repeating, since it comes up every year.", quoteId=str(claim["id"]))
 
 
-def _say(scene: DemoScene, author: Account, **fields: Any) -> dict[str, Any]:
+def _say(demo: DemoContext, author: Account, **fields: Any) -> dict[str, Any]:
     kind = CredentialKind.AGENT if author.kind == AccountKind.AGENT else CredentialKind.PERSON
-    body = {"pageId": scene.page_id, "communityId": str(scene.community.pk), **fields}
+    body = {"pageId": demo.page_id, "communityId": str(demo.community.pk), **fields}
     draft = Draft(NewMessage().run_validation(body), author_kind=author.kind)
     auth = Credential(kind=kind, user=author)
     with write_transaction(prefetch=prefetch_targets(body)) as transaction:

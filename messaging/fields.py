@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 from ada_url import URL
 
-from config.api.errors import PayloadTooLarge
+from config.api.exceptions import PayloadTooLarge
 from config.api.fields import Object, Text
 from messaging.names import validate_edges, validate_name
 from messaging.smart_tags import RATIONALE_MAX

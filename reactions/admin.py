@@ -4,14 +4,14 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
+from config.admin.model_admin import ReadOnlyModelAdmin
 from config.api.ids import is_id
-from messaging.desk import DeskAdmin
 from reactions.emoji import one_emoji
 from reactions.models import NO_EMOJI, Reaction
 
 
 @admin.register(Reaction)
-class ReactionAdmin(DeskAdmin):
+class ReactionAdmin(ReadOnlyModelAdmin):
     """To look only: what somebody reacted is theirs to change, and the counts follow the services."""
 
     list_display = ["emoji", "account", "account_kind", "message_id", "created_at"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from config.api.credentials import Credential, CredentialKind
 from config.writes.transaction import write_transaction
-from messaging.demo import DemoScene
+from messaging.demo import DemoContext
 from messaging.models import Account, AccountKind
 from reactions.models import Reaction
 from reactions.services import set_reaction
@@ -12,10 +12,10 @@ from reactions.services import set_reaction
 EMOJI = ("👍", "❤️", "🎉")
 
 
-def reactions(scene: DemoScene) -> None:
+def reactions(demo: DemoContext) -> None:
     """Everybody likes the first posts; whoever has reacted there keeps what they chose."""
-    for emoji, message in zip(EMOJI, scene.messages(), strict=False):
-        for account in (*scene.agents, scene.person):
+    for emoji, message in zip(EMOJI, demo.messages(), strict=False):
+        for account in (*demo.agents, demo.person):
             if not Reaction.objects.filter(message=message, account=account).exists():
                 with write_transaction() as transaction:
                     set_reaction(auth=_credential(account), transaction=transaction, message_id=message.pk, emoji=emoji)

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import StrEnum
+from uuid import UUID
+
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
@@ -40,3 +44,37 @@ class Reaction(models.Model):
 
     def __str__(self) -> str:
         return f"{self.emoji} on {self.message_id}"
+
+
+class Action(StrEnum):
+    ADDED = "added"
+    REPLACED = "replaced"
+    UNCHANGED = "unchanged"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call. `count`: reactions with the emoji on the post afterwards; `total`: with any."""
+
+    action: Action
+    count: int
+    total: int
+    reaction_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReactionState:
+    """An account's reaction to a post (None, None where there is none) and the counts of the `emoji` it asks for."""
+
+    message_id: UUID
+    account_id: UUID
+    emoji: str
+    reaction_id: UUID | None
+    current: str | None
+    count: int
+    total: int
+
+    @property
+    def is_repeat(self) -> bool:
+        return self.current == self.emoji

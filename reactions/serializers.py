@@ -6,12 +6,12 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields import BodySerializer, Boolean, Id, Text
+from config.api.fields import Boolean, Id, Text
+from config.api.serializers import BodySerializer
 from messaging.serializers.accounts import AccountSerializer
 from reactions.emoji import one_emoji
-from reactions.errors import InvalidEmoji
-from reactions.models import EMOJI_MAX
-from reactions.standing import Action
+from reactions.exceptions import InvalidEmoji
+from reactions.models import EMOJI_MAX, Action
 
 
 class EmojiText(Text):

@@ -8,20 +8,20 @@ from uuid import UUID
 
 from config.api.credentials import Credential
 from config.api.ids import new_id
-from config.api.sql import fetch_one
+from config.database.sql import fetch_one
 from config.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
-from messaging.errors import CommunityForbids, MessageNotFound
+from messaging.exceptions import CommunityForbids, MessageNotFound
 from messaging.models import Message
-from reactions import statements
-from reactions.errors import NotOwner, ReactionNotFound, TooManyEmoji
-from reactions.standing import Action, Outcome, Standing
+from reactions import queries
+from reactions.exceptions import NotOwner, ReactionNotFound, TooManyEmoji
+from reactions.models import Action, Outcome, ReactionState
 
 # The counts of every emoji travel with the post, so their number is bounded; a race may overstep it by a few.
 EMOJI_KINDS_MAX = 100
 
 # Carries a wish out from one standing; None where that standing was no longer true.
-Step = Callable[[Standing], Outcome | None]
+Step = Callable[[ReactionState], Outcome | None]
 
 
 def set_reaction(*, auth: Credential, transaction: WriteTransaction, message_id: UUID, emoji: str) -> Outcome:
@@ -30,12 +30,12 @@ def set_reaction(*, auth: Credential, transaction: WriteTransaction, message_id:
     Raises MessageNotFound (404), AgentCommunityNotAllowed or CommunityForbids (403), TooManyEmoji (409),
     AgentRateLimited (429).
     """
-    return _settle(auth, transaction, message_id, emoji, step=_set)
+    return _apply(auth, transaction, message_id, emoji, step=_set)
 
 
 def toggle_reaction(*, auth: Credential, transaction: WriteTransaction, message_id: UUID, emoji: str) -> Outcome:
     """The same, but the emoji already set is removed. Raises as `set_reaction` does."""
-    return _settle(auth, transaction, message_id, emoji, step=_toggle)
+    return _apply(auth, transaction, message_id, emoji, step=_toggle)
 
 
 def remove_reaction(*, auth: Credential, transaction: WriteTransaction, reaction_id: UUID) -> Outcome:
@@ -43,10 +43,10 @@ def remove_reaction(*, auth: Credential, transaction: WriteTransaction, reaction
 
     Raises ReactionNotFound (404), NotOwner or AgentCommunityNotAllowed (403), AgentRateLimited (429).
     """
-    message_id, held = _owned(auth, reaction_id)
+    message_id, current = _owned(auth, reaction_id)
     transaction.consume()
-    while (outcome := _remove(message_id, reaction_id, held)) is None:
-        message_id, held = _owned(auth, reaction_id)
+    while (outcome := _remove(message_id, reaction_id, current)) is None:
+        message_id, current = _owned(auth, reaction_id)
     return outcome
 
 
@@ -56,38 +56,40 @@ def require_community_of(*, auth: Credential, message_id: UUID) -> None:
         auth.require_community(Message.objects.filter(pk=message_id).values_list("community_id", flat=True).first())
 
 
-def _settle(auth: Credential, transaction: WriteTransaction, message_id: UUID, emoji: str, *, step: Step) -> Outcome:
+def _apply(auth: Credential, transaction: WriteTransaction, message_id: UUID, emoji: str, *, step: Step) -> Outcome:
     """Check, spend, then try until no other call of this account comes between the look and the step."""
-    standing = _standing(auth, message_id, emoji)
+    state = _state(auth, message_id, emoji)
     transaction.consume()
-    while (outcome := step(standing)) is None:
-        standing = _standing(auth, message_id, emoji)
+    while (outcome := step(state)) is None:
+        state = _state(auth, message_id, emoji)
     return outcome
 
 
-def _set(standing: Standing) -> Outcome | None:
-    if standing.is_repeat:
-        return Outcome(Action.UNCHANGED, standing.count, standing.total, standing.reaction_id)
-    return _put(standing)
+def _set(state: ReactionState) -> Outcome | None:
+    if state.is_repeat:
+        return Outcome(Action.UNCHANGED, state.count, state.total, state.reaction_id)
+    return _put(state)
 
 
-def _toggle(standing: Standing) -> Outcome | None:
-    if standing.reaction_id is not None and standing.is_repeat:
-        return _remove(standing.message_id, standing.reaction_id, standing.emoji)
-    return _put(standing)
+def _toggle(state: ReactionState) -> Outcome | None:
+    if state.reaction_id is not None and state.is_repeat:
+        return _remove(state.message_id, state.reaction_id, state.emoji)
+    return _put(state)
 
 
-def _put(standing: Standing) -> Outcome | None:
-    values = {"message": standing.message_id, "account": standing.account_id, "emoji": standing.emoji}
-    if standing.reaction_id is None:
+def _put(state: ReactionState) -> Outcome | None:
+    values = {"message": state.message_id, "account": state.account_id, "emoji": state.emoji}
+    if state.reaction_id is None:
         values |= {"reaction": new_id()}
-        return _outcome(Action.ADDED, statements.ADD, values)
-    values |= {"reaction": standing.reaction_id, "held": standing.held}
-    return _outcome(Action.REPLACED, statements.REPLACE, values)
+        return _outcome(Action.ADDED, queries.ADD, values)
+    values |= {"reaction": state.reaction_id, "current": state.current}
+    return _outcome(Action.REPLACED, queries.REPLACE, values)
 
 
-def _remove(message_id: UUID, reaction_id: UUID, held: str) -> Outcome | None:
-    return _outcome(Action.REMOVED, statements.REMOVE, {"message": message_id, "reaction": reaction_id, "held": held})
+def _remove(message_id: UUID, reaction_id: UUID, current: str) -> Outcome | None:
+    return _outcome(
+        Action.REMOVED, queries.REMOVE, {"message": message_id, "reaction": reaction_id, "current": current}
+    )
 
 
 def _outcome(action: Action, statement: str, values: dict[str, Any]) -> Outcome | None:
@@ -99,27 +101,27 @@ def _outcome(action: Action, statement: str, values: dict[str, Any]) -> Outcome 
     return Outcome(action, count, total, None if action is Action.REMOVED else values["reaction"])
 
 
-def _standing(auth: Credential, message_id: UUID, emoji: str) -> Standing:
+def _state(auth: Credential, message_id: UUID, emoji: str) -> ReactionState:
     account_id = auth.user.pk
-    row = fetch_one(statements.STANDING, {"message": message_id, "account": account_id, "emoji": emoji})
+    row = fetch_one(queries.STATE, {"message": message_id, "account": account_id, "emoji": emoji})
     if row is None:
         raise MessageNotFound(field="messageId")
-    community_id, read_only, reaction_id, held, count, total, kinds = row
+    community_id, read_only, reaction_id, current, count, total, kinds = row
     auth.require_community(community_id)
     if read_only:
         raise CommunityForbids
     if not count and kinds >= EMOJI_KINDS_MAX:
         raise TooManyEmoji(max=EMOJI_KINDS_MAX)
-    return Standing(message_id, account_id, emoji, reaction_id, held, count, total)
+    return ReactionState(message_id, account_id, emoji, reaction_id, current, count, total)
 
 
 def _owned(auth: Credential, reaction_id: UUID) -> tuple[UUID, str]:
     """(message id, emoji) of the account's reaction."""
-    row = fetch_one(statements.OWNED, {"reaction": reaction_id})
+    row = fetch_one(queries.OWNED, {"reaction": reaction_id})
     if row is None:
         raise ReactionNotFound
-    account_id, message_id, held, community_id = row
+    account_id, message_id, current, community_id = row
     if account_id != auth.user.pk:
         raise NotOwner
     auth.require_community(community_id)
-    return message_id, held
+    return message_id, current

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.http import HttpRequest
 
 from config.api.credentials import Credential, CredentialKind
-from config.api.errors import AgentCommunityNotAllowed, ContentTooLong
+from config.api.exceptions import AgentCommunityNotAllowed, ContentTooLong
 from config.api.fields import ListQuery
 from config.api.ids import is_id
 from config.api.operations import operation
@@ -16,12 +16,12 @@ from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet
 from config.writes.idempotency import Replay
 from messaging.cache_tags import message_tag
-from messaging.errors import CommunityForbids, MessageNotFound
-from reactions.errors import InvalidEmoji, NotOwner, ReactionNotFound, TooManyEmoji
-from reactions.records import reaction_page
+from messaging.exceptions import CommunityForbids, MessageNotFound
+from reactions.exceptions import InvalidEmoji, NotOwner, ReactionNotFound, TooManyEmoji
+from reactions.models import Outcome
+from reactions.queries import reaction_page
 from reactions.serializers import NewReaction, ReactionListSerializer, ReactionResult, RemovedSerializer
 from reactions.services import remove_reaction, require_community_of, set_reaction, toggle_reaction
-from reactions.standing import Outcome
 
 AUTHORS = {CredentialKind.AGENT, CredentialKind.PERSON}
 

@@ -11,7 +11,7 @@ from django.test.client import Client, ClientHandler
 
 from config.api.jwt import issue_user_token
 from messaging.models import Account
-from messaging.sign_in import start_session
+from messaging.services.sessions import start_session
 from tests.openapi import check_answer
 
 NOTHING = object()

@@ -95,11 +95,11 @@ def _uses_written_at_once(settings: Any) -> None:
 @pytest.fixture(autouse=True)
 def _own_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Soft throttles count by the clock: no test inherits another's calls or sees a minute end."""
-    from config.api import throttles
+    from config.api import throttling
 
-    throttles.shared_counters().clear()
-    throttles._over.clear()
-    monkeypatch.setattr(throttles, "_slot", lambda seconds: (0, seconds))
+    throttling.shared_counters().clear()
+    throttling._over.clear()
+    monkeypatch.setattr(throttling, "_slot", lambda seconds: (0, seconds))
 
 
 @pytest.fixture(autouse=True, scope="session")

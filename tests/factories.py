@@ -7,9 +7,9 @@ from typing import Any
 import factory
 from factory.django import DjangoModelFactory
 
-from messaging.accounts import create_agent_account, create_person
 from messaging.models import Account, Community, Message, Page
 from messaging.page_ids import normalize
+from messaging.services.accounts import create_agent_account, create_person
 from messaging.services.messages import count_answer
 
 

@@ -16,14 +16,14 @@ from pathlib import Path
 import psutil
 
 from config import secrets
-from config.postgres import Cluster, embedded
+from config.runtime.postgres import Cluster, embedded
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 60
 
 
 class Service:
-    """`python -m config.serve`, which is what `make run` runs. `environment` goes over a bare one (no demo)."""
+    """`python -m config.runtime.run`, which is what `make run` runs. `environment` goes over a bare one (no demo)."""
 
     def __init__(self, data: Path, **environment: str) -> None:
         self.data = data
@@ -56,7 +56,7 @@ class Service:
         """In a process group of its own, which a Ctrl-C (`interrupt`) reaches as a whole."""
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "config.serve"],
+                [sys.executable, "-m", "config.runtime.run"],
                 cwd=ROOT,
                 env=self.environment,
                 stdout=output,

@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from config.postgres import Cluster
+from config.runtime.postgres import Cluster
 
 # Nothing in it outlives the run, so nothing has to reach the disk.
 SETTINGS = {

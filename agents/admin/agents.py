@@ -7,16 +7,16 @@ from django.db.models import Max, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from agents.admin.background import active_token_count
-from agents.admin.decisions import FREEZE, NARROW, REVOKE, REVOKE_ALL, UNFREEZE
+from agents.admin.actions import FREEZE, NARROW, REVOKE, REVOKE_ALL, UNFREEZE
 from agents.admin.filters import FrozenFilter
-from agents.admin.words import agent_badge, communities_in_words, grant_in_short, scopes_in_words
+from agents.admin.formatting import agent_badge, communities_in_words, grant_in_short, scopes_in_words
+from agents.admin.review import active_token_count
+from agents.denied_calls import KEPT_DAYS, refused_calls
 from agents.models import Agent, AgentRequest, AgentToken, Scope
-from agents.refusals import KEPT_DAYS, refused_calls
+from config.admin.audit import log_entries_about
+from config.admin.formatting import NOTHING, age, lines, link, plain
+from config.admin.model_admin import ReadOnlyModelAdmin
 from config.writes.rate_limits import usages_of
-from messaging.desk import DeskAdmin
-from messaging.desk.display import NOTHING, age, lines, link, plain
-from messaging.history import decisions_about
 from messaging.models import Message
 
 TOKENS_SHOWN_MAX = 50
@@ -25,8 +25,8 @@ DECISIONS_SHOWN_MAX = 10
 
 
 @admin.register(Agent)
-class AgentAdmin(DeskAdmin):
-    decisions = (FREEZE, UNFREEZE, NARROW, REVOKE_ALL)
+class AgentAdmin(ReadOnlyModelAdmin):
+    row_actions = (FREEZE, UNFREEZE, NARROW, REVOKE_ALL)
     change_form_template = "admin/agents/agent.html"
     list_display = ["account", "state", "operated_by", "grant", "tokens", "last_used", "since"]
     list_filter = [FrozenFilter, "created_at"]
@@ -45,24 +45,24 @@ class AgentAdmin(DeskAdmin):
             active_tokens=active_token_count(), used_at=Subquery(used.values("at"))
         )
 
-    def standing(self, row: Agent) -> str:
+    def status_text(self, row: Agent) -> str:
         if row.frozen_at is None:
             return ""
         return f"frozen by {row.frozen_by} on {row.frozen_at:%Y-%m-%d at %H:%M} UTC: {row.freeze_reason}"
 
-    def facts(self, request: HttpRequest, row: Agent) -> dict[str, Any]:
+    def extra_context(self, request: HttpRequest, row: Agent) -> dict[str, Any]:
         tokens = list(row.tokens.defer("digest").order_by("-created_at", "-pk")[:TOKENS_SHOWN_MAX])
         asked = _request_of(row)
         posts = Message.objects.filter(author=row.pk).select_related("community").order_by("-created_at", "-pk")
         return {
-            "standing": self.standing(row),
+            "status_text": self.status_text(row),
             "tokens": tokens,
             "revoke": REVOKE,
             "posts": posts[:POSTS_SHOWN_MAX],
             "refused": refused_calls(row.pk),
             "refused_days": KEPT_DAYS,
             "usages": usages_of(row.pk, Scope.values),
-            "decided": decisions_about([row, *tokens, *([asked] if asked else [])], latest=DECISIONS_SHOWN_MAX),
+            "log_entries": log_entries_about([row, *tokens, *([asked] if asked else [])], latest=DECISIONS_SHOWN_MAX),
         }
 
     @admin.display(description="name", ordering="account__name")

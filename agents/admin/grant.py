@@ -8,15 +8,15 @@ from uuid import UUID
 
 from django import forms
 
-from agents.admin.words import SCOPES
+from agents.admin.formatting import SCOPES
 from agents.models import Scope
-from messaging.desk import DecisionForm
+from config.admin.actions import AdminActionForm
 from messaging.models import Community
 
 LISTED_MAX = 500
 
 
-class GrantForm(DecisionForm):
+class GrantForm(AdminActionForm):
     """Offers what the row (a request or an agent) holds, all of it ticked."""
 
     scopes = forms.MultipleChoiceField(

@@ -8,19 +8,21 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from agents.admin.background import agents_of, look_alikes, next_waiting, other_requests
-from agents.admin.decisions import APPROVE, REJECT
-from agents.admin.words import communities_in_words, grant_in_short, request_badge, scopes_in_words
+from agents.admin.actions import APPROVE, REJECT
+from agents.admin.formatting import communities_in_words, grant_in_short, request_badge, scopes_in_words
+from agents.admin.review import agents_of, confusable_handles, next_waiting, other_requests
 from agents.models import AgentRequest, RequestStatus
-from messaging.desk import Decision, DeskAdmin, Waiting
-from messaging.desk.display import NOTHING, age, link, outside, page_of, plain
+from config.admin.actions import AdminAction
+from config.admin.formatting import NOTHING, age, change_url, external_link, link, plain
+from config.admin.model_admin import ReadOnlyModelAdmin
+from config.admin.queues import QueueSummary
 
 
 @admin.register(AgentRequest)
-class AgentRequestAdmin(DeskAdmin):
+class AgentRequestAdmin(ReadOnlyModelAdmin):
     """The queue: what is undecided comes first, the oldest of it at the top."""
 
-    decisions = (APPROVE, REJECT)
+    row_actions = (APPROVE, REJECT)
     change_form_template = "admin/agents/request.html"
     list_display = ["handle", "state", "asked", "asked_by", "grant", "decided"]
     list_display_links = ["handle"]
@@ -42,30 +44,30 @@ class AgentRequestAdmin(DeskAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[AgentRequest]:
         return AgentRequest.objects.with_accounts()
 
-    def waiting(self) -> Waiting:
+    def queue_summary(self) -> QueueSummary:
         url = reverse("admin:agents_agentrequest_changelist") + f"?status__exact={RequestStatus.PENDING}"
-        return Waiting.of("agent requests", AgentRequest.objects.pending(), url)
+        return QueueSummary.of("agent requests", AgentRequest.objects.pending(), url)
 
-    def title_of(self, row: AgentRequest) -> str:
+    def title_for(self, row: AgentRequest) -> str:
         return f"@{row.agent_handle}: {'decide' if row.status == RequestStatus.PENDING else row.status}"
 
-    def standing(self, row: AgentRequest) -> str:
+    def status_text(self, row: AgentRequest) -> str:
         if row.decided_by is None or row.decided_at is None:
             return ""
         return f"{row.status} by {row.decided_by} on {row.decided_at:%Y-%m-%d at %H:%M} UTC"
 
-    def facts(self, request: HttpRequest, row: AgentRequest) -> dict[str, Any]:
+    def extra_context(self, request: HttpRequest, row: AgentRequest) -> dict[str, Any]:
         return {
-            "standing": self.standing(row),
-            "look_alikes": look_alikes(row.agent_handle),
+            "status_text": self.status_text(row),
+            "confusable_handles": confusable_handles(row.agent_handle),
             "agents": agents_of(row.requester, besides=row.agent_id),
             "requests": other_requests(row),
             "next_waiting": next_waiting(row),
         }
 
-    def page_after(self, request: HttpRequest, decision: Decision, row: AgentRequest) -> str:
+    def next_url(self, request: HttpRequest, action: AdminAction, row: AgentRequest) -> str:
         following = next_waiting(row)
-        return page_of(following) if following else reverse("admin:agents_agentrequest_changelist")
+        return change_url(following) if following else reverse("admin:agents_agentrequest_changelist")
 
     @admin.display(description="handle", ordering="agent_handle")
     def handle(self, row: AgentRequest) -> str:
@@ -113,4 +115,4 @@ class AgentRequestAdmin(DeskAdmin):
 
     @admin.display(description="website")
     def site(self, row: AgentRequest) -> str | SafeString:
-        return outside(row.website)
+        return external_link(row.website)

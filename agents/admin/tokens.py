@@ -5,17 +5,17 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from agents.admin.decisions import REVOKE
+from agents.admin.actions import REVOKE
 from agents.admin.filters import TokenStatusFilter
-from agents.admin.words import token_badge
+from agents.admin.formatting import token_badge
 from agents.models import AgentToken
-from messaging.desk import DeskAdmin
-from messaging.desk.display import age, link
+from config.admin.formatting import age, link
+from config.admin.model_admin import ReadOnlyModelAdmin
 
 
 @admin.register(AgentToken)
-class AgentTokenAdmin(DeskAdmin):
-    decisions = (REVOKE,)
+class AgentTokenAdmin(ReadOnlyModelAdmin):
+    row_actions = (REVOKE,)
     list_display = ["prefix", "state", "of_agent", "label", "made", "expires", "last_used", "revoke_reason"]
     list_filter = [TokenStatusFilter, "expires_at"]
     search_fields = ["prefix", "label", "agent__account__handle"]
@@ -30,10 +30,10 @@ class AgentTokenAdmin(DeskAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[AgentToken]:
         return AgentToken.objects.with_accounts().select_related("created_by", "revoked_by")
 
-    def title_of(self, row: AgentToken) -> str:
+    def title_for(self, row: AgentToken) -> str:
         return f"Token {row}"
 
-    def standing(self, row: AgentToken) -> str:
+    def status_text(self, row: AgentToken) -> str:
         return f"of {row.agent}, {row.status}"
 
     @admin.display(description="agent", ordering="agent__account__handle")

@@ -9,8 +9,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents.models import Agent
-from agents.services.narrowing import narrowed_communities, narrowed_scopes
-from messaging.history import record_decision
+from agents.services.grants import narrowed_communities, narrowed_scopes
+from config.admin.audit import log_decision
 from messaging.models import Account
 
 
@@ -61,4 +61,4 @@ def _locked(agent: Agent) -> Agent:
 
 def _save(agent: Agent, *, by: Account, done: str, reason: str) -> None:
     agent.save(update_fields=["scopes", "community_ids", "frozen_at", "frozen_by", "freeze_reason"])
-    record_decision(by=by, about=agent, verb=done, reason=reason)
+    log_decision(by=by, about=agent, verb=done, reason=reason)

@@ -8,14 +8,14 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from agents.errors import RequestNotFound, RequestNotPending, TooManyPendingRequests
+from agents.exceptions import RequestNotFound, RequestNotPending, TooManyPendingRequests
 from agents.models import Agent, AgentRequest, RequestStatus
 from agents.models.request import PENDING_MAX
-from agents.services.narrowing import known_communities, narrowed_communities, narrowed_scopes
-from messaging.accounts import claim_handle, create_agent_account, release_handle
-from messaging.errors import HandleTaken
-from messaging.history import record_decision
+from agents.services.grants import known_communities, narrowed_communities, narrowed_scopes
+from config.admin.audit import log_decision
+from messaging.exceptions import HandleTaken
 from messaging.models import Account
+from messaging.services.accounts import claim_handle, create_agent_account, release_handle
 
 
 @transaction.atomic
@@ -110,5 +110,5 @@ def _lock_pending(request_id: UUID) -> AgentRequest:
 def _decide(request: AgentRequest, status: RequestStatus, *, by: Account, reason: str) -> AgentRequest:
     request.status, request.decided_by, request.decided_at, request.reason = status, by, timezone.now(), reason
     request.save(update_fields=["status", "decided_by", "decided_at", "reason", "agent"])
-    record_decision(by=by, about=request, verb=str(status.label), reason=reason)
+    log_decision(by=by, about=request, verb=str(status.label), reason=reason)
     return request

@@ -9,11 +9,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents import tokens
-from agents.errors import AgentFrozen, RequestNotApproved, RequestNotFound, TokenNotFound, TooManyActiveTokens
+from agents.exceptions import AgentFrozen, RequestNotApproved, RequestNotFound, TokenNotFound, TooManyActiveTokens
 from agents.models import Agent, AgentRequest, AgentToken
 from agents.models.token import ACTIVE_MAX, DAYS_DEFAULT, AgentTokenQuerySet
-from config.api.sql import database_now
-from messaging.history import record_decision
+from config.admin.audit import log_decision
+from config.database.sql import database_now
 from messaging.models import Account
 
 
@@ -89,4 +89,4 @@ def _revoke(held: list[AgentToken], *, by: Account, reason: str) -> None:
     for token in held:
         token.revoked_at, token.revoked_by, token.revoke_reason = now, by, reason
         token.save(update_fields=["revoked_at", "revoked_by", "revoke_reason"])
-        record_decision(by=by, about=token, verb="Revoked", reason=reason)
+        log_decision(by=by, about=token, verb="Revoked", reason=reason)

@@ -4,7 +4,7 @@ from django.http import HttpResponse
 from rest_framework.decorators import action
 from rest_framework.mixins import ListModelMixin
 
-from agents.errors import (
+from agents.exceptions import (
     AgentFrozen,
     RequestNotApproved,
     RequestNotFound,
@@ -25,12 +25,12 @@ from agents.serializers import (
 )
 from agents.services import approve_request, cancel_request, create_token, reject_request, request_agent
 from config.api.credentials import CredentialKind
-from config.api.errors import SuperAdminRequired
+from config.api.exceptions import SuperAdminRequired
 from config.api.fields import ListQuery
 from config.api.operations import operation
 from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet
-from messaging.errors import HandleTaken
+from messaging.exceptions import HandleTaken
 
 PERSON = {CredentialKind.PERSON}
 NOT_PENDING = (RequestNotFound, RequestNotPending)

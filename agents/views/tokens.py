@@ -6,13 +6,13 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework.decorators import action
 from rest_framework.mixins import ListModelMixin
 
-from agents.errors import TokenNotFound
+from agents.exceptions import TokenNotFound
 from agents.filters import AgentTokenFilter
 from agents.models import AgentToken
 from agents.serializers import Reason, RevocationSerializer, TokenListSerializer, TokenSerializer
 from agents.services import require_revocable, revoke_token
 from config.api.credentials import CredentialKind
-from config.api.errors import InvalidInput, SuperAdminRequired
+from config.api.exceptions import InvalidInput, SuperAdminRequired
 from config.api.fields import ListQuery
 from config.api.ids import parse_id
 from config.api.operations import operation

@@ -1,4 +1,1 @@
-"""The API kernel: what every operation of this service shares, whatever it is about.
-
-It imports no other app of the project; the apps import it.
-"""
+"""The HTTP API: what every operation shares. It imports no app of the project."""

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 
 from config.api import jwt
 from config.api.credentials import ANONYMOUS, Credential
-from config.api.errors import InvalidToken
+from config.api.exceptions import InvalidToken
 
 BEARER_MAX = 4096
 

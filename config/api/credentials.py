@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from config.api.errors import AgentCommunityNotAllowed
+from config.api.exceptions import AgentCommunityNotAllowed
 
 
 class CredentialKind(StrEnum):

@@ -12,12 +12,12 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from django.http import QueryDict
 from rest_framework import serializers
 from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
-from config.api.errors import ContentTooLong, InvalidCursor, InvalidInput, OverCap, PayloadTooLarge
+from config.api.exceptions import ContentTooLong, InvalidCursor, OverCap, PayloadTooLarge
 from config.api.ids import is_id
+from config.api.serializers import QuerySerializer
 
 # As long as anybody writes one, and short enough for int().
 INTEGER_TEXT = re.compile(r"-?[0-9]{1,100}\Z", re.ASCII)
@@ -163,60 +163,6 @@ class ListOf(serializers.ListField):
         if errors:
             raise serializers.ValidationError(errors)
         return result
-
-
-class SentSerializer(serializers.Serializer[Any]):
-    """Visits the fields that were sent, or must be, or have a default: DRF asks every field each time."""
-
-    sent: Any = ()
-
-    def to_internal_value(self, data: Any) -> Any:
-        self.sent = data
-        return super().to_internal_value(data)
-
-    @property
-    def _writable_fields(self) -> list[serializers.Field[Any, Any, Any, Any]]:
-        return [
-            field
-            for field in super()._writable_fields
-            if field.field_name in self.sent or field.required or field.default is not serializers.empty
-        ]
-
-
-class BodySerializer(SentSerializer):
-    """A request body, or an object in one. Unknown fields are ignored; `null` counts as absent in an optional field.
-
-    A body without a required field is itself optional: `null` counts as no body.
-    """
-
-    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        fields = super().get_fields()
-        for field in fields.values():
-            field.allow_null = self.partial or not field.required
-        return fields
-
-    def run_validation(self, data: Any = serializers.empty) -> Any:
-        if data is None and all(field.allow_null for field in self.fields.values()):
-            data = {}
-        return super().run_validation(data)
-
-    def to_internal_value(self, data: Any) -> Any:
-        if isinstance(data, dict) and None in data.values():
-            optional = {name for name, field in self.fields.items() if field.allow_null}
-            data = {name: value for name, value in data.items() if value is not None or name not in optional}
-        return super().to_internal_value(data)
-
-
-class QuerySerializer(SentSerializer):
-    """A query string. Unknown parameters are ignored; a known one is given once, or it is a 400."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        if isinstance(data, QueryDict):
-            for name, values in data.lists():
-                if len(values) > 1 and name in self.fields:
-                    raise InvalidInput(field=name, details="Given more than once.")
-            data = data.dict()
-        return super().to_internal_value(data)
 
 
 class CursorText(Text):

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django_filters.rest_framework import DjangoFilterBackend
 from django_filters.utils import translate_validation
 
-from config.api.errors import InvalidInput
+from config.api.exceptions import InvalidInput
 
 
 class FilterBackend(DjangoFilterBackend):

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from config.api.errors import ApiError
+from config.api.exceptions import ApiError
 
 CANONICAL = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 

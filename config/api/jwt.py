@@ -18,7 +18,7 @@ from rest_framework_simplejwt.tokens import Token, UntypedToken
 from rest_framework_simplejwt.utils import aware_utcnow, datetime_from_epoch
 
 from config.api.credentials import Credential, CredentialKind
-from config.api.errors import InvalidToken, NotAuthenticated, TokenExpired, TokenRevoked, UserMismatch
+from config.api.exceptions import InvalidToken, NotAuthenticated, TokenExpired, TokenRevoked, UserMismatch
 from config.api.ids import is_id
 
 KINDS = {"embed": CredentialKind.PERSON, "access": CredentialKind.SIGNED_IN}

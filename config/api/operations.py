@@ -15,13 +15,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from rest_framework.serializers import Serializer
 
 from config.api.credentials import Credential, CredentialKind
-from config.api.errors import (
-    AgentRouteNotAllowed,
-    ApiError,
-    InvalidToken,
-    NotAuthenticated,
-    SuperAdminRequired,
-)
+from config.api.exceptions import AgentRouteNotAllowed, ApiError, InvalidToken, NotAuthenticated, SuperAdminRequired
 from config.api.strict_json import BODY_MAX
 
 Body = Mapping[str, Any]

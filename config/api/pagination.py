@@ -21,8 +21,8 @@ from rest_framework import serializers
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 
-from config.api import crypto
-from config.api.errors import InvalidCursor
+from config.api import signing
+from config.api.exceptions import InvalidCursor
 from config.api.responses import Response
 
 LIMIT_DEFAULT = 10
@@ -105,7 +105,7 @@ def encode(position: Position, *, bound_to: str) -> str:
     """48 characters of base64url: microseconds since 1970, id, MAC."""
     created_at, row_id = position
     packed = struct.pack(">q", (created_at - EPOCH) // timedelta(microseconds=1)) + row_id.bytes
-    return base64.urlsafe_b64encode(packed + _mac(next(crypto.root_keys()), packed, bound_to)).decode()
+    return base64.urlsafe_b64encode(packed + _mac(next(signing.root_keys()), packed, bound_to)).decode()
 
 
 def decode(text: str, *, bound_to: str) -> Position:
@@ -116,10 +116,10 @@ def decode(text: str, *, bound_to: str) -> Position:
         micros, row_id = struct.unpack(">q16s", packed)
     except (UnicodeEncodeError, binascii.Error, struct.error):
         raise InvalidCursor from None
-    if not any(hmac.compare_digest(mac, _mac(root, packed, bound_to)) for root in crypto.root_keys()):
+    if not any(hmac.compare_digest(mac, _mac(root, packed, bound_to)) for root in signing.root_keys()):
         raise InvalidCursor
     return EPOCH + timedelta(microseconds=micros), UUID(bytes=row_id)
 
 
 def _mac(root: str, packed: bytes, bound_to: str) -> bytes:
-    return crypto.mac(root, "cursor", packed + bound_to.encode())[:MAC_BYTES]
+    return signing.mac(root, "cursor", packed + bound_to.encode())[:MAC_BYTES]

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from config.api.errors import PayloadTooLarge, UnsupportedMediaType
+from config.api.exceptions import PayloadTooLarge, UnsupportedMediaType
 from config.api.operations import Operation
 from config.api.strict_json import parse_json
 

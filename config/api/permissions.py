@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from config.api.errors import Forbidden
+from config.api.exceptions import Forbidden
 from config.api.operations import operation_of_action
 
 

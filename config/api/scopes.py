@@ -8,12 +8,12 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from config.api import throttles
+from config.api import throttling
 from config.api.addresses import client_network
 from config.api.authentication import credential_of
 from config.api.credentials import Credential
-from config.api.errors import AgentRouteNotAllowed, AgentScopeMissing
-from config.api.handler import response_to
+from config.api.exception_handler import response_to
+from config.api.exceptions import AgentRouteNotAllowed, AgentScopeMissing
 from config.api.operations import Operation, operation_of
 from config.api.parsers import parse_body
 
@@ -49,14 +49,14 @@ class ScopeMiddleware:
 def _refuse_agents(request: HttpRequest) -> None:
     credential: Credential | None = getattr(request, "auth", None)
     if credential is not None and credential.is_agent and request.method not in SAFE_METHODS:
-        throttles.check("agent_refused", str(credential.token_id))
+        throttling.check("agent_refused", str(credential.token_id))
         raise AgentRouteNotAllowed
 
 
 def _check(request: HttpRequest, operation: Operation) -> None:
     credential = credential_of(request, ignore_people=operation.ignores_people)
     if credential.is_agent:
-        throttles.check("agent_refused", str(credential.token_id))
+        throttling.check("agent_refused", str(credential.token_id))
     operation.admit(credential)
     request.user, request.auth = credential.user, credential  # type: ignore[attr-defined]
     _throttle(request, operation, credential)
@@ -67,11 +67,11 @@ def _check(request: HttpRequest, operation: Operation) -> None:
 
 def _throttle(request: HttpRequest, operation: Operation, credential: Credential) -> None:
     if not operation.is_write:
-        throttles.hit_read(request)
+        throttling.hit_read(request)
     if operation.throttle is not None:
-        throttles.hit(operation.throttle, client_network(request))
+        throttling.hit(operation.throttle, client_network(request))
     if operation.is_write and credential.user is not None and not credential.is_agent:
-        throttles.hit("person", str(credential.user.pk))
+        throttling.hit("person", str(credential.user.pk))
 
 
 def _check_body(body: Any, operation: Operation, credential: Credential) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from config.api.errors import InvalidInput, PayloadTooLarge
+from config.api.exceptions import InvalidInput, PayloadTooLarge
 
 BODY_MAX = 1_048_576
 DEPTH_MAX = 32

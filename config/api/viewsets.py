@@ -21,7 +21,7 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet
 
 from config.api.credentials import Credential
-from config.api.errors import ApiError, NotFound
+from config.api.exceptions import ApiError, NotFound
 from config.api.ids import parse_id
 from config.api.operations import Operation, operation_of_action
 from config.api.pagination import CursorPage

@@ -17,11 +17,11 @@ import orjson
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from config.api import crypto
-from config.api.errors import IdempotencyKeyReused, InvalidIdempotencyKey
+from config.api import signing
+from config.api.exceptions import IdempotencyKeyReused, InvalidIdempotencyKey
 from config.api.operations import IDEMPOTENCY_KEY_MAX
 from config.api.responses import JSON_TYPE
-from config.api.sql import Row
+from config.database.sql import Row
 
 PRINTABLE = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_MAX}}}\Z")
 # `api_open_unit` has it as well.
@@ -89,7 +89,7 @@ class IdempotencyKey:
         if key is None:
             return None
         text = f"{request.method} {request.path}\n{key}".encode()
-        return cls(text, tuple(crypto.mac(root, "idempotency-key", text) for root in crypto.root_keys()))
+        return cls(text, tuple(signing.mac(root, "idempotency-key", text) for root in signing.root_keys()))
 
 
 def look_up(key: IdempotencyKey | None) -> dict[str, Any]:
@@ -125,8 +125,8 @@ class IdempotentRequest:
     def replay_of(self, row: Row) -> Replay | None:
         """From a row of COLUMNS; raises IdempotencyKeyReused (422) where another body is to be rejected."""
         key_mac, body_mac, status, location, encrypted = row
-        root = next(root for root, mac in zip(crypto.root_keys(), self._row_macs, strict=True) if mac == key_mac)
-        body = crypto.unseal(root, self._scope, bytes(encrypted))
+        root = next(root for root, mac in zip(signing.root_keys(), self._row_macs, strict=True) if mac == key_mac)
+        body = signing.decrypt(root, self._scope, bytes(encrypted))
         if body is None:
             return None
         mismatch = bytes(body_mac) != self._body_mac(root)
@@ -136,13 +136,13 @@ class IdempotentRequest:
 
     def to_row(self, response: HttpResponse) -> dict[str, Any]:
         """The parameters of STORE."""
-        root = next(crypto.root_keys())
+        root = next(signing.root_keys())
         return {
             "stored_key": self._row_macs[0],
             "stored_body": self._body_mac(root),
             "stored_status": response.status_code,
             "stored_location": response.headers.get("Location", ""),
-            "stored_sealed": crypto.seal(root, self._scope, response.content),
+            "stored_sealed": signing.encrypt(root, self._scope, response.content),
         }
 
     @property
@@ -154,4 +154,4 @@ class IdempotentRequest:
         return [sha256(self.account_id.bytes + mac).digest() for mac in self.key.macs]
 
     def _body_mac(self, root: str) -> bytes:
-        return crypto.mac(root, "idempotency-body", self.body)
+        return signing.mac(root, "idempotency-body", self.body)

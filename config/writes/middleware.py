@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from config.api.credentials import Credential
-from config.api.handler import response_to
+from config.api.exception_handler import response_to
 from config.api.operations import Operation, operation_of
 from config.writes.idempotency import IdempotentRequest, Replay
 from config.writes.rate_limits import RateLimitCharge, rate_limit_headers

@@ -17,8 +17,8 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
-from config.api.errors import AgentRateLimited
-from config.api.sql import fetch_all
+from config.api.exceptions import AgentRateLimited
+from config.database.sql import fetch_all
 
 # `api_open_unit` has it as well.
 WINDOW_SECONDS = 3600

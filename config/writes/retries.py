@@ -11,8 +11,8 @@ from typing import ParamSpec, TypeVar
 from django.conf import settings
 from django.db import DatabaseError
 
-from config.api.sql import WORTH_ANOTHER_TRY, is_in_transaction, renew_connection, sqlstate
-from config.kept_connection.base import OUTDATED
+from config.database.backend.base import STALE_STATEMENT_SQLSTATES
+from config.database.sql import RETRYABLE_SQLSTATES, is_in_transaction, renew_connection, sqlstate
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -47,10 +47,10 @@ def retried(transaction: Callable[P, R]) -> Callable[P, R]:
 
 def _is_ready_again(failure: DatabaseError, began: float, pause: float) -> bool:
     """Whether to try again, once the pause is over or the connection renewed."""
-    if sqlstate(failure) in OUTDATED and _has_time(began, 0):
+    if sqlstate(failure) in STALE_STATEMENT_SQLSTATES and _has_time(began, 0):
         renew_connection()
         return True
-    if sqlstate(failure) not in WORTH_ANOTHER_TRY or not _has_time(began, pause):
+    if sqlstate(failure) not in RETRYABLE_SQLSTATES or not _has_time(began, pause):
         return False
     time.sleep(pause)
     return True

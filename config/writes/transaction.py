@@ -17,8 +17,8 @@ from typing import Any
 from django.db import transaction
 from django.http import HttpResponse
 
-from config.api.errors import IdempotencyInProgress
-from config.api.sql import Row, execute, fetch_all
+from config.api.exceptions import IdempotencyInProgress
+from config.database.sql import Row, execute, fetch_all
 from config.writes import idempotency, rate_limits
 from config.writes.idempotency import IdempotentRequest, Replay
 from config.writes.rate_limits import RateLimitCharge

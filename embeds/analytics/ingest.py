@@ -8,12 +8,12 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from config.api.errors import InvalidInput
+from config.api.exceptions import InvalidInput
 from embeds import domains
 from embeds.analytics.events import OTHER, slot_of
 from embeds.analytics.salts import visitor_hash
+from embeds.lookup import find_active_embed
 from embeds.models.analytics import PATH_MAX
-from embeds.sources import active_source
 from messaging.page_ids import InvalidUrl, normalize
 
 # A crash of the database may cost the events of its last fraction of a second; a post never takes this path.
@@ -29,10 +29,10 @@ def record_event(*, embed_id: str, event: str, page_url: str, address: str, user
 
     Raises EmbedNotFound (404), EmbedNotActive and DomainNotAllowed (403), InvalidInput (400).
     """
-    source = active_source(embed_id)
+    snapshot = find_active_embed(embed_id)
     path = path_of(page_url)
-    source.require_host(domains.host_of_url(page_url))
-    add_event(embed_id=source.id, day=source.today, event=event, path=path, address=address, user_agent=user_agent)
+    snapshot.require_host(domains.host_of_url(page_url))
+    add_event(embed_id=snapshot.id, day=snapshot.today, event=event, path=path, address=address, user_agent=user_agent)
 
 
 # No savepoint inside the transaction of a request: two round trips less.

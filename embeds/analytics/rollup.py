@@ -11,8 +11,8 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from embeds.analytics.aggregation import AGGREGATE, aggregate_parameters
 from embeds.analytics.events import SLOTS, slot_of
-from embeds.analytics.folding import FOLD, fold_parameters
 
 # A statement of its own: the next one must see what the roll-up before it committed.
 LOCK = "SELECT pg_advisory_xact_lock(hashtext('embeds'), hashtext('rollup'))"
@@ -35,7 +35,7 @@ counted AS (
 )
 SELECT coalesce(sum(n), 0) FROM fresh
 """
-MOVE = TAKE + FOLD + COUNT
+MOVE = TAKE + AGGREGATE + COUNT
 
 CLOSE = """
 INSERT INTO embeds_dailyvisitors (embed_id, day, visitors)
@@ -63,7 +63,7 @@ def first_open_day(at: datetime) -> date:
 def _move() -> int:
     with connection.cursor() as cursor:
         cursor.execute(LOCK)
-        cursor.execute(MOVE, fold_parameters())
+        cursor.execute(MOVE, aggregate_parameters())
         return int(cursor.fetchone()[0])
 
 

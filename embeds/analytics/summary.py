@@ -11,9 +11,9 @@ from uuid import UUID
 
 from django.db import connection
 
-from config.api.errors import InvalidInput
+from config.api.exceptions import InvalidInput
+from embeds.analytics.aggregation import AGGREGATE, aggregate_parameters
 from embeds.analytics.events import KNOWN_EVENTS, OTHER, KnownEvent
-from embeds.analytics.folding import FOLD, fold_parameters
 
 PAGES_SHOWN = 100
 DAYS_MAX = 400
@@ -35,7 +35,7 @@ every AS (
 )
 SELECT day, path, event, sum(n)::bigint FROM every GROUP BY GROUPING SETS ((day, event), (path, event))
 """
-COUNTS = TAKE + FOLD + ADD_UP
+COUNTS = TAKE + AGGREGATE + ADD_UP
 
 VISITORS = """
 SELECT day, sum(visitors)::bigint FROM (
@@ -115,7 +115,7 @@ def summarize(*, embed_id: UUID, first: date, last: date) -> Summary:
     asked: dict[str, Any] = {"embed": embed_id, "first": first, "last": last}
     pages: dict[str, Counter[str]] = {}
     with connection.cursor() as cursor:
-        cursor.execute(COUNTS, asked | fold_parameters())
+        cursor.execute(COUNTS, asked | aggregate_parameters())
         for day, path, event, count in cursor.fetchall():
             counts = summary.days[day] if path is None else pages.setdefault(path, Counter())
             counts[event] += count

@@ -11,15 +11,14 @@ from config.api.addresses import client_address
 from config.api.credentials import CredentialKind
 from config.api.operations import operation
 from config.api.responses import Response
-from config.api.sql import database_now
 from config.api.viewsets import ApiRequest, ApiViewSet
+from config.database.sql import database_now
 from embeds.analytics.ingest import record_event
 from embeds.analytics.summary import Summary, period, summarize, table_of
 from embeds.answers import AcceptedSerializer, SummarySerializer
-from embeds.errors import NotOwner
+from embeds.exceptions import DomainNotAllowed, EmbedNotActive, EmbedNotFound, NotOwner
 from embeds.serializers import NewEvent, SummaryQuery
 from embeds.services import owned_embed
-from messaging.errors import DomainNotAllowed, EmbedNotActive, EmbedNotFound
 
 EVENT_BODY_MAX = 8_192
 CSV_TYPE = "text/csv"

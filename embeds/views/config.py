@@ -13,8 +13,8 @@ from config.api.viewsets import ApiRequest, ApiViewSet, render
 from embeds.analytics.events import KNOWN_EVENTS
 from embeds.answers import ClientConfigSerializer, EmbedConfigFields, EmbedConfigSerializer
 from embeds.cache_tags import embed_tag
-from embeds.sources import find_source
-from messaging.errors import DomainNotAllowed, EmbedNotFound
+from embeds.exceptions import DomainNotAllowed, EmbedNotFound
+from embeds.lookup import find_embed
 
 LOADER_VERSION = "1.0.0"
 POLL_SECONDS = 15
@@ -41,13 +41,13 @@ class EmbedConfigViewSet(ApiViewSet):
 
 
 def _config(embed_id: UUID, origin: str | None) -> dict[str, Any]:
-    source = find_source(embed_id)
+    snapshot = find_embed(embed_id)
     try:
-        source.require_origin(origin)
+        snapshot.require_origin(origin)
     except DomainNotAllowed as refusal:
         refusal.headers |= {"Cache-Control": "no-store", "Vary": "Origin"}
         raise
-    config: dict[str, Any] = render(EmbedConfigFields, source)
+    config: dict[str, Any] = render(EmbedConfigFields, snapshot)
     return config | {"config": config}
 
 

@@ -10,12 +10,12 @@ from config.api.operations import operation
 from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet
 from embeds.answers import BlacklistSerializer, DeletedEmbedSerializer, EmbedInstanceSerializer, EmbedListSerializer
-from embeds.errors import EmbedDisabled, NotOwner
+from embeds.exceptions import EmbedDisabled, EmbedNotFound, NotOwner
 from embeds.models import Embed
 from embeds.models.embed import EmbedQuerySet
 from embeds.serializers import BlacklistBody, EmbedChanges, NewEmbed
 from embeds.services import create_embed, delete_embed, owned_embed, set_blacklist, update_embed
-from messaging.errors import CommunityNotFound, EmbedNotFound
+from messaging.exceptions import CommunityNotFound
 
 OWNERS = {CredentialKind.SIGNED_IN}
 NOT_YOURS = (EmbedNotFound, NotOwner)

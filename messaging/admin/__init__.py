@@ -2,7 +2,7 @@
 
 from messaging.admin.accounts import AccountAdmin
 from messaging.admin.communities import CommunityAdmin
-from messaging.admin.history import HistoryAdmin
+from messaging.admin.log_entries import LogEntryAdmin
 from messaging.admin.messages import MessageAdmin
 
-__all__ = ["AccountAdmin", "CommunityAdmin", "HistoryAdmin", "MessageAdmin"]
+__all__ = ["AccountAdmin", "CommunityAdmin", "LogEntryAdmin", "MessageAdmin"]

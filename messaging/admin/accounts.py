@@ -7,10 +7,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
+from config.admin.audit import log_entries_about
+from config.admin.formatting import age
+from config.admin.model_admin import ReadOnlyModelAdmin
 from messaging.admin.people import HIDE_POSTS, RESTORE_POSTS, SUSPEND, UNSUSPEND
-from messaging.desk import DeskAdmin
-from messaging.desk.display import age
-from messaging.history import decisions_about
 from messaging.models import Account, Message
 from messaging.services.hiding import posts_hidden_together, posts_to_hide
 
@@ -19,10 +19,10 @@ DECISIONS_SHOWN_MAX = 10
 
 
 @admin.register(Account)
-class AccountAdmin(DeskAdmin):
+class AccountAdmin(ReadOnlyModelAdmin):
     """People and agents. What an agent may do is decided on a page of its own."""
 
-    decisions = (SUSPEND, UNSUSPEND, HIDE_POSTS, RESTORE_POSTS)
+    row_actions = (SUSPEND, UNSUSPEND, HIDE_POSTS, RESTORE_POSTS)
     change_form_template = "admin/messaging/account.html"
     list_display = ["handle_shown", "name", "kind", "is_active", "is_superuser", "since"]
     list_filter = ["kind", "is_active", "is_superuser", "created_at"]
@@ -35,14 +35,14 @@ class AccountAdmin(DeskAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
         return Account.objects.defer("password")
 
-    def standing(self, row: Account) -> str:
+    def status_text(self, row: Account) -> str:
         state = "" if row.is_active else "not active; "
         shown, hidden = posts_to_hide(row).count(), posts_hidden_together(row).count()
         return f"{state}{shown} posts shown or waiting, {hidden} hidden together"
 
-    def facts(self, request: HttpRequest, row: Account) -> dict[str, Any]:
+    def extra_context(self, request: HttpRequest, row: Account) -> dict[str, Any]:
         posts = Message.objects.filter(author=row).select_related("community").order_by("-created_at", "-pk")
-        return {"posts": posts[:POSTS_SHOWN_MAX], "decided": decisions_about([row], latest=DECISIONS_SHOWN_MAX)}
+        return {"posts": posts[:POSTS_SHOWN_MAX], "log_entries": log_entries_about([row], latest=DECISIONS_SHOWN_MAX)}
 
     @admin.display(description="handle", ordering="handle")
     def handle_shown(self, row: Account) -> str:

@@ -11,9 +11,9 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 
+from config.admin.formatting import age
+from config.admin.model_admin import ReadOnlyModelAdmin
 from messaging.admin.community_form import CommunityForm
-from messaging.desk import DeskAdmin
-from messaging.desk.display import age
 from messaging.models import Community
 from messaging.models.message import CONTENT_MAX
 from messaging.word_lists import compile_words
@@ -21,7 +21,7 @@ from messaging.word_lists.marking import marked
 
 
 @admin.register(Community)
-class CommunityAdmin(DeskAdmin):
+class CommunityAdmin(ReadOnlyModelAdmin):
     """The rows that are changed here, with what was changed and why in their history."""
 
     form = CommunityForm
@@ -66,7 +66,7 @@ class CommunityAdmin(DeskAdmin):
         """Only what was changed: the rest may be newer than the form."""
         obj.save(update_fields=[*form.changed_columns, "updated_at"] if change else None)
 
-    def facts(self, request: HttpRequest, row: Community) -> dict[str, Any]:
+    def extra_context(self, request: HttpRequest, row: Community) -> dict[str, Any]:
         return {"text_max": CONTENT_MAX}
 
     def try_words(self, request: HttpRequest, pk: UUID) -> HttpResponse:

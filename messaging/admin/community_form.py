@@ -4,7 +4,8 @@ from typing import Any
 
 from django import forms
 
-from messaging.desk import REASON_MAX, OpenedForm
+from config.admin.actions import REASON_MAX
+from config.admin.edit_conflicts import ConflictCheckedForm
 from messaging.models import Community
 from messaging.smart_tags import SMART_TAGS
 
@@ -24,7 +25,7 @@ class LinesField(forms.CharField):
         return (initial or []) != self.to_python(data)
 
 
-class CommunityForm(OpenedForm):
+class CommunityForm(ConflictCheckedForm):
     blocked_words = LinesField(
         required=False,
         help_text="One word or phrase a line. A trailing * matches every word that begins so: spam* finds spammer.",

@@ -10,11 +10,14 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from config.admin.actions import AdminAction
+from config.admin.audit import log_entries_about
+from config.admin.formatting import NOTHING, age, as_json, change_url, external_link, lines, link, plain
+from config.admin.model_admin import ReadOnlyModelAdmin
+from config.admin.queues import QueueSummary
 from config.api.ids import is_id
+from messaging.admin.formatting import post_badge
 from messaging.admin.moderation import APPROVE, HIDE, RESTORE, TagFilter
-from messaging.desk import Decision, DeskAdmin, Waiting
-from messaging.desk.display import NOTHING, age, as_json, lines, link, outside, page_of, plain, post_badge
-from messaging.history import decisions_about
 from messaging.models import Message, MessageStatus
 from messaging.page_ids import InvalidUrl, is_page_id, normalize
 
@@ -30,8 +33,8 @@ DECISIONS_SHOWN_MAX = 10
 
 
 @admin.register(Message)
-class MessageAdmin(DeskAdmin):
-    decisions = (APPROVE, HIDE, RESTORE)
+class MessageAdmin(ReadOnlyModelAdmin):
+    row_actions = (APPROVE, HIDE, RESTORE)
     change_form_template = "admin/messaging/message.html"
     list_display = ["excerpt", "state", "written_by", "community", "tag_type", "posted"]
     list_filter = ["status", "author_kind", TagFilter, "created_at", "community"]
@@ -67,23 +70,23 @@ class MessageAdmin(DeskAdmin):
             return queryset.filter(named), False
         return super().get_search_results(request, queryset, search_term)
 
-    def waiting(self) -> Waiting:
+    def queue_summary(self) -> QueueSummary:
         url = reverse("admin:messaging_message_changelist") + f"?status__exact={MessageStatus.PENDING}"
-        return Waiting.of("posts to moderate", Message.objects.pending(), url)
+        return QueueSummary.of("posts to moderate", Message.objects.pending(), url)
 
-    def title_of(self, row: Message) -> str:
+    def title_for(self, row: Message) -> str:
         return f"{'Reply' if row.parent_id else 'Post'} of {row.author}"
 
-    def standing(self, row: Message) -> str:
+    def status_text(self, row: Message) -> str:
         return str(row.status)
 
-    def facts(self, request: HttpRequest, row: Message) -> dict[str, Any]:
-        return {"decided": decisions_about([row], latest=DECISIONS_SHOWN_MAX), "next_waiting": _next_waiting(row)}
+    def extra_context(self, request: HttpRequest, row: Message) -> dict[str, Any]:
+        return {"log_entries": log_entries_about([row], latest=DECISIONS_SHOWN_MAX), "next_waiting": _next_waiting(row)}
 
-    def page_after(self, request: HttpRequest, decision: Decision, row: Message) -> str:
+    def next_url(self, request: HttpRequest, action: AdminAction, row: Message) -> str:
         """From one that waited to the next that waits."""
         following = _next_waiting(row) if row.status == MessageStatus.PENDING else None
-        return page_of(following or row)
+        return change_url(following or row)
 
     @admin.display(description="post")
     def excerpt(self, row: Message) -> str:
@@ -120,11 +123,11 @@ class MessageAdmin(DeskAdmin):
 
     @admin.display(description="attachments")
     def files(self, row: Message) -> str | SafeString:
-        return lines([outside(attachment["url"]) for attachment in row.attachments])
+        return lines([external_link(attachment["url"]) for attachment in row.attachments])
 
     @admin.display(description="page")
     def on_page(self, row: Message) -> str | SafeString:
-        return outside(row.page.normalized_url)
+        return external_link(row.page.normalized_url)
 
     @admin.display(description="reply to")
     def answers(self, row: Message) -> str | SafeString:

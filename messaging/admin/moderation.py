@@ -8,35 +8,35 @@ from django.contrib.admin import SimpleListFilter
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from messaging.desk import Decision
+from config.admin.actions import AdminAction
 from messaging.models import Message, MessageStatus
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from messaging.smart_tags import SMART_TAGS
 
-APPROVE = Decision(
+APPROVE = AdminAction(
     name="approve",
     label="Approve",
-    asks="The post is public at once.",
-    done="approved",
-    run=lambda row, **given: approve_message(message_id=row.pk, **given),
-    fits=lambda row: row.status == MessageStatus.PENDING,
+    confirmation="The post is public at once.",
+    success_message="approved",
+    run=lambda row, **arguments: approve_message(message_id=row.pk, **arguments),
+    is_available=lambda row: row.status == MessageStatus.PENDING,
 )
-HIDE = Decision(
+HIDE = AdminAction(
     name="hide",
     label="Hide",
-    asks="The post is out of every public list at once. It can be restored.",
-    done="hidden",
-    run=lambda row, **given: hide_message(message_id=row.pk, **given),
-    fits=lambda row: row.status in {MessageStatus.PENDING, MessageStatus.PUBLISHED},
+    confirmation="The post is out of every public list at once. It can be restored.",
+    success_message="hidden",
+    run=lambda row, **arguments: hide_message(message_id=row.pk, **arguments),
+    is_available=lambda row: row.status in {MessageStatus.PENDING, MessageStatus.PUBLISHED},
     needs_reason=True,
 )
-RESTORE = Decision(
+RESTORE = AdminAction(
     name="restore",
     label="Restore",
-    asks="The post is public again at once.",
-    done="restored",
-    run=lambda row, **given: restore_message(message_id=row.pk, **given),
-    fits=lambda row: row.status == MessageStatus.HIDDEN,
+    confirmation="The post is public again at once.",
+    success_message="restored",
+    run=lambda row, **arguments: restore_message(message_id=row.pk, **arguments),
+    is_available=lambda row: row.status == MessageStatus.HIDDEN,
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from messaging.desk import Decision
+from config.admin.actions import AdminAction
 from messaging.models import Account, AccountKind
 from messaging.services.hiding import hide_posts_of, posts_hidden_together, posts_to_hide, restore_posts_of
 from messaging.services.people import suspend_person, unsuspend_person
@@ -16,39 +16,43 @@ def _is_suspended_person(account: Account) -> bool:
     return account.kind == AccountKind.HUMAN and not account.is_active
 
 
-SUSPEND = Decision(
+SUSPEND = AdminAction(
     name="suspend",
     label="Suspend",
-    asks="All sessions end, and every agent of this person stops, at once. The posts stay. It can be undone.",
-    done="suspended",
-    run=lambda row, **given: suspend_person(person=row, **given),
-    fits=_is_active_person,
+    confirmation="All sessions end, and every agent of this person stops, at once. The posts stay. It can be undone.",
+    success_message="suspended",
+    run=lambda row, **arguments: suspend_person(person=row, **arguments),
+    is_available=_is_active_person,
     needs_reason=True,
 )
-UNSUSPEND = Decision(
+UNSUSPEND = AdminAction(
     name="unsuspend",
     label="Unsuspend",
-    asks="The person can sign in again, and the agents that are not frozen work again.",
-    done="no longer suspended",
-    run=lambda row, **given: unsuspend_person(person=row, **given),
-    fits=_is_suspended_person,
+    confirmation="The person can sign in again, and the agents that are not frozen work again.",
+    success_message="no longer suspended",
+    run=lambda row, **arguments: unsuspend_person(person=row, **arguments),
+    is_available=_is_suspended_person,
 )
-HIDE_POSTS = Decision(
+HIDE_POSTS = AdminAction(
     name="hide-posts",
     label="Hide all posts of this author",
-    asks="Every post is out of all public lists, those that wait for approval too. It can be undone as a whole.",
-    done="all posts hidden",
-    run=lambda row, **given: hide_posts_of(author=row, **given),
-    fits=lambda row: posts_to_hide(row).exists(),
+    confirmation=(
+        "Every post is out of all public lists, those that wait for approval too. It can be undone as a whole."
+    ),
+    success_message="all posts hidden",
+    run=lambda row, **arguments: hide_posts_of(author=row, **arguments),
+    is_available=lambda row: posts_to_hide(row).exists(),
     needs_reason=True,
     bulk=False,
 )
-RESTORE_POSTS = Decision(
+RESTORE_POSTS = AdminAction(
     name="restore-posts",
     label="Restore all posts of this author",
-    asks="The posts that were hidden together are as they were before. Those that were hidden one by one stay hidden.",
-    done="posts restored",
-    run=lambda row, **given: restore_posts_of(author=row, **given),
-    fits=lambda row: posts_hidden_together(row).exists(),
+    confirmation=(
+        "The posts that were hidden together are as they were before. Those that were hidden one by one stay hidden."
+    ),
+    success_message="posts restored",
+    run=lambda row, **arguments: restore_posts_of(author=row, **arguments),
+    is_available=lambda row: posts_hidden_together(row).exists(),
     bulk=False,
 )

@@ -1,19 +1,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import PermissionsMixin
+from django.core.exceptions import ValidationError
 from django.core.validators import MinLengthValidator, RegexValidator
-from django.db import models
+from django.db import IntegrityError, models, transaction
 from django.db.models import F, Func, Value
 from django.db.models.functions import Replace
 from django.utils import timezone
 
+from config.api.exceptions import InvalidInput
 from config.api.ids import new_id
-from config.api.sql import database_now
-from messaging.look_alikes import DROPPED, PAIRS, READ, SEEN
+from config.database.sql import database_now
+from messaging.confusables import DROPPED, PAIRS, READ, SEEN
+from messaging.exceptions import HandleTaken
 from messaging.names import Named
 
 HANDLE_MIN = 3
@@ -29,7 +34,7 @@ class AccountKind(models.TextChoices):
 
 
 def _skeleton() -> Func[Any]:
-    """`messaging.look_alikes.skeleton` of the handle, as PostgreSQL computes it."""
+    """`messaging.confusables.skeleton` of the handle, as PostgreSQL computes it."""
     read: Func[Any] = Func(
         F("handle"), Value(SEEN + DROPPED), Value(READ), function="TRANSLATE", output_field=models.CharField()
     )
@@ -50,13 +55,33 @@ class HandleClaim(models.Model):
     class Meta:
         indexes = [models.Index("skeleton", name="handle_skeleton")]
 
+    @classmethod
+    @transaction.atomic
+    def claim(cls, handle: str) -> None:
+        """Raises HandleTaken (409)."""
+        try:
+            with transaction.atomic():
+                cls.objects.create(handle=handle)
+        except IntegrityError:
+            raise HandleTaken(field="handle") from None
+
 
 class AccountManager(BaseUserManager["Account"]):
-    def create_superuser(self, handle: str, password: str | None = None, **fields: Any) -> Account:
-        """What Django's own `createsuperuser` calls; the same service serves `create_person`."""
-        from messaging.accounts import create_person
+    @transaction.atomic
+    def create_person(
+        self, *, handle: str, name: str, password: str | None, is_staff: bool = False, is_superuser: bool = False
+    ) -> Account:
+        """A new person; without a password nobody can sign in. Raises InvalidInput (400), HandleTaken (409)."""
+        account = self.model(handle=handle, name=name, is_staff=is_staff, is_superuser=is_superuser)
+        account.validate_fields()
+        HandleClaim.claim(handle)
+        account.password = make_password(password)
+        account.save(force_insert=True)
+        return account
 
-        return create_person(
+    def create_superuser(self, handle: str, password: str | None = None, **fields: Any) -> Account:
+        """What Django's own `createsuperuser` calls."""
+        return self.create_person(
             handle=handle, name=fields.get("name") or handle, password=password, is_staff=True, is_superuser=True
         )
 
@@ -94,6 +119,13 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
 
     def __str__(self) -> str:
         return f"@{self.handle}"
+
+    def validate_fields(self, *, but: Collection[str] = ()) -> None:
+        """Raises InvalidInput (400)."""
+        try:
+            self.clean_fields(exclude={"password", *but})
+        except ValidationError as failure:
+            raise InvalidInput(field=next(iter(failure.message_dict)), details=failure.message_dict) from None
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         """A new password ends all sessions, whichever form or command sets it. A stronger hash of the old does not."""

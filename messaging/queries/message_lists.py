@@ -15,8 +15,8 @@ from uuid import UUID
 
 from django.db import models
 
-from config.api.sql import Row, fetch_all
 from config.cache.rendering import to_json
+from config.database.sql import Row, fetch_all
 from messaging.queries.joins import JOINS
 from messaging.queries.message_fields import MESSAGE_FIELDS
 from messaging.queries.messages import COLUMNS, EXPRESSIONS, message_from_row

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import orjson
 
-from config.api.sql import Row, fetch_one
+from config.database.sql import Row, fetch_one
 from messaging.queries.joins import AUTHOR_COLUMNS, JOINS, QUOTE_COLUMNS
 from messaging.queries.message_fields import CONTENT_FIELDS, MESSAGE_FIELDS, MessageField
 

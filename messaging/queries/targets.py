@@ -9,9 +9,9 @@ from typing import Any
 from uuid import UUID
 
 from config.api.ids import is_id
-from config.api.sql import Row
+from config.database.sql import Row
 from config.writes.transaction import Prefetch, WriteTransaction
-from messaging.errors import ParentNotFound, QuoteNotFound, UnknownPage
+from messaging.exceptions import ParentNotFound, QuoteNotFound, UnknownPage
 from messaging.page_ids import is_page_id
 from messaging.queries.joins import QUOTE_COLUMNS
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.errors import InvalidInput
-from config.api.fields import BodySerializer, Boolean, Choice, Id, ListQuery, Text
+from config.api.exceptions import InvalidInput
+from config.api.fields import Boolean, Choice, Id, ListQuery, Text
+from config.api.serializers import BodySerializer
 from messaging import smart_tags
-from messaging.errors import EmptyMessage, InvalidPayload
+from messaging.exceptions import EmptyMessage, InvalidPayload
 from messaging.models import AccountKind
 from messaging.queries.message_fields import BODY_FIELDS, MESSAGE_FIELDS
 

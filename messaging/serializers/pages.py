@@ -4,7 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields import BodySerializer, Text
+from config.api.fields import Text
+from config.api.serializers import BodySerializer
 
 
 class NormalizeUrlBody(BodySerializer):

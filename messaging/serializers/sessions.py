@@ -4,7 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields import BodySerializer, Text
+from config.api.fields import Text
+from config.api.serializers import BodySerializer
 from messaging.fields import Name
 from messaging.models.account import HANDLE, HANDLE_MAX, HANDLE_MIN, NAME_MAX, NAME_MIN
 from messaging.serializers.accounts import AccountSerializer

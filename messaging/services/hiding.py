@@ -14,9 +14,9 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from config.admin.audit import log_decision
 from config.cache.versions import EVERYTHING, invalidate
 from config.writes.retries import retried
-from messaging.history import record_decision
 from messaging.models import Account, Message, MessageStatus
 from messaging.models.message import MessageQuerySet
 from messaging.services.moderation import HIDDEN, PENDING, PUBLISHED, locked_posts
@@ -52,7 +52,7 @@ def _change(
     ids = list(ordered)
     if ids:
         # First: a run that is cut off is in the history too.
-        record_decision(by=by, about=author, verb=f"All posts {done} ({len(ids)})", reason=reason)
+        log_decision(by=by, about=author, verb=f"All posts {done} ({len(ids)})", reason=reason)
     while ids:
         changed += sum(change(ids[start : start + BATCH]) for start in range(0, len(ids), BATCH))
         # Those that were written in the meantime.

@@ -7,11 +7,11 @@ from uuid import UUID
 
 from config.api.credentials import Credential
 from config.api.ids import new_id
-from config.api.sql import fetch_all
+from config.database.sql import fetch_all
 from config.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
 from messaging.content_rules import Draft, content_rules
-from messaging.errors import CommunityForbids, CommunityMismatch, CommunityNotFound
+from messaging.exceptions import CommunityForbids, CommunityMismatch, CommunityNotFound
 from messaging.models import Community, MessageStatus
 from messaging.queries.messages import INSERT, new_message, stored_content
 from messaging.queries.targets import MessageTargets

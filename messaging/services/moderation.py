@@ -8,10 +8,10 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from config.admin.audit import log_decision
 from config.cache.versions import EVERYTHING, invalidate
 from config.writes.retries import retried
-from messaging.errors import MessageNotFound, NotInThisState
-from messaging.history import record_decision
+from messaging.exceptions import MessageNotFound, NotInThisState
 from messaging.models import Account, Message, MessageStatus
 from messaging.models.message import MessageQuerySet
 from messaging.services.messages import count_answer
@@ -57,7 +57,7 @@ def _move(
         count_answer(parent_id=message.parent_id, quote_id=message.quote_id, by=-1 if was_public else 1)
     # A hidden post disappears from wherever it is quoted, too.
     invalidate(EVERYTHING)
-    record_decision(by=by, about=message, verb=verb, reason=reason)
+    log_decision(by=by, about=message, verb=verb, reason=reason)
     return message
 
 

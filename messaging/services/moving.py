@@ -2,7 +2,7 @@
 
 The old page goes away in the same transaction, and its id leads to the new page from then on. A post that is under way
 to the old page meanwhile fails at its commit, for its page is gone, and is written again, to the new one
-(`config.api.sql.WORTH_ANOTHER_TRY`).
+(`config.database.sql.RETRYABLE_SQLSTATES`).
 
 Writes lock posts first, in id order, and their page last, at their commit. So the posts are moved before the page is
 locked; what was written in between is moved after it.
@@ -15,8 +15,8 @@ from uuid import UUID
 
 from django.db import DatabaseError, transaction
 
-from config.api.sql import WORTH_ANOTHER_TRY, execute, fetch_all, fetch_one, sqlstate
 from config.cache.versions import EVERYTHING, invalidate
+from config.database.sql import RETRYABLE_SQLSTATES, execute, fetch_all, fetch_one, sqlstate
 from messaging.cache_tags import message_tag, page_tag
 from messaging.models import Page
 from messaging.services.pages import normalize_url
@@ -60,7 +60,7 @@ def move_page(page: Page) -> int:
         try:
             return len(_move(page.pk, new.page_id))
         except DatabaseError as failure:
-            if sqlstate(failure) not in WORTH_ANOTHER_TRY | {LOCK_NOT_AVAILABLE}:
+            if sqlstate(failure) not in RETRYABLE_SQLSTATES | {LOCK_NOT_AVAILABLE}:
                 raise
         sleep(PAUSE_SECONDS)
     raise PageBusy(page.pk)

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import IntegrityError
 
-from config.api.sql import execute, fetch_one
-from messaging.errors import InvalidUrlError
+from config.database.sql import execute, fetch_one
+from messaging.exceptions import InvalidUrlError
 from messaging.page_ids import InvalidUrl, NormalizedUrl, normalize
 
+UNUSED_PAGE_DAYS = 30
+PRUNE_BATCH = 5_000
 # Nothing is written, and no row is locked, where the page was handed out within a day.
 HAND_OUT = """
 INSERT INTO messaging_page (id, normalized_url, created_at)
@@ -58,3 +60,10 @@ def delete_unused_pages(*, before: datetime, batch: int) -> int:
             continue
         total += deleted
     return total
+
+
+def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
+    """What the command `prune` deletes."""
+    before = now - timedelta(days=UNUSED_PAGE_DAYS)
+    count = count_unused_pages(before=before) if dry_run else delete_unused_pages(before=before, batch=PRUNE_BATCH)
+    return {"unused pages": count}

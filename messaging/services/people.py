@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import transaction
 from django.db.models import Q
 
-from messaging.errors import LastSuperAdmin, OwnAccount, PersonNotFound
-from messaging.history import record_decision
+from config.admin.audit import log_decision
+from messaging.exceptions import LastSuperAdmin, OwnAccount, PersonNotFound
 from messaging.models import Account, AccountKind
 
 
@@ -50,4 +50,4 @@ def _locked(person: Account) -> tuple[Account, set[Account]]:
 
 def _save(person: Account, *, by: Account, done: str, reason: str) -> None:
     person.save(update_fields=["is_active", "sessions_valid_from"])
-    record_decision(by=by, about=person, verb=done, reason=reason)
+    log_decision(by=by, about=person, verb=done, reason=reason)

@@ -8,16 +8,16 @@ import orjson
 from django.http import HttpRequest
 
 from config.api.credentials import Credential, CredentialKind
-from config.api.errors import AgentCommunityNotAllowed, ContentTooLong, InvalidInput, PayloadTooLarge
+from config.api.exceptions import AgentCommunityNotAllowed, ContentTooLong, InvalidInput, PayloadTooLarge
 from config.api.ids import is_id
 from config.api.operations import operation
 from config.api.pagination import CursorPage, envelope
 from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet
 from config.writes.idempotency import Replay
-from messaging import errors
+from messaging import exceptions
 from messaging.cache_tags import message_tag, page_tag
-from messaging.content_rules import Draft
+from messaging.content_rules import Draft, content_rule_errors
 from messaging.page_ids import is_page_id
 from messaging.queries import messages
 from messaging.queries.message_lists import FILTERS, list_messages
@@ -82,16 +82,16 @@ class MessageViewSet(ApiViewSet):
             AgentCommunityNotAllowed,
             ContentTooLong,
             PayloadTooLarge,
-            errors.CommunityForbids,
-            errors.CommunityMismatch,
-            errors.CommunityNotFound,
-            errors.ContentBlocked,
-            errors.EmptyMessage,
-            errors.InvalidPayload,
-            errors.ParentNotFound,
-            errors.QuoteNotFound,
-            errors.UnknownPage,
-            *errors.SOURCE_ERRORS,
+            exceptions.CommunityForbids,
+            exceptions.CommunityMismatch,
+            exceptions.CommunityNotFound,
+            exceptions.ContentBlocked,
+            exceptions.EmptyMessage,
+            exceptions.InvalidPayload,
+            exceptions.ParentNotFound,
+            exceptions.QuoteNotFound,
+            exceptions.UnknownPage,
+            *content_rule_errors(),
         ),
     )
     def create(self, request: ApiRequest) -> Response:
@@ -107,11 +107,11 @@ class MessageViewSet(ApiViewSet):
         return Response(message, status=201, headers={"Location": f"/api/messages/{message['id']}"})
 
     @operation(
-        "getMessage", callers={CredentialKind.PUBLIC}, answer=MessageSerializer, errors=(errors.MessageNotFound,)
+        "getMessage", callers={CredentialKind.PUBLIC}, answer=MessageSerializer, errors=(exceptions.MessageNotFound,)
     )
     def retrieve(self, request: ApiRequest, id: str) -> Response:
         """One published post."""
-        message_id = self.path_id(errors.MessageNotFound)
+        message_id = self.path_id(exceptions.MessageNotFound)
         return self.read(lambda: _published(message_id), message_tag(message_id))
 
 
@@ -142,5 +142,5 @@ def _listed(query: Mapping[str, Any], page: CursorPage) -> dict[str, Any]:
 def _published(message_id: UUID) -> dict[str, Any]:
     message = messages.published_message(message_id)
     if message is None:
-        raise errors.MessageNotFound
+        raise exceptions.MessageNotFound
     return message

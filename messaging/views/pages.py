@@ -9,7 +9,7 @@ from config.api.operations import operation
 from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet
 from messaging import smart_tags
-from messaging.errors import InvalidUrlError
+from messaging.exceptions import InvalidUrlError
 from messaging.serializers.pages import NormalizedUrlSerializer, NormalizeUrlBody, SmartTagListSerializer
 from messaging.services.pages import normalize_url
 

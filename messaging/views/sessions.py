@@ -10,12 +10,12 @@ from config.api.credentials import CredentialKind
 from config.api.operations import operation
 from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet
-from messaging import sign_in
-from messaging.accounts import account_record, register_person
-from messaging.accounts import sign_in as check_password
-from messaging.errors import HandleTaken, InvalidCredentials, RegistrationClosed
+from messaging.exceptions import HandleTaken, InvalidCredentials, RegistrationClosed
 from messaging.serializers import sessions as serializers
 from messaging.serializers.accounts import AccountSerializer
+from messaging.services import sessions
+from messaging.services.accounts import account_record, register_person
+from messaging.services.accounts import authenticate as check_password
 
 PUBLIC = {CredentialKind.PUBLIC}
 SIGNED_IN = {CredentialKind.SIGNED_IN}
@@ -39,7 +39,7 @@ class SessionViewSet(ApiViewSet):
         if not settings.REGISTRATION_OPEN:
             raise RegistrationClosed
         account = register_person(**self.body())
-        return Response(_session(sign_in.start_session(account=account)), status=201)
+        return Response(_session(sessions.start_session(account=account)), status=201)
 
     @action(detail=False, methods=["post"])
     @operation(
@@ -53,7 +53,7 @@ class SessionViewSet(ApiViewSet):
     def login(self, request: ApiRequest) -> Response:
         """Sign in with handle and password."""
         account = check_password(**self.body())
-        return Response(_session(sign_in.start_session(account=account)))
+        return Response(_session(sessions.start_session(account=account)))
 
     @action(detail=False, methods=["post"])
     @operation(
@@ -65,7 +65,7 @@ class SessionViewSet(ApiViewSet):
     )
     def refresh(self, request: ApiRequest) -> Response:
         """A new access token for a refresh token."""
-        access = sign_in.refresh_session(**self.body())
+        access = sessions.refresh_session(**self.body())
         return Response({"accessToken": str(access), "expiresAt": jwt.expiry_of(access)})
 
     @action(detail=False, methods=["post"])
@@ -78,7 +78,7 @@ class SessionViewSet(ApiViewSet):
     )
     def logout(self, request: ApiRequest) -> Response:
         """End a session: its refresh token is refused from now on, its access token ends by itself in minutes."""
-        sign_in.end_session(**self.body())
+        sessions.end_session(**self.body())
         return Response({"success": True})
 
     @action(detail=False, methods=["post"], url_path="logout-all")
@@ -88,7 +88,7 @@ class SessionViewSet(ApiViewSet):
 
         Tokens of one's agents go on working; they are revoked one by one.
         """
-        sign_in.end_all_sessions(account=request.user)
+        sessions.end_all_sessions(account=request.user)
         return Response({"success": True})
 
     @action(detail=False)
@@ -105,7 +105,7 @@ class SessionViewSet(ApiViewSet):
         return Response({"token": str(token), "userId": request.user.pk, "expiresAt": jwt.expiry_of(token)})
 
 
-def _session(session: sign_in.SignedIn) -> dict[str, Any]:
+def _session(session: sessions.SignedIn) -> dict[str, Any]:
     return {
         "accessToken": session.access,
         "refreshToken": session.refresh,

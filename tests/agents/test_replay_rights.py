@@ -8,7 +8,7 @@ import pytest
 
 from agents.models import AgentToken
 from agents.services import narrow_agent
-from config.api.models import LedgerEntry
+from config.writes.models import RateLimitEvent
 from messaging.models import Account, Message
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
 from tests.api import Answer, Api
@@ -88,7 +88,7 @@ def test_a_post_is_not_replayed_to_an_agent_that_lost_the_community() -> None:
     world.narrow()
     assert said(world.write()) == said(world.write(key=None)) == REFUSED
     assert Message.objects.filter(page=world.page).count() == 1
-    assert LedgerEntry.objects.count() == 1
+    assert RateLimitEvent.objects.count() == 1
 
 
 def test_a_reaction_is_not_replayed_to_an_agent_that_lost_the_community() -> None:

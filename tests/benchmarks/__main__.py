@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from config import env
-from config.postgres import Cluster, embedded
+from config.runtime.postgres import Cluster, embedded
 from tests.benchmarks import data, load, progress, servers, wrk
 from tests.benchmarks.report import Measured, Round, Table
 from tests.benchmarks.scenarios import Form, Scenario, everything, growing, large, list_of

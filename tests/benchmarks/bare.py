@@ -20,15 +20,15 @@ import psycopg
 from psycopg.types.string import TextLoader
 from uuid_utils.compat import uuid7
 
-from agents.credentials import FIND as FIND_TOKEN
-from agents.credentials import AgentAccount as Author
+from agents.authentication import FIND as FIND_TOKEN
+from agents.authentication import AgentAccount as Author
 from config.writes.idempotency import STORE
 from config.writes.rate_limits import RECORD
 from config.writes.transaction import combine_statements, open_statement
 from messaging.queries import message_lists
 from messaging.queries.messages import INSERT, PUBLISHED_BY_ID, message_from_row, new_message
 from messaging.queries.targets import FIND as FIND_TARGETS
-from reactions import statements as reactions
+from reactions import queries as reactions
 
 Answer = tuple[str, bytes]
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from config import server
+from config.runtime import granian
 
 
 def load_application() -> Callable[..., Any]:
@@ -21,4 +21,4 @@ def load_application() -> Callable[..., Any]:
 
 
 if __name__ == "__main__":
-    server.serve(int(os.environ["PORT"]), load_application)
+    granian.serve(int(os.environ["PORT"]), load_application)

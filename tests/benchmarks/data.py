@@ -34,7 +34,10 @@ def page_id(page: int | str) -> str:
 @lru_cache(maxsize=AGENTS)
 def token(agent: int) -> str:
     """The token of an agent: no secret, since everybody can work it out."""
-    body = tokens.MARK + ("benchmark" + hashlib.sha256(f"agent {agent}".encode()).hexdigest())[: tokens.RANDOM_LENGTH]
+    body = (
+        tokens.TOKEN_PREFIX
+        + ("benchmark" + hashlib.sha256(f"agent {agent}".encode()).hexdigest())[: tokens.RANDOM_LENGTH]
+    )
     return body + tokens.checksum(body)
 
 

@@ -12,7 +12,7 @@ from config.cache.memory import ResponseStore
 from config.cache.versions import store as version_store
 from config.cache.wsgi import cache_key, finish
 from embeds.services import disable_embed
-from messaging.accounts import ensure_person
+from messaging.services.accounts import ensure_person
 from messaging.services.moderation import hide_message, restore_message
 from tests.agents.factories import agent_with_token
 from tests.cache.conftest import Call, environ_of

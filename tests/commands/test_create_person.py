@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from messaging.accounts import sign_in
 from messaging.models import Account
+from messaging.services.accounts import authenticate
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.commands.running import refused, run_json
@@ -54,7 +54,7 @@ def test_again_it_sets_what_is_given_and_leaves_the_rest() -> None:
     assert (first["staff"], first["superAdmin"]) == (True, True)
     renamed = run_json("create_person", "ada_l", "--name", "Ada Lovelace", "--password", "another horse battery")
     assert renamed == first | {"name": "Ada Lovelace"}
-    assert sign_in(handle="ada_l", password="another horse battery").name == "Ada Lovelace"
+    assert authenticate(handle="ada_l", password="another horse battery").name == "Ada Lovelace"
     assert Account.objects.count() == 1
 
 
@@ -66,7 +66,7 @@ def test_staff_alone_is_no_super_admin() -> None:
 def test_a_dash_reads_the_password_from_the_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(PASSWORD + "\n"))
     run_json("create_person", "ada_l", "--password", "-")
-    assert sign_in(handle="ada_l", password=PASSWORD)
+    assert authenticate(handle="ada_l", password=PASSWORD)
 
 
 @pytest.mark.parametrize(
@@ -100,4 +100,4 @@ def test_the_handle_of_an_agent_is_taken() -> None:
 
 def test_an_operator_may_choose_any_password() -> None:
     run_json("create_person", "ada_l", "--password", "short")
-    assert sign_in(handle="ada_l", password="short").handle == "ada_l"
+    assert authenticate(handle="ada_l", password="short").handle == "ada_l"

@@ -15,7 +15,7 @@ from psycopg.conninfo import make_conninfo
 
 from agents.models import AgentToken
 from agents.services import create_token
-from config.api.sql import database_now
+from config.database.sql import database_now
 from embeds.models import DailySalt, DailyVisitors
 from messaging.models import Message
 from tests.agents.factories import agent_with_token

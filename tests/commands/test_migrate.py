@@ -14,8 +14,8 @@ from django.core.management.base import CommandError
 from django.db import connection, connections
 from django.test import override_settings
 
-from config.api.management.commands import migrate
-from config.api.management.turns import ASK
+from config.database.host_lock import ASK
+from config.runtime.management.commands import migrate
 from tests.faults.next_release import INDEX
 from tests.faults.next_release.settings import INSTALLED_APPS
 

@@ -9,11 +9,11 @@ from django.db import connection
 from django.utils import timezone
 from rest_framework_simplejwt.token_blacklist.models import BlacklistedToken, OutstandingToken
 
-from config.api.models import LedgerEntry, StoredResponse
+from config.writes.models import RateLimitEvent, StoredResponse
 from messaging.management.commands.prune import MARGIN
 from messaging.models import Page
-from messaging.services import pruning
-from messaging.sign_in import end_session, start_session
+from messaging.services import pages
+from messaging.services.sessions import end_session, start_session
 from tests.agents.factories import agent_with_token
 from tests.commands.running import run, run_json
 from tests.factories import MessageFactory, PageFactory, PersonFactory
@@ -31,9 +31,9 @@ def old_and_young() -> None:
     for age in (7 * DAY + past, 7 * DAY):
         agent.api.post("/api/messages", {"pageId": page.pk, "content": "x"}, key=str(age))
         StoredResponse.objects.filter(created_at__gt=now - moment).update(created_at=now - age)
-    first, second = LedgerEntry.objects.order_by("pk")
+    first, second = RateLimitEvent.objects.order_by("pk")
     for entry, age in ((first, timedelta(hours=1) + past), (second, timedelta(hours=1) + moment)):
-        LedgerEntry.objects.filter(pk=entry.pk).update(at=now - age)
+        RateLimitEvent.objects.filter(pk=entry.pk).update(at=now - age)
     for age in (30 * DAY + past, 30 * DAY):
         PageFactory(created_at=now - age)
     MessageFactory(page=PageFactory(created_at=now - 31 * DAY))
@@ -47,7 +47,7 @@ KINDS = {"stored responses": 1, "ledger entries": 1, "ended sign-in tokens": 1, 
 
 
 def kept() -> dict[str, int]:
-    models: Any = (StoredResponse, LedgerEntry, OutstandingToken, BlacklistedToken, Page)
+    models: Any = (StoredResponse, RateLimitEvent, OutstandingToken, BlacklistedToken, Page)
     return {model.__name__: model.objects.count() for model in models}
 
 
@@ -59,7 +59,7 @@ def test_what_is_past_its_time_goes_and_nothing_else() -> None:
     assert run_json("prune", "--json").items() >= KINDS.items()
     assert kept() == {
         "StoredResponse": 1,
-        "LedgerEntry": 1,
+        "RateLimitEvent": 1,
         "OutstandingToken": 1,
         "BlacklistedToken": 1,
         "Page": before["Page"] - 1,
@@ -74,7 +74,7 @@ def test_it_tells_a_person_what_went() -> None:
 
 
 def test_it_works_through_more_than_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pruning, "BATCH", 3)
+    monkeypatch.setattr(pages, "PRUNE_BATCH", 3)
     for _ in range(8):
         PageFactory(created_at=timezone.now() - 40 * DAY)
     assert run_json("prune", "--json")["unused pages"] == 8

@@ -10,8 +10,8 @@ import pytest
 from django.db import connection, transaction
 from django.test import Client
 
-from config.api.sql import database_now
 from config.cache.versions import snapshot
+from config.database.sql import database_now
 from messaging.cache_tags import message_tag, page_tag
 from messaging.models import Message, MovedPage, Page
 from messaging.page_ids import normalize

@@ -6,14 +6,14 @@ from django.conf import settings
 from django.db import connection
 from django.db.backends.postgresql import base
 
-from config import database
-from config.api.sql import fetch_one
+from config.database import urls
+from config.database.sql import fetch_one
 
 ADDRESS = "postgresql://app:p%40ss@db.example:6432/posts?sslmode=require"
 
 
 def test_an_address_becomes_django_settings() -> None:
-    assert database.connection(ADDRESS) == {
+    assert urls.connection_settings(ADDRESS) == {
         "NAME": "posts",
         "USER": "app",
         "PASSWORD": "p@ss",

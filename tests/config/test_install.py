@@ -16,8 +16,8 @@ PYTHONS = ("python3", "python3.13", "python3.12", "python3.11", "python")
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A checkout with an empty lock."""
-    (tmp_path / "config").mkdir()
-    shutil.copy(ROOT / "config/install.py", tmp_path / "config")
+    (tmp_path / "config/runtime").mkdir(parents=True)
+    shutil.copy(ROOT / "config/runtime/install.py", tmp_path / "config/runtime")
     shutil.copy(ROOT / "Makefile", tmp_path)
     (tmp_path / "empty.lock").touch()
     return tmp_path
@@ -42,7 +42,7 @@ def install(tree: Path) -> subprocess.CompletedProcess[str]:
     code = f"""
 import sys
 sys.executable = {str(tree / "python")!r}
-sys.path.insert(0, "config")
+sys.path.insert(0, "config/runtime")
 import install
 install.main(["empty.lock"])
 """

@@ -9,7 +9,7 @@ import psutil
 import psycopg
 import pytest
 
-from config.postgres import Cluster, socket_folder
+from config.runtime.postgres import Cluster, socket_folder
 from tests.temporary_cluster import SETTINGS, TemporaryCluster
 
 

@@ -18,8 +18,8 @@ import psutil
 import psycopg
 import pytest
 
-from config import postgres, programs, server
-from config.server import PersistentServer
+from config.runtime import granian, postgres, processes
+from config.runtime.granian import PersistentServer
 from tests.faults import slow
 from tests.remote import Remote, Reply
 from tests.service import ROOT, Service, running_service
@@ -41,11 +41,11 @@ def press_ctrl_c(service: Service) -> None:
 
 def terminate_each_process(service: Service) -> None:
     """As systemd does (KillMode=control-group): a worker is told by it and by the main process."""
-    for process in processes(service):
+    for process in processes_of(service):
         process.terminate()
 
 
-def processes(service: Service) -> list[psutil.Process]:
+def processes_of(service: Service) -> list[psutil.Process]:
     assert service.process
     main = psutil.Process(service.process.pid)
     return [main, *main.children(recursive=True)]
@@ -71,7 +71,7 @@ def test_everything_ends_and_what_is_under_way_is_answered(service: Service, sto
         answers = held.enter_context(request_under_way(service))
         for held_open in (untouched, idle, stalled):
             held.enter_context(held_open(service.port))
-        others = processes(service)[1:]
+        others = processes_of(service)[1:]
 
         begun = time.monotonic()
         stop(service)
@@ -152,9 +152,9 @@ def test_a_program_is_not_left_running_by_a_signal(delay: float) -> None:
     # An argument that no other program on this machine has.
     seconds = str(60 + random())
     code = (
-        "import signal, sys; from config import programs;"
+        "import signal, sys; from config.runtime import processes;"
         "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7)); print('ready', flush=True);"
-        f"programs.run(['sleep', '{seconds}'], ended_by=signal.SIGTERM)"
+        f"processes.run(['sleep', '{seconds}'], ended_by=signal.SIGTERM)"
     )
     main = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE)
     assert main.stdout
@@ -176,11 +176,11 @@ def test_a_signal_inside_popen_waits_until_the_program_is_known(monkeypatch: pyt
 
     monkeypatch.setattr(subprocess, "Popen", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        programs.run(["sleep", "60"], ended_by=signal.SIGTERM)
+        processes.run(["sleep", "60"], ended_by=signal.SIGTERM)
     assert started[0].returncode == -signal.SIGTERM
 
 
 def test_the_parts_of_a_stop_stay_within_the_limit() -> None:
-    assert server.STOP_SECONDS + postgres.STOP_SECONDS < LIMIT_SECONDS
+    assert granian.STOP_SECONDS + postgres.STOP_SECONDS < LIMIT_SECONDS
     # As long as a statement of a request may take.
-    assert server.STOP_SECONDS >= 5
+    assert granian.STOP_SECONDS >= 5

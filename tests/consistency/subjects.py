@@ -9,8 +9,8 @@ import threading
 from itertools import count
 from typing import Any
 
-from tests.cast import Cast, Person
-from tests.consistency.witnesses import Subject
+from tests.clients import Clients, Person
+from tests.consistency.checkers import Subject
 from tests.remote import Remote, Reply
 from tests.service import ROOT, Service
 
@@ -19,11 +19,11 @@ PEOPLE = 4
 MESSAGES = "/api/messages"
 
 
-def subjects_of(cast: Cast) -> list[Subject]:
-    person = cast.person()
-    page_id = cast.page_id("https://example.com/consistency")
-    post = cast.ask(MESSAGES, {"pageId": page_id, "content": "How fresh is this?"}, **person.user)["id"]
-    loved = cast.ask(MESSAGES, {"pageId": page_id, "content": "Love this."}, **person.user)["id"]
+def subjects_of(clients: Clients) -> list[Subject]:
+    person = clients.person()
+    page_id = clients.page_id("https://example.com/consistency")
+    post = clients.ask(MESSAGES, {"pageId": page_id, "content": "How fresh is this?"}, **person.user)["id"]
+    loved = clients.ask(MESSAGES, {"pageId": page_id, "content": "Love this."}, **person.user)["id"]
 
     def reply(remote: Remote) -> Reply | None:
         body = {"pageId": page_id, "parentId": post, "content": "Fresh."}
@@ -35,14 +35,14 @@ def subjects_of(cast: Cast) -> list[Subject]:
     return [
         Subject("replies of a post", f"{MESSAGES}/{post}", reply, lambda answer: int(answer["replyCount"])),
         Subject("replies, in the list", f"{MESSAGES}?pageId={page_id}", reply, replies_listed),
-        _reactions(cast, loved),
-        _embed(cast, person),
+        _reactions(clients, loved),
+        _embed(clients, person),
     ]
 
 
-def _reactions(cast: Cast, post: str) -> Subject:
+def _reactions(clients: Clients, post: str) -> Subject:
     """Each person reacts once; when all have, nothing more is written."""
-    people = iter([cast.person() for _ in range(PEOPLE)])
+    people = iter([clients.person() for _ in range(PEOPLE)])
     lock = threading.Lock()
 
     def react(remote: Remote) -> Reply | None:
@@ -55,12 +55,12 @@ def _reactions(cast: Cast, post: str) -> Subject:
     return Subject("reactions", f"/v1/reactions/{post}", react, lambda answer: int(answer["total"]))
 
 
-def _embed(cast: Cast, owner: Person) -> Subject:
+def _embed(clients: Clients, owner: Person) -> Subject:
     """Its owner counts in the message of the trigger, one change at a time."""
     numbers, lock = count(1), threading.Lock()
-    community = _community(cast.service)
+    community = _community(clients.service)
     path = "/api/embeds/instances"
-    embed = cast.ask(path, {"name": "Counter", "communityId": community}, **owner.signed_in)["id"]
+    embed = clients.ask(path, {"name": "Counter", "communityId": community}, **owner.signed_in)["id"]
 
     def change(remote: Remote) -> Reply | None:
         with lock:

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from config.secrets import NAMES
-from tests.cast import Cast
+from tests.clients import Clients
+from tests.consistency.checkers import ConsistencyChecker, Subject
 from tests.consistency.subjects import subjects_of
-from tests.consistency.witnesses import Subject, Witness
-from tests.faults.stage import freeze, thaw
+from tests.faults.environment import freeze, thaw
 from tests.redis_server import start_redis
 from tests.service import Service
 
@@ -32,7 +32,7 @@ RATES = {"THROTTLE_PERSON_PER_HOUR": "1000000"}
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class Hosts:
     """One host with its own PostgreSQL, and what is written and read there. `running` is for more hosts."""
 
     home: Path
@@ -47,25 +47,25 @@ class Stage:
 
 
 @pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
+def hosts_under_test() -> Iterator[Hosts]:
     home = Path(tempfile.mkdtemp(prefix="cm-consistency-"))
     with ExitStack() as running:
         running.callback(shutil.rmtree, home, ignore_errors=True)
         host = start(running, home / "first", WORKERS="2")
-        yield Stage(home, host, subjects_of(Cast(host)), running)
+        yield Hosts(home, host, subjects_of(Clients(host)), running)
 
 
-def test_on_two_workers(stage: Stage) -> None:
-    run(Witness([stage.host.port], stage.subjects))
+def test_on_two_workers(hosts_under_test: Hosts) -> None:
+    run(ConsistencyChecker([hosts_under_test.host.port], hosts_under_test.subjects))
 
 
-def test_on_two_hosts_while_redis_freezes_and_dies(stage: Stage) -> None:
-    (stage.home / "redis").mkdir()
-    redis = start_redis(stage.home / "redis")
-    stage.running.callback(lambda: (redis.kill(), redis.wait()))
-    hosts = stage.more_hosts(REDIS_URL=f"unix://{stage.home}/redis/redis.sock")
+def test_on_two_hosts_while_redis_freezes_and_dies(hosts_under_test: Hosts) -> None:
+    (hosts_under_test.home / "redis").mkdir()
+    redis = start_redis(hosts_under_test.home / "redis")
+    hosts_under_test.running.callback(lambda: (redis.kill(), redis.wait()))
+    hosts = hosts_under_test.more_hosts(REDIS_URL=f"unix://{hosts_under_test.home}/redis/redis.sock")
     ports = [host.port for host in hosts]
-    run(Witness(ports, stage.subjects))
+    run(ConsistencyChecker(ports, hosts_under_test.subjects))
 
     def spoil() -> None:
         nonlocal redis
@@ -77,9 +77,9 @@ def test_on_two_hosts_while_redis_freezes_and_dies(stage: Stage) -> None:
         redis.kill()
         redis.wait()
         time.sleep(SECONDS / 8)
-        redis = start_redis(stage.home / "redis")
+        redis = start_redis(hosts_under_test.home / "redis")
 
-    run(Witness(ports, stage.subjects), spoil)
+    run(ConsistencyChecker(ports, hosts_under_test.subjects), spoil)
 
 
 def start(running: ExitStack, data: Path, **environment: str) -> Service:
@@ -89,12 +89,12 @@ def start(running: ExitStack, data: Path, **environment: str) -> Service:
     return service
 
 
-def run(witness: Witness, meanwhile: Callable[[], None] = lambda: None) -> None:
-    witness.wake()
-    before = witness.writes
-    witness.watch(SECONDS, writers=WRITERS, readers=READERS, meanwhile=meanwhile)
-    assert not witness.stale, witness.stale[:5]
-    assert not witness.failed
+def run(checker: ConsistencyChecker, meanwhile: Callable[[], None] = lambda: None) -> None:
+    checker.wake()
+    before = checker.writes
+    checker.watch(SECONDS, writers=WRITERS, readers=READERS, meanwhile=meanwhile)
+    assert not checker.stale, checker.stale[:5]
+    assert not checker.failed
     # Also on a busy machine, with Redis away for a third of the time.
-    assert witness.reads.total() > 10 * SECONDS
-    assert witness.writes > before
+    assert checker.reads.total() > 10 * SECONDS
+    assert checker.writes > before

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from django.conf import settings
 
 from config import secrets
-from config.api.errors import ApiError
+from config.api.exceptions import ApiError
 from config.api.operations import all_operations
 from tests.documents.reading import text_of
 from tests.service import ROOT

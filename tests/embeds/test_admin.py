@@ -13,8 +13,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from embeds.admin.chart import daily_chart
 from embeds.analytics.summary import summarize
-from embeds.chart import daily_chart
 from embeds.models import Embed, EmbedStatus
 from messaging.models import Account
 from tests.api import Api

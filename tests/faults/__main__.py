@@ -7,10 +7,10 @@ import signal
 import sys
 
 from tests.faults import table
-from tests.faults.bystanders import Waits, waits_beside
-from tests.faults.kinds import FAULTS, SMALL_DISK_FAULTS, Fault
+from tests.faults.environment import an_environment, can_mount
+from tests.faults.faults import FAULTS, SMALL_DISK_FAULTS, Fault
+from tests.faults.healthy_clients import Waits, waits_beside
 from tests.faults.run import Company, Round, play
-from tests.faults.stage import a_stage, can_mount
 
 SMALL_DISK_BYTES = 400 << 20
 SLOW_CLIENTS = 200
@@ -40,22 +40,22 @@ def _play_all(faults: dict[Fault, int], *, disk_bytes: int | None = None) -> lis
     if not faults:
         return []
     rounds = []
-    with a_stage(disk_bytes=disk_bytes) as stage:
-        company = Company.of(stage)
+    with an_environment(disk_bytes=disk_bytes) as environment:
+        company = Company.of(environment)
         for fault, times in faults.items():
-            rounds.append(play(stage, company, fault, times=times))
+            rounds.append(play(environment, company, fault, times=times))
             _say(table.line(rounds[-1]))
     return rounds
 
 
 def _slow_clients() -> Waits:
     """How long others wait beside slow clients. Returns that of the documented shape, behind the proxy."""
-    with a_stage() as stage:
-        path = f"/api/messages?pageId={stage.cast.page_id('https://example.com/beside-slow-clients')}"
+    with an_environment() as environment:
+        path = f"/api/messages?pageId={environment.clients.page_id('https://example.com/beside-slow-clients')}"
         _say(f"\nListing messages beside {SLOW_CLIENTS} slow clients")
-        behind_proxy = waits_beside(SLOW_CLIENTS, port=stage.proxy_port, path=path, seconds=SLOW_SECONDS)
+        behind_proxy = waits_beside(SLOW_CLIENTS, port=environment.proxy_port, path=path, seconds=SLOW_SECONDS)
         _say(f"  behind deploy/nginx.conf: {behind_proxy}")
-        alone = waits_beside(SLOW_CLIENTS, port=stage.service.port, path=path, seconds=SLOW_SECONDS)
+        alone = waits_beside(SLOW_CLIENTS, port=environment.service.port, path=path, seconds=SLOW_SECONDS)
         _say(f"  without a proxy: {alone}")
         return behind_proxy
 

@@ -10,36 +10,36 @@ from contextlib import contextmanager
 
 import psycopg
 
+from tests.faults.environment import SETTINGS, Environment
 from tests.faults.hosts import empty_database, started_at_once
-from tests.faults.stage import SETTINGS, Stage
 from tests.service import ROOT, Service
 
 APP = "next_release"
 READING_SECONDS = 2.0
 
 
-def migrated_while_serving(stage: Stage) -> None:
+def migrated_while_serving(environment: Environment) -> None:
     """There and back: columns change their type, a function gains a column and loses it."""
     for target in ((), ("zero",)):
-        with migration(stage.service, *target):
+        with migration(environment.service, *target):
             pass
 
 
-def migrated_behind_a_reader(stage: Stage) -> None:
+def migrated_behind_a_reader(environment: Environment) -> None:
     """A report, say, that reads posts in a long transaction, while the migration needs the table for itself."""
-    with psycopg.connect(stage.service.cluster.url) as reader:
+    with psycopg.connect(environment.service.cluster.url) as reader:
         reader.execute("SELECT FROM messaging_message")
-        with migration(stage.service) as migrating:
+        with migration(environment.service) as migrating:
             migrating.wait_until_it_waits()
             time.sleep(READING_SECONDS)
             reader.commit()
-    with migration(stage.service, "zero"):
+    with migration(environment.service, "zero"):
         pass
 
 
-def five_hosts_at_once(stage: Stage) -> None:
+def five_hosts_at_once(environment: Environment) -> None:
     """On a database of their own, which they find empty; each fills the demo as well."""
-    with empty_database(stage.service.cluster.url) as url, started_at_once(5, url, DEMO="1", **SETTINGS):
+    with empty_database(environment.service.cluster.url) as url, started_at_once(5, url, DEMO="1", **SETTINGS):
         pass
 
 

@@ -6,10 +6,10 @@ import random
 import time
 from dataclasses import dataclass, field
 
-from tests.faults.kinds import ANSWERED_THROUGHOUT, ON_TWO_HOSTS, THROUGH_PROXY, Fault
+from tests.faults.environment import Environment
+from tests.faults.faults import ANSWERED_THROUGHOUT, ON_TWO_HOSTS, THROUGH_PROXY, Fault
+from tests.faults.invariants import Verdict, judge, ledger
 from tests.faults.load import Load, Notes
-from tests.faults.oracle import Verdict, judge, ledger
-from tests.faults.stage import Stage
 
 WRITERS = 6
 ROOTS = 4
@@ -46,28 +46,28 @@ class Company:
     roots: list[str]
 
     @classmethod
-    def of(cls, stage: Stage) -> Company:
-        page_id = stage.cast.page_id(PAGE_URL)
-        writer = stage.cast.person()
+    def of(cls, environment: Environment) -> Company:
+        page_id = environment.clients.page_id(PAGE_URL)
+        writer = environment.clients.person()
         posts = [{"pageId": page_id, "content": f"root {number}"} for number in range(ROOTS)]
-        roots = [stage.cast.ask("/api/messages", post, **writer.user)["id"] for post in posts]
-        return cls(page_id, [stage.cast.agent_token() for _ in range(WRITERS)], roots)
+        roots = [environment.clients.ask("/api/messages", post, **writer.user)["id"] for post in posts]
+        return cls(page_id, [environment.clients.agent_token() for _ in range(WRITERS)], roots)
 
 
-def play(stage: Stage, company: Company, fault: Fault, *, times: int) -> Round:
+def play(environment: Environment, company: Company, fault: Fault, *, times: int) -> Round:
     """The faults come at random moments of the load; the next one only when the service is healthy again."""
-    spent = ledger(stage)
+    spent = ledger(environment)
     done = Round(fault.__name__.replace("_", " "), times, may_refuse=fault not in ANSWERED_THROUGHOUT)
-    ports = [stage.proxy_port if fault in THROUGH_PROXY else stage.service.port]
+    ports = [environment.proxy_port if fault in THROUGH_PROXY else environment.service.port]
     if fault in ON_TWO_HOSTS:
-        ports.append(stage.second_host().port)
+        ports.append(environment.second_host().port)
     with Load(ports=ports, tokens=company.tokens, page_id=company.page_id, roots=company.roots) as load:
         load.lose_answers(LOST_ANSWERS)
         load.wait_until_healthy()
         for _ in range(times):
             time.sleep(random.uniform(0, 0.3))
-            fault(stage)
+            fault(environment)
             done.recovered = max(done.recovered, load.wait_until_healthy())
     done.notes = load.notes
-    done.verdict = judge(stage, load.notes.writes, since=spent)
+    done.verdict = judge(environment, load.notes.writes, since=spent)
     return done

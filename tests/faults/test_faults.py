@@ -7,25 +7,25 @@ from dataclasses import replace
 
 import pytest
 
-from tests.faults import kinds, table
-from tests.faults.bystanders import waits_beside
+from tests.faults import faults, table
+from tests.faults.environment import Environment, an_environment
+from tests.faults.healthy_clients import waits_beside
+from tests.faults.invariants import judge, ledger
 from tests.faults.load import Write
-from tests.faults.oracle import judge, ledger
 from tests.faults.run import Company, play
-from tests.faults.stage import Stage, a_stage
 from tests.nginx import needs_nginx
 
 BRIEF = {
-    kinds.worker_killed: 1,
-    kinds.postgres_crash: 1,
-    kinds.backends_terminated: 2,
-    kinds.connections_exhausted: 1,
-    kinds.deadlock: 1,
-    kinds.redis_frozen: 1,
-    kinds.slow_sockets: 1,
-    kinds.clock_ahead: 1,
-    kinds.missing_secret: 1,
-    kinds.migrated_while_serving: 1,
+    faults.worker_killed: 1,
+    faults.postgres_crash: 1,
+    faults.backends_terminated: 2,
+    faults.connections_exhausted: 1,
+    faults.deadlock: 1,
+    faults.redis_frozen: 1,
+    faults.slow_sockets: 1,
+    faults.clock_ahead: 1,
+    faults.missing_secret: 1,
+    faults.migrated_while_serving: 1,
 }
 COPY = """
 INSERT INTO messaging_message
@@ -38,40 +38,40 @@ WHERE content = %s
 def test_nothing_is_lost_or_doubled_and_nobody_held_up(subtests: pytest.Subtests) -> None:
     """In one test, since setting the stage takes longest."""
     writes: list[Write] = []
-    with a_stage() as stage:
-        company = Company.of(stage)
+    with an_environment() as environment:
+        company = Company.of(environment)
         for fault, times in BRIEF.items():
             with subtests.test(fault.__name__):
-                done = play(stage, company, fault, times=times)
+                done = play(environment, company, fault, times=times)
                 writes += done.notes.writes
                 assert done.is_good, table.line(done)
                 assert len(done.notes.writes) >= len(company.tokens)
         with subtests.test("slow clients behind the proxy"):
-            check_bystanders(stage, company)
+            check_healthy_clients(environment, company)
         with subtests.test("the oracle would have seen it"):
-            check_oracle(stage, writes)
+            check_invariants(environment, writes)
 
 
-def check_bystanders(stage: Stage, company: Company) -> None:
+def check_healthy_clients(environment: Environment, company: Company) -> None:
     path = f"/api/messages?pageId={company.page_id}"
-    waits = waits_beside(60, port=stage.proxy_port, path=path, seconds=1.5)
+    waits = waits_beside(60, port=environment.proxy_port, path=path, seconds=1.5)
     assert waits.unanswered == 0, str(waits)
     # The promise is 250 ms for 99 of 100 (`make faults` measures it); here others' tests take their share too.
     assert waits.share(0.9) < 0.25, str(waits)
 
 
-def check_oracle(stage: Stage, writes: list[Write]) -> None:
+def check_invariants(environment: Environment, writes: list[Write]) -> None:
     """With a post gone, one there twice, another answer, and one place in the ledger too many."""
     reacted = {write.body["messageId"] for write in writes if write.counters == ("react",)}
     posts = [write for write in writes if write.counters == ("post",)]
     # One with a reaction cannot be taken away alone.
     writes = [write for write in posts if write.reply and write.reply.json["id"] not in reacted][:20]
-    before = ledger(stage) - Counter(counter for write in writes for counter in write.counters)
-    stage.rows("DELETE FROM messaging_message WHERE content = %s", writes[0].body["content"])
-    stage.rows(COPY, writes[1].body["content"])
+    before = ledger(environment) - Counter(counter for write in writes for counter in write.counters)
+    environment.rows("DELETE FROM messaging_message WHERE content = %s", writes[0].body["content"])
+    environment.rows(COPY, writes[1].body["content"])
     reply = writes[2].reply
     assert reply
     writes[2].reply = replace(reply, body=reply.body + b" ")
-    stage.rows("INSERT INTO api_ledgerentry (account_id, counter, at) VALUES (gen_random_uuid(), 'post', now())")
-    verdict = judge(stage, writes, since=before)
+    environment.rows("INSERT INTO api_ledgerentry (account_id, counter, at) VALUES (gen_random_uuid(), 'post', now())")
+    verdict = judge(environment, writes, since=before)
     assert (verdict.lost, verdict.doubled, verdict.altered, verdict.overspent) == (1, 1, 1, {"post": 1})

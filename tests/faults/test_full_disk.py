@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from config.cache.shared_memory_store import SharedMemoryVersionStore
-from tests.faults.kinds import ballast
-from tests.faults.stage import can_mount, small_disk
+from tests.faults.environment import can_mount, small_disk
+from tests.faults.faults import ballast
 from tests.service import ROOT
 
 WRITE = """

@@ -6,11 +6,11 @@ import os
 
 import psycopg
 
-from tests.cast import Cast
-from tests.faults.bystanders import waits_beside
+from tests.clients import Clients
+from tests.faults.environment import SETTINGS
+from tests.faults.healthy_clients import waits_beside
 from tests.faults.hosts import empty_database, started_at_once
 from tests.faults.releases import migration
-from tests.faults.stage import SETTINGS
 from tests.remote import Remote
 from tests.service import running_service
 
@@ -21,7 +21,7 @@ P99_SECONDS = 0.5
 def test_five_hosts_start_at_once_on_an_empty_database() -> None:
     """One migrates after the other; what one of them wrote, each of the others shows."""
     with empty_database(os.environ["DATABASE_URL"]) as url, started_at_once(5, url, **SETTINGS) as hosts:
-        writer = Cast(hosts[0])
+        writer = Clients(hosts[0])
         page_id = writer.page_id("https://example.com/of-five-hosts")
         post = {"pageId": page_id, "content": "Hello"}
         post_id = writer.ask("/api/messages", post, **writer.person().user)["id"]
@@ -32,7 +32,7 @@ def test_five_hosts_start_at_once_on_an_empty_database() -> None:
 def test_reads_go_on_while_a_migration_waits_behind_an_open_transaction() -> None:
     """Every read asks PostgreSQL, for a table that the transaction reads and the migration needs for itself."""
     with running_service(RESPONSE_CACHE_MEGABYTES="0", **SETTINGS) as service:
-        path = f"/api/messages?pageId={Cast(service).page_id('https://example.com/beside-a-migration')}"
+        path = f"/api/messages?pageId={Clients(service).page_id('https://example.com/beside-a-migration')}"
         with psycopg.connect(service.cluster.url) as reader:
             reader.execute("SELECT FROM messaging_message")
             with migration(service) as migrating:

@@ -7,9 +7,9 @@ from itertools import cycle, islice
 
 import pytest
 
-from config.api import retries
-from config.api.sql import sqlstate
-from messaging.errors import NotInThisState
+from config.database.sql import sqlstate
+from config.writes import retries
+from messaging.exceptions import NotInThisState
 from messaging.models import Account, Message
 from messaging.services.moderation import hide_message, restore_message
 from tests.agents.factories import agent_with_token

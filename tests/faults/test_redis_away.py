@@ -15,7 +15,7 @@ from django.core.cache import cache
 from django.test import override_settings
 
 import config.settings
-from config.api import throttles
+from config.api import throttling
 from config.cache import versions
 from config.cache.circuit_breaker import CircuitBreaker
 from tests.agents.factories import TokenHolder, agent_with_token
@@ -34,7 +34,7 @@ def redis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Popen[byt
     """A Redis that the service uses as its settings say."""
     server = start_redis(tmp_path)
     monkeypatch.setenv("REDIS_URL", f"unix://{tmp_path}/redis.sock")
-    monkeypatch.setattr(throttles, "_breaker", CircuitBreaker(5.0, effect=""))
+    monkeypatch.setattr(throttling, "_breaker", CircuitBreaker(5.0, effect=""))
     try:
         # The version store of a process is chosen once, here without Redis.
         versions.store()

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from django.db import connection, connections
 
-from config.api.models import LedgerEntry, StoredResponse
+from config.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Message, Page
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race
@@ -81,7 +81,7 @@ def test_broken_off_once_it_is_written_once(agent: TokenHolder, page: Page, sqls
     with failing(sqlstate, times=1):
         answer = post(agent, page.pk)
         assert (answer.status, tries()) == (201, 2)
-    assert (Message.objects.count(), LedgerEntry.objects.count(), StoredResponse.objects.count()) == (1, 1, 1)
+    assert (Message.objects.count(), RateLimitEvent.objects.count(), StoredResponse.objects.count()) == (1, 1, 1)
     assert post(agent, page.pk).body == answer.body
 
 
@@ -106,7 +106,7 @@ def test_what_cannot_be_done_now_is_503(agent: TokenHolder, page: Page, sqlstate
         answer = post(agent, page.pk)
         assert (answer.status, answer.error, tries()) == (503, "temporarily_unavailable", expected_tries)
     assert int(answer.headers["Retry-After"]) > 0
-    assert (Message.objects.count(), LedgerEntry.objects.count(), StoredResponse.objects.count()) == (0, 0, 0)
+    assert (Message.objects.count(), RateLimitEvent.objects.count(), StoredResponse.objects.count()) == (0, 0, 0)
     assert post(agent, page.pk).status == 201
 
 
@@ -170,7 +170,7 @@ def test_two_writes_that_deadlock_are_both_written(agent: TokenHolder) -> None:
     assert (answer.status, answer.headers["RateLimit"]) == (201, '"quote";r=29;t=3600, "reply";r=29;t=3600')
     first.refresh_from_db()
     second.refresh_from_db()
-    assert (first.reply_count, second.quote_count, LedgerEntry.objects.count()) == (1, 1, 2)
+    assert (first.reply_count, second.quote_count, RateLimitEvent.objects.count()) == (1, 1, 2)
     assert (Message.objects.count(), StoredResponse.objects.count()) == (3, 1)
 
 
@@ -194,7 +194,7 @@ def test_a_page_that_is_cleared_away_meanwhile_is_unknown(agent: TokenHolder, pa
         holder.commit()
     writing.join()
     assert [(answer.status, answer.error) for answer in answers] == [(400, "unknown_page")]
-    assert (Message.objects.count(), LedgerEntry.objects.count()) == (0, 0)
+    assert (Message.objects.count(), RateLimitEvent.objects.count()) == (0, 0)
 
 
 def wait_until_blocked_by(holder: psycopg.Connection[tuple[object, ...]]) -> None:

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import psycopg
 
-from tests.faults.oracle import SKEWED
+from tests.faults.invariants import SKEWED
 from tests.fuzz import content, contract, hostile, weights
 from tests.fuzz.contract import Fuzzed
 from tests.fuzz.hostile import Tally
-from tests.fuzz.scene import Scene, a_scene
+from tests.fuzz.scenario import Scenario, a_scenario
 from tests.nginx import nginx_before
 
 EXAMPLES = 60
@@ -29,34 +29,34 @@ def main() -> None:
     options = _options()
     # Leave through every `finally`: the service and its company are processes of their own.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    with a_scene() as scene, nginx_before(scene.service.port) as proxy, tempfile.TemporaryDirectory() as home:
+    with a_scenario() as scenario, nginx_before(scenario.service.port) as proxy, tempfile.TemporaryDirectory() as home:
         # First what needs the rows of the scene: the walks along the document's links delete some.
-        tallies = content.fuzz(scene, count=options.content, seed=options.seed)
+        tallies = content.fuzz(scenario, count=options.content, seed=options.seed)
         good = _say_tallies("Generated content", tallies)
         inputs = sum(tally.inputs for tally in tallies.values())
-        weighed = weights.fuzz(scene, count=options.weights, seed=options.seed)
+        weighed = weights.fuzz(scenario, count=options.weights, seed=options.seed)
         good &= _say_weighed(weighed, options.weights)
         inputs += options.weights * len(weighed)
-        cases, sound = _against_the_document(scene, options, Path(home))
+        cases, sound = _against_the_document(scenario, options, Path(home))
         inputs, good = inputs + cases, good and sound
-        for name, port in (("to the service", scene.service.port), ("to the proxy", proxy)):
-            tallies = hostile.fuzz(scene, port=port, count=options.hostile // 2, seed=options.seed)
+        for name, port in (("to the service", scenario.service.port), ("to the proxy", proxy)):
+            tallies = hostile.fuzz(scenario, port=port, count=options.hostile // 2, seed=options.seed)
             good &= _say_tallies(f"Bent requests {name}: what is bent", tallies)
             inputs += sum(tally.inputs for tally in tallies.values())
-        good &= _is_sound(scene)
+        good &= _is_sound(scenario)
     _say(f"\n{inputs} generated inputs. {'Nothing was wrong.' if good else 'Something was wrong: see above.'}")
     sys.exit(0 if good else 1)
 
 
-def _against_the_document(scene: Scene, options: argparse.Namespace, home: Path) -> tuple[int, bool]:
+def _against_the_document(scenario: Scenario, options: argparse.Namespace, home: Path) -> tuple[int, bool]:
     _say(f"{'Against the document, as':<44}{'cases':>8}{'wrong':>8}")
     cases, good = 0, True
     effort = {"examples": options.examples, "home": home, "seed": options.seed}
-    for caller in scene.callers:
-        done = contract.fuzz(scene, caller, **effort)
+    for caller in scenario.callers:
+        done = contract.fuzz(scenario, caller, **effort)
         cases, good = cases + done.cases, _say_fuzzed(caller, done) and good
     for caller, operations in contract.CHAINS:
-        done = contract.follow_links(scene, (caller, operations), **effort)
+        done = contract.follow_links(scenario, (caller, operations), **effort)
         cases, good = cases + done.cases, _say_fuzzed(f"{caller}: {operations[0]} and on", done) and good
     return cases, good
 
@@ -87,14 +87,14 @@ def _say_weighed(weighed: dict[str, list[str]], count: int) -> bool:
     return not any(weighed.values())
 
 
-def _is_sound(scene: Scene) -> bool:
+def _is_sound(scenario: Scenario) -> bool:
     """Nothing was written down as a defect, and the counts on posts are those of the rows."""
-    with psycopg.connect(scene.service.cluster.url) as connection:
+    with psycopg.connect(scenario.service.cluster.url) as connection:
         skewed = connection.execute(SKEWED).fetchone() != (0,)
-    defects = "Traceback" in scene.service.said()
+    defects = "Traceback" in scenario.service.said()
     if skewed or defects:
         _say(f"\nCounts that do not fit their rows: {skewed}. Defects in the log: {defects}.")
-        _say(scene.service.said()[-5_000:])
+        _say(scenario.service.said()[-5_000:])
     return not skewed and not defects
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.fuzz.hostile import Tally
 from tests.fuzz.names import GOOD, REFUSED, is_clean
-from tests.fuzz.scene import Scene
+from tests.fuzz.scenario import Scenario
 from tests.remote import Remote, Reply
 
 # What docs/agents.md promises; the module of the service that has it needs settings.
@@ -22,15 +22,15 @@ PIECES = (*(text for text in (*GOOD, *REFUSED) if "\x00" not in text and "\ud800
 CHARACTERS = ("x", '"', "\x01", "é", "字", "💩")
 
 
-def fuzz(scene: Scene, *, count: int, seed: int) -> dict[str, Tally]:
+def fuzz(scenario: Scenario, *, count: int, seed: int) -> dict[str, Tally]:
     """`count` names, as many word lists, and posts of a tenth as many pages; {what: tally}."""
-    rng, remote = random.Random(seed), scene.remote
+    rng, remote = random.Random(seed), scenario.remote
     tallies = {name: Tally() for name in ("names", "word lists", "pages of posts")}
     for _ in range(count):
-        _note(tallies["names"], lambda: _a_name(scene, remote, rng))
-        _note(tallies["word lists"], lambda: _a_word_list(scene, remote, rng))
+        _note(tallies["names"], lambda: _a_name(scenario, remote, rng))
+        _note(tallies["word lists"], lambda: _a_word_list(scenario, remote, rng))
     for _ in range(max(count // 10, 1)):
-        _note(tallies["pages of posts"], lambda: _a_page(scene, remote, rng))
+        _note(tallies["pages of posts"], lambda: _a_page(scenario, remote, rng))
     remote.close()
     return tallies
 
@@ -50,23 +50,23 @@ def _note(tally: Tally, tried: Callable[[], Iterator[tuple[Reply, str | None]]])
         tally.wrong.append(repr(failure))
 
 
-def _a_name(scene: Scene, remote: Remote, rng: random.Random) -> Iterator[tuple[Reply, str | None]]:
+def _a_name(scenario: Scenario, remote: Remote, rng: random.Random) -> Iterator[tuple[Reply, str | None]]:
     name = "".join(rng.choices(PIECES, k=rng.randint(1, 4)))
-    sent = {"name": name, "communityId": scene.ids["communityId"][0]}
-    reply = remote.call("POST", INSTANCES, sent, **scene.callers["signed in"])
+    sent = {"name": name, "communityId": scenario.ids["communityId"][0]}
+    reply = remote.call("POST", INSTANCES, sent, **scenario.callers["signed in"])
     fine = reply.status == 400 or (reply.status == 201 and is_clean(reply.json["name"]))
     yield reply, None if fine else f"{name!a} as a name"
 
 
-def _a_word_list(scene: Scene, remote: Remote, rng: random.Random) -> Iterator[tuple[Reply, str | None]]:
+def _a_word_list(scenario: Scenario, remote: Remote, rng: random.Random) -> Iterator[tuple[Reply, str | None]]:
     """A list for the embed, and posts through it: with one of its entries, and with none."""
-    words, embed = _words(rng), scene.ids["serviceId"][0]
-    saved = remote.call("PUT", f"{INSTANCES}/{embed}", {"blockedWords": words}, **scene.callers["signed in"])
+    words, embed = _words(rng), scenario.ids["serviceId"][0]
+    saved = remote.call("PUT", f"{INSTANCES}/{embed}", {"blockedWords": words}, **scenario.callers["signed in"])
     yield saved, None if saved.status in (200, 400) else "a list is saved or refused"
     if saved.status != 200:
         return
-    through = scene.callers["person"] | {"x-service-embed-id": embed}
-    post = {"pageId": scene.ids["pageId"][0], "content": "0"}
+    through = scenario.callers["person"] | {"x-service-embed-id": embed}
+    post = {"pageId": scenario.ids["pageId"][0], "content": "0"}
     reply = remote.call("POST", MESSAGES, post, **through)
     yield reply, None if reply.status == 201 else "a text with nothing of the list is written"
     if words:
@@ -81,7 +81,7 @@ def _words(rng: random.Random) -> list[str]:
     return [words[:99] + rng.choice(("", "*", "_")) for words in phrase]
 
 
-def _a_page(scene: Scene, remote: Remote, rng: random.Random) -> Iterator[tuple[Reply, str | None]]:
+def _a_page(scenario: Scenario, remote: Remote, rng: random.Random) -> Iterator[tuple[Reply, str | None]]:
     """Posts and replies of any size, listed with any limit: every answer fits, and the walk shows each of them once."""
     url = {"url": f"https://example.com/{rng.getrandbits(64)}"}
     page = remote.call("POST", "/v1/presence/normalize-url", url).json["pageId"]
@@ -89,7 +89,7 @@ def _a_page(scene: Scene, remote: Remote, rng: random.Random) -> Iterator[tuple[
     for _ in range(POSTS_OF_A_PAGE):
         answered = {"parentId": rng.choice(ids)} if ids and rng.random() < 0.4 else {}
         quoted = {"quoteId": rng.choice(ids)} if ids and rng.random() < 0.3 else {}
-        reply = remote.call("POST", MESSAGES, _post(page, rng) | answered | quoted, **scene.callers["person"])
+        reply = remote.call("POST", MESSAGES, _post(page, rng) | answered | quoted, **scenario.callers["person"])
         yield reply, None if reply.status == 201 else "a post within all caps is written"
         if reply.status == 201 and not answered:
             ids.insert(0, reply.json["id"])

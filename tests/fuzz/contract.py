@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.fuzz.scene import SIGN_OUT, Scene
+from tests.fuzz.scenario import SIGN_OUT, Scenario
 
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 # An agent token is refused (403) on any write that names no scope, before anything looks at the method.
@@ -39,26 +39,28 @@ class Fuzzed:
     said: str
 
 
-def follow_links(scene: Scene, chain: tuple[str, tuple[str, ...]], *, examples: int, home: Path, seed: int) -> Fuzzed:
+def follow_links(
+    scenario: Scenario, chain: tuple[str, tuple[str, ...]], *, examples: int, home: Path, seed: int
+) -> Fuzzed:
     """`examples` walks along a chain of operations."""
     caller, operations = chain
     chosen = [part for name in operations for part in ("--include-operation-id", name)]
-    return _run(scene, caller, "--phases", "stateful", *chosen, examples=examples, home=home, seed=seed)
+    return _run(scenario, caller, "--phases", "stateful", *chosen, examples=examples, home=home, seed=seed)
 
 
-def fuzz(scene: Scene, caller: str, *, examples: int, home: Path, phases: str = PHASES, seed: int = 0) -> Fuzzed:
+def fuzz(scenario: Scenario, caller: str, *, examples: int, home: Path, phases: str = PHASES, seed: int = 0) -> Fuzzed:
     """`examples`: at most so many for each operation and phase."""
-    return _run(scene, caller, "--phases", phases, examples=examples, home=home, seed=seed)
+    return _run(scenario, caller, "--phases", phases, examples=examples, home=home, seed=seed)
 
 
-def _run(scene: Scene, caller: str, *options: str, examples: int, home: Path, seed: int) -> Fuzzed:
+def _run(scenario: Scenario, caller: str, *options: str, examples: int, home: Path, seed: int) -> Fuzzed:
     document, report = home / "openapi.json", home / f"{caller.replace(' ', '-')}.json"
-    document.write_text(json.dumps(scene.document()))
+    document.write_text(json.dumps(scenario.document()))
     command = [
         *(Path(sys.executable).with_name("schemathesis"), "--config-file", CONFIGURATION, "run", document),
-        *("--url", scene.service.base_url, "--max-examples", str(examples), "--seed", str(seed), *options),
+        *("--url", scenario.service.base_url, "--max-examples", str(examples), "--seed", str(seed), *options),
         *("--exclude-operation-id", SIGN_OUT, "--report-json-path", report, *EXCLUDED.get(caller, ())),
-        *(part for name, value in scene.callers[caller].items() for part in ("--header", f"{name}: {value}")),
+        *(part for name, value in scenario.callers[caller].items() for part in ("--header", f"{name}: {value}")),
     ]
     run = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
     assert report.exists(), run.stdout + run.stderr

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 
 import orjson
 
-from tests.fuzz.bends import bend
-from tests.fuzz.scene import Scene
+from tests.fuzz.mutations import mutate
+from tests.fuzz.scenario import Scenario
 from tests.fuzz.seeds import Input, seeds
 
 TIMEOUT_SECONDS = 20
@@ -71,12 +71,12 @@ class Sender:
             self._socket = None
 
 
-def fuzz(scene: Scene, *, port: int, count: int, seed: int) -> dict[str, Tally]:
+def fuzz(scenario: Scenario, *, port: int, count: int, seed: int) -> dict[str, Tally]:
     """`count` bent requests to `port`; {sort of bend: tally}."""
-    rng, held, sender = random.Random(seed), seeds(scene), Sender(port)
+    rng, held, sender = random.Random(seed), seeds(scenario), Sender(port)
     tallies: dict[str, Tally] = {}
     for _ in range(count):
-        name, sent = bend(rng.choice(held), rng)
+        name, sent = mutate(rng.choice(held), rng)
         _try(sender, sent, tallies.setdefault(name, Tally()))
     sender.close()
     return tallies

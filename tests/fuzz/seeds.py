@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.cast import PASSWORD
-from tests.fuzz.scene import PAGE_URL, SIGN_OUT, Scene
+from tests.clients import PASSWORD
+from tests.fuzz.scenario import PAGE_URL, SIGN_OUT, Scenario
 from tests.fuzz.vocabulary import MADE_UP_ID
 
 Ids = dict[str, list[str]]
@@ -33,19 +33,19 @@ class Input:
         return "\r\n".join([*lines, "", ""]).encode("utf-8", "surrogatepass") + (self.body or b"")
 
 
-def seeds(scene: Scene) -> list[Input]:
+def seeds(scenario: Scenario) -> list[Input]:
     """A valid request of every operation as every caller, and the pages."""
     found = [
         Input(
             method.upper(),
-            _filled(path, operation, scene),
-            _query(operation, scene),
+            _filled(path, operation, scenario),
+            _query(operation, scenario),
             COMMON + tuple(headers.items()),
-            _body(operation, scene),
+            _body(operation, scenario),
         )
-        for path, methods in scene.remote.call("GET", "/api/schema/?format=json").json["paths"].items()
+        for path, methods in scenario.remote.call("GET", "/api/schema/?format=json").json["paths"].items()
         for method, operation in methods.items()
-        for headers in _callers(operation, scene)
+        for headers in _callers(operation, scenario)
     ]
     return found + [Input("GET", path, "", COMMON[:1], None) for path in PAGES]
 
@@ -66,22 +66,22 @@ def dump(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-def _callers(operation: dict[str, Any], scene: Scene) -> Iterable[dict[str, str]]:
-    return [scene.leaver] if operation["operationId"] == SIGN_OUT else scene.callers.values()
+def _callers(operation: dict[str, Any], scenario: Scenario) -> Iterable[dict[str, str]]:
+    return [scenario.leaver] if operation["operationId"] == SIGN_OUT else scenario.callers.values()
 
 
-def _filled(path: str, operation: dict[str, Any], scene: Scene) -> str:
-    known = scene.ids.get(operation["operationId"], [MADE_UP_ID])[0]
+def _filled(path: str, operation: dict[str, Any], scenario: Scenario) -> str:
+    known = scenario.ids.get(operation["operationId"], [MADE_UP_ID])[0]
     return path.replace("{id}", known).replace("{service_id}", known)
 
 
-def _query(operation: dict[str, Any], scene: Scene) -> str:
-    return f"pageId={scene.ids['pageId'][0]}" if operation["operationId"] == "listMessages" else ""
+def _query(operation: dict[str, Any], scenario: Scenario) -> str:
+    return f"pageId={scenario.ids['pageId'][0]}" if operation["operationId"] == "listMessages" else ""
 
 
-def _body(operation: dict[str, Any], scene: Scene) -> bytes | None:
+def _body(operation: dict[str, Any], scenario: Scenario) -> bytes | None:
     made = BODIES.get(operation["operationId"])
-    return dump(made(scene.ids)) if made else None
+    return dump(made(scenario.ids)) if made else None
 
 
 def _message(ids: Ids) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from django.test import override_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
-from config.api.models import LedgerEntry, StoredResponse
 from config.writes.idempotency import STORED_DAYS
+from config.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Message
 from tests.agents.factories import agent_with_token
 from tests.api import Answer
@@ -100,7 +100,7 @@ class Keys(ServiceMachine):
 
     @invariant()
     def one_write_each(self) -> None:
-        assert Message.objects.count() == LedgerEntry.objects.count() == self.written
+        assert Message.objects.count() == RateLimitEvent.objects.count() == self.written
         assert StoredResponse.objects.count() >= len(self.kept)
 
     def _is_replay(self, answer: Answer, held: Kept, content: str) -> None:

@@ -11,7 +11,7 @@ from http.client import HTTPResponse
 from random import Random
 from typing import Any
 
-from tests.fuzz.scene import Scene
+from tests.fuzz.scenario import Scenario
 from tests.fuzz.seeds import PAGES
 
 LENGTH_MAX = 24
@@ -40,13 +40,13 @@ PIECES = (
 TARGETS = ("/api/auth/refresh", "/api/auth/logout", "/api/auth/login", "/v1/presence/normalize-url")
 
 
-def numbers(scene: Scene, rng: Random) -> str | None:
+def numbers(scenario: Scenario, rng: Random) -> str | None:
     """A number in a payload comes back equal, of the same kind and short, or is refused."""
     text = rng.choice([_digits, _exponent, _float])(rng)
-    page = scene.ids["pageId"][0]
+    page = scenario.ids["pageId"][0]
     body = f'{{"pageId": "{page}", "tagType": "note", "payload": {{"n": [{text}]}}}}'
-    remote, headers = scene.remote, scene.callers["person"] | {"Content-Type": "application/json"}
-    made = _sent(scene, "/api/messages", body.encode(), headers)
+    remote, headers = scenario.remote, scenario.callers["person"] | {"Content-Type": "application/json"}
+    made = _sent(scenario, "/api/messages", body.encode(), headers)
     if made[0] != 201:
         return None if made[0] == 400 else f"{made[0]} to {text}"
     record = remote.call("GET", f"/api/messages/{made[1]['id']}").body
@@ -57,16 +57,16 @@ def numbers(scene: Scene, rng: Random) -> str | None:
     return None if came_back and short else f"{text} came back as {value!r}"
 
 
-def bodies(scene: Scene, rng: Random) -> str | None:
+def bodies(scenario: Scenario, rng: Random) -> str | None:
     """A body of a megabyte is answered with a refusal. (What it costs is looked at for all of them.)"""
     unit = b"".join(rng.choices(PIECES, k=rng.randint(1, 5))) + rng.choice([b"", b","])
     start, end = rng.choice([(b"", b""), (b"[", b"1]"), (b'{"a":[', b"1]}"), (b'["', b'"]')])
     body = start + unit * ((BODY_BYTES - len(start) - len(end)) // len(unit)) + end
-    status, _answer = _sent(scene, rng.choice(TARGETS), body, {"Content-Type": "application/json"})
+    status, _answer = _sent(scenario, rng.choice(TARGETS), body, {"Content-Type": "application/json"})
     return None if 400 <= status < 500 else f"{status} to {body[:40]!r} and so on"
 
 
-def uploads(scene: Scene, rng: Random) -> str | None:
+def uploads(scenario: Scenario, rng: Random) -> str | None:
     """A body over the cap is refused on every path, and written to no file."""
     path = rng.choice([*PAGES, "/api/messages", "/admin/messaging/message/", "/admin/logout/"])
     chunked, pieces = rng.random() < 0.5, rng.randint(0, 20)
@@ -75,39 +75,39 @@ def uploads(scene: Scene, rng: Random) -> str | None:
         f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n{length}\r\n\r\n"
     )
     part = b'--x\r\nContent-Disposition: form-data; name="a"; filename="a"\r\n\r\n' + b"x" * 1_000_000
-    with socket.create_connection(("127.0.0.1", scene.service.port), 20) as connection:
+    with socket.create_connection(("127.0.0.1", scenario.service.port), 20) as connection:
         connection.sendall(head.encode())
         answer = HTTPResponse(connection)
         answer.begin()
         with suppress(OSError):
             for _ in range(pieces):
                 connection.sendall(b"%x\r\n%b\r\n" % (len(part), part) if chunked else part)
-        spooled = sum(file.stat().st_size for file in scene.spooled.rglob("*") if file.is_file())
+        spooled = sum(file.stat().st_size for file in scenario.spooled.rglob("*") if file.is_file())
     good = answer.status in ((411,) if chunked else (413,)) and spooled < SPOOLED_MAX
     return None if good else f"{answer.status} to {length} at {path}, {spooled} bytes in temporary files"
 
 
-SORTS: tuple[Callable[[Scene, Random], str | None], ...] = (numbers, bodies, uploads)
+SORTS: tuple[Callable[[Scenario, Random], str | None], ...] = (numbers, bodies, uploads)
 
 
-def fuzz(scene: Scene, *, count: int, seed: int) -> dict[str, list[str]]:
+def fuzz(scenario: Scenario, *, count: int, seed: int) -> dict[str, list[str]]:
     """`count` inputs of each sort; {sort: what was wrong}."""
     rng, found = Random(seed), dict[str, list[str]]()
     for sort in SORTS:
-        before = _processor_seconds(scene)
-        found[sort.__name__] = [wrong for _ in range(count) if (wrong := sort(scene, rng)) is not None]
-        each = (_processor_seconds(scene) - before) / count
+        before = _processor_seconds(scenario)
+        found[sort.__name__] = [wrong for _ in range(count) if (wrong := sort(scenario, rng)) is not None]
+        each = (_processor_seconds(scenario) - before) / count
         if each > SECONDS_MAX:
             found[sort.__name__].append(f"{each:.3f} s of the processor for each")
     return found
 
 
-def _processor_seconds(scene: Scene) -> float:
-    return sum(sum(worker.cpu_times()[:2]) for worker in scene.service.workers())
+def _processor_seconds(scenario: Scenario) -> float:
+    return sum(sum(worker.cpu_times()[:2]) for worker in scenario.service.workers())
 
 
-def _sent(scene: Scene, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection("127.0.0.1", scene.service.port, timeout=20)
+def _sent(scenario: Scenario, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, Any]:
+    connection = http.client.HTTPConnection("127.0.0.1", scenario.service.port, timeout=20)
     connection.request("POST", path, body, headers)
     answer = connection.getresponse()
     return answer.status, json.loads(answer.read())

@@ -10,8 +10,8 @@ import pytest
 from rest_framework import serializers
 
 from config.api.field_errors import flat_errors
-from config.api.fields import BodySerializer
 from config.api.operations import Operation, all_operations
+from config.api.serializers import BodySerializer
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.api import Api
 from tests.factories import CommunityFactory, PageFactory, SuperAdminFactory

@@ -20,7 +20,7 @@ from rest_framework_simplejwt.tokens import AccessToken
 
 from config.api.jwt import UserToken, issue_user_token
 from messaging.models import Account
-from messaging.sign_in import start_session
+from messaging.services.sessions import start_session
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.factories import AgentAccountFactory, PersonFactory

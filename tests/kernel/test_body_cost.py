@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 import pytest
 
-from config.api.errors import ApiError
+from config.api.exceptions import ApiError
 from config.api.operations import all_operations
 from config.api.strict_json import BODY_MAX, CONTAINERS_MAX, parse_json
 from tests.agents.factories import agent_with_token

@@ -9,8 +9,8 @@ import psycopg
 import pytest
 from django.db import connection
 
-from config.api.models import LedgerEntry, StoredResponse
-from config.api.sql import fetch_one
+from config.database.sql import fetch_one
+from config.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Message, MessageStatus
 from messaging.services.moderation import hide_message
 from tests.agents.factories import TokenHolder, agent_with_token
@@ -56,7 +56,7 @@ def post(agent: TokenHolder, message: Message, *, key: str) -> Answer:
 
 
 def written() -> tuple[int, int, int]:
-    return Message.objects.count(), LedgerEntry.objects.count(), StoredResponse.objects.count()
+    return Message.objects.count(), RateLimitEvent.objects.count(), StoredResponse.objects.count()
 
 
 def test_a_read_sees_a_changed_column_type() -> None:

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.api import counters
-from config.api.counters import SharedCounters
+from config.cache import counters
+from config.cache.counters import SharedCounters
 
 TIMES = 300
 SPAWNED = multiprocessing.get_context("spawn")

@@ -11,10 +11,10 @@ from django.db import connection
 from django.db.models import F, Value
 
 from agents.models import AgentToken
-from config.api.models import LedgerEntry, StoredResponse
-from config.postgres_programs import binaries
+from config.runtime.postgres_binaries import binaries
 from config.writes.idempotency import STORED_DAYS
 from config.writes.middleware import Write
+from config.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Message
 from tests.agents.factories import ApprovedFactory, TokenHolder, agent_with_token
 from tests.api import Answer, Api
@@ -80,7 +80,7 @@ def test_a_replay_spends_no_limit_and_passes_a_spent_one(agent: TokenHolder, pag
     assert post(agent.api, page_id, key="another").error == "agent_rate_limited"
     assert {answer.body for answer in replays} == {first.body}
     assert replays[0].headers["RateLimit"].startswith('"post";r=0;t=')
-    assert LedgerEntry.objects.count() == 1
+    assert RateLimitEvent.objects.count() == 1
 
 
 def test_a_refused_call_frees_the_key(agent: TokenHolder, page_id: str, settings: Any) -> None:

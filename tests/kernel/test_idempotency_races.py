@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from django.db import connection, connections
 
-from config.api.models import LedgerEntry, StoredResponse
+from config.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Message
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
@@ -32,7 +32,7 @@ def test_twenty_calls_with_one_key_write_once() -> None:
         (409, "idempotency_in_progress")
     }
     target.refresh_from_db()
-    assert (Message.objects.count(), LedgerEntry.objects.count(), target.reply_count) == (2, 1, 1)
+    assert (Message.objects.count(), RateLimitEvent.objects.count(), target.reply_count) == (2, 1, 1)
 
 
 def test_while_the_first_call_works_the_others_are_409_and_then_replayed() -> None:

@@ -202,8 +202,8 @@ def breaks(request: HttpRequest, how: str) -> HttpResponse:
 
 
 urlpatterns = [path("broken/<str:how>", breaks), path("", include("config.urls"))]
-handler400, handler403 = "config.api.handler.bad_request", "config.api.handler.permission_denied"
-handler404, handler500 = "config.api.handler.not_found", "config.api.handler.server_error"
+handler400, handler403 = "config.api.exception_handler.bad_request", "config.api.exception_handler.permission_denied"
+handler404, handler500 = "config.api.exception_handler.not_found", "config.api.exception_handler.server_error"
 
 
 @pytest.mark.parametrize("how", ["defect", "recursion", "data"])

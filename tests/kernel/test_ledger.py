@@ -14,7 +14,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from config.api.errors import AgentRateLimited
+from config.api.exceptions import AgentRateLimited
 from config.writes.rate_limits import RateLimitCharge, usages_of
 from config.writes.transaction import write_transaction
 from tests.kernel.clock import StandingClock

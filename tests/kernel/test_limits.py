@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from config.api.models import LedgerEntry
+from config.writes.models import RateLimitEvent
 from messaging.models import Message
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race
@@ -55,8 +55,8 @@ def ask(agent: TokenHolder, target: Message, counter: str, number: int) -> Answe
 
 @pytest.mark.parametrize(("counter", "limit"), [("post", 30), ("reply", 30), ("quote", 30), ("react", 120)])
 def test_the_limits_of_the_contract(agent: TokenHolder, target: Message, counter: str, limit: int) -> None:
-    LedgerEntry.objects.bulk_create(
-        LedgerEntry(account_id=agent.account.pk, counter=counter, at=target.created_at) for _ in range(limit - 1)
+    RateLimitEvent.objects.bulk_create(
+        RateLimitEvent(account_id=agent.account.pk, counter=counter, at=target.created_at) for _ in range(limit - 1)
     )
     last, over = (ask(agent, target, counter, number) for number in range(2))
     assert last.status in {200, 201}
@@ -75,7 +75,7 @@ def test_forty_parallel_posts_under_a_limit_of_thirty() -> None:
     agent, target = agent_with_token(), MessageFactory()
     answers = race(40, lambda _index: post(agent, target))
     assert sorted(answer.status for answer in answers) == [201] * 30 + [429] * 10
-    assert (Message.objects.count(), LedgerEntry.objects.count()) == (31, 30)
+    assert (Message.objects.count(), RateLimitEvent.objects.count()) == (31, 30)
     left = sorted(int(re.findall(r"r=(\d+)", answer.headers["RateLimit"])[0]) for answer in answers)
     assert left == [0] * 10 + list(range(30))
 
@@ -125,7 +125,7 @@ def test_a_reply_that_quotes_spends_both_counters(agent: TokenHolder, target: Me
     both = post(agent, target, "parentId", "quoteId")
     assert both.headers["RateLimit"] == '"quote";r=2;t=3600, "reply";r=2;t=3600'
     assert both.headers["RateLimit-Policy"] == '"quote";q=3;w=3600, "reply";q=3;w=3600'
-    assert sorted(LedgerEntry.objects.values_list("counter", flat=True)) == ["quote", "reply"]
+    assert sorted(RateLimitEvent.objects.values_list("counter", flat=True)) == ["quote", "reply"]
 
 
 @pytest.mark.usefixtures("low")
@@ -149,7 +149,7 @@ def test_a_counter_that_refuses_leaves_the_other_unspent(agent: TokenHolder, tar
     for _ in range(3):
         post(agent, target, "parentId")
     assert post(agent, target, "parentId", "quoteId").status == 429
-    assert set(LedgerEntry.objects.values_list("counter", flat=True)) == {"reply"}
+    assert set(RateLimitEvent.objects.values_list("counter", flat=True)) == {"reply"}
 
 
 @pytest.mark.usefixtures("low")
@@ -167,7 +167,7 @@ def test_refused_calls_spend_nothing(agent: TokenHolder, target: Message) -> Non
     assert agent.api.post(PATH, {"pageId": target.page_id}).status == 400
     assert agent.api.delete("/v1/reactions/nonsense").status == 404
     assert post(agent_with_token(scopes=["react"]), target).status == 403
-    assert not LedgerEntry.objects.exists()
+    assert not RateLimitEvent.objects.exists()
 
 
 @pytest.mark.usefixtures("low")

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.api.errors import InvalidInput
+from config.api.exceptions import InvalidInput
 from config.api.strict_json import CONTAINERS_MAX, DEPTH_MAX, parse_json
 
 CHARACTERS_MAX = 24

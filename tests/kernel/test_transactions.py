@@ -8,8 +8,8 @@ import psycopg
 import pytest
 from django.db import connection, connections
 
-from config.api.checks import check_isolation
-from config.api.models import LedgerEntry, StoredResponse
+from config.database.checks import check_isolation
+from config.writes.models import RateLimitEvent, StoredResponse
 from config.writes.transaction import WriteTransaction
 from messaging.models import Message
 from tests.agents.factories import TokenHolder, agent_with_token
@@ -34,7 +34,7 @@ def reply(agent: TokenHolder, parent: Message, quote: Message) -> Answer:
 
 
 def written() -> tuple[int, int, int]:
-    return Message.objects.count(), LedgerEntry.objects.count(), StoredResponse.objects.count()
+    return Message.objects.count(), RateLimitEvent.objects.count(), StoredResponse.objects.count()
 
 
 def test_a_lock_that_takes_too_long_is_503_and_leaves_nothing(agent: TokenHolder) -> None:

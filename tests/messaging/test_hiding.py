@@ -12,15 +12,15 @@ from django.db.models import Count, F, Q
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from messaging.errors import NotInThisState
+from messaging.exceptions import NotInThisState
 from messaging.models import Account, Message
 from messaging.services import hiding
 from messaging.services.hiding import hide_posts_of, restore_posts_of
 from messaging.services.moderation import approve_message, hide_message, restore_message
+from tests.admin.pages import decide, page
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.api import Api
-from tests.desk.pages import decide, page
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
@@ -170,7 +170,7 @@ def test_counts_stay_true_in_a_race_of_everything(monkeypatch: pytest.MonkeyPatc
     replies = [
         MessageFactory(author=agent.account, parent=parents[n % 4], quote=parents[(n + 1) % 4]) for n in range(12)
     ]
-    monkeypatch.setattr("config.api.throttles.hit", lambda *_arguments: None)
+    monkeypatch.setattr("config.api.throttling.hit", lambda *_arguments: None)
 
     def one(index: int) -> None:
         for turn in range(3):
@@ -219,27 +219,27 @@ def test_approving_a_post_takes_it_out_of_the_decision(author: Account, boss: Ac
 
 class TestTheDesk:
     @pytest.fixture
-    def desk(self, boss: Account) -> Client:
+    def admin_client(self, boss: Account) -> Client:
         client = Client()
         client.force_login(boss)
         return client
 
-    def test_tells_how_many_asks_why_and_takes_it_back(self, desk: Client, author: Account) -> None:
+    def test_tells_how_many_asks_why_and_takes_it_back(self, admin_client: Client, author: Account) -> None:
         posts = [MessageFactory(author=author) for _ in range(3)]
-        asked = desk.get(page(author, "hide-posts")).content.decode()
+        asked = admin_client.get(page(author, "hide-posts")).content.decode()
         assert "3 posts shown or waiting" in asked
         assert states(*posts) == ["published"] * 3
-        assert "This field is required" in decide(desk, author, "hide-posts")
-        assert "all posts hidden" in decide(desk, author, "hide-posts", reason="Spam")
-        text = desk.get(page(author)).content.decode()
+        assert "This field is required" in decide(admin_client, author, "hide-posts")
+        assert "all posts hidden" in decide(admin_client, author, "hide-posts", reason="Spam")
+        text = admin_client.get(page(author)).content.decode()
         assert "All posts hidden (3): Spam" in text
         assert page(author, "hide-posts") not in text
-        decide(desk, author, "restore-posts")
+        decide(admin_client, author, "restore-posts")
         assert states(*posts) == ["published"] * 3
-        assert page(author, "restore-posts") not in desk.get(page(author)).content.decode()
+        assert page(author, "restore-posts") not in admin_client.get(page(author)).content.decode()
 
-    def test_offers_it_for_agents_which_link_to_it(self, desk: Client) -> None:
+    def test_offers_it_for_agents_which_link_to_it(self, admin_client: Client) -> None:
         agent = agent_with_token()
         MessageFactory(author=agent.account)
-        assert page(agent.account) in desk.get(page(agent.agent)).content.decode()
-        assert page(agent.account, "hide-posts") in desk.get(page(agent.account)).content.decode()
+        assert page(agent.account) in admin_client.get(page(agent.agent)).content.decode()
+        assert page(agent.account, "hide-posts") in admin_client.get(page(agent.account)).content.decode()

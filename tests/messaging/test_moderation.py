@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.contrib.admin.models import LogEntry
 
-from messaging.errors import MessageNotFound, NotInThisState
+from messaging.exceptions import MessageNotFound, NotInThisState
 from messaging.models import Account, Message, MessageStatus
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from tests.agents.factories import agent_with_token

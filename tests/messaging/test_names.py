@@ -16,9 +16,9 @@ from agents.models import AgentRequest, AgentToken
 from embeds.models import Embed
 from messaging.models import Account, Community
 from messaging.names import validate_name
+from tests.admin.pages import page
 from tests.agents.factories import ApprovedFactory
 from tests.api import Api
-from tests.desk.pages import page
 from tests.embeds.making import INSTANCES, an_embed
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
 from tests.fuzz.names import GOOD, REFUSED, is_clean

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from django.db import connection, transaction
 
-from config.api.sql import database_now
+from config.database.sql import database_now
 from messaging.models import Message, Page
 from messaging.services.pages import delete_unused_pages, normalize_url
 from tests.agents.factories import agent_with_token

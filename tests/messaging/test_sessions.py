@@ -13,8 +13,8 @@ from django.contrib.auth.management.commands import changepassword
 from django.core.management import call_command
 from django.test import Client
 
-from messaging.accounts import ensure_person
 from messaging.models import Account
+from messaging.services.accounts import ensure_person
 from tests.agents.racing import race
 from tests.api import Answer, Api
 from tests.factories import PersonFactory, SuperAdminFactory

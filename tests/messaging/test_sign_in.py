@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from config.api.jwt import AccessToken, RefreshToken
 from messaging.models import Account, HandleClaim
-from messaging.sign_in import start_session
+from messaging.services.sessions import start_session
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.api import Answer, Api

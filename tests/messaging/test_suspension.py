@@ -9,14 +9,14 @@ from django.contrib.admin.models import LogEntry
 from django.test import Client
 
 from agents.services import freeze_agent
-from messaging.errors import LastSuperAdmin, OwnAccount, PersonNotFound
+from messaging.exceptions import LastSuperAdmin, OwnAccount, PersonNotFound
 from messaging.models import Account
 from messaging.services.people import suspend_person, unsuspend_person
+from tests.admin.pages import decide, page
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race
 from tests.api import Api
 from tests.commands.running import refused, run, run_json
-from tests.desk.pages import decide, page
 from tests.factories import AgentAccountFactory, PersonFactory, SuperAdminFactory
 from tests.messaging.test_sessions import Session
 
@@ -140,39 +140,43 @@ def test_every_decision_is_in_the_history_once(ada: Account, boss: Account) -> N
 
 class TestTheDesk:
     @pytest.fixture
-    def desk(self, boss: Account) -> Client:
+    def admin_client(self, boss: Account) -> Client:
         client = Client()
         client.force_login(boss)
         return client
 
-    def test_suspends_with_a_reason_and_takes_it_back(self, desk: Client, ada: Account, helper: TokenHolder) -> None:
-        assert "This field is required" in decide(desk, ada, "suspend", reason=" ")
-        assert "suspended" in decide(desk, ada, "suspend", reason="Spam")
+    def test_suspends_with_a_reason_and_takes_it_back(
+        self, admin_client: Client, ada: Account, helper: TokenHolder
+    ) -> None:
+        assert "This field is required" in decide(admin_client, ada, "suspend", reason=" ")
+        assert "suspended" in decide(admin_client, ada, "suspend", reason="Spam")
         assert works(helper) == (401, "token_revoked")
-        text = desk.get(page(ada)).content.decode()
+        text = admin_client.get(page(ada)).content.decode()
         assert "Suspended: Spam" in text
         assert page(ada, "suspend") not in text
-        decide(desk, ada, "unsuspend")
+        decide(admin_client, ada, "unsuspend")
         assert works(helper) == (200, None)
 
-    def test_asks_by_get_and_changes_nothing(self, desk: Client, ada: Account) -> None:
+    def test_asks_by_get_and_changes_nothing(self, admin_client: Client, ada: Account) -> None:
         for decision in ("suspend", "unsuspend"):
-            assert desk.get(page(ada, decision)).status_code == 200
+            assert admin_client.get(page(ada, decision)).status_code == 200
         assert Account.objects.get(pk=ada.pk).is_active
 
-    def test_tells_why_oneself_stays(self, desk: Client, boss: Account) -> None:
-        assert "own account" in decide(desk, boss, "suspend", reason="Oops")
-        assert desk.get("/admin/").status_code == 200
+    def test_tells_why_oneself_stays(self, admin_client: Client, boss: Account) -> None:
+        assert "own account" in decide(admin_client, boss, "suspend", reason="Oops")
+        assert admin_client.get("/admin/").status_code == 200
 
-    def test_does_not_offer_it_for_agents(self, desk: Client, helper: TokenHolder) -> None:
-        text = desk.get(page(helper.account)).content.decode()
+    def test_does_not_offer_it_for_agents(self, admin_client: Client, helper: TokenHolder) -> None:
+        text = admin_client.get(page(helper.account)).content.decode()
         assert page(helper.account, "suspend") not in text
-        assert "Nothing was changed" in decide(desk, helper.account, "suspend", reason="No")
+        assert "Nothing was changed" in decide(admin_client, helper.account, "suspend", reason="No")
         assert works(helper) == (200, None)
 
-    def test_shows_why_an_agent_stands_still(self, desk: Client, ada: Account, boss: Account, helper: Any) -> None:
+    def test_shows_why_an_agent_stands_still(
+        self, admin_client: Client, ada: Account, boss: Account, helper: Any
+    ) -> None:
         suspend_person(person=ada, by=boss, reason="Spam")
-        assert "operator suspended" in desk.get(page(helper.agent)).content.decode()
+        assert "operator suspended" in admin_client.get(page(helper.agent)).content.decode()
 
 
 class TestTheCommand:

@@ -18,8 +18,8 @@ from messaging.models import Community
 from messaging.word_lists import COMPILED_BYTES_MAX, InvalidWord, check_words, compile_words
 from messaging.word_lists.cache import BoundedCache
 from messaging.word_lists.entries import LIST_BYTES_MAX, LIST_WORDS_MAX
+from tests.admin.pages import page
 from tests.api import Api
-from tests.desk.pages import page
 from tests.embeds.making import INSTANCES, an_embed
 from tests.factories import CommunityFactory, PageFactory, PersonFactory, SuperAdminFactory
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from config.api.models import LedgerEntry
+from config.writes.models import RateLimitEvent
 from messaging.models import Community, Message, MessageStatus
 from reactions.models import Reaction
 from reactions.services import EMOJI_KINDS_MAX
@@ -124,7 +124,7 @@ def test_an_unknown_post(api: Api, agent: Api) -> None:
     for caller in (api, agent):
         answer = caller.post("/v1/reactions", {"messageId": UNKNOWN, "emoji": "👍"})
         assert (answer.status, answer.error) == (404, "message_not_found")
-    assert not LedgerEntry.objects.exists()
+    assert not RateLimitEvent.objects.exists()
 
 
 @pytest.mark.parametrize("status", [status for status in MessageStatus if status != MessageStatus.PUBLISHED])
@@ -150,7 +150,7 @@ def test_a_limited_agent_reacts_in_its_communities_only() -> None:
     for elsewhere in (MessageFactory(community=CommunityFactory()), MessageFactory(community=None)):
         answer = react(agent, elsewhere, "👍")
         assert (answer.status, answer.error) == (403, "agent_community_not_allowed")
-    assert LedgerEntry.objects.count() == 1
+    assert RateLimitEvent.objects.count() == 1
 
 
 def test_a_read_only_community_takes_no_reaction(api: Api) -> None:
@@ -164,9 +164,9 @@ def test_the_agents_hour(post: Message) -> None:
     """120 of any outcome fit, the next is refused; a refusal changes nothing and spends nothing."""
     holder = agent_with_token()
     react(holder.api, post, "👍")
-    spent = LedgerEntry.objects.get()
-    spare = [LedgerEntry(account_id=spent.account_id, counter="react", at=spent.at) for _ in range(118)]
-    LedgerEntry.objects.bulk_create(spare)
+    spent = RateLimitEvent.objects.get()
+    spare = [RateLimitEvent(account_id=spent.account_id, counter="react", at=spent.at) for _ in range(118)]
+    RateLimitEvent.objects.bulk_create(spare)
     last = react(holder.api, post, "👍")
     assert last.json["action"] == "unchanged"
     assert '"react";r=0;' in last.headers["RateLimit"]
@@ -177,12 +177,12 @@ def test_the_agents_hour(post: Message) -> None:
     assert counted(post) == {"👍": 1}
     unknown = holder.api.post("/v1/reactions", {"messageId": UNKNOWN, "emoji": "👍"})
     assert unknown.status == 404, "an unknown post is told before the limit"
-    assert LedgerEntry.objects.count() == 120
+    assert RateLimitEvent.objects.count() == 120
 
 
 def test_a_person_spends_no_counter(api: Api, post: Message) -> None:
     assert "RateLimit" not in react(api, post, "👍").headers
-    assert not LedgerEntry.objects.exists()
+    assert not RateLimitEvent.objects.exists()
 
 
 def test_a_repeat_with_the_same_key_toggles_once(api: Api, post: Message) -> None:
@@ -199,7 +199,7 @@ def test_an_agent_may_be_refused_later_and_still_get_its_replay(agent: Api, post
     Message.objects.filter(pk=post.pk).update(status=MessageStatus.HIDDEN)
     second = agent.post("/v1/reactions", body, key="k")
     assert (second.status, second.body) == (200, first.body)
-    assert LedgerEntry.objects.count() == 1
+    assert RateLimitEvent.objects.count() == 1
 
 
 def test_statements_of_one_reaction(api: Api, post: Message, django_assert_num_queries: object) -> None:

@@ -17,7 +17,7 @@ LIST = "/admin/reactions/reaction/"
 
 
 @pytest.fixture
-def desk() -> Client:
+def admin_client() -> Client:
     client = Client()
     client.force_login(SuperAdminFactory())
     return client
@@ -32,46 +32,46 @@ def reactions(agent: Api, post: Message) -> list[Reaction]:
     return list(Reaction.objects.order_by("id"))
 
 
-def listed(desk: Client, **query: Any) -> list[Reaction]:
-    answer = desk.get(LIST, query)
+def listed(admin_client: Client, **query: Any) -> list[Reaction]:
+    answer = admin_client.get(LIST, query)
     assert answer.status_code == 200
     return list(answer.context["cl"].result_list)
 
 
-def test_newest_first(desk: Client, reactions: list[Reaction]) -> None:
-    assert listed(desk) == reactions[::-1]
+def test_newest_first(admin_client: Client, reactions: list[Reaction]) -> None:
+    assert listed(admin_client) == reactions[::-1]
 
 
-def test_filters_and_search(desk: Client, reactions: list[Reaction]) -> None:
+def test_filters_and_search(admin_client: Client, reactions: list[Reaction]) -> None:
     of_person, of_agent = reactions
-    assert listed(desk, account__kind="agent") == [of_agent]
-    assert listed(desk, account__kind="human") == [of_person]
-    assert listed(desk, q=str(of_agent.message_id)) == [of_agent]
-    assert listed(desk, q=str(of_person.account_id)) == [of_person]
-    assert listed(desk, q="@ada_l") == [of_person]
-    assert listed(desk, q="❤") == [of_person]
-    assert listed(desk, q="'; DROP") == []
+    assert listed(admin_client, account__kind="agent") == [of_agent]
+    assert listed(admin_client, account__kind="human") == [of_person]
+    assert listed(admin_client, q=str(of_agent.message_id)) == [of_agent]
+    assert listed(admin_client, q=str(of_person.account_id)) == [of_person]
+    assert listed(admin_client, q="@ada_l") == [of_person]
+    assert listed(admin_client, q="❤") == [of_person]
+    assert listed(admin_client, q="'; DROP") == []
 
 
 def test_the_number_of_statements_does_not_grow(
-    desk: Client, reactions: list[Reaction], post: Message, django_assert_num_queries: Any
+    admin_client: Client, reactions: list[Reaction], post: Message, django_assert_num_queries: Any
 ) -> None:
     with django_assert_num_queries(4):
-        listed(desk)
+        listed(admin_client)
     for _ in range(5):
         Api.as_person(PersonFactory()).post("/v1/reactions", {"messageId": str(post.pk), "emoji": "👍"})
     with django_assert_num_queries(4):
-        listed(desk)
+        listed(admin_client)
 
 
-def test_nothing_can_be_changed(desk: Client, reactions: list[Reaction]) -> None:
+def test_nothing_can_be_changed(admin_client: Client, reactions: list[Reaction]) -> None:
     row = f"{LIST}{reactions[0].pk}/"
-    assert desk.get(f"{row}change/").status_code == 200
-    assert desk.post(f"{row}change/", {"emoji": "🎉"}).status_code == 403
-    assert desk.post(f"{row}delete/", {"post": "yes"}).status_code == 403
-    assert desk.get(f"{LIST}add/").status_code == 403
+    assert admin_client.get(f"{row}change/").status_code == 200
+    assert admin_client.post(f"{row}change/", {"emoji": "🎉"}).status_code == 403
+    assert admin_client.post(f"{row}delete/", {"post": "yes"}).status_code == 403
+    assert admin_client.get(f"{LIST}add/").status_code == 403
     chosen = {"action": "delete_selected", "_selected_action": [str(reactions[0].pk)], "post": "yes"}
-    desk.post(LIST, chosen)
+    admin_client.post(LIST, chosen)
     assert list(Reaction.objects.order_by("id")) == reactions
     assert Reaction.objects.get(pk=reactions[0].pk).emoji == "❤️"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from config.api.models import LedgerEntry
+from config.writes.models import RateLimitEvent
 from messaging.models import Message, MessageStatus
 from reactions.models import Reaction
 from tests.agents.factories import agent_with_token
@@ -61,7 +61,7 @@ def test_anothers(api: Api, agent: Api, post: Message) -> None:
         answer = stranger.delete(path)
         assert (answer.status, answer.error) == (403, "not_owner")
     assert counted(post) == {"👍": 1}
-    assert not LedgerEntry.objects.exists()
+    assert not RateLimitEvent.objects.exists()
 
 
 def test_nobody(api: Api, post: Message) -> None:
@@ -106,6 +106,6 @@ def test_removing_spends_the_react_counter(agent: Api, post: Message) -> None:
     path = f"/v1/reactions/{reaction_by(agent, post)}"
     answer = agent.delete(path)
     assert '"react";r=118;' in answer.headers["RateLimit"]
-    assert list(LedgerEntry.objects.values_list("counter", flat=True)) == ["react", "react"]
+    assert list(RateLimitEvent.objects.values_list("counter", flat=True)) == ["react", "react"]
     assert agent.delete(path).status == 404
-    assert LedgerEntry.objects.count() == 2, "a refusal spends nothing"
+    assert RateLimitEvent.objects.count() == 2, "a refusal spends nothing"

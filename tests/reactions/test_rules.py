@@ -15,7 +15,7 @@ from config.api.credentials import Credential, CredentialKind
 from config.api.ids import new_id
 from config.writes.transaction import write_transaction
 from messaging.models import AccountKind, Message
-from reactions.errors import NotOwner, ReactionNotFound
+from reactions.exceptions import NotOwner, ReactionNotFound
 from reactions.models import Reaction
 from reactions.services import remove_reaction, set_reaction, toggle_reaction
 from tests.factories import AgentAccountFactory, MessageFactory, PersonFactory

@@ -13,7 +13,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from config.api.ids import new_id
 from messaging.models import Account, Message
-from reactions import statements
+from reactions import queries
 from tests.api import Api
 from tests.factories import MessageFactory, PersonFactory
 from tests.reactions.counts import counted
@@ -109,22 +109,22 @@ def test_a_page_of_reactions_is_read_off_the_index(post: Message, has_company: b
         with connection.cursor() as cursor:
             cursor.execute(AS_COUNTED)
             cursor.execute("ANALYZE reactions_reaction")
-    first = explained(statements.listing(11, is_first=True), {"message": post.pk})
+    first = explained(queries.list_statement(11, is_first=True), {"message": post.pk})
     assert "reactions_of_post" in indexes(first)
     deep = post.reactions.order_by("created_at")[MANY // 2]  # type: ignore[attr-defined]
     after = {"message": post.pk, "created_at": deep.created_at, "id": deep.pk}
-    assert "reactions_of_post" in indexes(explained(statements.listing(11, is_first=False), after))
+    assert "reactions_of_post" in indexes(explained(queries.list_statement(11, is_first=False), after))
 
 
 def test_the_writes_touch_a_handful_of_blocks(post: Message) -> None:
     account = PersonFactory()
     asked = {"message": post.pk, "account": account.pk, "emoji": "👍"}
-    assert "one_reaction_per_account" in indexes(explained(statements.STANDING, asked))
+    assert "one_reaction_per_account" in indexes(explained(queries.STATE, asked))
     reaction_id = new_id()
-    explained(statements.ADD, asked | {"reaction": reaction_id})
-    explained(statements.OWNED, {"reaction": reaction_id})
-    explained(statements.REPLACE, {**asked, "emoji": "🎉", "held": "👍", "reaction": reaction_id})
-    explained(statements.REMOVE, {**asked, "held": "🎉", "reaction": reaction_id})
+    explained(queries.ADD, asked | {"reaction": reaction_id})
+    explained(queries.OWNED, {"reaction": reaction_id})
+    explained(queries.REPLACE, {**asked, "emoji": "🎉", "current": "👍", "reaction": reaction_id})
+    explained(queries.REMOVE, {**asked, "current": "🎉", "reaction": reaction_id})
     counted(post)
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 
-from config.api import readers
+from config.api.openapi import views
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +22,7 @@ def test_the_document_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return whole(self, *arguments, **options)
 
     monkeypatch.setattr(SchemaGenerator, "get_schema", counted)
-    readers.document.cache_clear()
+    views.document.cache_clear()
     answers = [Client().get("/api/schema/", headers={"Accept": "application/json"}) for _ in range(5)]
     assert len({answer.content for answer in answers}) == 1
     assert len(made) == 1

@@ -13,7 +13,7 @@ from django.test import Client
 from rest_framework_simplejwt.token_blacklist.models import BlacklistedToken, OutstandingToken
 from rest_framework_simplejwt.tokens import RefreshToken as RefreshTokenOfBefore
 
-from config.postgres_programs import binaries
+from config.runtime.postgres_binaries import binaries
 from tests.agents.factories import ApprovedFactory
 from tests.api import Answer, Api
 from tests.commands.running import run_json
@@ -47,21 +47,25 @@ def credentials() -> dict[str, str]:
     person = Api({"Authorization": f"Bearer {user['token']}", "X-User-Id": user["userId"]})
     approved = ApprovedFactory(requester=boss)
     agent = person.post(f"/v1/agent-tokens/requests/{approved.pk}/token", {}, key=KEY).json["token"]
-    desk = Client(enforce_csrf_checks=True)
-    desk.get("/admin/login/")
-    form = {"username": boss.handle, "password": PASSWORD, "csrfmiddlewaretoken": desk.cookies["csrftoken"].value}
-    desk.post("/admin/login/", form)
+    admin_client = Client(enforce_csrf_checks=True)
+    admin_client.get("/admin/login/")
+    form = {
+        "username": boss.handle,
+        "password": PASSWORD,
+        "csrfmiddlewaretoken": admin_client.cookies["csrftoken"].value,
+    }
+    admin_client.post("/admin/login/", form)
     assert Api().post("/api/auth/refresh", {"refreshToken": session["refreshToken"]}).status == 200
     assert Api.as_agent(agent).get("/v1/agent/self").status == 200
     assert person.get("/v1/agent-tokens").status == 200
-    assert desk.get("/admin/").status_code == 200
+    assert admin_client.get("/admin/").status_code == 200
     return {
         "access token": session["accessToken"],
         "refresh token": session["refreshToken"],
         "user token": user["token"],
         "agent token": agent,
-        "admin session": desk.cookies["sessionid"].value,
-        "CSRF token": desk.cookies["csrftoken"].value,
+        "admin session": admin_client.cookies["sessionid"].value,
+        "CSRF token": admin_client.cookies["csrftoken"].value,
         "Idempotency-Key": KEY,
         "password": PASSWORD,
     }
@@ -107,15 +111,15 @@ def test_tokens_that_an_earlier_release_stored_in_clear_are_blanked_hourly() -> 
 
 @pytest.mark.django_db
 def test_a_stolen_row_of_the_sessions_is_no_cookie(settings: Any) -> None:
-    desk = Client()
-    desk.force_login(SuperAdminFactory())
+    admin_client = Client()
+    admin_client.force_login(SuperAdminFactory())
     (row,) = Session.objects.all()
     thief = Client()
     thief.cookies[settings.SESSION_COOKIE_NAME] = row.session_key
-    assert (desk.get("/admin/").status_code, thief.get("/admin/").status_code) == (200, 302)
-    desk.post("/admin/logout/")
+    assert (admin_client.get("/admin/").status_code, thief.get("/admin/").status_code) == (200, 302)
+    admin_client.post("/admin/logout/")
     assert not Session.objects.filter(session_key=row.session_key).exists()
-    assert desk.get("/admin/").status_code == 302
+    assert admin_client.get("/admin/").status_code == 302
 
 
 @pytest.mark.django_db

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from config import fingerprints, secrets
-from config.api.models import SecretFingerprint
+from config.writes.models import SecretFingerprint
 from tests.agents.racing import race
 from tests.factories import PersonFactory
 

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client, RequestFactory, override_settings
 
 import config.settings
-from config.api.handler import csrf_failure
+from config.api.exception_handler import csrf_failure
 
 pytestmark = pytest.mark.django_db
 MISSING = "0199f000-0000-7000-8000-000000000000"

@@ -7,16 +7,16 @@ from http.client import HTTPException
 
 import psycopg
 
-from tests.cast import PASSWORD, Cast, Person
+from tests.clients import PASSWORD, Clients, Person
 from tests.remote import Remote
 from tests.service import Service, running_service
 
 
 def test_logs_hold_no_credential_and_no_flood() -> None:
     with running_service() as service:
-        cast = Cast(service)
-        person = cast.person()
-        token = cast.agent_token(person)
+        clients = Clients(service)
+        person = clients.person()
+        token = clients.agent_token(person)
         before = len(service.said().splitlines())
         refused(service.port)
         added = len(service.said().splitlines()) - before

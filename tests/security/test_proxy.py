@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from tests.faults.stage import SETTINGS
+from tests.faults.environment import SETTINGS
 from tests.nginx import needs_nginx, nginx_before
 from tests.remote import Remote
 from tests.service import running_service

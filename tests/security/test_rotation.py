@@ -14,7 +14,7 @@ from config import secrets
 from config.fingerprints import require_known_secrets
 from tests.agents.factories import agent_with_token
 from tests.api import Api
-from tests.cast import Cast
+from tests.clients import Clients
 from tests.factories import MessageFactory, PageFactory
 from tests.remote import Remote
 from tests.service import running_service
@@ -113,13 +113,13 @@ def test_nobody_notices_a_rotation_of_the_running_service(monkeypatch: pytest.Mo
     for name in secrets.NAMES:
         monkeypatch.delenv(name)
     with running_service() as service:
-        cast = Cast(service)
-        person = cast.person()
-        agent = Remote(service.port, {"Authorization": f"Bearer {cast.agent_token(person)}"})
-        body = {"pageId": cast.page_id("https://example.com/rotation"), "content": "Once"}
+        clients = Clients(service)
+        person = clients.person()
+        agent = Remote(service.port, {"Authorization": f"Bearer {clients.agent_token(person)}"})
+        body = {"pageId": clients.page_id("https://example.com/rotation"), "content": "Once"}
         first = agent.call("POST", "/api/messages", body, key="before")
         for name in secrets.OUTLIVED:
-            cast.manage("rotate_secret", name)
+            clients.manage("rotate_secret", name)
         service.stop()
         agent.close()
         service.start()
@@ -128,7 +128,7 @@ def test_nobody_notices_a_rotation_of_the_running_service(monkeypatch: pytest.Mo
         assert agent.call("POST", "/api/messages", body, key="after").status == 201
         assert agent.call("GET", "/v1/agent-tokens", **person.user).status == 200
 
-        cast.manage("rotate_secret", "SECRET_KEY")
+        clients.manage("rotate_secret", "SECRET_KEY")
         service.stop()
         agent.close()
         service.start()

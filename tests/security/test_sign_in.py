@@ -10,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
 from config import env
-from config.api import throttles
+from config.api import throttling
 from messaging.models import Account
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
@@ -118,7 +118,7 @@ def test_a_proxy_that_is_no_address_is_refused_at_the_start(monkeypatch: pytest.
 def test_many_clients_do_not_make_the_throttle_forget_one(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in": (1, 3600)}
     for number in range(2_000):
-        throttles.note("sign_in", f"198.51.{number // 250}.{number % 250}")
+        throttling.note("sign_in", f"198.51.{number // 250}.{number % 250}")
         if number == 0:
-            throttles.note("sign_in", "192.0.2.1")
+            throttling.note("sign_in", "192.0.2.1")
     assert Api().post("/api/auth/login", {"handle": "nobody", "password": PASSWORD}, address="192.0.2.1").status == 429

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from messaging.models import Account
-from messaging.sign_in import start_session
+from messaging.services.sessions import start_session
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.api import Api
 from tests.embeds.making import an_embed

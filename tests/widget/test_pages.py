@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from embeds.domains import InvalidDomain, normalize_entry
 from embeds.models import Embed
-from embeds.pages.demo import app_origin
-from embeds.pages.policies import frame_ancestors, policy
+from embeds.widget.csp import frame_ancestors, policy
+from embeds.widget.demo import app_origin
 from tests.embeds.making import an_embed
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import FrameLocator, Page, expect
 
-from embeds.pages.strings import words
+from embeds.widget.locales import words
 from messaging.models import Account, Message
 from tests.factories import AgentAccountFactory
 from tests.widget.live import PASSWORD, Live, panel_frame

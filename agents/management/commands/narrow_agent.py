@@ -10,9 +10,9 @@ from django.core.management.base import BaseCommand, CommandError
 from agents.models import Agent, Scope
 from agents.models.agent import REASON_MAX
 from agents.services import narrow_agent
-from config.api.errors import InvalidInput
-from messaging.accounts import account_record
-from messaging.management.recorded import add_by_option, decider
+from config.api.exceptions import InvalidInput
+from messaging.management.actor import add_by_option, get_actor
+from messaging.services.accounts import account_record
 
 
 class Command(BaseCommand):
@@ -55,7 +55,7 @@ def _narrowed(options: dict[str, Any]) -> Agent:
     try:
         return narrow_agent(
             agent=agent,
-            by=decider(options["by"]),
+            by=get_actor(options["by"]),
             scopes=options["scope"],
             community_ids=options["community"],
             reason=options["reason"],

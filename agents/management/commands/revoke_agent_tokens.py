@@ -11,7 +11,7 @@ from agents.models import Agent, AgentToken
 from agents.models.agent import REASON_MAX
 from agents.services import revoke_agent_tokens, revoke_tokens
 from agents.tokens import PREFIX_LENGTH
-from messaging.management.recorded import add_by_option, decider
+from messaging.management.actor import add_by_option, get_actor
 from messaging.models import Account
 
 
@@ -34,7 +34,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not 0 < len(options["reason"].strip()) <= REASON_MAX:
             raise CommandError(f"--reason: 1 to {REASON_MAX} characters.")
-        revoked = _revoke(options, by=decider(options["by"]), reason=options["reason"].strip())
+        revoked = _revoke(options, by=get_actor(options["by"]), reason=options["reason"].strip())
         rows = [{"id": str(token.pk), "prefix": token.prefix, "agent": token.agent.account.handle} for token in revoked]
         if options["json"]:
             self.stdout.write(json.dumps({"revoked": len(rows), "tokens": rows}))

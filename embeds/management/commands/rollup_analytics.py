@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config.api.sql import database_now
+from config.database.sql import database_now
 from embeds.analytics.rollup import roll_up
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config.api.errors import ApiError
-from messaging.accounts import account_record, ensure_person
+from config.api.exceptions import ApiError
+from messaging.services.accounts import account_record, ensure_person
 
 
 class Command(BaseCommand):

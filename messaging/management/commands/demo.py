@@ -12,8 +12,8 @@ from django.db import connection, transaction
 from django.utils.module_loading import import_string
 
 from config import fingerprints
-from config.api.management.turns import turn
-from messaging.demo import open_scene
+from config.database.host_lock import host_lock
+from messaging.demo import prepare_demo
 
 
 class Command(BaseCommand):
@@ -29,14 +29,14 @@ class Command(BaseCommand):
         fingerprints.require_known_secrets()
         file = settings.DATA_DIR / "demo.json"
         facts = json.loads(file.read_text()) if file.exists() else {}
-        with turn(connection, task="fills the demo", say=self.stdout.write):
+        with host_lock(connection, task="fills the demo", say=self.stdout.write):
             with transaction.atomic():
-                scene = open_scene(facts)
+                demo = prepare_demo(facts)
                 for path in settings.DEMO_PARTS:
-                    import_string(path)(scene)
-            _keep(file, scene.facts)
+                    import_string(path)(demo)
+            _keep(file, demo.facts)
         if options["json"]:
-            self.stdout.write(json.dumps(scene.facts))
+            self.stdout.write(json.dumps(demo.facts))
         elif options["verbosity"]:
             self.stdout.write(f"The demo stands. What to sign in with: {file}")
 

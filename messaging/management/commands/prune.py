@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.utils.module_loading import import_string
 
-from config.api.sql import database_now
+from config.database.sql import database_now
 
 # A row is deleted only this long after its last use, so that a clock that is set back frees nothing too early.
 MARGIN = timedelta(minutes=5)

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config.api.errors import ApiError
-from messaging.accounts import account_record
-from messaging.desk.decisions import REASON_MAX
-from messaging.management.recorded import add_by_option, decider
+from config.admin.actions import REASON_MAX
+from config.api.exceptions import ApiError
+from messaging.management.actor import add_by_option, get_actor
 from messaging.models import Account, AccountKind
+from messaging.services.accounts import account_record
 from messaging.services.people import suspend_person, unsuspend_person
 
 
@@ -45,6 +45,6 @@ def _decided(options: dict[str, Any]) -> Account:
         raise CommandError(f"There is no person @{options['handle']}.")
     decide = unsuspend_person if options["undo"] else suspend_person
     try:
-        return decide(person=person, by=decider(options["by"]), reason=reason)
+        return decide(person=person, by=get_actor(options["by"]), reason=reason)
     except ApiError as refusal:
         raise CommandError(refusal.code) from None

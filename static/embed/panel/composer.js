@@ -15,11 +15,11 @@ const lengthOf = (text) => [...text].length;
 
 export class Composer {
   /**
-   * `desk`: { signedIn(), announce(text), pageId() }; `parent`: the message replied to, or null for a post of its own;
+   * `panel`: { signedIn(), announce(text), pageId() }; `parent`: the message replied to, or null for a post of its own;
    * `onSent(message)` gets the new message.
    */
-  constructor({ desk, parent, label, onSent }) {
-    Object.assign(this, { desk, parent, onSent, quote: null, key: null });
+  constructor({ panel, parent, label, onSent }) {
+    Object.assign(this, { panel, parent, onSent, quote: null, key: null });
     this.area = h("textarea", { rows: 1, dir: "auto", "aria-label": label, placeholder: label, oninput: () => this.changed(), onkeydown: (event) => this.shortcut(event) });
     this.counter = h("span", { class: "counter", role: "status" });
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
@@ -30,12 +30,12 @@ export class Composer {
   }
 
   get draftName() {
-    return `draft ${this.desk.pageId()} ${this.parent ? this.parent.id : ""}`;
+    return `draft ${this.panel.pageId()} ${this.parent ? this.parent.id : ""}`;
   }
 
   /** Take up the draft of this place, or start empty. Until the page is known there is no place to write to. */
   restore() {
-    this.element.inert = !this.desk.pageId();
+    this.element.inert = !this.panel.pageId();
     const draft = recall(this.draftName) || {};
     this.area.value = draft.text || "";
     this.key = draft.key || null;
@@ -85,13 +85,13 @@ export class Composer {
       this.say(t("error.empty_message"));
       return this.area.focus();
     }
-    const session = await this.desk.signedIn();
+    const session = await this.panel.signedIn();
     if (!session) return;
     this.setBusy(true);
     try {
       await this.send(session);
     } catch (failure) {
-      if (failure.signedOut) this.desk.signedOut();
+      if (failure.signedOut) this.panel.signedOut();
       this.say(`${explain(failure)} ${t("panel.kept")}`);
     }
     this.setBusy(false);
@@ -101,7 +101,7 @@ export class Composer {
     this.key = this.key || newKey();
     this.keep();
     const place = this.draftName;
-    const body = { pageId: this.desk.pageId(), content: this.area.value, sourceApp: "embed" };
+    const body = { pageId: this.panel.pageId(), content: this.area.value, sourceApp: "embed" };
     if (this.parent) body.parentId = this.parent.id;
     if (this.quote) body.quoteId = this.quote.id;
     const { record, headers } = await write(session, "POST", "/api/messages", { body, key: this.key });

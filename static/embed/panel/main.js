@@ -14,7 +14,7 @@ const scroller = byId("scroll");
 let visible = true;
 
 /** What posts and composers may ask of the panel around them. */
-const desk = {
+const panel = {
   pageId: () => thread.pageId || "",
   announce: (text) => show(text),
   failed: (failure, text) => {
@@ -43,14 +43,14 @@ function show(text, kind = "") {
   show.timer = setTimeout(() => fill(toast), 7000);
 }
 
-const thread = new Thread(desk);
-const composer = new Composer({ desk, parent: null, label: t("panel.write"), onSent: (message) => thread.published(message) });
+const thread = new Thread(panel);
+const composer = new Composer({ panel, parent: null, label: t("panel.write"), onSent: (message) => thread.published(message) });
 
 function showAccount() {
   const session = current();
   fill(byId("account"), session
     ? [h("span", {}, t("panel.signed_in_as", { name: session.user.name })), h("button", { type: "button", class: "quiet", onclick: signOut }, t("panel.sign_out"))]
-    : [h("span", {}, t("panel.join")), h("button", { type: "button", class: "quiet", onclick: desk.signedIn }, t("panel.sign_in"))]);
+    : [h("span", {}, t("panel.join")), h("button", { type: "button", class: "quiet", onclick: panel.signedIn }, t("panel.sign_in"))]);
 }
 
 function go(url) {

@@ -12,11 +12,11 @@ const LONG_CHARACTERS = 900;
 const LONG_LINES = 14;
 
 export class Post {
-  /** `desk` is the thread's: signedIn, announce, failed, pageId, quote(message). `depth` is 0 for a top-level post. */
-  constructor(message, desk, depth = 0) {
-    Object.assign(this, { id: message.id, message, desk, depth });
-    this.reactions = new Reactions(message, desk);
-    this.replies = new Replies(message, desk, depth);
+  /** `panel` is the thread's: signedIn, announce, failed, pageId, quote(message). `depth` is 0 for a top-level post. */
+  constructor(message, panel, depth = 0) {
+    Object.assign(this, { id: message.id, message, panel, depth });
+    this.reactions = new Reactions(message, panel);
+    this.replies = new Replies(message, (reply) => new Post(reply, panel, depth + 1), depth);
     this.time = h("time", { datetime: message.createdAt, title: dateAndTime(message.createdAt) });
     this.replyPlace = h("div", { class: "reply-place" });
     const name = h("div", { class: "name", id: `name-${message.id}` }, author(message.author));
@@ -25,7 +25,7 @@ export class Post {
       h("header", {}, name, h("div", { class: "meta" }, said("span", `@${message.author.handle}`), " · ", this.time)),
       h("div", { class: "body" },
         anchor(message), content(message.content), tagCard(message), quote(message), attachments(message.attachments), this.reactions.chips,
-        h("div", { class: "actions" }, this.action("reply", () => this.openReply()), this.action("quote", () => desk.quote(message)), this.reactions.add),
+        h("div", { class: "actions" }, this.action("reply", () => this.openReply()), this.action("quote", () => panel.quote(message)), this.reactions.add),
         this.reactions.choice, this.replyPlace),
       this.replies.element);
     this.tick();
@@ -50,7 +50,7 @@ export class Post {
   openReply() {
     if (!this.composer) {
       const label = t("panel.reply_to", { name: this.message.author.name });
-      this.composer = new Composer({ desk: this.desk, parent: this.message, label, onSent: (sent) => this.replied(sent) });
+      this.composer = new Composer({ panel: this.panel, parent: this.message, label, onSent: (sent) => this.replied(sent) });
       this.composer.restore();
     }
     fill(this.replyPlace, this.composer.element);
@@ -59,7 +59,7 @@ export class Post {
 
   replied(message) {
     fill(this.replyPlace);
-    this.desk.published(message);
+    this.panel.published(message);
     if (message.status === "published") this.replies.append(message);
   }
 }

@@ -10,10 +10,10 @@ import { number, t } from "./words.js";
 const OFFERED = ["👍", "❤️", "😂", "🎉", "🤔", "👀", "🙏", "😮"];
 
 export class Reactions {
-  /** `desk`: { signedIn(), announce(text) }; `signedIn` answers a session or null. */
-  constructor(message, desk) {
+  /** `panel`: { signedIn(), announce(text) }; `signedIn` answers a session or null. */
+  constructor(message, panel) {
     this.id = message.id;
-    this.desk = desk;
+    this.panel = panel;
     Object.assign(this, { own: undefined, known: new Map(), busy: false, presses: 0 });
     this.chips = h("div", { class: "reactions", role: "group", "aria-label": t("panel.reactions"), hidden: true });
     this.add = h("button", { type: "button", class: "quiet", "aria-expanded": "false", onclick: () => this.toggleChoice() }, icon("smile"), t("panel.react"));
@@ -80,7 +80,7 @@ export class Reactions {
   async press(emoji) {
     if (this.busy) return;
     if (!this.choice.hidden) this.closeChoice();
-    const session = await this.desk.signedIn();
+    const session = await this.panel.signedIn();
     if (!session || this.busy) return;
     this.setBusy(true);
     try {
@@ -88,9 +88,9 @@ export class Reactions {
       this.own = record.action === "removed" ? null : emoji;
       if (record.action !== "removed") count("reaction_added");
       this.counts = { ...this.counts, [emoji]: record.count };
-      this.desk.announce(t("panel.reaction", { emoji, n: record.count }));
+      this.panel.announce(t("panel.reaction", { emoji, n: record.count }));
     } catch (failure) {
-      this.desk.failed(failure, explain(failure));
+      this.panel.failed(failure, explain(failure));
     }
     this.setBusy(false);
     this.refresh(++this.presses);

@@ -3,14 +3,14 @@
 import { listMessages } from "./api.js";
 import { h } from "./dom.js";
 import { explain } from "./failures.js";
-import { Post } from "./post.js";
 import { t } from "./words.js";
 
 const AT_ONCE = 20;
 
 export class Replies {
-  constructor(parent, desk, depth) {
-    Object.assign(this, { parent, desk, depth, posts: new Map(), cursor: null, open: false });
+  /** `makePost(message)` makes the article of a reply. */
+  constructor(parent, makePost, depth) {
+    Object.assign(this, { parent, makePost, depth, posts: new Map(), cursor: null, open: false });
     this.more = h("button", { type: "button", class: "quiet more", onclick: () => this.load() });
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     this.list = h("div", { class: "list" });
@@ -63,7 +63,7 @@ export class Replies {
       known.update(message);
       return known;
     }
-    const post = new Post(message, this.desk, this.depth + 1);
+    const post = this.makePost(message);
     const later = [...this.posts.values()].filter((other) => other.message.createdAt > message.createdAt);
     const next = later.sort((a, b) => (a.message.createdAt < b.message.createdAt ? -1 : 1)).at(0);
     this.list.insertBefore(post.element, next ? next.element : null);

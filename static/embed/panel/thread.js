@@ -10,9 +10,9 @@ import { settings, t } from "./words.js";
 const AT_ONCE = 20;
 
 export class Thread {
-  /** `desk` is what posts may ask of the panel; see main.js. */
-  constructor(desk) {
-    Object.assign(this, { desk, posts: new Map(), waiting: [], cursor: null, kind: "", pageId: null, run: 0 });
+  /** `panel` is what posts may ask of the panel; see main.js. */
+  constructor(panel) {
+    Object.assign(this, { panel, posts: new Map(), waiting: [], cursor: null, kind: "", pageId: null, run: 0 });
     this.list = h("div", { class: "list" });
     this.notice = h("div", { class: "notice" });
     this.more = h("button", { type: "button", class: "wide", hidden: true, onclick: () => this.loadMore() }, t("panel.more"));
@@ -24,7 +24,7 @@ export class Thread {
   async open(url) {
     this.url = url;
     this.pageId = null;
-    this.desk.pageChanged();
+    this.panel.pageChanged();
     await this.reload();
   }
 
@@ -47,7 +47,7 @@ export class Thread {
       if (run !== this.run) return;
       if (!this.pageId) {
         this.pageId = known;
-        this.desk.pageChanged();
+        this.panel.pageChanged();
       }
       const page = await this.fetch();
       if (run !== this.run) return;
@@ -73,7 +73,7 @@ export class Thread {
   }
 
   make(message) {
-    const post = new Post(message, this.desk);
+    const post = new Post(message, this.panel);
     this.posts.set(post.id, post);
     return post;
   }
@@ -133,7 +133,7 @@ export class Thread {
   async showNews() {
     if (this.gap) await this.reload();
     else this.insertNews();
-    this.desk.toTop();
+    this.panel.toTop();
     const [first] = this.list.children;
     if (first) first.focus({ preventScroll: true });
   }
@@ -149,12 +149,12 @@ export class Thread {
   /** The reader's own new post. */
   published(message) {
     count(message.parentId ? "reply_created" : "post_created");
-    if (message.status !== "published") return this.desk.announce(t("panel.pending"));
-    this.desk.announce(t("panel.published"));
+    if (message.status !== "published") return this.panel.announce(t("panel.pending"));
+    this.panel.announce(t("panel.published"));
     if (message.parentId || this.posts.has(message.id)) return;
     fill(this.notice);
     this.list.prepend(this.make(message).element);
-    this.desk.toTop();
+    this.panel.toTop();
   }
 
   empty() {

@@ -1,0 +1,54 @@
+"""What an agent may do, and how it stands, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.utils.safestring import SafeString
+
+from agents.models import Agent, AgentToken, RequestStatus, Scope, TokenStatus
+from config.admin.formatting import badge, lines, link
+from messaging.models import Community
+
+SCOPES = {
+    Scope.POST: "write posts",
+    Scope.REPLY: "reply to posts",
+    Scope.QUOTE: "quote posts",
+    Scope.REACT: "react with emoji",
+}
+REQUEST_BADGES = {RequestStatus.PENDING: "waiting", RequestStatus.APPROVED: "good", RequestStatus.REJECTED: "bad"}
+TOKEN_BADGES = {TokenStatus.ACTIVE: "good", TokenStatus.REVOKED: "bad", TokenStatus.SUSPENDED: "bad"}
+
+
+def scopes_in_words(scopes: Sequence[str]) -> str:
+    return ", ".join(SCOPES[Scope(scope)] for scope in scopes)
+
+
+def grant_in_short(scopes: Sequence[str], community_ids: Sequence[UUID]) -> str:
+    """For lists, without a query a row."""
+    few = f"{len(community_ids)} communit{'y' if len(community_ids) == 1 else 'ies'}"
+    return f"{', '.join(scopes)} in {few if community_ids else 'every community'}"
+
+
+def communities_in_words(ids: Sequence[UUID]) -> str | SafeString:
+    if not ids:
+        return "every community"
+    known = Community.objects.in_bulk(ids)
+    return lines([link(known[pk]) if pk in known else f"unknown: {pk}" for pk in ids])
+
+
+def request_badge(status: str) -> SafeString:
+    return badge(status, REQUEST_BADGES.get(RequestStatus(status), ""))
+
+
+def token_badge(token: AgentToken) -> SafeString:
+    return badge(token.status, TOKEN_BADGES.get(token.status, ""))
+
+
+def agent_badge(agent: Agent) -> SafeString:
+    if agent.frozen_at is not None:
+        return badge("frozen", "bad")
+    if not agent.operator.is_active:
+        return badge("operator suspended", "bad")
+    return badge("working", "good") if agent.account.is_active else badge("inactive", "bad")

@@ -1,0 +1,94 @@
+"""Checks an agent token: one query a request, never cached, so that a revocation takes effect at once."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from agents import last_used, tokens
+from config.api.credentials import Credential, CredentialKind
+from config.api.exceptions import InvalidToken, TokenExpired, TokenRevoked
+from config.database.sql import Row, fetch_one
+from config.writes import idempotency
+from config.writes.idempotency import IdempotencyKey
+from messaging.models import AccountKind
+
+STORED = ", ".join(f"stored.{name}" for name in idempotency.COLUMNS)
+FIND = f"""
+SELECT token.id, token.prefix, token.expires_at,
+    token.revoked_at IS NOT NULL OR agent.frozen_at IS NOT NULL OR NOT account.is_active OR NOT operator.is_active,
+    token.expires_at <= clock_timestamp(),
+    token.digest <> %(digest)s
+        OR token.last_used_at IS NULL OR token.last_used_at < clock_timestamp() - interval '1 minute',
+    agent.scopes, agent.community_ids, account.id, account.handle, account.name, {STORED}
+FROM agents_agenttoken token
+JOIN agents_agent agent ON agent.account_id = token.agent_id
+JOIN messaging_account account ON account.id = agent.account_id
+JOIN messaging_account operator ON operator.id = agent.operator_id
+LEFT JOIN LATERAL ({idempotency.OF_ACCOUNT}) stored ON true
+WHERE token.digest IN (%(digest)s, %(previous_digest)s)
+"""  # noqa: S608  made of constants
+
+
+class AgentAccount(NamedTuple):
+    """What a call needs to know of an agent's account; a model takes as long to make as a statement to send."""
+
+    pk: UUID
+    handle: str
+    name: str
+    kind: AccountKind = AccountKind.AGENT
+    is_superuser: bool = False
+
+
+class FoundToken(NamedTuple):
+    """A row of FIND, and the digest it was looked up by."""
+
+    token_id: UUID
+    prefix: str
+    expires_at: datetime
+    is_stopped: bool
+    is_expired: bool
+    is_note_due: bool
+    scopes: list[str]
+    community_ids: list[UUID]
+    account_id: UUID
+    handle: str
+    name: str
+    # The row of the response stored for this request, if it is a retry.
+    stored_response: Row | None
+    # Under the current pepper; during a rotation the row may have the previous one's.
+    digest: bytes
+
+
+def find(token: str, key: IdempotencyKey | None) -> FoundToken:
+    """The row of a token, valid or not; raises InvalidToken (401). `key`: that of this request."""
+    if not tokens.is_well_formed(token):
+        raise InvalidToken
+    digests = tokens.digests(token)
+    values = {"digest": digests[0], "previous_digest": digests[-1]} | idempotency.look_up(key)
+    row = fetch_one(FIND, values)
+    if row is None:
+        raise InvalidToken
+    stored = row[-idempotency.WIDTH :]
+    return FoundToken._make((*row[: -idempotency.WIDTH], None if stored[0] is None else stored, digests[0]))
+
+
+def credential_of(found: FoundToken) -> Credential:
+    """The credential of a valid token; raises TokenRevoked or TokenExpired (401)."""
+    if found.is_stopped:
+        raise TokenRevoked
+    if found.is_expired:
+        raise TokenExpired
+    if found.is_note_due:
+        last_used.note(found.token_id, found.digest)
+    return Credential(
+        kind=CredentialKind.AGENT,
+        user=AgentAccount(found.account_id, found.handle, found.name),
+        expires_at=found.expires_at,
+        scopes=frozenset(found.scopes),
+        community_ids=frozenset(found.community_ids),
+        token_id=found.token_id,
+        token_prefix=found.prefix,
+        stored_response=found.stored_response,
+    )

@@ -1,0 +1,66 @@
+"""Which calls of agents were refused, counted by day, operation and code: what a super admin judges an agent by."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.db import Error, connection
+from django.db.models import Max, QuerySet, Sum
+from django.http.response import HttpResponseBase
+
+from agents.models import RefusedCall
+from agents.models.refused_call import CODE_MAX
+from config.api import throttling
+from config.api.exceptions import RateLimited
+
+logger = logging.getLogger(__name__)
+
+STORED_DAYS = 30
+NOTE = """
+INSERT INTO agents_refusedcall (agent_id, day, operation, code, calls, last_at)
+VALUES (%s, (now() AT TIME ZONE 'UTC')::date, %s, %s, 1, now())
+ON CONFLICT (agent_id, day, operation, code)
+DO UPDATE SET calls = agents_refusedcall.calls + 1, last_at = excluded.last_at
+"""
+
+
+def note(*, agent_id: UUID, operation: str, response: HttpResponseBase) -> None:
+    """Count a refused call, once its own transaction is gone.
+
+    A flood of them is not counted to the end, and none is worth failing the answer for.
+    """
+    try:
+        throttling.hit("refusal_note", str(agent_id))
+        with connection.cursor() as cursor:
+            cursor.execute(NOTE, [agent_id, operation, _code(response)])
+    except RateLimited:
+        return
+    except Error:
+        logger.exception("A refused call was not counted")
+
+
+def refused_calls(agent_id: UUID) -> QuerySet[RefusedCall, Any]:
+    """`{operation, code, calls, last_at}` of the days that are kept, the most frequent first."""
+    return (
+        RefusedCall.objects.filter(agent=agent_id)
+        .values("operation", "code")
+        .annotate(calls=Sum("calls"), last_at=Max("last_at"))
+        .order_by("-calls", "operation", "code")
+    )
+
+
+def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
+    """What the command `prune` deletes."""
+    old = RefusedCall.objects.filter(day__lt=(now - timedelta(days=STORED_DAYS)).date())
+    return {"refused calls": old.count() if dry_run else old.delete()[0]}
+
+
+def _code(response: HttpResponseBase) -> str:
+    try:
+        return str(orjson.loads(getattr(response, "content", b""))["error"])[:CODE_MAX]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return str(response.status_code)

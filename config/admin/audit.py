@@ -1,0 +1,30 @@
+"""The admin's own history, written for every decision, whether it came through the admin or the API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.db import models
+from django.db.models import Q
+
+
+def log_decision(*, by: models.Model, about: models.Model, verb: str, reason: str = "") -> None:
+    """Who did what to which row, when, and why."""
+    LogEntry.objects.create(
+        user_id=by.pk,
+        content_type_id=ContentType.objects.get_for_model(about).pk,
+        object_id=str(about.pk),
+        object_repr=str(about)[:200],
+        action_flag=CHANGE,
+        change_message=f"{verb}: {reason}" if reason else f"{verb}.",
+    )
+
+
+def log_entries_about(rows: Iterable[models.Model], *, latest: int) -> list[LogEntry]:
+    """What was decided about any of these rows, newest first."""
+    about = Q(pk__in=[])
+    for row in rows:
+        about |= Q(content_type=ContentType.objects.get_for_model(row), object_id=str(row.pk))
+    return list(LogEntry.objects.filter(about).select_related("user", "content_type").order_by("-pk")[:latest])

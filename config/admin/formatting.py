@@ -1,0 +1,73 @@
+"""How rows refer to others, and how their values read in plain words."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Model
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.timesince import timesince
+
+NOTHING = "–"
+
+
+def link(row: Model | None, text: object = None) -> str | SafeString:
+    """A link to the row's own page."""
+    if row is None:
+        return NOTHING
+    return format_html('<a href="{}">{}</a>', change_url(row), row if text is None else text)
+
+
+def change_url(row: Model) -> str:
+    return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk])
+
+
+def external_link(url: str) -> str | SafeString:
+    """An address somebody else wrote: its whole text, and nothing of ours goes along."""
+    if not url.startswith(("http://", "https://")):
+        return url or NOTHING
+    return format_html('<a href="{0}" rel="nofollow noopener noreferrer" target="_blank">{0}</a>', url)
+
+
+def age(moment: datetime | None) -> str | SafeString:
+    """`3 days`, or `in 90 days` where it is to come, with the time itself as its title."""
+    if moment is None:
+        return NOTHING
+    now, exact = timezone.now(), f"{moment:%Y-%m-%d %H:%M} UTC"
+    words = _span(moment, now) if moment <= now else _until(moment, now)
+    return format_html('<time datetime="{}" title="{}">{}</time>', moment.isoformat(), exact, words)
+
+
+def _span(start: datetime, end: datetime) -> str:
+    return timesince(start, end, depth=1) if end - start >= timedelta(minutes=1) else "a moment"
+
+
+def _until(moment: datetime, now: datetime) -> str:
+    """To the day: `in 2 months` would be said of 89 days too."""
+    days = (moment - now).days
+    return f"in {days} days" if days > 1 else f"in {_span(now, moment)}"
+
+
+def plain(text: str | None) -> str | SafeString:
+    """Text as its author wrote it, line breaks included, and never as HTML."""
+    return format_html('<div class="plain-text">{}</div>', text) if text else NOTHING
+
+
+def as_json(value: Any) -> str | SafeString:
+    if not value:
+        return NOTHING
+    return format_html('<pre class="plain-text">{}</pre>', json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def badge(state: object, kind: str = "") -> SafeString:
+    """`kind` is `good`, `bad`, `waiting` or nothing."""
+    return format_html('<span class="badge {}">{}</span>', kind, state)
+
+
+def lines(parts: list[Any]) -> str | SafeString:
+    return format_html_join("", "<div>{}</div>", ((part,) for part in parts)) if parts else NOTHING

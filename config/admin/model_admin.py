@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import ValidationError
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+
+from config.admin.actions import AdminAction, AdminActionForm, error_text
+from config.admin.formatting import change_url
+from config.admin.paginator import BoundedCountPaginator
+from config.admin.queues import QueueSummary
+from config.api.exceptions import ApiError
+
+BULK_MAX = 200
+
+
+class ReadOnlyModelAdmin(admin.ModelAdmin):
+    """Rows to look at. What can be done to one is a `AdminAction`: a button on its page, an action of the list.
+
+    Whether somebody may look is the site's to say (`config.admin`).
+    """
+
+    row_actions: tuple[AdminAction, ...] = ()
+    paginator = BoundedCountPaginator
+    show_full_result_count = False
+    list_per_page = 50
+    list_max_show_all = BULK_MAX
+    view_on_site = False
+    # Counts beside each filter are a query each, over the whole table.
+    show_facets = admin.ShowFacets.NEVER
+    change_form_template = "admin/shared/read_only_form.html"
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def queue_summary(self) -> QueueSummary | None:
+        """What the desk's first page tells of rows that wait for a decision."""
+        return None
+
+    def title_for(self, row: Any) -> str:
+        return str(row)
+
+    def extra_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        """What the template of a row's page needs beyond the row."""
+        return {}
+
+    def next_url(self, request: HttpRequest, action: AdminAction, row: Any) -> str:
+        """Where a decision on one row leads."""
+        return change_url(row)
+
+    def get_urls(self) -> list[URLPattern]:
+        return [
+            path(
+                f"<uuid:pk>/{action.name}/",
+                self.admin_site.admin_view(partial(self.action_view, action=action)),
+                name=self.url_name(action.name),
+            )
+            for action in self.row_actions
+        ] + super().get_urls()
+
+    def url_name(self, page: str) -> str:
+        return f"{self.opts.app_label}_{self.opts.model_name}_{page}"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Handles are found with their @ as well."""
+        return super().get_search_results(request, queryset, search_term.replace("@", ""))
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """Django takes an empty `_to_field` for the name of a field."""
+        return super().get_object(request, object_id, from_field or None)
+
+    def response_action(  # type: ignore[override]  # the stubs have a parameter more than Django
+        self, request: HttpRequest, queryset: QuerySet[Any]
+    ) -> HttpResponse | None:
+        """Refuses chosen values that are no ids: Django passes them to the database, which raises."""
+        try:
+            for chosen in request.POST.getlist(ACTION_CHECKBOX_NAME):
+                self.opts.pk.to_python(chosen)
+        except ValidationError:
+            self.message_user(request, "Nothing was changed: what was chosen is no row of this list.", messages.ERROR)
+            return None
+        return super().response_action(request, queryset)
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        return {
+            action.name: (partial(_perform_on_many, action=action), action.name, action.label)
+            for action in self.row_actions
+            if action.bulk
+        }
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id)
+        more = {} if row is None else {"title": self.title_for(row), "subtitle": None, **self.available_actions(row)}
+        more |= {} if row is None else self.extra_context(request, row)
+        return super().change_view(request, object_id, form_url, (extra_context or {}) | more)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        title = str(self.opts.verbose_name_plural).capitalize()
+        return super().changelist_view(request, {"title": title, **(extra_context or {})})
+
+    def available_actions(self, row: Any) -> dict[str, Any]:
+        """The decisions that fit the row: as links, or with their form where they are at hand."""
+        available = [action for action in self.row_actions if action.is_available(row)]
+        return {
+            "linked_actions": [action for action in available if not action.inline],
+            "inline_actions": [
+                {"action": action, "form": action.form(row=row, action=action, auto_id=f"{action.name}_%s")}
+                for action in available
+                if action.inline
+            ],
+        }
+
+    def action_view(self, request: HttpRequest, pk: UUID, action: AdminAction) -> HttpResponse:
+        """GET asks, POST does."""
+        row = get_object_or_404(self.get_queryset(request), pk=pk)
+        form = action.form(request.POST if request.method == "POST" else None, row=row, action=action)
+        if form.is_valid():
+            self.perform(request, action, [row], form.arguments())
+            return HttpResponseRedirect(self.next_url(request, action, row))
+        return self.confirm(request, action, [row], form)
+
+    def confirm(
+        self, request: HttpRequest, action: AdminAction, rows: list[Any], form: AdminActionForm
+    ) -> HttpResponse:
+        context = self.admin_site.each_context(request) | {
+            "title": f"{action.label}: {rows[0]}" if len(rows) == 1 else f"{action.label}: {len(rows)} chosen",
+            "action": action,
+            "form": form,
+            "is_available": any(action.is_available(row) for row in rows),
+            "rows": rows,
+            "opts": self.opts,
+            "checkbox": ACTION_CHECKBOX_NAME,
+            "in_list": "action" in request.POST,
+            "status_texts": [(row, self.status_text(row)) for row in rows],
+            "list_url": reverse(f"admin:{self.url_name('changelist')}"),
+        }
+        return TemplateResponse(request, "admin/shared/confirm_action.html", context)
+
+    def status_text(self, row: Any) -> str:
+        """The state a row is in, in words, where that decides what can be done."""
+        return ""
+
+    def perform(self, request: HttpRequest, action: AdminAction, rows: list[Any], arguments: dict[str, Any]) -> None:
+        """Decide on each row by itself: one that somebody else was quicker with does not undo the others."""
+        done = []
+        for row in rows:
+            try:
+                action.run(row, by=request.user, **arguments)
+            except ApiError as refusal:
+                self.message_user(request, f"Nothing was changed: {row}: {error_text(refusal)}.", messages.ERROR)
+            else:
+                done.append(row)
+        if done:
+            what = str(done[0]) if len(done) == 1 else f"{len(done)} {self.opts.verbose_name_plural}"
+            self.message_user(request, f"{what}: {action.success_message}.", messages.SUCCESS)
+
+
+def _perform_on_many(
+    model_admin: ReadOnlyModelAdmin, request: HttpRequest, chosen: QuerySet[Any], *, action: AdminAction
+) -> HttpResponse | None:
+    """An action of a list: the first POST asks, the second, which the asking page sends, does."""
+    rows = list(chosen[: BULK_MAX + 1])
+    if len(rows) > BULK_MAX:
+        model_admin.message_user(request, f"At most {BULK_MAX} at once.", messages.ERROR)
+        return None
+    form = action.form(request.POST if "confirmed" in request.POST else None, row=None, action=action)
+    if not form.is_valid():
+        return model_admin.confirm(request, action, rows, form)
+    model_admin.perform(request, action, rows, form.arguments())
+    return None

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from datetime import datetime
+
+from django import template
+from django.db.models import Model
+from django.urls import reverse
+
+from config.admin import formatting
+from config.admin.actions import AdminAction
+
+register = template.Library()
+
+
+@register.simple_tag
+def age(moment: datetime | None) -> str:
+    return formatting.age(moment)
+
+
+@register.simple_tag
+def row_link(row: Model | None, text: object = None) -> str:
+    return formatting.link(row, text)
+
+
+@register.simple_tag
+def action_url(row: Model, action: AdminAction) -> str:
+    return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_{action.name}", args=[row.pk])

@@ -1,0 +1,136 @@
+"""One place where a failure of any layer becomes an answer: `{"error": <code>}`."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFilesSent
+from django.db import DatabaseError, InterfaceError, InternalError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.views import csrf as django_csrf
+from django.views import defaults
+from django.views.decorators.csrf import csrf_exempt
+from rest_framework import exceptions
+
+from config.api.exceptions import (
+    ApiError,
+    Forbidden,
+    InvalidInput,
+    MethodNotAllowed,
+    NotAcceptable,
+    NotFound,
+    PayloadTooLarge,
+    TemporarilyUnavailable,
+    UnsupportedMediaType,
+)
+from config.api.field_errors import flat_errors
+from config.api.responses import Response
+from config.api.strict_json import BODY_MAX
+from config.database.sql import TRANSIENT_SQLSTATES, sqlstate
+
+logger = logging.getLogger(__name__)
+HTML_PREFIXES = ("/admin/",)
+READ_METHODS = ("GET", "HEAD")
+# Exceptions whose class says it all, and the refusal each stands for.
+BY_CLASS = (
+    (exceptions.UnsupportedMediaType, UnsupportedMediaType),
+    (exceptions.MethodNotAllowed, MethodNotAllowed),
+    (exceptions.NotAcceptable, NotAcceptable),
+    ((Http404, exceptions.NotFound), NotFound),
+    ((PermissionDenied, exceptions.PermissionDenied), Forbidden),
+)
+
+
+def exception_handler(failure: Exception, context: Mapping[str, Any]) -> HttpResponse | None:
+    """DRF's EXCEPTION_HANDLER. None lets the exception pass: a defect, or one after which a write may be run again."""
+    operation = getattr(context["view"], "operation", None)
+    if isinstance(failure, DatabaseError) and operation is not None and operation.is_write:
+        return None
+    error = as_api_error(failure)
+    if isinstance(error, MethodNotAllowed):
+        error = MethodNotAllowed(allowed=context["view"].allowed_methods)
+    return None if error is None else error_response(error)
+
+
+def response_to(failure: Exception) -> HttpResponse:
+    """The answer to a refused call; a defect is raised."""
+    error = as_api_error(failure)
+    if error is None:
+        raise failure
+    return error_response(error)
+
+
+def as_api_error(failure: BaseException | None) -> ApiError | None:
+    """The refusal that an exception of DRF, Django or the database stands for; None for a defect."""
+    match failure:
+        case ApiError():
+            return failure
+        case exceptions.ValidationError():
+            details = flat_errors(failure.detail)
+            return InvalidInput(field=next(iter(details), "body"), details=details)
+        case RequestDataTooBig() | TooManyFilesSent():
+            return PayloadTooLarge(field="body", max=BODY_MAX)
+        case exceptions.ParseError() | UnicodeError():
+            return InvalidInput(field="body", details="The request cannot be read.")
+        case OperationalError() | InterfaceError() | InternalError() if _may_pass(failure):
+            logger.error("PostgreSQL does not serve: %s", str(failure).strip()[:300])
+            return TemporarilyUnavailable()
+    return next((refusal() for exception_class, refusal in BY_CLASS if isinstance(failure, exception_class)), None)
+
+
+def _may_pass(failure: BaseException) -> bool:
+    return not isinstance(failure, InternalError) or sqlstate(failure) in TRANSIENT_SQLSTATES
+
+
+def error_response(error: ApiError) -> HttpResponse:
+    """The answer to a refused call."""
+    return Response(error.body(), status=error.status, headers=error.headers)
+
+
+def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A page that is only read: 405 to other methods."""
+
+    @csrf_exempt  # Its check would answer 403 first, and nothing here is to be protected.
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method not in READ_METHODS:
+            return error_response(MethodNotAllowed(allowed=READ_METHODS))
+        return view(request, *args, **kwargs)
+
+    return wrapped
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if request.path.startswith(HTML_PREFIXES):
+        return defaults.bad_request(request, exception)
+    return error_response(as_api_error(exception) or InvalidInput(details="The request cannot be read."))
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if request.path.startswith(HTML_PREFIXES):
+        return defaults.permission_denied(request, exception)
+    return error_response(Forbidden())
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    if request.path.startswith(HTML_PREFIXES):
+        return django_csrf.csrf_failure(request, reason)
+    return error_response(Forbidden())
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if request.path.startswith(HTML_PREFIXES):
+        return defaults.page_not_found(request, exception)
+    return error_response(NotFound())
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    error = as_api_error(sys.exc_info()[1])
+    if error is None and request.path.startswith(HTML_PREFIXES):
+        return defaults.server_error(request)
+    return error_response(error or ApiError())

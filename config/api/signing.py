@@ -1,0 +1,57 @@
+"""Keys and seals. Every key is derived from the root key for one purpose (HKDF, RFC 5869).
+
+`ROOT_KEY` seals and signs what is new; `ROOT_KEY_PREVIOUS` still opens what was made before a rotation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+from collections.abc import Iterator
+from functools import lru_cache
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.conf import settings
+
+NONCE_BYTES = 12
+
+
+def root_keys() -> Iterator[str]:
+    """The current root key, then the previous one where a rotation is under way."""
+    yield settings.ROOT_KEY
+    if settings.ROOT_KEY_PREVIOUS:
+        yield settings.ROOT_KEY_PREVIOUS
+
+
+@lru_cache(maxsize=64)
+def derive(root: str, purpose: str) -> bytes:
+    """A 32 byte key for one purpose."""
+    return HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose.encode()).derive(root.encode())
+
+
+def mac(root: str, purpose: str, message: bytes) -> bytes:
+    """HMAC-SHA256 of `message` under the key of that purpose."""
+    return hmac.digest(derive(root, purpose), message, hashlib.sha256)
+
+
+def encrypt(root: str, secret: bytes, plain: bytes) -> bytes:
+    """AES-256-GCM under a key that needs both the root key and `secret`; nonce first."""
+    nonce = os.urandom(NONCE_BYTES)
+    return nonce + AESGCM(_encryption_key(root, secret)).encrypt(nonce, plain, None)
+
+
+def decrypt(root: str, secret: bytes, ciphertext: bytes) -> bytes | None:
+    """What `encrypt` encrypted, None where the key is another."""
+    try:
+        return AESGCM(_encryption_key(root, secret)).decrypt(ciphertext[:NONCE_BYTES], ciphertext[NONCE_BYTES:], None)
+    except InvalidTag:
+        return None
+
+
+def _encryption_key(root: str, secret: bytes) -> bytes:
+    """HKDF's expansion of a key that is one already: a single block of it, which is an HMAC."""
+    return hmac.digest(derive(root, "stored-response"), secret + b"\x01", hashlib.sha256)

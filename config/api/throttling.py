@@ -1,0 +1,97 @@
+"""Soft throttles: they slow down floods, they guard no promise.
+
+They count in Redis, without it (and reads always, which are many) in memory that the processes of one host share. They
+fail open: with Redis away, every call passes. A Redis that does not answer is left alone for a few seconds, so that a
+frozen one costs one time-out and not one a call.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from math import ceil
+
+from django.conf import settings
+from django.core.cache import cache as redis
+from django.http import HttpRequest
+
+from config.api.addresses import remote_network
+from config.api.exceptions import RateLimited
+from config.cache.circuit_breaker import CircuitBreaker
+from config.cache.counters import SharedCounters
+
+READ = "read"
+OVER_MAX = 10_000
+_breaker = CircuitBreaker(5.0, effect="calls pass the soft throttles")
+# The window in which this process saw somebody at a rate.
+_over: dict[tuple[str, str], int] = {}
+
+
+def hit(name: str, who: str) -> None:
+    """Count one call of `who` against the throttle `name`; raises RateLimited (429) over its rate."""
+    limit, seconds = settings.SOFT_THROTTLES[name]
+    slot, left = _slot(seconds)
+    if _count(name, f"throttle:{name}:{who}:{slot}", seconds) > limit:
+        raise RateLimited(retry_after=left)
+
+
+def note(name: str, who: str) -> None:
+    """Count one call without refusing it."""
+    limit, seconds = settings.SOFT_THROTTLES[name]
+    slot, _left = _slot(seconds)
+    if _count(name, f"throttle:{name}:{who}:{slot}", seconds) >= limit:
+        if len(_over) >= OVER_MAX:
+            _over.clear()
+        _over[name, who] = slot
+
+
+def check(name: str, who: str) -> None:
+    """Refuse `who` once a note of this process has found it at the rate; other calls cost no look at the cache."""
+    limit, seconds = settings.SOFT_THROTTLES[name]
+    slot, left = _slot(seconds)
+    if not limit or _over.get((name, who)) == slot:
+        raise RateLimited(retry_after=left)
+
+
+def hit_read(request: HttpRequest) -> None:
+    """Count one read of a caller elsewhere; raises RateLimited (429) over the rate.
+
+    Callers on this machine are not counted: behind a proxy there that TRUSTED_PROXIES does not name, all readers would
+    share one count.
+    """
+    network = remote_network(request)
+    if network is not None:
+        hit(READ, network)
+
+
+def _slot(seconds: int) -> tuple[int, int]:
+    """The number of the window it is now, and the seconds until the next."""
+    now = time.time()
+    return int(now // seconds), ceil(seconds - now % seconds)
+
+
+@cache
+def shared_counters() -> SharedCounters:
+    """Those of this host."""
+    return SharedCounters(settings.DATA_DIR / "throttles")
+
+
+def _count(name: str, key: str, seconds: int) -> int:
+    if name == READ or not settings.REDIS_URL:
+        return shared_counters().increment(key, seconds)
+    if _breaker.is_open():
+        return 0
+    try:
+        return _increment(key, seconds)
+    except Exception as error:  # noqa: BLE001  the cache backends share no error class
+        _breaker.open(error)
+        return 0
+
+
+def _increment(key: str, seconds: int) -> int:
+    try:
+        return int(redis.incr(key))
+    except ValueError:
+        if redis.add(key, 1, timeout=seconds):
+            return 1
+        return int(redis.incr(key))

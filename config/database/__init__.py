@@ -1,0 +1,1 @@
+"""Connections to PostgreSQL, written statements, and checks of the database."""

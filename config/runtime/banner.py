@@ -1,0 +1,53 @@
+"""What `make run` tells a newcomer once the service answers."""
+
+import json
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from config.runtime import bind_address
+
+
+def print_when_open(port: int, data: Path) -> None:
+    threading.Thread(target=_wait_and_print, args=(port, data), daemon=True).start()
+
+
+def text(port: int, demo: dict[str, Any] | None) -> str:
+    base = bind_address.origin(port)
+    lines = [
+        "",
+        f"Community Messaging runs at {base}  (Ctrl-C stops it)",
+        "",
+        f"  {base}/           what is here",
+        f"  {base}/demo/      a page with a live embed",
+        f"  {base}/api/docs/  every operation, to try out",
+        f"  {base}/admin/     for super admins",
+    ]
+    return "\n".join([*lines, *(_demo_lines(demo) if demo else []), ""])
+
+
+def _demo_lines(demo: dict[str, Any]) -> list[str]:
+    who = [f"  {name}: {demo[name]['handle']} / {demo[name]['password']}" for name in ("admin", "person")]
+    post = "Post as the demo agent (again with the same key: the same answer, and no second post):"
+    return ["", "Sign in (demo):", *who, "", post, "", demo["curl"]]
+
+
+def _wait_and_print(port: int, data: Path) -> None:
+    while not _answers(port):
+        time.sleep(0.05)
+    sys.stdout.write(text(port, _demo(data)) + "\n")
+    sys.stdout.flush()
+
+
+def _answers(port: int) -> bool:
+    """A worker opens the port when it has loaded the application."""
+    with socket.socket(bind_address.family(), socket.SOCK_STREAM) as probe:
+        return probe.connect_ex((str(bind_address.host()), port)) == 0
+
+
+def _demo(data: Path) -> dict[str, Any] | None:
+    file = data / "demo.json"
+    return json.loads(file.read_text()) if file.exists() else None

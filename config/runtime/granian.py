@@ -1,0 +1,100 @@
+"""The web server: granian, running the WSGI application in worker processes."""
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
+from granian.log import LogLevels
+from granian.server import Server
+
+from config import env
+from config.logging import LOGGING
+from config.runtime import bind_address
+
+PORT = 8000
+# Measured on two cores: more workers or threads only wait for one another.
+WORKERS = 2
+THREADS = 2
+# Connections a worker holds open at once; the next ones wait in the backlog.
+CONNECTIONS = 512
+BACKLOG = 2048
+# How long a stop waits for the requests under way: a statement may take 5 s. Granian also waits for half-sent requests
+# and for answers that a client does not take; after this time the worker is killed, and PostgreSQL rolls back.
+STOP_SECONDS = 5
+# Longest idle time of a thread that granian takes: a thread keeps its connection to PostgreSQL.
+THREAD_IDLE_SECONDS = 600
+HEADER_MILLISECONDS = 10_000
+PR_SET_PDEATHSIG = 1
+
+
+class PersistentServer(Server):  # type: ignore[misc,valid-type]  # granian picks the class by platform
+    def _respawn_workers(self, *arguments: Any, **options: Any) -> None:
+        """Granian stops everything when a worker dies twice within seconds: whoever could kill workers could do that.
+
+        An application that does not even load is found before (`config.runtime.run`).
+        """
+        super()._respawn_workers(*arguments, **options)
+        self.respawned_wrks.clear()
+        if self.interrupt_signal:
+            # Granian clears this event after its look at the signal: one that came in between would wait for ever.
+            self.main_loop_interrupt.set()
+
+
+def load_application() -> Callable[..., Any]:
+    """Runs in each worker."""
+    # Out of the terminal's process group: the main process passes a Ctrl-C on, and a worker told twice does not stop.
+    os.setpgrp()
+    _stop_with_main_process()
+    from config.wsgi import application
+
+    return application
+
+
+def serve(port: int, load: Callable[[], Callable[..., Any]] = load_application) -> None:
+    """Serve what `load` returns in each worker.
+
+    Returns after SIGINT or SIGTERM, when the requests under way are answered; a killed worker is replaced.
+    """
+    # A fork would copy a process that runs threads.
+    multiprocessing.set_start_method("spawn")
+    PersistentServer(
+        "config.wsgi:application",
+        address=str(bind_address.host()),
+        port=port,
+        interface=Interfaces.WSGI,
+        http=HTTPModes.http1,
+        http1_settings=HTTP1Settings(header_read_timeout=HEADER_MILLISECONDS),
+        websockets=False,
+        workers=env.integer("WORKERS", WORKERS, minimum=1),
+        blocking_threads=env.integer("THREADS", THREADS, minimum=1),
+        blocking_threads_idle_timeout=THREAD_IDLE_SECONDS,
+        backlog=BACKLOG,
+        backpressure=CONNECTIONS,
+        respawn_failed_workers=True,
+        workers_kill_timeout=STOP_SECONDS,
+        log_level=LogLevels.warning,
+        log_dictconfig=LOGGING,
+    ).serve(target_loader=load, wrap_loader=False)
+
+
+def _stop_with_main_process() -> None:
+    """A worker must not outlive a main process that was killed: it would keep the port."""
+    main = multiprocessing.parent_process()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if main is None or os.getppid() != main.pid:
+        sys.exit("The main process is gone.")
+
+
+def check_free(port: int) -> None:
+    """Raises OSError. Asked beforehand: granian's workers share a port, and would share a stranger's as well."""
+    with socket.socket(bind_address.family(), socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind((str(bind_address.host()), port))

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from config import env, fingerprints, secrets
+from config.runtime.postgres import embedded
+
+AFTERWARDS = {
+    "SECRET_KEY": "It signs everybody out: people and super admins sign in again. Nothing signed with the previous one "
+    "counts; it stays so that the next start knows that this database is its own.",
+    "ROOT_KEY": "Seven days later nothing needs the previous one: `rotate_secret ROOT_KEY --finish`.",
+    "TOKEN_PEPPER": "Agent tokens move to the new one when they are used. `rotate_secret TOKEN_PEPPER --finish` ends "
+    "that: tokens that were not used in between stop working.",
+}
+LOST = {
+    "SECRET_KEY": "Everybody is signed out: people and super admins sign in again.",
+    "ROOT_KEY": "The stored answers of the last seven days do not open: a write of that time that is repeated with its "
+    "Idempotency-Key is written a second time. Cursors handed out before are refused.",
+    "TOKEN_PEPPER": "Agent tokens issued before stop working; their operators issue new ones.",
+}
+
+
+class Command(BaseCommand):
+    help = (
+        "Replace a secret of the service. What the previous ROOT_KEY or TOKEN_PEPPER opened still opens until "
+        "--finish; a new SECRET_KEY signs everybody out. A secret that the environment gives is not changed: the lines "
+        "to put there are printed."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", choices=secrets.NAMES)
+        act = parser.add_mutually_exclusive_group()
+        act.add_argument("--finish", action="store_true", help="forget the previous secret")
+        act.add_argument(
+            "--lost",
+            action="store_true",
+            help="go on with the present secret where the one that the database was used with is lost; tells what is "
+            "lost with it",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with _database():
+            if options["lost"]:
+                self._give_up(options["name"])
+                return
+            fingerprints.require_known_secrets()
+            act = self._finish if options["finish"] else self._rotate
+            act(options["name"])
+
+    def _give_up(self, name: str) -> None:
+        fingerprints.give_up(name)
+        self.stdout.write(f"Done. This database belongs to the present {name}.")
+        self.stderr.write(LOST[name])
+
+    def _rotate(self, name: str) -> None:
+        if name in secrets.OUTLIVED and secrets.read_previous(name, data=settings.DATA_DIR):
+            raise CommandError(f"The last rotation is not over: first `rotate_secret {name} --finish`.")
+        if secrets.is_kept(name, data=settings.DATA_DIR):
+            secrets.rotate(name, data=settings.DATA_DIR)
+            self.stdout.write("Done. Restart the service for it to take effect.")
+        else:
+            self.stdout.write(f"{name}={secrets.new()}")
+            self.stdout.write(f"{secrets.previous(name)}={getattr(settings, name)}")
+            self.stderr.write("Put this into the service's environment and restart it.")
+        self.stderr.write(AFTERWARDS[name])
+
+    def _finish(self, name: str) -> None:
+        if not secrets.is_kept(name, data=settings.DATA_DIR):
+            raise CommandError(f"Take {secrets.previous(name)} out of the service's environment and restart it.")
+        secrets.forget_previous(name, data=settings.DATA_DIR)
+        self.stdout.write("Done. Restart the service for it to take effect.")
+
+
+@contextmanager
+def _database() -> Iterator[None]:
+    """The embedded PostgreSQL runs for the command, also where a start was refused for the sake of a secret."""
+    cluster = embedded(settings.DATA_DIR)
+    if env.text("DATABASE_URL") or cluster.is_running() or not cluster.is_made():
+        yield
+        return
+    try:
+        cluster.start()
+        yield
+    finally:
+        cluster.stop()

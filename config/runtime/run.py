@@ -1,0 +1,122 @@
+"""`make run`: PostgreSQL, migrations, the demo and the server, started in order and stopped in the opposite one."""
+
+import fcntl
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import psycopg
+from django.core.exceptions import ImproperlyConfigured
+
+from config import env, fingerprints, secrets
+from config.runtime import banner, granian, processes
+from config.runtime.postgres import embedded
+from config.runtime.postgres_binaries import PostgresError
+from config.runtime.scheduler import scheduled_commands
+
+BASE_DIR = Path(__file__).resolve().parents[2]
+
+
+class CannotRun(Exception):
+    """Something outside the program is in the way. The text says what to do about it."""
+
+
+def main() -> None:
+    # As Ctrl-C does: leave through every `finally`.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        run()
+    except (CannotRun, PostgresError, ImproperlyConfigured, psycopg.OperationalError) as error:
+        sys.exit(f"make run: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def run() -> None:
+    data = env.folder("DATA_DIR", BASE_DIR / ".data")
+    debug = env.flag("DEBUG", default=False)
+    port = env.integer("PORT", granian.PORT, minimum=1, maximum=65535)
+    with ExitStack() as running:
+        running.enter_context(sole_use(data))
+        check_port(port)
+        secrets.make_once(data)
+        secrets.require(data=data, debug=debug)
+        if not env.text("DATABASE_URL"):
+            running.enter_context(embedded_postgres(data))
+        # Before the migrations, so that a host with other secrets changes nothing; after them, for a new database.
+        check_secrets(data, debug=debug)
+        manage("migrate", "--verbosity=0")
+        check_secrets(data, debug=debug)
+        if env.flag("DEMO", default=True):
+            manage("demo", "--verbosity=0")
+        check_application()
+        banner.print_when_open(port, data)
+        running.enter_context(scheduled_commands())
+        granian.serve(port)
+
+
+@contextmanager
+def sole_use(data: Path) -> Iterator[None]:
+    """Holds the data folder; the lock goes with the process, so that nothing is left of a killed one."""
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+        file = (data / "lock").open("w")
+    except OSError as error:
+        raise CannotRun(
+            f"{data} cannot be written ({error.strerror}); name another place: DATA_DIR=… make run"
+        ) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise CannotRun(
+                f"another `make run` uses {data}; stop it, or name another place: DATA_DIR=… make run"
+            ) from error
+        yield
+
+
+def check_port(port: int) -> None:
+    try:
+        granian.check_free(port)
+    except OSError as error:
+        raise CannotRun(
+            f"port {port} cannot be used ({error.strerror}); choose another: PORT={port + 1} make run"
+        ) from error
+
+
+def check_secrets(data: Path, *, debug: bool) -> None:
+    with psycopg.connect(env.text("DATABASE_URL") or embedded(data).url) as connection:
+        fingerprints.check(connection.cursor(), data=data, debug=debug)
+
+
+@contextmanager
+def embedded_postgres(data: Path) -> Iterator[None]:
+    cluster = embedded(data)
+    try:
+        cluster.start()
+        yield
+    finally:
+        cluster.stop()
+
+
+def manage(*arguments: str) -> None:
+    if run_python(str(BASE_DIR / "manage.py"), *arguments):
+        raise CannotRun(f"`manage.py {' '.join(arguments)}` failed; what it said stands above")
+
+
+def check_application() -> None:
+    """Granian would start workers anew for ever over an application that does not load."""
+    if run_python("-c", "import config.wsgi"):
+        raise CannotRun("the application does not load; what it said stands above")
+
+
+def run_python(*arguments: str) -> int:
+    return processes.run([sys.executable, *arguments], ended_by=signal.SIGTERM, cwd=BASE_DIR)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    main()

@@ -1,0 +1,41 @@
+"""The kernel's tables: responses stored for Idempotency-Keys, the ledger of hourly limits, and fingerprints."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class StoredResponse(models.Model):
+    """The first 2xx answer of a keyed write. Holds no raw key; `encrypted_body` opens only with the caller's own
+    key.
+    """
+
+    key_mac = models.BinaryField(primary_key=True, max_length=32)
+    body_mac = models.BinaryField(max_length=32)
+    status = models.PositiveSmallIntegerField()
+    location = models.TextField(blank=True)
+    encrypted_body = models.BinaryField(db_column="sealed")
+    created_at = models.DateTimeField(db_index=True)
+
+
+class RateLimitEvent(models.Model):
+    """One spent unit of an hourly limit. `account_id` is no foreign key: the ledger must not slow or block accounts."""
+
+    account_id = models.UUIDField()
+    counter = models.CharField(max_length=16)
+    at = models.DateTimeField()
+
+    class Meta:
+        db_table = "api_ledgerentry"
+        indexes = [
+            models.Index(fields=["account_id", "counter", "-at"], name="ledger_window"),
+            models.Index(fields=["at"], name="ledger_age"),
+        ]
+
+
+class SecretFingerprint(models.Model):
+    """Which secret the database was last used with (`config.fingerprints`). `name` is a setting such as ROOT_KEY."""
+
+    name = models.CharField(max_length=32, primary_key=True)
+    fingerprint = models.BinaryField(max_length=32)
+    updated_at = models.DateTimeField()

@@ -1,0 +1,129 @@
+"""The super admins' view of embeds: what they are, what happens on them, and a switch. Owners change the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+
+from config.admin.actions import AdminAction
+from config.admin.formatting import age
+from config.admin.model_admin import ReadOnlyModelAdmin
+from config.api.ids import is_id
+from config.database.sql import database_now
+from embeds import domains
+from embeds.admin.chart import daily_chart
+from embeds.analytics.summary import period, summarize
+from embeds.embed_code import embed_code
+from embeds.models import Embed, EmbedStatus
+from embeds.path_patterns import shows_on
+from embeds.services import disable_embed, enable_embed
+
+DISABLE = AdminAction(
+    name="disable",
+    label="Disable",
+    confirmation=(
+        "The widget disappears from its pages at once and takes no more posts. Its owner cannot switch it on again."
+    ),
+    success_message="disabled",
+    run=lambda row, **arguments: disable_embed(embed_id=row.pk, **arguments),
+    is_available=lambda row: row.status != EmbedStatus.DISABLED,
+    needs_reason=True,
+)
+ENABLE = AdminAction(
+    name="enable",
+    label="Enable",
+    confirmation="The widget is active or paused again, as it was before.",
+    success_message="enabled",
+    run=lambda row, **arguments: enable_embed(embed_id=row.pk, **arguments),
+    is_available=lambda row: row.status == EmbedStatus.DISABLED,
+)
+
+
+@admin.register(Embed)
+class EmbedAdmin(ReadOnlyModelAdmin):
+    row_actions = (DISABLE, ENABLE)
+    change_form_template = "admin/embeds/embed.html"
+    list_display = ["name", "owner", "community", "status", "runs_on", "since"]
+    list_filter = ["status", "created_at"]
+    list_select_related = ["owner", "community"]
+    ordering = ["-created_at", "-id"]
+    search_fields = ["name"]
+    search_help_text = "Part of a name, an @handle, an id, or a domain as in the whitelist."
+    fields = [
+        "name",
+        "status",
+        "chart",
+        "description",
+        "owner",
+        "community",
+        "code",
+        "domain_whitelist",
+        "domain_blacklist",
+        "page_rules",
+        "trigger_config",
+        "blocked_words",
+        "since",
+        "changed",
+    ]
+    readonly_fields = ["chart", "code", "since", "changed"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Embed]:
+        return Embed.objects.live()
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Embed], search_term: str
+    ) -> tuple[QuerySet[Embed], bool]:
+        term = search_term.strip()
+        return (queryset.filter(_named(term)) if term else queryset), False
+
+    def extra_context(self, request: HttpRequest, row: Embed) -> dict[str, Any]:
+        address = request.GET.get("address", "").strip()
+        return {"address": address, "verdict": verdict(row, address) if address else ""}
+
+    @admin.display(description="runs on")
+    def runs_on(self, embed: Embed) -> str:
+        first = ", ".join(embed.domain_whitelist[:3]) or "any domain"
+        return f"{first}, …" if len(embed.domain_whitelist) > 3 else first
+
+    @admin.display(description="last 30 days")
+    def chart(self, embed: Embed) -> str:
+        first, last = period(None, None, today=database_now().date())
+        return daily_chart(summarize(embed_id=embed.pk, first=first, last=last))
+
+    @admin.display(ordering="created_at")
+    def since(self, embed: Embed) -> str:
+        return age(embed.created_at)
+
+    @admin.display(ordering="updated_at")
+    def changed(self, embed: Embed) -> str:
+        return age(embed.updated_at)
+
+    @admin.display(description="embed code")
+    def code(self, embed: Embed) -> str:
+        return embed_code(app_url=settings.APP_URL, embed_id=embed.pk)
+
+
+def verdict(embed: Embed, address: str) -> str:
+    """Whether and why the embed shows on a page, as a sentence."""
+    if not address.startswith(("http://", "https://")):
+        return "Write a whole address, such as https://example.com/blog."
+    if embed.status != EmbedStatus.ACTIVE:
+        return f"Not shown: the embed is {embed.status}."
+    if not embed.allows_host(domains.host_of_url(address)):
+        return "Not shown: its domain lists keep it off this host."
+    if not shows_on(embed.page_rules, urlsplit(address).path or "/"):
+        return "Not shown: its page rules leave this path out."
+    return "Shown."
+
+
+def _named(term: str) -> Q:
+    if is_id(term):
+        return Q(pk=term) | Q(owner=term) | Q(community=term)
+    if term.startswith("@"):
+        return Q(owner__handle=term[1:].lower())
+    return Q(name__icontains=term) | Q(domain_whitelist__contains=[term.lower()])

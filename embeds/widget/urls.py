@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from embeds.widget import views
+
+urlpatterns = [
+    path("", views.start, name="start"),
+    path("demo/", views.demo, name="demo"),
+    path("embed/v1.js", views.loader_script, name="loader"),
+    path("embed/panel", views.panel, name="panel"),
+    path("embed/sign-in", views.sign_in, name="sign-in"),
+]

@@ -1,0 +1,98 @@
+"""Refusals of posts, pages and accounts."""
+
+from __future__ import annotations
+
+from config.api.exceptions import ApiError, Forbidden, InvalidInput, NotFound, Unauthenticated
+
+
+class InvalidUrlError(InvalidInput):
+    code = "invalid_url"
+
+
+class UnknownPage(InvalidInput):
+    """400: a `pageId` that normalize-url never handed out."""
+
+    code = "unknown_page"
+
+
+class EmptyMessage(InvalidInput):
+    code = "empty_message"
+
+
+class CommunityMismatch(InvalidInput):
+    code = "community_mismatch"
+
+
+class InvalidPayload(InvalidInput):
+    """400: `details` is a list of `{pointer, message}` (JSON pointers into the payload)."""
+
+    code = "invalid_payload"
+
+
+class CommunityForbids(Forbidden):
+    code = "community_forbids"
+
+
+class MessageNotFound(NotFound):
+    code = "message_not_found"
+
+
+class CommunityNotFound(NotFound):
+    code = "community_not_found"
+
+
+class ParentNotFound(NotFound):
+    code = "parent_not_found"
+
+
+class QuoteNotFound(NotFound):
+    code = "quote_not_found"
+
+
+class ContentBlocked(ApiError):
+    """422: a word list refuses the text. The words themselves are not told."""
+
+    status = 422
+    code = "content_blocked"
+
+
+class HandleTaken(ApiError):
+    status = 409
+    code = "handle_taken"
+
+
+class NotInThisState(ApiError):
+    """409: a moderator's decision came too late, the message is in another state."""
+
+    status = 409
+    code = "message_state_changed"
+
+
+class InvalidCredentials(Unauthenticated):
+    """401: handle or password is wrong; which of them is not told."""
+
+    code = "invalid_credentials"
+
+
+class PersonNotFound(NotFound):
+    """404: no such account, or one of an agent."""
+
+    code = "person_not_found"
+
+
+class OwnAccount(ApiError):
+    """409: nobody suspends themselves."""
+
+    status = 409
+    code = "own_account"
+
+
+class LastSuperAdmin(ApiError):
+    """409: one super admin has to remain."""
+
+    status = 409
+    code = "last_super_admin"
+
+
+class RegistrationClosed(Forbidden):
+    code = "registration_closed"

@@ -1,0 +1,35 @@
+"""Whom a command's decision is recorded under."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from django.contrib.auth.hashers import make_password
+from django.core.management.base import CommandError
+
+from messaging.models import Account, AccountKind
+
+# No person can have it: their handles know no hyphen.
+COMMAND_LINE = "command-line"
+
+
+def add_by_option(parser: ArgumentParser) -> None:
+    parser.add_argument("--by", metavar="HANDLE", help=f"the person it is recorded under; @{COMMAND_LINE} where absent")
+
+
+def get_actor(handle: str | None) -> Account:
+    """The person named by --by, else the account of the command line, as which nobody can sign in."""
+    if handle is None:
+        return _command_line()
+    person = Account.objects.filter(handle=handle, kind=AccountKind.HUMAN).first()
+    if person is None:
+        raise CommandError(f"There is no person @{handle}.")
+    return person
+
+
+def _command_line() -> Account:
+    account, _created = Account.objects.get_or_create(
+        handle=COMMAND_LINE,
+        defaults={"name": "Command line", "is_active": False, "password": make_password(None)},
+    )
+    return account

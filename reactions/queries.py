@@ -1,0 +1,124 @@
+"""The statements behind a reaction.
+
+Each write names the state it starts from: it changes the reaction and the counts of its post in one statement, or,
+where another call of the same account came first, changes nothing and gives no row back. So no lock is taken before
+it is needed, and a post that thousands react to is held from this one statement to the commit, no longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from config.api.pagination import CursorPage, Position, envelope
+from config.database.sql import fetch_all
+from messaging.queries.joins import account_from_row
+
+STATE = """
+SELECT m.community_id, coalesce(c.read_only, false), r.id, r.emoji,
+    coalesce((m.reaction_counts ->> %(emoji)s::text)::int, 0), m.reaction_total,
+    (SELECT count(*) FROM jsonb_object_keys(m.reaction_counts))
+FROM messaging_message m
+LEFT JOIN messaging_community c ON c.id = m.community_id
+LEFT JOIN reactions_reaction r ON r.message_id = m.id AND r.account_id = %(account)s
+WHERE m.id = %(message)s AND m.status = 'published'
+"""
+
+# Whatever has become of the post: what somebody said, they may always take back.
+OWNED = """
+SELECT r.account_id, r.message_id, r.emoji, m.community_id
+FROM reactions_reaction r JOIN messaging_message m ON m.id = r.message_id
+WHERE r.id = %(reaction)s
+"""
+
+# A count that falls to nothing becomes null, and nulls are stripped: the object holds the emoji in use only.
+_RAISED = "jsonb_build_object(%(emoji)s::text, coalesce((reaction_counts ->> %(emoji)s::text)::int, 0) + 1)"
+_LOWERED = "jsonb_build_object(%(current)s::text, nullif((reaction_counts ->> %(current)s::text)::int - 1, 0))"
+
+ADD = f"""
+WITH written AS (
+    INSERT INTO reactions_reaction (id, message_id, account_id, emoji, created_at)
+    VALUES (%(reaction)s, %(message)s, %(account)s, %(emoji)s, clock_timestamp())
+    ON CONFLICT (account_id, message_id) DO NOTHING RETURNING id
+)
+UPDATE messaging_message m
+SET reaction_counts = reaction_counts || {_RAISED}, reaction_total = reaction_total + 1
+FROM written WHERE m.id = %(message)s
+RETURNING (reaction_counts ->> %(emoji)s::text)::int, reaction_total, page_id
+"""  # noqa: S608  nothing but constants
+
+REPLACE = f"""
+WITH written AS (
+    UPDATE reactions_reaction SET emoji = %(emoji)s WHERE id = %(reaction)s AND emoji = %(current)s RETURNING id
+)
+UPDATE messaging_message m
+SET reaction_counts = jsonb_strip_nulls(reaction_counts || {_LOWERED} || {_RAISED})
+FROM written WHERE m.id = %(message)s
+RETURNING (reaction_counts ->> %(emoji)s::text)::int, reaction_total, page_id
+"""  # noqa: S608  as above
+
+REMOVE = f"""
+WITH written AS (
+    DELETE FROM reactions_reaction WHERE id = %(reaction)s AND emoji = %(current)s RETURNING id
+)
+UPDATE messaging_message m
+SET reaction_counts = jsonb_strip_nulls(reaction_counts || {_LOWERED}), reaction_total = reaction_total - 1
+FROM written WHERE m.id = %(message)s
+RETURNING coalesce((reaction_counts ->> %(current)s::text)::int, 0), reaction_total, page_id
+"""  # noqa: S608  as above
+
+# The post and one page of its reactions in one snapshot, so that counts and rows agree; the post's row comes first.
+# `emoji <> ''` always holds: it names the index (see the model). The limit stands in the text, so that a prepared plan
+# knows it: without it PostgreSQL sorts all reactions there are.
+_LIST = """
+WITH post AS (
+    SELECT id, reaction_counts, reaction_total FROM messaging_message
+    WHERE id = %(message)s AND status = 'published'
+), page AS (
+    SELECT id, emoji, created_at, account_id FROM reactions_reaction
+    WHERE message_id = (SELECT id FROM post) AND emoji <> '' {after}
+    ORDER BY created_at DESC, id DESC LIMIT {count:d}
+)
+SELECT reaction_counts, reaction_total, NULL::uuid AS id, NULL, NULL::timestamptz AS created_at,
+    NULL::uuid, NULL, NULL, NULL FROM post
+UNION ALL
+SELECT NULL, NULL, page.id, page.emoji, page.created_at, a.id, a.name, a.handle, a.kind
+FROM page JOIN messaging_account a ON a.id = page.account_id
+ORDER BY created_at DESC NULLS FIRST, id DESC
+"""
+
+
+def list_statement(count: int, *, is_first: bool) -> str:
+    """The statement for `count` reactions, the newest ones or those after (created_at, id)."""
+    return _LIST.format(count=count, after="" if is_first else "AND (created_at, id) < (%(created_at)s, %(id)s)")
+
+
+def reaction_page(*, message_id: UUID, page: CursorPage) -> dict[str, Any] | None:
+    """`{messageId, total, counts, reactions, hasMore, nextCursor}`, newest first; None unless the post is public."""
+    rows = _rows(message_id, page)
+    if not rows:
+        return None
+    (counts, total, *_), *listed = rows
+    kept, next_cursor = page.split(listed, _position)
+    head = {"messageId": message_id, "total": total, "counts": orjson.Fragment(counts)}
+    return head | envelope("reactions", [_record(row) for row in kept], next_cursor)
+
+
+def _rows(message_id: UUID, page: CursorPage) -> list[Any]:
+    values: dict[str, Any] = {"message": message_id}
+    if page.after is not None:
+        values["created_at"], values["id"] = page.after
+    return fetch_all(list_statement(page.limit + 1, is_first=page.after is None), values)
+
+
+def _position(row: Sequence[Any]) -> Position:
+    created_at: datetime = row[4]
+    return created_at, row[2]
+
+
+def _record(row: Sequence[Any]) -> dict[str, Any]:
+    return {"id": row[2], "emoji": row[3], "author": account_from_row(row[5:9]), "createdAt": row[4]}

@@ -1,0 +1,209 @@
+"""The desk in a real browser, on a phone and on a wide screen, by mouse and by keyboard alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from agents.models import Agent, AgentRequest, AgentToken
+from messaging.models import Account, Message
+from tests.admin.pages import page as path_of
+from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
+from tests.embeds.making import an_embed
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PASSWORD = "correct horse battery"
+INLINE = "script:not([src]):not([type='application/json']), [onclick], [onload], [style]:not(html)"
+PHONE, WIDE = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
+widths = pytest.mark.parametrize("screen", [PHONE, WIDE], ids=["phone", "wide"], indirect=True)
+
+
+@pytest.fixture
+def screen(request: Any) -> dict[str, int]:
+    return getattr(request, "param", WIDE)
+
+
+@pytest.fixture
+def boss(transactional_db: Any) -> Account:
+    return SuperAdminFactory(handle="the_boss", password=PASSWORD)
+
+
+@pytest.fixture
+def page(browser: Browser, live_server: Any, screen: dict[str, int], boss: Account) -> Iterator[Page]:
+    """A super admin's window, signed in by the form. Whatever a page logs as an error fails the test."""
+    context = browser.new_context(viewport=screen, base_url=live_server.url, locale="en-GB")
+    context.set_default_timeout(5000)
+    errors: list[str] = []
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    context.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page = context.new_page()
+    page.goto("/admin/")
+    page.get_by_label("Handle").fill(boss.handle)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", name="The desk")).to_be_visible()
+    yield page
+    context.close()
+    assert not errors
+
+
+def says(page: Page, text: str) -> None:
+    expect(page.locator(".messagelist")).to_contain_text(text)
+
+
+def fits(page: Page) -> bool:
+    """Whether nothing sticks out to the side."""
+    return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
+
+
+@widths
+def test_decide_on_requests_one_after_the_other(page: Page, boss: Account) -> None:
+    kept, taken = CommunityFactory(name="Kept"), CommunityFactory(name="Taken away")
+    first = RequestFactory(agent_handle="first_agent", community_ids=[kept.pk, taken.pk])
+    second = RequestFactory(agent_handle="second_agent")
+    page.reload()
+    page.get_by_role("link", name="2 agent requests").click()
+    page.get_by_role("link", name="@first_agent").click()
+    page.get_by_role("link", name="Approve…").click()
+    page.get_by_label("quote posts").uncheck()
+    page.get_by_label("Taken away").uncheck()
+    page.get_by_label("Reason").fill("Useful, in part.")
+    assert fits(page)
+    page.get_by_role("button", name="Approve").click()
+    says(page, "@first_agent for @person")
+    expect(page.get_by_role("heading", name="@second_agent: decide")).to_be_visible()
+    page.get_by_role("link", name="Reject…").click()
+    page.get_by_label("Reason").fill("Not here.")
+    page.get_by_role("button", name="Reject").click()
+    says(page, "rejected")
+    expect(page.get_by_role("heading", name="Agent requests")).to_be_visible()
+    first.refresh_from_db()
+    second.refresh_from_db()
+    assert (first.status, second.status) == ("approved", "rejected")
+    agent = Agent.objects.get()
+    assert (agent.scopes, agent.community_ids) == (["post", "reply", "react"], [kept.pk])
+
+
+def test_reject_asks_for_a_reason(page: Page) -> None:
+    asked = RequestFactory()
+    page.goto(path_of(asked, "reject"))
+    page.get_by_role("button", name="Reject").click()
+    assert page.get_by_label("Reason").evaluate("field => field.validity.valueMissing")
+    asked.refresh_from_db()
+    assert asked.status == "pending"
+
+
+@widths
+def test_stop_an_agent(page: Page) -> None:
+    held = agent_with_token(agent_handle="loud_agent")
+
+    def works(one: TokenHolder = held) -> bool:
+        return one.api.get("/v1/agent/self").status == 200
+
+    assert works()
+    page.goto(path_of(Agent, "changelist"))
+    page.get_by_role("link", name="@loud_agent").click()
+    page.get_by_label("Reason").fill("A flood of posts.")
+    page.get_by_role("button", name="Freeze").click()
+    says(page, "@loud_agent: frozen.")
+    assert not works()
+    page.get_by_role("button", name="Unfreeze").click()
+    says(page, "@loud_agent: unfrozen.")
+    assert works()
+    page.get_by_role("link", name="Narrow…").click()
+    page.get_by_label("write posts").uncheck()
+    page.get_by_label("Reason").fill("Too loud.")
+    page.get_by_role("button", name="Narrow").click()
+    says(page, "@loud_agent: narrowed.")
+    assert "post" not in held.api.get("/v1/agent/self").json["scopes"]
+    page.get_by_role("link", name=f"Revoke {held.token}").click()
+    page.get_by_label("Reason").fill("Lost.")
+    page.get_by_role("button", name="Revoke").click()
+    says(page, "revoked.")
+    assert not works()
+
+
+@widths
+def test_moderate(page: Page) -> None:
+    messages = [MessageFactory(status="pending", content=f"Waiting {n} <b>bold</b>") for n in range(3)]
+    page.reload()
+    page.get_by_role("link", name="3 posts to moderate").click()
+    page.get_by_role("link", name="Waiting 0 <b>bold</b>").click()
+    page.get_by_role("link", name="Approve…").click()
+    page.get_by_role("button", name="Approve").click()
+    says(page, "approved.")
+    expect(page.locator(".field-text")).to_contain_text("Waiting 1 <b>bold</b>")
+    page.goto(f"{path_of(Message, 'changelist')}?status__exact=pending")
+    page.get_by_role("checkbox", name="Select all").check()
+    page.get_by_role("combobox", name="Action").select_option("Hide")
+    page.get_by_role("button", name="Go").click()
+    expect(page.get_by_role("heading", name="Hide: 2 chosen")).to_be_visible()
+    page.get_by_label("Reason").fill("Off topic.")
+    page.get_by_role("button", name="Hide").click()
+    says(page, "2 messages: hidden.")
+    assert [Message.objects.get(pk=one.pk).status for one in messages] == ["published", "hidden", "hidden"]
+
+
+def test_by_keyboard_alone(page: Page) -> None:
+    asked = RequestFactory()
+    page.goto(path_of(asked))
+    tab_to(page, "Approve…")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Approve")).to_be_visible()
+    tab_to(page, "write posts")
+    page.keyboard.press("Space")
+    tab_to(page, "Approve")
+    page.keyboard.press("Enter")
+    says(page, "approved.")
+    assert Agent.objects.get().scopes == ["reply", "quote", "react"]
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Press Tab until what has this name has the focus, and is seen to have it."""
+    focused = "document.activeElement"
+    words = f"(({focused}.labels?.[0] ?? {focused}).textContent || {focused}.value).trim()"
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate(words) == name:
+            seen = f"['outlineStyle', 'backgroundColor'].map(name => getComputedStyle({focused})[name])"
+            assert page.evaluate(seen) != ["none", "rgba(0, 0, 0, 0)"]
+            return
+    pytest.fail(f"Tab never reached {name}")
+
+
+def test_try_a_word_list(page: Page) -> None:
+    page.goto(path_of(CommunityFactory(blocked_words=["spam*"])))
+    page.get_by_label("A text").fill("No antispam, but spammers.")
+    page.get_by_role("button", name="Try").click()
+    expect(page.locator("mark")).to_have_text(["spam"])
+    expect(page.get_by_label("A text")).to_have_value("No antispam, but spammers.")
+
+
+@widths
+def test_no_page_sticks_out_or_runs_a_script_of_its_own(page: Page, screen: dict[str, int]) -> None:
+    long_one = "w" * 30
+    held = agent_with_token(
+        agent_handle=long_one, agent_name="A name of sixty characters, which is as long as it can get"
+    )
+    held.api.get("/v1/agent-tokens")
+    asked = RequestFactory(
+        requester=held.request.requester,
+        agent_handle="w" * 29,
+        purpose="p" * 2000,
+        website="https://example.com/" + "x" * 2000,
+        community_ids=[CommunityFactory(name="c" * 120).pk],
+    )
+    message = MessageFactory(
+        author=held.agent.account, content="m" * 5000, tag_type="claim", payload={"statement": "s" * 999}
+    )
+    rows = (asked, held.request, held.agent, held.token, message, an_embed(name="e" * 120), PersonFactory())
+    pages = ["/admin/", *(path_of(row) for row in rows), path_of(asked, "approve"), path_of(held.agent, "narrow")]
+    pages += [path_of(model, "changelist") for model in (AgentRequest, Agent, AgentToken, Message, Account)]
+    for path in pages:
+        page.goto(path)
+        assert fits(page), path
+        assert page.locator(INLINE).count() == 0, path

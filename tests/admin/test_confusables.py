@@ -1,0 +1,89 @@
+"""Handles that look alike: the pure rules, the column PostgreSQL computes, and the look-up among many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from messaging.confusables import LETTERS, Likeness, near, skeleton
+from messaging.models import HandleClaim
+from messaging.services.accounts import claim_handle, handles_like
+
+handles = st.from_regex(r"[a-z0-9_]{3,30}", fullmatch=True)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "how"),
+    [
+        ("wikipedia_bot", "wik1pedla_b0t", Likeness.SAME),
+        ("modern_times", "modemtimes", Likeness.SAME),
+        ("vvorld", "world", Likeness.SAME),
+        ("paypal", "paypa1", Likeness.SAME),
+        ("librarian", "librarlan_", Likeness.SAME),
+        ("librarian", "libarian", Likeness.SLIP),
+        ("librarian", "librarians", Likeness.SLIP),
+        ("librarian", "iibrarean", Likeness.SLIP),
+        ("librarian", "lirbarian", Likeness.SLIP),
+        ("librarian", "official_librarian", Likeness.DRESSED),
+        ("librarian", "librarian_b0t", Likeness.DRESSED),
+        ("weather_bot", "weather", Likeness.DRESSED),
+        ("librarian", "barbarian", None),
+        ("librarian", "gardener", None),
+        ("bot", "cat", None),
+    ],
+)
+def test_likeness(one: str, other: str, how: Likeness | None) -> None:
+    assert near(skeleton(one)).get(skeleton(other)) == how
+    assert near(skeleton(other)).get(skeleton(one)) == how
+
+
+@given(handles, st.data())
+def test_every_slip_of_a_skeleton_is_near_it(handle: str, data: st.DataObject) -> None:
+    shape = skeleton(handle)
+    at = data.draw(st.integers(0, len(shape)))
+    letter = data.draw(st.sampled_from(LETTERS))
+    slips = [shape[:at] + letter + shape[at:], shape[:at] + letter + shape[at + 1 :], shape[:at] + shape[at + 1 :]]
+    assert all(slip in near(shape) for slip in slips)
+    assert all(shape in near(slip) for slip in slips)
+
+
+@given(handles)
+def test_the_list_stays_short(handle: str) -> None:
+    assert set(skeleton(handle)) <= set(LETTERS)
+    assert len(near(skeleton(handle))) <= 1_500
+
+
+@pytest.mark.django_db
+@settings(max_examples=60)
+@given(handles)
+def test_postgresql_computes_the_same_skeleton(handle: str) -> None:
+    HandleClaim.objects.all().delete()
+    claim_handle(handle=handle)
+    assert HandleClaim.objects.get(handle=handle).skeleton == skeleton(handle)
+
+
+@pytest.mark.django_db
+def test_found_among_a_hundred_thousand(django_assert_num_queries: Any) -> None:
+    with connection.cursor() as cursor:
+        # The rows are the test's; only the look-up has to be quick.
+        cursor.execute("SET LOCAL statement_timeout = 0")
+        cursor.execute(
+            "INSERT INTO messaging_handleclaim (handle, claimed_at)"
+            " SELECT 'h' || substr(md5(n::text), 1, 12), now() FROM generate_series(1, 100000) n"
+        )
+        cursor.execute("ANALYZE messaging_handleclaim")
+        cursor.execute("SET LOCAL statement_timeout = 5000")
+    for handle in ("demo_translator", "demo_transiator", "demo_translators", "translator"):
+        claim_handle(handle=handle)
+    with django_assert_num_queries(1) as asked:
+        found = handles_like(handle="demo_translator")
+    assert found == [("demo_transiator", Likeness.SAME), ("demo_translators", Likeness.SLIP)]
+    with connection.cursor() as cursor:
+        cursor.execute("EXPLAIN " + asked.captured_queries[0]["sql"])
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert "handle_skeleton" in plan
+    assert "Seq Scan" not in plan

@@ -1,0 +1,165 @@
+"""Moderation on the desk: what waits, hiding, restoring, and that the public lists follow at once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.test import Client
+from django.utils import timezone
+
+from messaging.models import Account, Message, MessageStatus
+from messaging.services.moderation import hide_message
+from tests.admin.pages import decide, decide_on_many, page, read, rows_of
+from tests.agents.factories import agent_with_token
+from tests.agents.racing import race
+from tests.api import Api
+from tests.factories import CommunityFactory, MessageFactory, PageFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def waiting(days: int = 0, **fields: Any) -> Message:
+    message: Message = MessageFactory(status="pending", **fields)
+    Message.objects.filter(pk=message.pk).update(created_at=timezone.now() - timedelta(days=days))
+    message.refresh_from_db()
+    return message
+
+
+def public(message: Message) -> bool:
+    listed = [row["id"] for row in Api().get("/api/messages", pageId=message.page_id).json["messages"]]
+    got = Api().get(f"/api/messages/{message.pk}").status == 200
+    assert got == (str(message.pk) in listed)
+    return got
+
+
+def listed(admin_client: Client, **query: str) -> list[Message]:
+    answer = admin_client.get(page(Message, "changelist"), query)
+    assert answer.status_code == 200
+    return list(answer.context["cl"].result_list)
+
+
+def test_the_first_page_tells_how_many_wait(admin_client: Client) -> None:
+    waiting(days=2)
+    waiting(days=1)
+    text = admin_client.get("/admin/").content.decode()
+    assert "<strong>2</strong>\n<span>posts to moderate</span>" in text
+    assert f"{page(Message, 'changelist')}?status__exact=pending" in text
+
+
+def test_of_those_that_wait_the_oldest_comes_first(admin_client: Client) -> None:
+    young, old, _shown = waiting(days=1), waiting(days=3), MessageFactory()
+    assert listed(admin_client, status__exact="pending") == [old, young]
+
+
+def test_of_all_the_newest_comes_first(admin_client: Client) -> None:
+    first, second = MessageFactory(), MessageFactory()
+    assert listed(admin_client) == [second, first]
+
+
+def test_search_and_filters(admin_client: Client) -> None:
+    agent = agent_with_token(agent_handle="harbour_guide").agent.account
+    community, place = CommunityFactory(), PageFactory(url="https://example.com/harbour")
+    one = MessageFactory(content="Old lighthouse", author=agent, community=community, page=place, tag_type="claim")
+    MessageFactory(content="Something else")
+    for query in (
+        {"q": "lighthouse"},
+        {"q": "@harbour_guide"},
+        {"q": str(one.pk)},
+        {"q": str(agent.pk)},
+        {"q": place.pk},
+        {"q": "http://www.example.com/harbour/?utm_source=x"},
+        {"author_kind__exact": "agent"},
+        {"community__id__exact": str(community.pk)},
+        {"tag_type": "claim"},
+    ):
+        assert listed(admin_client, **query) == [one], query
+    assert listed(admin_client, q="'; DROP TABLE") == []
+    assert listed(admin_client, q="http://[") == []
+
+
+def test_the_text_is_shown_as_text(admin_client: Client) -> None:
+    parent = MessageFactory(content="The parent")
+    message = waiting(
+        content="<img src=x onerror=alert(1)>\nSecond line",
+        parent=parent,
+        tag_type="claim",
+        payload={"statement": "<script>alert(2)</script>"},
+        anchor_text="<b>words</b>",
+        attachments=[
+            {"type": "image", "url": "https://example.com/a.png"},
+            {"type": "x", "url": "javascript:alert(3)"},
+        ],
+    )
+    text = read(admin_client, message)
+    for never in ("<img src=x", "<script>alert", "<b>words", 'href="javascript'):
+        assert never not in text
+        assert never not in read(admin_client, Message, "changelist")
+    assert "&lt;img src=x onerror=alert(1)&gt;\nSecond line" in text
+    assert '<a href="https://example.com/a.png" rel="nofollow noopener noreferrer"' in text
+    assert page(parent) in text
+
+
+def test_approve_then_the_next_one(admin_client: Client, boss: Account) -> None:
+    first, second = waiting(days=2), waiting(days=1)
+    assert not public(first)
+    answer = admin_client.post(page(first, "approve"), {"reason": ""})
+    assert answer.headers["Location"] == page(second)
+    assert public(first)
+    assert "Approved." in read(admin_client, first)
+    entry = LogEntry.objects.get(object_id=str(first.pk))
+    assert (entry.user_id, entry.change_message) == (boss.pk, "Approved.")
+
+
+def test_hide_and_restore_a_public_one(admin_client: Client) -> None:
+    message = MessageFactory()
+    assert "errorlist" in decide(admin_client, message, "hide")
+    assert public(message)
+    text = decide(admin_client, message, "hide", reason="Off topic.")
+    assert not public(message)
+    assert "Hidden: Off topic." in [row[-1] for row in rows_of(text)]
+    assert page(message, "hide") not in text
+    decide(admin_client, message, "restore")
+    assert public(message)
+
+
+def test_many_at_once(admin_client: Client) -> None:
+    messages = [waiting(), waiting(), MessageFactory()]
+    text = decide_on_many(admin_client, messages, "approve")
+    assert "2 messages: approved." in text
+    assert "message state changed (status: published)" in text
+    assert all(map(public, messages))
+    assert "3 messages: hidden." in decide_on_many(admin_client, messages, "hide", reason="All of it.")
+    assert not any(map(public, messages))
+    assert "3 messages: restored." in decide_on_many(admin_client, messages, "restore")
+    assert LogEntry.objects.filter(change_message="Hidden: All of it.").count() == 3
+
+
+def test_too_many_at_once_are_refused(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("config.admin.model_admin.BULK_MAX", 2)
+    sent = {"action": "hide", "_selected_action": [str(one.pk) for one in MessageFactory.create_batch(3)]}
+    text = admin_client.post(page(Message, "changelist"), sent, follow=True).content.decode()
+    assert "At most 2 at once." in text
+
+
+def test_a_late_decision_is_told_not_made(admin_client: Client) -> None:
+    message = MessageFactory()
+    hide_message(message_id=message.pk, by=SuperAdminFactory(), reason="First.")
+    assert "message state changed (status: hidden)" in decide(admin_client, message, "hide", reason="Second.")
+    assert LogEntry.objects.filter(object_id=str(message.pk)).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_moderators_at_once() -> None:
+    parent = MessageFactory()
+    message = waiting(parent=parent)
+    clients = [Client(), Client()]
+    for client in clients:
+        client.force_login(SuperAdminFactory())
+    texts = race(2, lambda number: decide(clients[number], message, "approve"))
+    assert sorted("Nothing was changed" in text for text in texts) == [False, True]
+    parent.refresh_from_db()
+    message.refresh_from_db()
+    assert (message.status, parent.reply_count) == (MessageStatus.PUBLISHED, 1)

@@ -1,0 +1,218 @@
+"""Who may open the desk, and what opening it can do: every URL of the admin is walked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.db import connection
+from django.test import Client
+from django.urls import URLPattern, URLResolver
+
+from messaging.models import Account
+from messaging.services.moderation import hide_message
+from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
+from tests.api import Api
+from tests.embeds.making import an_embed
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+# Signing in and out is for everybody; the catalogue of translations says nothing.
+OPEN = {"/admin/login/"}
+SENT = {
+    "reason": "Because.",
+    "post": "yes",
+    "scopes": ["post"],
+    "name": "Mine",
+    "slug": "mine",
+    "pre_moderation": "off",
+    "text": "spam",
+    "new_password1": "a new pass word",
+    "new_password2": "a new pass word",
+}
+
+
+class EveryPage:
+    """At least one row of everything that the desk shows."""
+
+    def __init__(self) -> None:
+        self.held: TokenHolder = agent_with_token()
+        self.held.api.post("/v1/reactions", {"messageId": str(MessageFactory().pk), "emoji": "👍"})
+        CommunityFactory(blocked_words=["spam"])
+        MessageFactory(status="pending")
+        RequestFactory()
+        an_embed()
+        hide_message(message_id=MessageFactory().pk, by=SuperAdminFactory())
+
+    def paths(self) -> list[str]:
+        """Every path of the admin, with the id of each row of the model that a path is about."""
+        return sorted(set(_paths(admin.site.get_urls())))
+
+    def actions(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """(list, what confirms an action on all its rows)."""
+        for model, rows in admin.site._registry.items():
+            ids = [str(pk) for pk in model.objects.values_list("pk", flat=True)]
+            path = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
+            for decision in getattr(rows, "row_actions", ()):
+                yield path, SENT | {"action": decision.name, "_selected_action": ids, "confirmed": "1"}
+
+
+@pytest.fixture
+def every_page() -> EveryPage:
+    return EveryPage()
+
+
+def _paths(patterns: list[Any], prefix: str = "/admin/", model: Any = None) -> Iterator[str]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            yield from _paths(
+                pattern.url_patterns, prefix + str(pattern.pattern), _model(prefix + str(pattern.pattern))
+            )
+        elif isinstance(pattern, URLPattern):
+            yield from _filled(prefix + _plain(str(pattern.pattern)), model)
+
+
+def _model(path: str) -> Any:
+    app, name = path.strip("/").split("/")[1:3]
+    return next(model for model in admin.site._registry if model._meta.label_lower == f"{app}.{name}")
+
+
+def _plain(route: str) -> str:
+    """The two routes that are regular expressions."""
+    return {r"(?P<url>.*)$": "nowhere", r"^(?P<app_label>messaging|agents|reactions|embeds|admin)/$": "agents/"}.get(
+        route, "agents/" if route.startswith("^(?P<app_label>") else route
+    )
+
+
+def _filled(path: str, model: Any) -> Iterator[str]:
+    if "<" not in path:
+        yield path
+    elif path.startswith("/admin/r/"):
+        yield "/admin/r/1/1/"
+    else:
+        for pk in model.objects.values_list("pk", flat=True):
+            yield path.replace("<uuid:pk>", str(pk)).replace("<path:object_id>", str(pk))
+
+
+def _expected(path: str) -> int:
+    """What GET answers a super admin."""
+    *_, before, last = path.rstrip("/").split("/")
+    if last == "delete" or path == "/admin/autocomplete/" or (last == "add" and before != "community"):
+        return 403
+    if last in {"nowhere", "1"}:
+        return 404
+    if last == "logout":
+        return 405
+    # A row's bare address leads to its page, and whoever is signed in to the first one.
+    return 302 if last == "login" or last.count("-") == 4 or last.isdecimal() else 200
+
+
+def snapshot() -> dict[str, Any]:
+    """A checksum of the rows of every table but sessions, whose use is noted."""
+    tables = [name for name in connection.introspection.table_names() if name != "django_session"]
+    with connection.cursor() as cursor:
+        sums = {}
+        for table in tables:
+            cursor.execute(f'SELECT count(*), md5(string_agg(r::text, chr(10) ORDER BY r::text)) FROM "{table}" r')
+            sums[table] = cursor.fetchone()
+    return sums
+
+
+def session_of(account: Account, *, checks_csrf: bool = False) -> Client:
+    client = Client(enforce_csrf_checks=checks_csrf, raise_request_exception=True)
+    client.force_login(account)
+    return client
+
+
+def test_the_walk_reaches_the_whole_desk(every_page: EveryPage) -> None:
+    paths = every_page.paths()
+    for part in (
+        *("/approve/", "/reject/", "/freeze/", "/unfreeze/", "/narrow/", "/revoke/", "/hide/", "/restore/"),
+        *("/disable/", "/enable/", "/try-words/", "/change/", "/history/", "/delete/", "/add/"),
+        *("/admin/agents/agentrequest/", "/admin/reactions/reaction/", "/admin/admin/logentry/", "/admin/nowhere"),
+    ):
+        assert any(part in path for path in paths), part
+    assert not any("<" in path or "(" in path for path in paths)
+    assert len(paths) > 80
+
+
+def test_nothing_of_other_packages_is_shown() -> None:
+    labels = {model._meta.label for model in admin.site._registry}
+    assert labels == {
+        *("admin.LogEntry", "agents.Agent", "agents.AgentRequest", "agents.AgentToken", "embeds.Embed"),
+        *("messaging.Account", "messaging.Community", "messaging.Message", "reactions.Reaction"),
+    }
+
+
+@pytest.mark.parametrize("who", ["nobody", "agent", "person token", "person", "staff", "inactive super admin"])
+def test_nobody_else_opens_or_does_anything(every_page: EveryPage, who: str) -> None:
+    client, headers = Client(), {}
+    match who:
+        case "agent":
+            headers = every_page.held.api.credentials
+        case "person token":
+            headers = Api.as_person(SuperAdminFactory()).credentials
+        case "person":
+            client = session_of(PersonFactory())
+        case "staff":
+            client = session_of(PersonFactory(is_staff=True))
+        case "inactive super admin":
+            boss = SuperAdminFactory()
+            client = session_of(boss)
+            Account.objects.filter(pk=boss.pk).update(is_active=False)
+    before, refused = snapshot(), {"agents_refusedcall", "agents_agenttoken"}
+    for path in set(every_page.paths()) - OPEN:
+        for answer in (client.get(path, headers=headers), client.post(path, SENT, headers=headers)):
+            assert answer.status_code in {302, 403, 405}, (path, answer.status_code)
+            if answer.status_code == 302:
+                assert answer.headers["Location"].startswith(("/admin/login/", "/admin/")), path
+                assert answer.headers["Location"].startswith("/admin/login/") or path == "/admin/logout/", path
+    for path, sent in every_page.actions():
+        assert client.post(path, sent, headers=headers).status_code in {302, 403}
+    after = snapshot()
+    assert {table for table in before if before[table] != after[table]} <= refused
+
+
+def test_looking_changes_nothing(every_page: EveryPage) -> None:
+    client = session_of(SuperAdminFactory())
+    before = snapshot()
+    for path in every_page.paths():
+        answer = client.get(path)
+        assert answer.status_code == _expected(path), path
+    for path, sent in every_page.actions():
+        assert client.get(path, {name: value for name, value in sent.items() if name != "scopes"}).status_code in {
+            200,
+            302,
+        }
+    assert snapshot() == before
+
+
+def test_posts_need_the_csrf_token(every_page: EveryPage) -> None:
+    client = session_of(SuperAdminFactory(), checks_csrf=True)
+    before = snapshot()
+    for path in every_page.paths():
+        assert client.post(path, SENT).status_code == 403, path
+    for path, sent in every_page.actions():
+        assert client.post(path, sent).status_code == 403
+    assert snapshot() == before
+
+
+def test_staff_cannot_even_sign_in(client: Client) -> None:
+    PersonFactory(handle="just_staff", is_staff=True, password="correct horse battery")
+    SuperAdminFactory(handle="the_boss", password="correct horse battery")
+    for handle, answer in (("just_staff", 200), ("the_boss", 302)):
+        sent = {"username": handle, "password": "correct horse battery", "next": "/admin/"}
+        assert client.post("/admin/login/", sent).status_code == answer
+    assert client.get("/admin/").status_code == 200
+
+
+def test_guessing_passwords_is_slowed_down(client: Client) -> None:
+    SuperAdminFactory(handle="the_boss", password="correct horse battery")
+    sent = {"username": "the_boss", "password": "wrong"}
+    for _ in range(10):
+        client.post("/admin/login/", sent)
+    answer = client.post("/admin/login/", sent | {"password": "correct horse battery"})
+    assert answer.status_code == 200
+    assert "Too many attempts" in answer.content.decode()

@@ -1,0 +1,121 @@
+"""The desk with 10,000 requests and agents and 200,000 messages: each page asks as much as with a few rows."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from django.contrib import admin
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from agents.models import Agent, AgentRequest
+from messaging.models import Account, Message
+from tests.admin.pages import page
+from tests.agents.factories import agent_with_token
+from tests.embeds.making import an_embed
+from tests.factories import CommunityFactory, MessageFactory
+
+pytestmark = pytest.mark.django_db
+
+# Made of n = 1 … size; rows refer to the first of their kind, which the services made.
+LOAD = """
+SET LOCAL statement_timeout = 0;
+SET LOCAL session_replication_role = replica;
+INSERT INTO messaging_account (id, handle, name, kind, password, is_active, is_staff, is_superuser, created_at)
+    SELECT lpad(to_hex(n), 32, '0')::uuid, 'many_' || n, 'Many', 'agent', '!', true, false, false,
+        now() - n * interval '1 minute'
+    FROM generate_series(1, 10000) n;
+INSERT INTO messaging_handleclaim (handle, claimed_at) SELECT 'many_' || n, now() FROM generate_series(1, 10000) n;
+INSERT INTO agents_agent (account_id, operator_id, scopes, community_ids, freeze_reason, created_at)
+    SELECT lpad(to_hex(n), 32, '0')::uuid, %(operator)s, '{post}', '{}', '', now() - n * interval '1 minute'
+    FROM generate_series(1, 10000) n;
+INSERT INTO agents_agenttoken
+    (id, agent_id, digest, prefix, label, created_at, created_by_id, expires_at, revoke_reason)
+    SELECT lpad(to_hex(n), 32, '0')::uuid, lpad(to_hex(n %% 10000 + 1), 32, '0')::uuid,
+        sha256(n::text::bytea), 'cag_many', '',
+        now(), %(operator)s, now() + interval '1 day', ''
+    FROM generate_series(1, 20000) n;
+INSERT INTO agents_agentrequest
+    (id, requester_id, agent_name, agent_handle, purpose, website, scopes, community_ids, status, decided_by_id,
+     decided_at, reason, created_at)
+    SELECT lpad(to_hex(n), 32, '0')::uuid, %(operator)s, 'Many', 'asked_' || n, 'Purpose', '', '{post}', '{}',
+        CASE WHEN n %% 2 = 0 THEN 'pending' ELSE 'rejected' END, CASE WHEN n %% 2 = 1 THEN %(operator)s::uuid END,
+        CASE WHEN n %% 2 = 1 THEN now() END, '', now() - n * interval '1 minute'
+    FROM generate_series(1, 10000) n;
+INSERT INTO messaging_message
+    (id, page_id, author_id, author_kind, community_id, status, content, attachments, reply_count, quote_count,
+     reaction_counts, reaction_total, created_at, updated_at)
+    SELECT lpad(to_hex(n), 32, '0')::uuid, %(page)s, lpad(to_hex(n %% 10000 + 1), 32, '0')::uuid, 'agent',
+        %(community)s,
+        CASE WHEN n %% 100 = 0 THEN 'pending' WHEN n %% 100 = 1 THEN 'hidden' ELSE 'published' END,
+        'Post number ' || n, '[]', 0, 0, '{}', 0, now() - n * interval '1 second', now()
+    FROM generate_series(1, 200000) n;
+INSERT INTO django_admin_log
+    (action_time, user_id, content_type_id, object_id, object_repr, action_flag, change_message)
+    SELECT now(), %(operator)s, (SELECT min(id) FROM django_content_type), n::text, 'Row', 2, 'Hidden.'
+    FROM generate_series(1, 10000) n;
+SET LOCAL session_replication_role = DEFAULT;
+SET LOCAL statement_timeout = 5000;
+ANALYZE messaging_account, messaging_message, messaging_handleclaim, agents_agent, agents_agenttoken,
+    agents_agentrequest, django_admin_log;
+"""
+# A page that reads a whole table takes many times as long, and each statement is ended after 5 s.
+SECONDS_MAX = 10.0
+
+
+def lists() -> list[str]:
+    plain = [page(model, "changelist") for model in admin.site._registry]
+    requests, messages = page(AgentRequest, "changelist"), page(Message, "changelist")
+    agents, tokens = page(Agent, "changelist"), "/admin/agents/agenttoken/"
+    return [
+        *("/admin/", *plain),
+        *(f"{requests}?status__exact=pending", f"{requests}?q=asked_77", f"{requests}?p=5", f"{requests}?o=3"),
+        *(f"{messages}?status__exact=pending", f"{messages}?status__exact=hidden", f"{messages}?p=100"),
+        *(f"{messages}?q=number", f"{messages}?q=@many_7", f"{messages}?author_kind__exact=human", f"{messages}?o=-2"),
+        *(f"{agents}?state=frozen", f"{agents}?q=many_99", f"{tokens}?state=active", f"{tokens}?q=many"),
+    ]
+
+
+def asked(admin_client: Client, path: str) -> tuple[int, float]:
+    """How many statements a page runs, and how long it takes."""
+    began = time.perf_counter()
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        answer = admin_client.get(path)
+    assert answer.status_code == 200, path
+    return len(queries), time.perf_counter() - began
+
+
+def test_each_page_runs_a_fixed_number_of_statements(admin_client: Client, boss: Account) -> None:
+    held = agent_with_token()
+    community, message = CommunityFactory(), MessageFactory(author=held.agent.account)
+    pages = [*lists(), *map(page, (held.request, held.agent, held.token, message, community, an_embed(), boss))]
+    for path in pages:
+        admin_client.get(path)  # what Django remembers of content types is asked once
+    few = {path: asked(admin_client, path)[0] for path in pages}
+    assert max(few.values()) <= 20
+    rows = {"operator": held.request.requester_id, "page": message.page_id, "community": community.pk}
+    with connection.cursor() as cursor:
+        for statement in LOAD.split(";\n")[:-1]:
+            cursor.execute(statement, rows)
+    many = {path: asked(admin_client, path) for path in pages}
+    assert {path: count for path, (count, _seconds) in many.items()} == few
+    slow = {path: seconds for path, (_count, seconds) in many.items() if seconds > SECONDS_MAX}
+    assert not slow
+
+
+def test_no_list_counts_to_the_end(admin_client: Client) -> None:
+    """Django's own paginator and result count would each walk the whole table."""
+    for rows in admin.site._registry.values():
+        assert rows.show_full_result_count is False
+        assert rows.paginator.__name__ == "BoundedCountPaginator"
+
+
+def test_a_queue_is_counted_so_far(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("config.admin.paginator.COUNTED_MAX", 2)
+    MessageFactory.create_batch(3, status="pending")
+    assert "<strong>2+</strong>" in admin_client.get("/admin/").content.decode()
+    assert admin_client.get(page(Message, "changelist")).context["cl"].result_count == 3

@@ -1,0 +1,95 @@
+"""The people and agents of a running service, made through its API and its commands as anybody's would be."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from tests.remote import Remote, Reply
+from tests.service import ROOT, Service
+
+PASSWORD = "a long enough passphrase"
+REQUESTS = "/v1/agent-tokens/requests"
+EVERY_SCOPE = ["post", "reply", "quote", "react"]
+_numbers = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A person with both kinds of token, as the headers that carry them."""
+
+    id: str
+    handle: str
+    signed_in: dict[str, str]
+    user: dict[str, str]
+
+
+@dataclass(slots=True)
+class Clients:
+    """Whoever a test needs of a running service. It raises the soft throttle of sign-ins."""
+
+    service: Service
+    port: int = 0
+    _super_admin: Person | None = None
+    _remote: Remote = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._remote = Remote(self.port or self.service.port)
+
+    def person(self) -> Person:
+        handle = f"person_{next(_numbers)}"
+        session = self.ask("/api/auth/register", {"handle": handle, "name": handle, "password": PASSWORD})
+        return self._with_user_token(session)
+
+    def super_admin(self) -> Person:
+        if self._super_admin is None:
+            handle = f"super_{next(_numbers)}"
+            self.manage("create_person", handle, "--super-admin", "--password", PASSWORD)
+            session = self.ask("/api/auth/login", {"handle": handle, "password": PASSWORD})
+            self._super_admin = self._with_user_token(session)
+        return self._super_admin
+
+    def agent_token(self, operator: Person | None = None, **asked: Any) -> str:
+        """A token of a new agent that the super admin approved; `asked` goes over a request of every scope."""
+        operator = operator or self.person()
+        request_id = self.approved_request(operator, **asked)
+        token: str = self.ask(f"{REQUESTS}/{request_id}/token", {}, **operator.user)["token"]
+        return token
+
+    def approved_request(self, operator: Person, **asked: Any) -> str:
+        number = next(_numbers)
+        request = {
+            "agentName": f"Agent {number}",
+            "agentHandle": f"agent_{number}",
+            "purpose": "Takes part in a test of this service.",
+            "scopes": EVERY_SCOPE,
+        }
+        request_id: str = self.ask(REQUESTS, request | asked, **operator.user)["id"]
+        self.ask(f"{REQUESTS}/{request_id}/approve", {}, **self.super_admin().user)
+        return request_id
+
+    def page_id(self, url: str) -> str:
+        found: str = self.ask("/v1/presence/normalize-url", {"url": url})["pageId"]
+        return found
+
+    def _with_user_token(self, session: dict[str, Any]) -> Person:
+        signed_in = bearer(session["accessToken"])
+        issued = self.ask("/api/auth/embed-token", {}, **signed_in)
+        user = bearer(issued["token"]) | {"X-User-Id": issued["userId"]}
+        return Person(issued["userId"], session["user"]["handle"], signed_in, user)
+
+    def ask(self, path: str, body: Any, **headers: str) -> Any:
+        reply: Reply = self._remote.call("POST", path, body, **headers)
+        assert reply.status in (200, 201), (path, reply)
+        return reply.json
+
+    def manage(self, *arguments: str) -> None:
+        command = [sys.executable, "manage.py", *arguments]
+        subprocess.run(command, cwd=ROOT, env=self.service.environment, check=True, stdout=subprocess.DEVNULL)
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}

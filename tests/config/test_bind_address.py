@@ -1,0 +1,112 @@
+"""HOST names an IPv4 or IPv6 address, and everything that the service says of itself names it well."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.test import RequestFactory
+
+from config import env
+from config.api.addresses import client_address
+from config.runtime import bind_address
+from tests.service import ROOT, Service, a_service, running_service
+
+
+def has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+needs_ipv6 = pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6")
+
+
+@pytest.fixture
+def listening_on(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    return lambda host: monkeypatch.setenv("HOST", host)
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("", "http://127.0.0.1:80"),
+        ("192.0.2.1", "http://192.0.2.1:80"),
+        ("0.0.0.0", "http://127.0.0.1:80"),
+        ("::1", "http://[::1]:80"),
+        ("[2001:db8::1]", "http://[2001:db8::1]:80"),
+        ("::", "http://[::1]:80"),
+    ],
+)
+def test_the_origin_is_one_that_reaches_the_server(listening_on: Callable[[str], None], host: str, origin: str) -> None:
+    listening_on(host)
+    assert bind_address.origin(80) == origin
+    assert env.origin("NOT_SET", bind_address.origin(80)) == origin
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:80", "[::1", "::1]", "1.2.3", "*"])
+def test_a_host_that_is_no_address_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    monkeypatch.setenv("HOST", host)
+    with pytest.raises(ImproperlyConfigured, match="HOST is "):
+        env.address("HOST", "127.0.0.1")
+
+
+def test_a_start_says_so_in_one_sentence(tmp_path: Path) -> None:
+    environment = os.environ | {"HOST": "localhost", "DATA_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "config.runtime.run"]
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("make run: HOST is 'localhost': write an address")
+    assert ended.stderr.count("\n") == 1
+
+
+def test_a_trusted_proxy_is_known_by_its_ipv4_address_on_an_ipv6_socket(settings: Any) -> None:
+    settings.TRUSTED_PROXIES = ["10.0.0.0/8"]
+    request = RequestFactory().get("/", REMOTE_ADDR="::ffff:10.0.0.1", HTTP_X_FORWARDED_FOR="192.0.2.7")
+    assert client_address(request) == "192.0.2.7"
+    request = RequestFactory().get("/", REMOTE_ADDR="::ffff:11.0.0.1", HTTP_X_FORWARDED_FOR="192.0.2.7")
+    assert client_address(request) == "::ffff:11.0.0.1"
+
+
+def answer(service: Service, address: str) -> bytes:
+    """Of the API to a client that names the host by its address, as a browser does."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family) as client:
+        client.settimeout(20)
+        client.connect((address, service.port))
+        host = f"{bind_address.in_url(address)}:{service.port}"
+        client.sendall(f"GET /v1/smart-tags HTTP/1.0\r\nHost: {host}\r\n\r\n".encode())
+        return client.recv(15)
+
+
+@needs_ipv6
+def test_the_ipv6_loopback_is_served() -> None:
+    with running_service(HOST="::1") as service:
+        assert f"runs at http://[::1]:{service.port} " in service.said()
+        assert answer(service, "::1").endswith(b"200 OK")
+        with pytest.raises(ConnectionRefusedError):
+            answer(service, "127.0.0.1")
+        with a_service(HOST="::1", PORT=str(service.port)) as second:
+            assert second.launch().wait(20) == 1
+            assert f"port {service.port} cannot be used" in second.said()
+
+
+@needs_ipv6
+def test_all_addresses_are_served() -> None:
+    with running_service(HOST="::") as service:
+        assert f"runs at http://[::1]:{service.port} " in service.said()
+        assert answer(service, "::1").endswith(b"200 OK")
+        with socket.socket(socket.AF_INET6) as plain:
+            dual_stack = not plain.getsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY)
+        if dual_stack:
+            assert answer(service, "127.0.0.1").endswith(b"200 OK")

@@ -1,0 +1,38 @@
+"""No module of the service imports itself by way of others, imports inside functions included."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+
+from tests.service import ROOT
+
+PACKAGES = ("config", "messaging", "agents", "reactions", "embeds")
+
+
+def modules() -> dict[str, ast.Module]:
+    """The syntax tree of each module, by its dotted name."""
+    files = (file for package in PACKAGES for file in (ROOT / package).rglob("*.py"))
+    named = ((".".join(file.relative_to(ROOT).with_suffix("").parts), file) for file in files)
+    return {name.removesuffix(".__init__"): ast.parse(file.read_text(encoding="utf-8")) for name, file in named}
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    trees = modules()
+    graph = {name: {other for other in imported(tree) if other in trees} for name, tree in trees.items()}
+    # `from package import module` names the package too, which need not import the module.
+    for name, others in graph.items():
+        others -= {other for other in others if any(more.startswith(f"{other}.") for more in others)}
+        others.discard(name)
+    assert len(graph) > 100
+    TopologicalSorter(graph).prepare()

@@ -1,0 +1,86 @@
+"""Housekeeping: the commands run again and again beside the service, and end with it."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.runtime import scheduler
+from config.runtime.scheduler import Scheduler
+
+
+@pytest.fixture
+def diary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Puts a program in manage.py's place that writes down what it was asked for; `slow` takes a minute."""
+    file = tmp_path / "diary"
+    program = "import sys, time; open({!r}, 'a').write(sys.argv[1] + '\\n'); time.sleep(60 * (sys.argv[1] == 'slow'))"
+    (tmp_path / "manage.py").write_text(program.format(str(file)))
+    monkeypatch.setattr(scheduler, "BASE_DIR", tmp_path)
+    return file
+
+
+def entries(diary: Path, count: int) -> list[str]:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        found = diary.read_text().split() if diary.exists() else []
+        if len(found) >= count:
+            return found[:count]
+        time.sleep(0.01)
+    raise AssertionError(f"nothing was done in time: {diary}")
+
+
+def test_the_commands_run_in_turn_again_and_again(diary: Path) -> None:
+    keeper = Scheduler(0.01)
+    keeper.start()
+    assert entries(diary, 4) == ["rollup_analytics", "prune"] * 2
+    keeper.stop()
+    assert not keeper.is_alive()
+
+
+def test_stopping_ends_the_command_at_work(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "COMMANDS", ("slow",))
+    keeper = Scheduler(0.01)
+    keeper.start()
+    entries(diary, 1)
+    before = time.monotonic()
+    keeper.stop()
+    assert time.monotonic() - before < 30
+    assert not keeper.is_alive()
+
+
+def test_stopping_ends_a_command_that_is_just_beginning(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    beginning = threading.Event()
+    popen = subprocess.Popen
+
+    def slow_to_begin(*arguments: Any, **options: Any) -> Any:
+        beginning.set()
+        time.sleep(0.3)
+        return popen(*arguments, **options)
+
+    monkeypatch.setattr(scheduler, "COMMANDS", ("slow",))
+    monkeypatch.setattr(subprocess, "Popen", slow_to_begin)
+    keeper = Scheduler(0.01)
+    keeper.start()
+    beginning.wait()
+    before = time.monotonic()
+    keeper.stop()
+    assert time.monotonic() - before < 30
+    assert not keeper.is_alive()
+
+
+def test_nothing_runs_where_it_is_switched_off(monkeypatch: pytest.MonkeyPatch, diary: Path) -> None:
+    monkeypatch.setenv("HOUSEKEEPING_MINUTES", "0")
+    with scheduler.scheduled_commands():
+        pass
+    assert not diary.exists()
+
+
+def test_the_commands_exist() -> None:
+    from django.core.management import get_commands
+
+    assert set(scheduler.COMMANDS) <= set(get_commands())

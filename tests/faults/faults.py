@@ -1,0 +1,222 @@
+"""The faults. Each is put in, lasts a moment and is over when its function returns."""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import psutil
+import psycopg
+
+from config.runtime.postgres import SOCKET_NAME
+from config.runtime.scheduler import COMMANDS
+from tests.faults import slow
+from tests.faults.environment import SERVICE_NAME, SETTINGS, Environment, freeze, thaw
+from tests.faults.releases import five_hosts_at_once, migrated_behind_a_reader, migrated_while_serving
+from tests.host_clock import AHEAD, run_ahead
+from tests.service import a_service
+
+Fault = Callable[[Environment], None]
+HOLD_SECONDS = 0.5
+CONNECTIONS_AT_ONCE = 30
+REFUSED_SECONDS = 60
+TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
+
+
+def worker_killed(environment: Environment) -> None:
+    random.choice(environment.service.workers()).kill()
+
+
+def all_workers_killed(environment: Environment) -> None:
+    for worker in environment.service.workers():
+        worker.kill()
+
+
+def worker_frozen(environment: Environment) -> None:
+    worker = random.choice(environment.service.workers())
+    freeze(worker)
+    time.sleep(HOLD_SECONDS)
+    thaw(worker)
+
+
+def main_process_killed(environment: Environment) -> None:
+    workers = environment.service.workers()
+    assert environment.service.process
+    environment.service.process.kill()
+    environment.service.process.wait()
+    psutil.wait_procs(workers, timeout=20)
+    environment.service.start()
+
+
+def stopped_and_started(environment: Environment) -> None:
+    assert environment.service.stop() == 0
+    environment.service.start()
+
+
+def postgres_crash(environment: Environment) -> None:
+    environment.service.cluster.stop("immediate")
+    time.sleep(random.uniform(0, HOLD_SECONDS))
+    environment.service.cluster.start()
+
+
+def postgres_restart(environment: Environment) -> None:
+    environment.service.cluster.stop("fast")
+    time.sleep(random.uniform(0, HOLD_SECONDS))
+    environment.service.cluster.start()
+
+
+def postgres_frozen(environment: Environment) -> None:
+    frozen = environment.backends()
+    for backend in frozen:
+        freeze(backend)
+    time.sleep(HOLD_SECONDS)
+    for backend in frozen:
+        with suppress(psutil.NoSuchProcess):
+            thaw(backend)
+
+
+def backends_terminated(environment: Environment) -> None:
+    environment.rows(TERMINATE, SERVICE_NAME)
+
+
+def backend_killed(environment: Environment) -> None:
+    """As the kernel does when memory runs out: PostgreSQL then ends every session and recovers."""
+    if backends := environment.backends():
+        random.choice(backends).kill()
+
+
+def connections_exhausted(environment: Environment) -> None:
+    """Somebody takes every connection that falls free, and says nothing on it."""
+    address = str(environment.service.cluster.socket_folder / SOCKET_NAME)
+    with ExitStack() as held:
+        administrator = held.enter_context(_connection(environment))
+        end = time.monotonic() + HOLD_SECONDS
+        while time.monotonic() < end:
+            for _ in range(CONNECTIONS_AT_ONCE):
+                silent = held.enter_context(socket.socket(socket.AF_UNIX))
+                with suppress(OSError):
+                    silent.connect(address)
+            administrator.execute(TERMINATE, [SERVICE_NAME])
+
+
+def tables_locked(environment: Environment) -> None:
+    """By a careless migration, say, for longer than a request waits for a lock (2 s)."""
+    with _connection(environment) as holder, holder.transaction():
+        holder.execute("LOCK TABLE messaging_message IN ACCESS EXCLUSIVE MODE")
+        time.sleep(3.5)
+
+
+def deadlock(environment: Environment) -> None:
+    """Takes two posts' rows in the wrong order, and has the patience to let the service be the one broken off."""
+    wrong_order = "SELECT 1 FROM messaging_message WHERE id = %s FOR UPDATE"
+    roots = environment.rows("SELECT id FROM messaging_message WHERE content LIKE 'root %%' ORDER BY id")
+    with _connection(environment) as holder, holder.transaction():
+        holder.execute("SET LOCAL deadlock_timeout = '10s'")
+        for (root,) in reversed(roots):
+            holder.execute(wrong_order, [root])
+            time.sleep(0.05)
+
+
+def redis_killed(environment: Environment) -> None:
+    environment.kill_redis()
+    time.sleep(HOLD_SECONDS)
+    environment.start_redis()
+
+
+def redis_frozen(environment: Environment) -> None:
+    freeze(environment.redis)
+    time.sleep(HOLD_SECONDS)
+    thaw(environment.redis)
+
+
+def redis_flushed(environment: Environment) -> None:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(environment.redis_home / "redis.sock"))
+        connection.sendall(b"FLUSHALL\r\n")
+        assert connection.recv(16).startswith(b"+OK")
+
+
+def missing_secret(environment: Environment) -> None:
+    """A second host starts without the root key, then with another one: either would write retries a second time."""
+    shared = SETTINGS | {"DATABASE_URL": environment.service.cluster.url} | environment.service.secrets()
+    for root_key in ("", f"of-another-service-{'0' * 50}"):
+        with a_service(**shared | {"ROOT_KEY": root_key}) as second:
+            assert second.launch().wait(REFUSED_SECONDS) == 1, second.said()
+            assert second.said().startswith("make run: ROOT_KEY is "), second.said()
+
+
+def slow_sockets(environment: Environment) -> None:
+    """Ten each that send headers, a body and take an answer slowly, through the proxy."""
+    with slow.sockets(environment.proxy_port, count=30):
+        time.sleep(HOLD_SECONDS)
+
+
+def clock_ahead(environment: Environment) -> None:
+    """The housekeeping of a host whose clock is an hour and eight days ahead of the database's."""
+    for seconds in AHEAD:
+        for command in COMMANDS:
+            run_ahead(seconds, environment.service.environment, command)
+
+
+def disk_full(environment: Environment) -> None:
+    with ballast(environment.service.data / "ballast"):
+        time.sleep(2 * HOLD_SECONDS)
+    # A log that cannot be written stops PostgreSQL for good; whoever runs it starts it again.
+    environment.service.cluster.start()
+
+
+@contextmanager
+def ballast(file: Path) -> Iterator[None]:
+    """Fills the disk to the last byte."""
+    with file.open("wb") as ballast:
+        size = 1 << 20
+        while size:
+            try:
+                os.posix_fallocate(ballast.fileno(), ballast.seek(0, os.SEEK_END), size)
+            except OSError:
+                size >>= 1
+        yield
+    file.unlink()
+
+
+def _connection(environment: Environment) -> psycopg.Connection[tuple[object, ...]]:
+    return psycopg.connect(environment.service.cluster.url, autocommit=True)
+
+
+# What `make faults` puts in, and how often.
+FAULTS: dict[Fault, int] = {
+    worker_killed: 30,
+    all_workers_killed: 20,
+    worker_frozen: 20,
+    main_process_killed: 10,
+    stopped_and_started: 10,
+    postgres_crash: 30,
+    postgres_restart: 20,
+    postgres_frozen: 20,
+    backends_terminated: 30,
+    backend_killed: 20,
+    connections_exhausted: 20,
+    tables_locked: 5,
+    deadlock: 20,
+    redis_killed: 20,
+    redis_frozen: 20,
+    redis_flushed: 20,
+    slow_sockets: 20,
+    clock_ahead: 5,
+    missing_secret: 5,
+    migrated_while_serving: 10,
+    migrated_behind_a_reader: 5,
+    five_hosts_at_once: 2,
+    disk_full: 10,
+}
+SMALL_DISK_FAULTS = {disk_full}
+THROUGH_PROXY = {slow_sockets}
+# Half of the load at each, as in a rolling upgrade.
+ON_TWO_HOSTS = {migrated_while_serving}
+# No answer is a 5xx.
+ANSWERED_THROUGHOUT = {migrated_while_serving, migrated_behind_a_reader}

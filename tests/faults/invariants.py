@@ -1,0 +1,73 @@
+"""Did the service keep its word? Asked of the database, past the service, and of the service itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from tests.clients import bearer
+from tests.faults.environment import Environment
+from tests.faults.load import Write
+from tests.remote import Remote
+
+# Posts whose counts are not those of the rows they count.
+SKEWED = """
+SELECT count(*) FROM messaging_message AS post
+WHERE reply_count <> (SELECT count(*) FROM messaging_message WHERE parent_id = post.id AND status = 'published')
+   OR quote_count <> (SELECT count(*) FROM messaging_message WHERE quote_id = post.id AND status = 'published')
+   OR reaction_total <> (SELECT count(*) FROM reactions_reaction WHERE message_id = post.id)
+"""
+
+
+@dataclass(slots=True)
+class Verdict:
+    """All of it is nothing where the service kept its word. `altered`: replays that were not the first answer."""
+
+    lost: int = 0
+    doubled: int = 0
+    altered: int = 0
+    skewed: int = 0
+    overspent: dict[str, int] = field(default_factory=dict)
+
+
+def judge(environment: Environment, writes: list[Write], *, since: Counter[str]) -> Verdict:
+    """Of acknowledged writes, while nobody writes. `since`: how the ledger stood before them."""
+    verdict = Verdict()
+    posts = [write for write in writes if write.path == "/api/messages"]
+    contents = [write.body["content"] for write in posts]
+    stored = environment.rows("SELECT id::text, content FROM messaging_message WHERE content = ANY(%s)", contents)
+    ids, times = {row[0] for row in stored}, Counter(row[1] for row in stored)
+    verdict.lost = sum(write.reply is not None and write.reply.json["id"] not in ids for write in posts)
+    verdict.doubled = sum(found - 1 for found in times.values())
+
+    reactions = [write for write in writes if write.path == "/v1/reactions"]
+    wanted = [write.reply.json["reactionId"] for write in reactions if write.reply]
+    kept = {
+        row[0] for row in environment.rows("SELECT id::text FROM reactions_reaction WHERE id = ANY(%s::uuid[])", wanted)
+    }
+    verdict.lost += len(set(wanted) - kept)
+
+    remote = Remote(environment.service.port)
+    verdict.altered = sum(not _is_replayed(remote, write) for write in writes)
+    [[verdict.skewed]] = environment.rows(SKEWED)
+    verdict.overspent = _difference(ledger(environment) - since, Counter(c for write in writes for c in write.counters))
+    return verdict
+
+
+def ledger(environment: Environment) -> Counter[str]:
+    """How much of each counter is spent, by all agents together."""
+    rows = environment.rows("SELECT counter, count(*) FROM api_ledgerentry GROUP BY counter")
+    return Counter(dict(rows))
+
+
+def _is_replayed(remote: Remote, write: Write) -> bool:
+    first = write.reply
+    assert first
+    again = remote.call("POST", write.path, write.body, key=write.key, **bearer(write.token))
+    replayed = again.headers.get("idempotent-replayed") == "true"
+    return replayed and (again.status, again.body) == (first.status, first.body)
+
+
+def _difference(spent: Counter[str], acknowledged: Counter[str]) -> dict[str, int]:
+    names = spent.keys() | acknowledged.keys()
+    return {name: spent[name] - acknowledged[name] for name in names if spent[name] != acknowledged[name]}

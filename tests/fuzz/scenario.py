@@ -1,0 +1,121 @@
+"""A running service with rows to talk about, and its OpenAPI document with their ids put in.
+
+Left to itself a generator invents ids that lead nowhere; with these it gets past the look-ups.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tests.clients import Clients, Person
+from tests.faults.environment import SETTINGS
+from tests.remote import Remote
+from tests.service import ROOT, Service, running_service
+
+PAGE_URL = "https://example.com/generated"
+# Ends every token of its caller, who could do nothing more.
+SIGN_OUT = "logoutAll"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """`ids`: for each operation's path parameter and each field of a body, real values of it.
+
+    `leaver` is the caller of SIGN_OUT. `spooled` is where the service would write temporary files.
+    """
+
+    service: Service
+    spooled: Path
+    callers: dict[str, dict[str, str]]
+    leaver: dict[str, str]
+    ids: dict[str, list[str]]
+
+    @property
+    def remote(self) -> Remote:
+        return Remote(self.service.port)
+
+    def document(self) -> dict[str, Any]:
+        """The served document, its ids narrowed to those that exist."""
+        served: dict[str, Any] = self.remote.call("GET", "/api/schema/?format=json").json
+        return with_ids(served, self.ids)
+
+
+@contextmanager
+def a_scenario() -> Iterator[Scenario]:
+    # One key for many bodies is what a generator sends: each has to be looked at.
+    with (
+        TemporaryDirectory() as spooled,
+        running_service(**SETTINGS, IDEMPOTENCY_MISMATCH="reject", TMPDIR=spooled) as service,
+    ):
+        clients = Clients(service)
+        owner, admin = clients.person(), clients.super_admin()
+        callers = {
+            # First: its token lives a quarter of an hour.
+            "signed in": owner.signed_in,
+            "nobody": {},
+            "agent": {"Authorization": f"Bearer {clients.agent_token(owner)}"},
+            "person": owner.user,
+            "super admin": admin.user,
+        }
+        ids = _rows(clients, owner) | {"createAgentToken": [clients.approved_request(admin)]}
+        yield Scenario(service, Path(spooled), callers, clients.person().signed_in, ids)
+
+
+def with_ids(document: dict[str, Any], ids: dict[str, list[str]]) -> dict[str, Any]:
+    """Path parameters by the operation's name, query parameters and fields of bodies by their own."""
+    changed = deepcopy(document)
+    for methods in changed["paths"].values():
+        for operation in methods.values():
+            for parameter in operation.get("parameters", ()):
+                name = operation["operationId"] if parameter["in"] == "path" else parameter["name"]
+                _narrow(parameter["schema"], ids.get(name))
+    for name, schema in changed["components"]["schemas"].items():
+        if not name.endswith("Record"):
+            for field, held in schema.get("properties", {}).items():
+                _narrow(held, ids.get(field))
+    return changed
+
+
+def _narrow(schema: dict[str, Any], values: list[str] | None) -> None:
+    if values and schema.get("type") in ("string", ["string", "null"]):
+        schema.pop("pattern", None)
+        schema["enum"] = values
+
+
+def _rows(clients: Clients, owner: Person) -> dict[str, list[str]]:
+    page = clients.page_id(PAGE_URL)
+    community = _community(clients.service)
+    post = {"pageId": page, "communityId": community, "content": "A post"}
+    posts = [clients.ask("/api/messages", post, **owner.user)["id"] for _ in range(3)]
+    reaction = clients.ask("/v1/reactions", {"messageId": posts[0], "emoji": "👍"}, **owner.user)["reactionId"]
+    embed = clients.ask("/api/embeds/instances", {"name": "E", "communityId": community}, **owner.signed_in)["id"]
+    by_embed = ["getEmbedConfig", "getEmbedInstance", "updateEmbedInstance", "getEmbedAnalytics"]
+    by_embed += ["getEmbedBlacklist", "putEmbedBlacklist", "serviceId"]
+    return {
+        "pageId": [page],
+        **dict.fromkeys(("messageId", "parentId", "quoteId", "getMessage", "listReactions"), posts),
+        **{name: [embed] for name in by_embed},
+        "communityId": [community],
+        "communityIds": [community],
+        "removeReaction": [reaction],
+        "emoji": ["👍", "🎉", "👩🏽‍🚀", ":ship-it:"],
+        # The one whose payload may be anything.
+        "tagType": ["note"],
+        "url": [PAGE_URL, "http://example.org/?b=2&a=1#x", "https://bücher.example/a%20b"],
+    }
+
+
+def _community(service: Service) -> str:
+    command = [sys.executable, "manage.py", "create_community", "Generated", "--block", "forbidden*"]
+    said = subprocess.run(command, cwd=ROOT, env=service.environment, check=True, capture_output=True)
+    community: str = json.loads(said.stdout)["id"]
+    return community

@@ -1,0 +1,52 @@
+"""Seals open with the very key and secret they were made with, and with nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.api import signing
+
+
+@given(st.binary(max_size=500), st.binary(min_size=1, max_size=60), st.binary(min_size=1, max_size=60))
+def test_a_seal_opens_with_its_secret_alone(plain: bytes, secret: bytes, other: bytes) -> None:
+    encrypted = signing.encrypt("root", secret, plain)
+    assert signing.decrypt("root", secret, encrypted) == plain
+    assert signing.decrypt("another root", secret, encrypted) is None
+    assert secret == other or signing.decrypt("root", other, encrypted) is None
+
+
+@given(st.binary(min_size=1, max_size=40), st.integers(min_value=0), st.integers(1, 255))
+def test_a_changed_byte_breaks_the_seal(plain: bytes, place: int, change: int) -> None:
+    encrypted = bytearray(signing.encrypt("root", b"secret", plain))
+    encrypted[place % len(encrypted)] ^= change
+    assert signing.decrypt("root", b"secret", bytes(encrypted)) is None
+
+
+def test_the_same_text_is_never_sealed_the_same() -> None:
+    assert len({signing.encrypt("root", b"secret", b"text") for _ in range(20)}) == 20
+
+
+def test_every_purpose_has_a_key_of_its_own() -> None:
+    assert signing.derive("root", "cursor") != signing.derive("root", "idempotency-key")
+    assert signing.derive("root", "cursor") != signing.derive("other", "cursor")
+    assert signing.mac("root", "cursor", b"x") != signing.mac("root", "idempotency-key", b"x")
+    assert len(signing.derive("root", "cursor")) == 32
+
+
+def test_the_current_root_key_comes_first(settings: Any) -> None:
+    settings.ROOT_KEY, settings.ROOT_KEY_PREVIOUS = "new", "old"
+    assert list(signing.root_keys()) == ["new", "old"]
+    settings.ROOT_KEY_PREVIOUS = ""
+    assert list(signing.root_keys()) == ["new"]
+
+
+@given(secret=st.binary(max_size=300))
+def test_the_key_of_a_seal_is_an_expansion_by_hkdf(secret: bytes) -> None:
+    """RFC 5869, section 2.3."""
+    expansion = HKDFExpand(algorithm=SHA256(), length=32, info=secret)
+    assert signing._encryption_key("root", secret) == expansion.derive(signing.derive("root", "stored-response"))

@@ -1,0 +1,201 @@
+"""Soft throttles: they slow floods down, never stand between a caller and a promise, and fail open."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from config.api import throttling
+from config.api.exceptions import RateLimited
+from config.cache import versions
+from config.cache.circuit_breaker import CircuitBreaker
+from tests.agents.factories import agent_with_token
+from tests.api import Api
+from tests.conftest import start_redis
+from tests.factories import MessageFactory, PageFactory, PersonFactory
+
+pytestmark = pytest.mark.django_db
+PATH = "/api/messages"
+BY_THE_CLOCK = throttling._slot
+
+
+@pytest.fixture(autouse=True)
+def _breaker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttling, "_breaker", CircuitBreaker(5.0, effect=""))
+
+
+@pytest.fixture
+def redis(settings: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """A Redis of this test's own, as the service reaches it, but for more patience: tests share a busy machine."""
+    with tempfile.TemporaryDirectory(prefix="cm-redis-") as home:
+        server = start_redis(Path(home))
+        options = {"SOCKET_CONNECT_TIMEOUT": 0.4, "SOCKET_TIMEOUT": 0.4}
+        backend = {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": f"unix://{home}/redis.sock"}
+        # The version store of a process is chosen once, here without Redis.
+        versions.store()
+        settings.REDIS_URL = backend["LOCATION"]
+        settings.CACHES = {"default": backend | {"OPTIONS": options}}
+        settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"person": (2, 3600)}
+        yield server
+        server.kill()
+        server.wait()
+
+
+def hits(count: int, who: str = "somebody") -> list[bool]:
+    """Which of so many calls pass."""
+    return [_passes(who) for _ in range(count)]
+
+
+def _passes(who: str) -> bool:
+    try:
+        throttling.hit("person", who)
+    except RateLimited:
+        return False
+    return True
+
+
+def test_the_rates_of_the_decisions(settings: Any) -> None:
+    rates = {
+        "person": (300, 3600),
+        "ingest": (120, 60),
+        "normalize_url": (120, 60),
+        "register": (10, 60),
+        "sign_in": (10, 60),
+        "session": (120, 60),
+        "agent_refused": (600, 60),
+        "read": (6000, 60),
+    }
+    assert settings.SOFT_THROTTLES.items() >= rates.items()
+
+
+def test_people_write_so_often_an_hour_and_read_all_the_same(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"person": (3, 3600)}
+    person, page = Api.as_person(PersonFactory()), PageFactory().pk
+    body = {"pageId": page, "content": "Hi"}
+    answers = [person.post(PATH, body) for _ in range(4)]
+    assert [answer.status for answer in answers] == [201, 201, 201, 429]
+    assert answers[-1].json == {"error": "rate_limited"}
+    assert 1 <= int(answers[-1].headers["Retry-After"]) <= 3600
+    assert person.get(PATH, pageId=page).status == 200
+    assert Api.as_person(PersonFactory()).post(PATH, body).status == 201, "each account for itself"
+
+
+def test_a_persons_two_kinds_of_token_share_a_rate(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"person": (1, 3600)}
+    person = PersonFactory()
+    assert Api.as_signed_in(person).post("/api/auth/embed-token").status == 200
+    assert Api.as_person(person).post(PATH, {"pageId": PageFactory().pk, "content": "Hi"}).error == "rate_limited"
+
+
+def reads(*addresses: str) -> list[int]:
+    path = f"{PATH}/{MessageFactory().pk}"
+    return [Api().send("GET", path, address=address).status for address in addresses]
+
+
+def test_reads_of_a_client_network_are_bounded(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"read": (2, 60)}
+    assert reads(*["192.0.2.1"] * 3, "192.0.2.2", "::ffff:192.0.2.2", "192.0.2.2") == [200, 200, 429, 200, 200, 429]
+    assert reads("2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8:0:1::1") == [200, 200, 429, 200]
+    refused = Api().send("GET", "/v1/smart-tags", address="192.0.2.1")
+    assert (refused.status, refused.json) == (429, {"error": "rate_limited"})
+    assert 1 <= int(refused.headers["Retry-After"]) <= 60
+
+
+def test_reads_from_this_machine_are_not_counted(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"read": (0, 60)}
+    assert reads("127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1", "") == [200] * 5
+    assert reads("192.0.2.1") == [429]
+
+
+def test_writes_are_no_reads(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"read": (0, 60)}
+    body = {"url": "https://example.com/"}
+    assert Api().send("POST", "/v1/presence/normalize-url", body, address="192.0.2.1").status == 200
+
+
+def test_reads_are_counted_without_redis(redis: subprocess.Popen[bytes], settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"read": (1, 60)}
+    redis.kill()
+    redis.wait()
+    assert reads("192.0.2.1", "192.0.2.1") == [200, 429]
+
+
+def test_refused_calls_of_an_agent_are_bounded(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"agent_refused": (3, 60)}
+    agent, post = agent_with_token(), MessageFactory()
+    body = {"pageId": post.page_id, "content": "Hi"}
+    refused = [
+        agent.api.post(PATH, {}).status,
+        agent.api.post("/v1/agent-tokens/requests", {}).status,
+        agent.api.get(f"{PATH}/nothing").status,
+    ]
+    assert refused == [400, 403, 404]
+    for answer in (agent.api.post(PATH, body), agent.api.get(f"{PATH}/{post.pk}"), agent.api.put("/v1/agent-tokens")):
+        assert (answer.status, answer.error) == (429, "rate_limited")
+        assert 1 <= int(answer.headers["Retry-After"]) <= 60
+    assert agent_with_token().api.post(PATH, body).status == 201, "each token for itself"
+
+
+def test_what_an_agent_does_well_is_not_counted(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"agent_refused": (1, 60), "person": (1, 3600)}
+    agent, page = agent_with_token(), PageFactory().pk
+    assert {agent.api.post(PATH, {"pageId": page, "content": "Hi"}).status for _ in range(5)} == {201}
+
+
+def test_a_window_ends(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"person": (2, 60)}
+    monkeypatch.setattr(throttling, "_slot", BY_THE_CLOCK)
+    for start in (1_800_000_000.0, 1_800_000_010.5, 1_800_000_059.999):
+        monkeypatch.setattr(time, "time", lambda start=start: start)
+        assert hits(3, str(start)) == [True, True, False]
+        with pytest.raises(RateLimited) as refused:
+            throttling.hit("person", str(start))
+        wait = int(refused.value.headers["Retry-After"])
+        assert 1 <= wait <= 60
+        monkeypatch.setattr(time, "time", lambda start=start, wait=wait: start + wait)
+        assert hits(3, str(start)) == [True, True, False]
+
+
+@pytest.mark.usefixtures("redis")
+def test_redis_counts_for_all() -> None:
+    assert hits(4) == [True, True, False, False]
+    assert hits(1, who="another") == [True]
+
+
+def test_a_dead_redis_lets_everybody_pass(redis: subprocess.Popen[bytes]) -> None:
+    assert hits(3) == [True, True, False]
+    redis.kill()
+    redis.wait()
+    assert hits(20) == [True] * 20
+    assert Api.as_person(PersonFactory()).post(PATH, {"pageId": PageFactory().pk, "content": "Hi"}).status == 201
+
+
+def test_a_frozen_redis_costs_one_time_out_not_one_a_call(redis: subprocess.Popen[bytes]) -> None:
+    assert hits(3) == [True, True, False]
+    os.kill(redis.pid, signal.SIGSTOP)
+    start = time.monotonic()
+    assert hits(50) == [True] * 50
+    assert time.monotonic() - start < 1.0
+    os.kill(redis.pid, signal.SIGCONT)
+
+
+def test_redis_counts_again_when_the_breaker_closes(
+    redis: subprocess.Popen[bytes], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.kill(redis.pid, signal.SIGSTOP)
+    assert hits(3) == [True] * 3
+    os.kill(redis.pid, signal.SIGCONT)
+    assert hits(3) == [True] * 3
+    # On a busy machine a thawed Redis takes a while.
+    Redis.from_url(settings.CACHES["default"]["LOCATION"]).ping()
+    monkeypatch.setattr(throttling, "_breaker", CircuitBreaker(5.0, effect=""))
+    assert hits(4, "later") == [True, True, False, False]
