@@ -11,7 +11,7 @@ from agents.admin.actions import FREEZE, NARROW, REVOKE, REVOKE_ALL, UNFREEZE
 from agents.admin.filters import FrozenFilter
 from agents.admin.formatting import agent_badge, communities_in_words, grant_in_short, scopes_in_words
 from agents.admin.review import active_token_count
-from agents.denied_calls import KEPT_DAYS, refused_calls
+from agents.denied_calls import STORED_DAYS, refused_calls
 from agents.models import Agent, AgentRequest, AgentToken, Scope
 from config.admin.audit import log_entries_about
 from config.admin.formatting import NOTHING, age, lines, link, plain
@@ -60,7 +60,7 @@ class AgentAdmin(ReadOnlyModelAdmin):
             "revoke": REVOKE,
             "posts": posts[:POSTS_SHOWN_MAX],
             "refused": refused_calls(row.pk),
-            "refused_days": KEPT_DAYS,
+            "refused_days": STORED_DAYS,
             "usages": usages_of(row.pk, Scope.values),
             "log_entries": log_entries_about([row, *tokens, *([asked] if asked else [])], latest=DECISIONS_SHOWN_MAX),
         }
