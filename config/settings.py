@@ -102,7 +102,7 @@ MIDDLEWARE = [
     "config.api.middleware.EntryMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    # Before the CSRF check, which would answer first. Their order is checked (config.database.checks).
+    # Before the CSRF check, which would answer first. Their order is checked (config.writes.checks).
     "agents.middleware.AgentTokenMiddleware",
     "config.api.scopes.ScopeMiddleware",
     "config.writes.middleware.IdempotencyMiddleware",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import connections
 
@@ -21,15 +20,3 @@ def check_isolation(databases: Sequence[str] | None = None, **_kwargs: Any) -> l
     if level == "read committed":
         return []
     return [Error(f"The database runs transactions as {level!r}; this service needs 'read committed'.", id="api.E001")]
-
-
-ORDER = ("AgentTokenMiddleware", "ScopeMiddleware", "IdempotencyMiddleware", "CsrfViewMiddleware")
-
-
-@register()
-def check_middleware_order(**_kwargs: Any) -> list[CheckMessage]:
-    """Who calls, may they, exactly once: each of them relies on the ones before it."""
-    classes = [path.rpartition(".")[2] for path in settings.MIDDLEWARE]
-    if [name for name in classes if name in ORDER] == list(ORDER):
-        return []
-    return [Error(f"MIDDLEWARE must have {', '.join(ORDER)}, in this order.", id="api.E002")]

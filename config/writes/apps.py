@@ -8,4 +8,6 @@ class WritesConfig(AppConfig):
     verbose_name = "Writes"
 
     def ready(self) -> None:
-        from config.database import checks  # noqa: F401  (registers the system checks)
+        # The imports register the system checks.
+        from config.database import checks as database_checks  # noqa: F401
+        from config.writes import checks  # noqa: F401
