@@ -168,9 +168,9 @@ def test_a_switch_needs_its_csrf_token(boss: Account) -> None:
     ("address", "said"),
     [
         ("https://example.com/blog/one", "Shown."),
-        ("https://evil.net/blog/one", "off this host"),
-        ("https://example.com/about", "leave this path out"),
-        ("example.com", "Write a whole address"),
+        ("https://evil.net/blog/one", "do not allow this host"),
+        ("https://example.com/about", "do not include this path"),
+        ("example.com", "Enter a full address"),
     ],
 )
 def test_try_an_address(admin: Client, address: str, said: str) -> None:

@@ -113,7 +113,7 @@ def test_all_processes_find_one_salt() -> None:
     def first() -> bytes:
         barrier.wait()
         with transaction.atomic():
-            salts.remembered.clear()
+            salts.cached.clear()
             return salts.salt_of(DAY)
 
     assert len(set(in_threads(*[first] * 8))) == 1
@@ -123,9 +123,9 @@ def test_a_salt_is_remembered_only_once_it_is_committed() -> None:
     with transaction.atomic():
         salts.salt_of(DAY)
         transaction.set_rollback(True)
-    assert not salts.remembered
+    assert not salts.cached
     salt = salts.salt_of(DAY)
-    assert salts.remembered == {DAY: salt}
+    assert salts.cached == {DAY: salt}
 
 
 def test_only_the_event_s_own_transaction_commits_without_waiting_for_the_disk() -> None:

@@ -39,7 +39,7 @@ def test_accepted(content_type: str) -> None:
 
 def test_few_queries(django_assert_num_queries: Any) -> None:
     embed, today = an_embed(), datetime.now(UTC).date()
-    salts.remembered[today] = salts.salt_of(today)
+    salts.cached[today] = salts.salt_of(today)
     with django_assert_num_queries(4):  # begin, the embed, the event, commit
         Api().post(EVENTS, event_of(embed))
 

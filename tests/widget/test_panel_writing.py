@@ -15,7 +15,7 @@ from tests.factories import AgentAccountFactory
 from tests.widget.live import PASSWORD, Live, panel_frame
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-KEPT = words("en")["panel"]["kept"]
+DRAFT_SAVED = words("en")["panel"]["draft_saved"]
 
 
 def write(panel: FrameLocator, text: str) -> None:
@@ -167,7 +167,7 @@ def test_each_refusal_in_words_and_the_draft_is_kept(live: Live, ada: Account) -
         write(panel, "Words that matter")
         problem = panel.locator("#write .problem")
         expect(problem).to_contain_text(text)
-        expect(problem).to_contain_text(KEPT)
+        expect(problem).to_contain_text(DRAFT_SAVED)
         expect(panel.get_by_label("Write a post…")).to_have_value("Words that matter")
         keys.add(asked[0].headers["idempotency-key"])
         live.context.unroute(f"{live.app}/api/messages")

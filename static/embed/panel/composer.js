@@ -92,7 +92,7 @@ export class Composer {
       await this.send(session);
     } catch (failure) {
       if (failure.signedOut) this.panel.signedOut();
-      this.say(`${explain(failure)} ${t("panel.kept")}`);
+      this.say(`${explain(failure)} ${t("panel.draft_saved")}`);
     }
     this.setBusy(false);
   }
