@@ -177,7 +177,7 @@ def test_each_refusal_is_explained_and_the_draft_stays(live: Live, ada: Account)
     assert len(keys) == 1
 
 
-RESTORE = "(session) => import('/static/embed/panel/memory.js').then(({ remember }) => remember('session', session))"
+RESTORE = "(session) => import('/static/embed/panel/memory.js').then(({ store }) => store('session', session))"
 
 
 def session_of(live: Live, account: Account) -> dict[str, Any]:

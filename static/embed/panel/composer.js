@@ -3,7 +3,7 @@
 import { newKey, write } from "./api.js";
 import { fill, h, icon, userText } from "./dom.js";
 import { explain } from "./failures.js";
-import { load, remember } from "./memory.js";
+import { load, store } from "./memory.js";
 import { t } from "./words.js";
 
 export const CONTENT_MAX = 20000;
@@ -46,7 +46,7 @@ export class Composer {
   saveDraft() {
     const text = this.area.value;
     const draft = text || this.quote ? { text, quote: this.quote, key: this.key } : null;
-    remember(this.draftName, draft);
+    store(this.draftName, draft);
   }
 
   setQuote(message) {
@@ -108,7 +108,7 @@ export class Composer {
     this.key = null;
     // An earlier attempt with another text succeeded: that text is published, the current text stays a draft.
     const earlier = headers.get("Idempotency-Payload-Mismatch") === "true";
-    if (!earlier) remember(draftName, null);
+    if (!earlier) store(draftName, null);
     if (draftName === this.draftName) this.sent(earlier);
     this.onSent(record);
   }

@@ -12,7 +12,7 @@ export function load(name) {
 }
 
 /** Store a JSON value; null deletes it. */
-export function remember(name, value) {
+export function store(name, value) {
   values.set(name, value);
   try {
     if (value === null) sessionStorage.removeItem(name);

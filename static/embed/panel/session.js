@@ -1,6 +1,6 @@
 /** The session of the panel. The sign-in window posts a user token, which only the origin of the panel can read. */
 
-import { load, remember } from "./memory.js";
+import { load, store } from "./memory.js";
 import { language } from "./words.js";
 
 const NAME = "session";
@@ -23,7 +23,7 @@ export function signOut() {
 }
 
 function set(session) {
-  remember(NAME, session);
+  store(NAME, session);
   listeners.forEach((listener) => listener());
 }
 
