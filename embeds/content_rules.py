@@ -12,12 +12,15 @@ from messaging.exceptions import CommunityMismatch
 
 
 class EmbedRule:
-    """The embed must be live, allow the page's domain and share a new thread's community; its word list applies too."""
+    """Requires an active embed that allows the domain and has the community of a new thread; applies its word list."""
 
     errors = (EmbedNotFound, EmbedNotActive, DomainNotAllowed)
 
     def prepare(self, draft: Draft) -> None:
-        """Refuse the source, or set it on the draft; a message without a community gets the embed's."""
+        """Set `source_embed` on the draft; a post without a community gets that of the embed.
+
+        Raises EmbedNotFound (404), EmbedNotActive and DomainNotAllowed (403), CommunityMismatch (400).
+        """
         if draft.embed_id is None:
             return
         snapshot = find_active_embed(draft.embed_id)
@@ -29,7 +32,7 @@ class EmbedRule:
         # A reply belongs to the community of its parent: a page may have messages of several communities.
         if draft.data["parent_id"] is None:
             if draft.community_id not in (None, snapshot.community_id):
-                raise CommunityMismatch(field="communityId", details="Not the community of the embed.")
+                raise CommunityMismatch(field="communityId", details="This is not the community of the embed.")
             draft.community_id = snapshot.community_id
 
     def check(self, draft: Draft) -> None:

@@ -1,4 +1,4 @@
-"""The demo's embed, which the demo page shows."""
+"""The embed of the demo page."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ NAME = "Demo"
 
 
 def embed(demo: DemoContext) -> None:
-    kept = str(demo.facts.get("embedId", ""))
-    if is_id(kept) and Embed.objects.live().filter(pk=kept).exists():
+    embed_id = str(demo.facts.get("embedId", ""))
+    if is_id(embed_id) and Embed.objects.live().filter(pk=embed_id).exists():
         return
     trigger = {"message": "Discuss this story", "color": "#7a2e12"}
-    made = create_embed(owner=demo.person, name=NAME, community_id=demo.community.pk, trigger_config=trigger)
-    demo.facts["embedId"] = str(made.pk)
+    created = create_embed(owner=demo.person, name=NAME, community_id=demo.community.pk, trigger_config=trigger)
+    demo.facts["embedId"] = str(created.pk)

@@ -1,4 +1,4 @@
-"""Refusals of embeds and their management."""
+"""Errors of embeds and of their management."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from config.api.exceptions import Forbidden, NotFound
 
 
 class NotOwner(Forbidden):
-    """403: the embed is another person's."""
+    """403: the embed belongs to another account."""
 
     code = "not_owner"
 
 
 class EmbedDisabled(Forbidden):
-    """403: a super admin disabled the embed; only a super admin lifts that."""
+    """403: a super admin disabled the embed, and only a super admin may enable it."""
 
     code = "embed_disabled"
 
 
 class EmbedNotFound(NotFound):
-    """404: no such embed; of a write, the `x-service-embed-id` names none."""
+    """404: the embed of the path, or of `x-service-embed-id` on a write, does not exist."""
 
     code = "embed_not_found"
 

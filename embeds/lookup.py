@@ -1,4 +1,4 @@
-"""An embed as the source of posts and events, and as the loader reads it: one written statement, for it runs often."""
+"""Loads an embed for posts, events and the loader, with one hand-written statement because these calls are frequent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WHERE id = %s AND deleted_at IS NULL
 
 @dataclass(frozen=True, slots=True)
 class EmbedSnapshot:
-    """`today` is the day (UTC) by PostgreSQL's clock."""
+    """A read-only copy of an embed. `today` is the day (UTC) by PostgreSQL's clock."""
 
     id: UUID
     status: str
@@ -42,22 +42,22 @@ class EmbedSnapshot:
             raise DomainNotAllowed
 
     def require_origin(self, origin: str | None) -> None:
-        """The same for an Origin header. Without one it is no browser that asks: a server or a command line may."""
+        """The same for an Origin header. Without one, the client is not a browser and is allowed."""
         if origin is not None:
             self.require_host(domains.host_of_origin(origin))
 
 
 def find_embed(embed_id: UUID) -> EmbedSnapshot:
-    """Raises EmbedNotFound (404)."""
+    """Load an embed; raises EmbedNotFound (404)."""
     row = fetch_one(FIND, [embed_id])
     if row is None:
         raise EmbedNotFound
-    # JSON columns, the last two, come as text.
+    # The last two columns are JSON and are returned as text.
     return EmbedSnapshot(*row[:-2], *map(orjson.loads, row[-2:]))
 
 
 def find_active_embed(embed_id: str) -> EmbedSnapshot:
-    """The embed with this id, as it was sent. Raises EmbedNotFound (404) or EmbedNotActive (403)."""
+    """Load an embed by the id of a request. Raises EmbedNotFound (404) or EmbedNotActive (403)."""
     snapshot = find_embed(parse_id(embed_id, missing=EmbedNotFound))
     if snapshot.status != EmbedStatus.ACTIVE:
         raise EmbedNotActive(status=snapshot.status)

@@ -1,6 +1,6 @@
-"""On which paths of a site a widget shows. `*` stands for any run of characters, slashes included, empty ones too.
+"""Page rules: the paths of a site on which a widget shows. `*` matches any run of characters, also `/` and none.
 
-The loader decides in the browser by the same rules; both run the cases in `tests/embeds/data`.
+The loader applies the same rules in the browser; the tests of both use the cases in `tests/embeds/data`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ NOT_ENCODED = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Whether the whole path is one that the pattern describes.
+    """Whether the pattern matches the whole path.
 
-    The first and the last piece between stars are anchored; each piece between them is found as far left as it can be,
-    so nothing is ever tried twice and no pattern is slow.
+    The first and the last piece between stars are anchored; each piece between them is searched from the end of the
+    previous match. There is no backtracking, so no pattern is slow.
     """
     first, *pieces = pattern.split("*")
     if not pieces:
@@ -27,24 +27,24 @@ def matches(pattern: str, path: str) -> bool:
     if at > end or not path.startswith(first) or not path.endswith(last):
         return False
     for piece in pieces:
-        found = path.find(piece, at, end)
-        if found < 0:
+        start = path.find(piece, at, end)
+        if start < 0:
             return False
-        at = found + len(piece)
+        at = start + len(piece)
     return True
 
 
 def shows_on(rules: Mapping[str, Any], path: str) -> bool:
-    """Whether page rules (`{"type", "patterns"}`) show the widget on a path, percent-encoded as in the address."""
+    """Whether page rules (`{"type", "patterns"}`) show the widget on a percent-encoded path."""
     if rules["type"] == "all":
         return True
-    readable = _decoded(path)
-    hit = any(matches(pattern, path) or matches(pattern, readable) for pattern in rules["patterns"])
-    return hit is (rules["type"] == "patterns")
+    decoded = _decode(path)
+    matched = any(matches(pattern, path) or matches(pattern, decoded) for pattern in rules["patterns"])
+    return matched is (rules["type"] == "patterns")
 
 
-def _decoded(path: str) -> str:
-    """The path as people write it; what is not percent-encoded UTF-8 is left alone."""
+def _decode(path: str) -> str:
+    """Decode a percent-encoded path; return it unchanged if it is not percent-encoded UTF-8."""
     if NOT_ENCODED.search(path):
         return path
     try:

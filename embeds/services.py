@@ -1,4 +1,4 @@
-"""What owners and super admins do to embeds."""
+"""Services that create, change, delete, disable and enable embeds."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from embeds.models.embed import default_page_rules, default_trigger_config
 from messaging.exceptions import CommunityNotFound
 from messaging.models import Account, Community
 
-# Objects of which a change names only the parts that it changes.
-COMPOSED = ("page_rules", "trigger_config")
+# JSON columns into which a change is merged.
+MERGED = ("page_rules", "trigger_config")
 
 
 @transaction.atomic
@@ -32,7 +32,10 @@ def create_embed(
     trigger_config: dict[str, Any] | None = None,
     **fields: Any,
 ) -> Embed:
-    """A new embed of `owner`; what is not given has its default. Raises CommunityNotFound (404)."""
+    """Create an embed; absent fields get their defaults.
+
+    Raises CommunityNotFound (404), or InvalidInput (400) if an owner sets the status `disabled`.
+    """
     _require_community(community_id)
     _refuse_status(fields.get("status"), owner)
     now = timezone.now()
@@ -44,23 +47,24 @@ def create_embed(
 
 
 def owned_embed(*, embed_id: UUID, owner: Account) -> Embed:
-    """Raises EmbedNotFound (404), or NotOwner (403) where it is another's."""
-    return _owned(_found(Embed.objects.live().filter(pk=embed_id).first()), owner)
+    """Load an embed of `owner`; raises EmbedNotFound (404) or NotOwner (403)."""
+    return _require_owner(_require_found(Embed.objects.live().filter(pk=embed_id).first()), owner)
 
 
 @transaction.atomic
 def update_embed(*, embed_id: UUID, owner: Account, **changes: Any) -> Embed:
-    """Change the fields given, of `page_rules` and `trigger_config` the parts given.
+    """Change the fields given; inside `page_rules` and `trigger_config`, the parts given.
 
-    Raises EmbedDisabled (403) where an owner would lift what a super admin disabled.
+    Raises EmbedNotFound and CommunityNotFound (404), NotOwner (403), EmbedDisabled (403) if an owner changes the status
+    of a disabled embed, and InvalidInput (400) if an owner disables it.
     """
-    embed = _owned(_locked(embed_id), owner)
+    embed = _require_owner(_locked(embed_id), owner)
     if "community_id" in changes:
         _require_community(changes["community_id"])
     status = changes.pop("status", embed.status)
     _check_status(embed, status, owner)
     for name, value in changes.items():
-        setattr(embed, name, getattr(embed, name) | value if name in COMPOSED else value)
+        setattr(embed, name, getattr(embed, name) | value if name in MERGED else value)
     _set_status(embed, status, by=owner)
     _save(embed)
     return embed
@@ -68,16 +72,19 @@ def update_embed(*, embed_id: UUID, owner: Account, **changes: Any) -> Embed:
 
 @transaction.atomic
 def delete_embed(*, embed_id: UUID, owner: Account) -> None:
-    """Soft: its config is gone, the posts that came from it stay."""
-    embed = _owned(_locked(embed_id), owner)
+    """Delete an embed softly: its configuration is 404, its posts stay.
+
+    Raises EmbedNotFound (404) or NotOwner (403).
+    """
+    embed = _require_owner(_locked(embed_id), owner)
     embed.deleted_at = timezone.now()
     _save(embed)
 
 
 @transaction.atomic
 def set_blacklist(*, embed_id: UUID, owner: Account, domains: list[str]) -> Embed:
-    """Replace the domains where the embed must not run."""
-    embed = _owned(_locked(embed_id), owner)
+    """Replace the domains where the embed must not run. Raises EmbedNotFound (404) or NotOwner (403)."""
+    embed = _require_owner(_locked(embed_id), owner)
     embed.domain_blacklist = domains
     _save(embed)
     return embed
@@ -85,7 +92,7 @@ def set_blacklist(*, embed_id: UUID, owner: Account, domains: list[str]) -> Embe
 
 @transaction.atomic
 def disable_embed(*, embed_id: UUID, by: Account, reason: str = "") -> Embed:
-    """Switch an embed off as a super admin: only a super admin can switch it on again."""
+    """Disable an embed as a super admin; only a super admin can enable it. Raises EmbedNotFound (404)."""
     embed = _locked(embed_id)
     if embed.status != EmbedStatus.DISABLED:
         _set_status(embed, EmbedStatus.DISABLED, by=by, reason=reason)
@@ -95,7 +102,7 @@ def disable_embed(*, embed_id: UUID, by: Account, reason: str = "") -> Embed:
 
 @transaction.atomic
 def enable_embed(*, embed_id: UUID, by: Account, reason: str = "") -> Embed:
-    """Lift what disable_embed did: the embed is active or paused, as it was before."""
+    """Restore the status that a disabled embed had: active or paused. Raises EmbedNotFound (404)."""
     embed = _locked(embed_id)
     if embed.status == EmbedStatus.DISABLED:
         _set_status(embed, embed.status_to_restore, by=by, reason=reason)
@@ -104,29 +111,29 @@ def enable_embed(*, embed_id: UUID, by: Account, reason: str = "") -> Embed:
 
 
 def _set_status(embed: Embed, status: str, *, by: Account, reason: str = "") -> None:
-    """Disabling remembers what the embed was before; it and enabling are logged."""
-    was, embed.status = embed.status, status
-    if was == status:
+    """Set the status; disabling stores the previous one. Disabling and enabling are logged."""
+    previous, embed.status = embed.status, status
+    if previous == status:
         return
     if status == EmbedStatus.DISABLED:
-        embed.status_to_restore = was
+        embed.status_to_restore = previous
         log_decision(by=by, about=embed, verb="Disabled", reason=reason)
-    elif was == EmbedStatus.DISABLED:
+    elif previous == EmbedStatus.DISABLED:
         embed.status_to_restore = EmbedStatus.ACTIVE
         log_decision(by=by, about=embed, verb="Enabled", reason=reason)
 
 
 def _locked(embed_id: UUID) -> Embed:
-    return _found(Embed.objects.live().select_for_update().filter(pk=embed_id).first())
+    return _require_found(Embed.objects.live().select_for_update().filter(pk=embed_id).first())
 
 
-def _found(embed: Embed | None) -> Embed:
+def _require_found(embed: Embed | None) -> Embed:
     if embed is None:
         raise EmbedNotFound
     return embed
 
 
-def _owned(embed: Embed, owner: Account) -> Embed:
+def _require_owner(embed: Embed, owner: Account) -> Embed:
     if embed.owner_id != owner.pk:
         raise NotOwner
     return embed
@@ -144,7 +151,7 @@ def _require_community(community_id: UUID) -> None:
 
 
 def _check_status(embed: Embed, status: str, owner: Account) -> None:
-    """A disabled embed may be sent back as it was read; only a change of its status is refused."""
+    """Refuse a change of the status of a disabled embed. Its owner may send the current status back."""
     if status == embed.status:
         return
     if embed.status == EmbedStatus.DISABLED and not owner.is_superuser:
@@ -154,4 +161,4 @@ def _check_status(embed: Embed, status: str, owner: Account) -> None:
 
 def _refuse_status(status: str | None, owner: Account) -> None:
     if status == EmbedStatus.DISABLED and not owner.is_superuser:
-        raise InvalidInput(field="status", details="An owner may choose active or paused.")
+        raise InvalidInput(field="status", details="An owner may set active or paused.")

@@ -1,4 +1,4 @@
-"""Embeds on the super admins' site."""
+"""The admin of embeds."""
 
 from embeds.admin.embeds import EmbedAdmin
 

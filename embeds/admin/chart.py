@@ -1,4 +1,4 @@
-"""The last days of an embed as a picture: inline SVG, no script and no style that a strict policy would refuse."""
+"""Daily counts of an embed as inline SVG, without the scripts and styles that a strict CSP refuses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHART = """
 <text x="0" y="{foot}">{first}</text><text x="{width}" y="{foot}" text-anchor="end">{last}</text></g>
 </svg>
 """
-# The whole column takes the pointer, also where the bars are short.
+# A transparent rectangle of full height shows the tooltip over the whole column, also above short bars.
 DAY = (
     '<g><title>{}</title><rect x="{}" y="{}" width="{}" height="{}" fill="transparent"/>'
     '<rect x="{}" y="{}" width="7" height="{}" fill="{}"/><rect x="{}" y="{}" width="7" height="{}" fill="{}"/></g>'
@@ -32,7 +32,7 @@ DAY = (
 
 
 def daily_chart(summary: Summary) -> SafeString:
-    """Views and clicks of the trigger, two bars a day, with the day's numbers as a tooltip."""
+    """Draw views and clicks of the trigger as two bars per day; a tooltip has the numbers of the day."""
     counts = summary.counts
     views, clicks = counts[KnownEvent.TRIGGER_VIEW], counts[KnownEvent.TRIGGER_CLICK]
     top = max([_views(summary, day) for day in summary.days] + [_clicks(summary, day) for day in summary.days] + [1])
@@ -43,7 +43,7 @@ def daily_chart(summary: Summary) -> SafeString:
         full=HEIGHT + 2 * MARGIN,
         base=HEIGHT + MARGIN,
         foot=HEIGHT + 2 * MARGIN - 6,
-        top=f"{top} a day at most",
+        top=f"maximum per day: {top}",
         views_fill=VIEWS,
         clicks_fill=CLICKS,
         first=summary.first,
@@ -53,15 +53,15 @@ def daily_chart(summary: Summary) -> SafeString:
 
 
 def _bars(summary: Summary, top: int) -> Iterator[tuple[object, ...]]:
-    for number, day in enumerate(summary.days):
-        left, views, clicks = number * STEP, _views(summary, day), _clicks(summary, day)
+    for index, day in enumerate(summary.days):
+        left, views, clicks = index * STEP, _views(summary, day), _clicks(summary, day)
         visitors = summary.visitors.get(day, 0)
-        tall, short = (round(count * HEIGHT / top) for count in (views, clicks))
+        views_height, clicks_height = (round(count * HEIGHT / top) for count in (views, clicks))
         yield (
             f"{day}: {views} views, {clicks} clicks, {visitors} visitors",
             *(left, MARGIN, STEP, HEIGHT),
-            *(left + 2, MARGIN + HEIGHT - tall, tall, VIEWS),
-            *(left + 9, MARGIN + HEIGHT - short, short, CLICKS),
+            *(left + 2, MARGIN + HEIGHT - views_height, views_height, VIEWS),
+            *(left + 9, MARGIN + HEIGHT - clicks_height, clicks_height, CLICKS),
         )
 
 

@@ -1,4 +1,4 @@
-"""The super admins' view of embeds: what they are, what happens on them, and a switch. Owners change the rest."""
+"""The admin of embeds: super admins read embeds and their counts, and disable or enable them. Owners edit the rest."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DISABLE = AdminAction(
     name="disable",
     label="Disable",
     confirmation=(
-        "The widget disappears from its pages at once and takes no more posts. Its owner cannot switch it on again."
+        "The widget disappears from its pages at once and accepts no more posts. Its owner cannot enable it again."
     ),
     success_message="disabled",
     run=lambda row, **arguments: disable_embed(embed_id=row.pk, **arguments),
@@ -37,7 +37,7 @@ DISABLE = AdminAction(
 ENABLE = AdminAction(
     name="enable",
     label="Enable",
-    confirmation="The widget is active or paused again, as it was before.",
+    confirmation="Restores the earlier status: active or paused.",
     success_message="enabled",
     run=lambda row, **arguments: enable_embed(embed_id=row.pk, **arguments),
     is_available=lambda row: row.status == EmbedStatus.DISABLED,
@@ -53,7 +53,7 @@ class EmbedAdmin(ReadOnlyModelAdmin):
     list_select_related = ["owner", "community"]
     ordering = ["-created_at", "-id"]
     search_fields = ["name"]
-    search_help_text = "Part of a name, an @handle, an id, or a domain as in the whitelist."
+    search_help_text = "Part of a name, an @handle, an id, or an entry of the whitelist."
     fields = [
         "name",
         "status",
@@ -79,7 +79,7 @@ class EmbedAdmin(ReadOnlyModelAdmin):
         self, request: HttpRequest, queryset: QuerySet[Embed], search_term: str
     ) -> tuple[QuerySet[Embed], bool]:
         term = search_term.strip()
-        return (queryset.filter(_named(term)) if term else queryset), False
+        return (queryset.filter(_matches(term)) if term else queryset), False
 
     def extra_context(self, request: HttpRequest, row: Embed) -> dict[str, Any]:
         address = request.GET.get("address", "").strip()
@@ -87,8 +87,8 @@ class EmbedAdmin(ReadOnlyModelAdmin):
 
     @admin.display(description="runs on")
     def runs_on(self, embed: Embed) -> str:
-        first = ", ".join(embed.domain_whitelist[:3]) or "any domain"
-        return f"{first}, …" if len(embed.domain_whitelist) > 3 else first
+        entries = ", ".join(embed.domain_whitelist[:3]) or "any domain"
+        return f"{entries}, …" if len(embed.domain_whitelist) > 3 else entries
 
     @admin.display(description="last 30 days")
     def chart(self, embed: Embed) -> str:
@@ -109,19 +109,19 @@ class EmbedAdmin(ReadOnlyModelAdmin):
 
 
 def verdict(embed: Embed, address: str) -> str:
-    """Whether and why the embed shows on a page, as a sentence."""
+    """Return a sentence that states whether the embed shows on the page at `address`, and if not, why."""
     if not address.startswith(("http://", "https://")):
-        return "Write a whole address, such as https://example.com/blog."
+        return "Enter a full address, such as https://example.com/blog."
     if embed.status != EmbedStatus.ACTIVE:
         return f"Not shown: the embed is {embed.status}."
     if not embed.allows_host(domains.host_of_url(address)):
-        return "Not shown: its domain lists keep it off this host."
+        return "Not shown: its domain lists do not allow this host."
     if not shows_on(embed.page_rules, urlsplit(address).path or "/"):
-        return "Not shown: its page rules leave this path out."
+        return "Not shown: its page rules do not include this path."
     return "Shown."
 
 
-def _named(term: str) -> Q:
+def _matches(term: str) -> Q:
     if is_id(term):
         return Q(pk=term) | Q(owner=term) | Q(community=term)
     if term.startswith("@"):

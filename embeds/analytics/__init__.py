@@ -1,5 +1,5 @@
-"""What an embed's owner learns of its readers, and what nobody does.
+"""Analytics of embeds: counts per day for the site owner, without personal data of readers.
 
-`ingest` writes one raw event, `rollup` moves raw events into daily counts, `summary` adds up both, `retention` drops
-what is old. A reader shows only as a hash that is keyed with a random salt of the day and useless once that is gone.
+`ingest` inserts one raw event, `rollup` moves raw events into daily counts, `summary` adds both up, `retention` deletes
+old rows. A reader is stored only as a hash keyed with a random salt of the day; without the salt it identifies no one.
 """

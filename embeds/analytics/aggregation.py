@@ -1,7 +1,7 @@
-"""The one rule by which raw events become counts, shared by the roll-up and by the summary.
+"""The SQL that aggregates raw events into counts, shared by the roll-up and the summary.
 
-A day of an embed keeps a bounded number of own names and of paths apart; a name or path that has its place keeps it,
-new ones get what places are left in order of their number, and the rest counts as `_other`.
+Each day of an embed has separate counts for a limited number of custom event names and of paths. Names and paths that
+already have a count keep it; new ones get the remaining places, the most frequent first; the rest counts as `_other`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from embeds.analytics.events import KNOWN_EVENTS, OTHER, OWN_NAMES_MAX, PATHS_MAX
 
-# Follows a CTE `taken` of raw events; `folded` is what they add to embeds_dailycount.
+# Expects a CTE `taken` of raw events. The CTE `folded` has the counts to add to embeds_dailycount.
 AGGREGATE = """
 fresh AS (
     SELECT embed_id, day, event, path, count(*) AS n FROM taken GROUP BY embed_id, day, event, path

@@ -1,4 +1,4 @@
-"""The names of events, and the caps on what a day of an embed keeps apart."""
+"""Event names, and the limits of separate names and paths per day of an embed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from enum import StrEnum
 EVENT_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}\Z", re.ASCII)
 OWN_NAMES_MAX = 50
 PATHS_MAX = 200
-# Cannot be sent as a name, and no path starts with an underscore.
+# Never collides: EVENT_NAME does not match it, and paths start with a slash.
 OTHER = "_other"
 SLOTS = 4
 
 
 class KnownEvent(StrEnum):
-    """What the loader and the panel send. Other names count as the owner's own events."""
+    """Events that the loader and the panel send. All other names are custom events of the owner."""
 
     EMBED_LOAD = "embed_load"
     TRIGGER_VIEW = "trigger_view"
@@ -31,5 +31,5 @@ KNOWN_EVENTS = [event.value for event in KnownEvent]
 
 
 def slot_of(day: date) -> int:
-    """The partition of the ring that a day uses."""
+    """Return the number of the partition that stores a day."""
     return day.toordinal() % SLOTS

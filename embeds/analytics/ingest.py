@@ -1,4 +1,4 @@
-"""Taking in one event: one INSERT, whose answer does not wait for the disk."""
+"""Store one event with one INSERT that does not wait for the disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from embeds.lookup import find_active_embed
 from embeds.models.analytics import PATH_MAX
 from messaging.page_ids import InvalidUrl, normalize
 
-# A crash of the database may cost the events of its last fraction of a second; a post never takes this path.
+# A crash of the database may lose the events of the last fraction of a second. Posts commit synchronously.
 INSERT = """
 WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', TRUE))
 INSERT INTO embeds_event (slot, day, embed_id, event, path, visitor)
@@ -25,7 +25,7 @@ SELECT %s, %s, %s, %s, %s, %s FROM quick
 
 
 def record_event(*, embed_id: str, event: str, page_url: str, address: str, user_agent: str) -> None:
-    """Count an event on the embed's page. Neither address, user agent nor query string is kept.
+    """Count an event on a page of the embed. The address, user agent and query string are not stored.
 
     Raises EmbedNotFound (404), EmbedNotActive and DomainNotAllowed (403), InvalidInput (400).
     """
@@ -35,17 +35,20 @@ def record_event(*, embed_id: str, event: str, page_url: str, address: str, user
     add_event(embed_id=snapshot.id, day=snapshot.today, event=event, path=path, address=address, user_agent=user_agent)
 
 
-# No savepoint inside the transaction of a request: two round trips less.
+# No savepoint inside the transaction of a request: this saves two round trips.
 @transaction.atomic(savepoint=False)
 def add_event(*, embed_id: UUID, day: date, event: str, path: str, address: str, user_agent: str) -> None:
-    """Store an event of a day (UTC) of an existing embed, with a hash in place of address and user agent."""
+    """Store an event of a day (UTC) of an existing embed, with a hash instead of the address and user agent."""
     visitor = visitor_hash(day=day, embed_id=embed_id, address=address, user_agent=user_agent)
     with connection.cursor() as cursor:
         cursor.execute(INSERT, [slot_of(day), day, embed_id, event, path, visitor])
 
 
 def path_of(page_url: str) -> str:
-    """The path that an address counts under, spelt as in page ids: `/a/` and `/a?utm_source=x` are `/a`."""
+    """Return the path of `page_url`, normalised as for page ids: `/a/` and `/a?utm_source=x` are `/a`.
+
+    A path over PATH_MAX characters is `_other`. Raises InvalidInput (400).
+    """
     try:
         path = urlsplit(normalize(page_url).normalized_url).path or "/"
     except InvalidUrl as failure:

@@ -1,7 +1,7 @@
-"""Moving raw events into daily counts.
+"""Moves raw events into daily counts.
 
-One statement deletes the raw events it can see and adds what it deleted to the counts, so an event is at any moment in
-exactly one of the two, whatever is taken in meanwhile. Running it again, or twice at once, changes nothing.
+One statement deletes the raw events of its snapshot and adds them to the counts, so every event is always in exactly
+one of the two, even while new events are inserted. A repeated or concurrent roll-up changes no sum.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from embeds.analytics.aggregation import AGGREGATE, aggregate_parameters
 from embeds.analytics.events import SLOTS, slot_of
 
-# A statement of its own: the next one must see what the roll-up before it committed.
+# A separate statement: the next statement must see the rows that the previous roll-up committed.
 LOCK = "SELECT pg_advisory_xact_lock(hashtext('embeds'), hashtext('rollup'))"
 
 TAKE = """
@@ -42,20 +42,20 @@ INSERT INTO embeds_dailyvisitors (embed_id, day, visitors)
 SELECT embed_id, day, count(*) FROM embeds_visitor WHERE day < %(open)s GROUP BY embed_id, day
 ON CONFLICT (embed_id, day) DO UPDATE SET visitors = embeds_dailyvisitors.visitors + excluded.visitors
 """
-# What a partition that no open day uses may hold all the same, where clocks differ.
+# A partition that no open day uses can still have such rows if clocks differ.
 OPEN_VISITORS = "SELECT EXISTS (SELECT FROM embeds_visitor WHERE slot = %s AND day >= %s)"
 EVENTS = "SELECT EXISTS (SELECT FROM embeds_event WHERE slot = %s)"
 
 
 def roll_up(*, at: datetime) -> int:
-    """Count the raw events, close the days before yesterday; the number of events moved."""
+    """Move the raw events into counts, close the days before yesterday, and return the number of events moved."""
     moved = _move()
     _close_days(at)
     return moved
 
 
 def first_open_day(at: datetime) -> date:
-    """Yesterday: older days have no salt any more, hence no visitor that could come again."""
+    """Return the day before `at` (UTC). Older days have no salt, so their visitors cannot be recognised again."""
     return at.astimezone(UTC).date() - timedelta(days=1)
 
 
@@ -69,7 +69,7 @@ def _move() -> int:
 
 @transaction.atomic
 def _close_days(at: datetime) -> None:
-    """Turn the visitors of closed days into numbers, and empty the partitions that no open day uses."""
+    """Replace the visitors of closed days by their number, and truncate the partitions that no open day uses."""
     first = first_open_day(at)
     in_use = {slot_of(first), slot_of(first + timedelta(days=1))}
     with connection.cursor() as cursor:
@@ -79,12 +79,12 @@ def _close_days(at: datetime) -> None:
             if slot not in in_use:
                 _truncate(f"embeds_visitor_{slot:d}", unless=OPEN_VISITORS, parameters=[slot, first])
                 _truncate(f"embeds_event_{slot:d}", unless=EVENTS, parameters=[slot])
-        # What was counted and lies in a partition that holds visitors of open days too. It must not be counted again.
+        # Counted rows in a partition that also stores open days. They must not be counted again.
         cursor.execute("DELETE FROM embeds_visitor WHERE day < %s", [first])
 
 
 def _truncate(partition: str, *, unless: str, parameters: list[Any]) -> None:
-    """Empty a partition at once, unless it holds what must stay."""
+    """Truncate a partition unless the query `unless` returns true under an exclusive lock."""
     with connection.cursor() as cursor:
         cursor.execute(f"LOCK TABLE {partition} IN ACCESS EXCLUSIVE MODE")
         cursor.execute(unless, parameters)

@@ -1,4 +1,4 @@
-"""Adding up what is counted and what is not yet: the same numbers before and after a roll-up."""
+"""Sums daily counts and raw events: a roll-up does not change the result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGES_SHOWN = 100
 DAYS_MAX = 400
 DAYS_DEFAULT = 30
 
-# One statement, hence one snapshot: no event is seen on both sides of a roll-up, or on neither.
+# One statement, so one snapshot: an event is read as raw or as counted, never both or neither.
 TAKE = """
 WITH taken AS (
     SELECT embed_id, day, event, path FROM embeds_event
@@ -55,7 +55,7 @@ SELECT day, sum(visitors)::bigint FROM (
 
 @dataclass(slots=True)
 class Summary:
-    """The counts of an embed from `first` to `last`, both included. `days` has every day, `pages` the busiest."""
+    """The counts of an embed from `first` to `last`, inclusive. `days` has every day, `pages` the busiest ones."""
 
     embed_id: UUID
     first: date
@@ -66,7 +66,7 @@ class Summary:
 
     @property
     def counts(self) -> Counter[str]:
-        """How often each event happened."""
+        """The number of each event in the period."""
         return sum_of(self.days.values())
 
     @property
@@ -76,7 +76,7 @@ class Summary:
 
     @property
     def events(self) -> dict[str, int]:
-        """The owner's own ones."""
+        """The counts of custom events."""
         return {event: count for event, count in sorted(self.counts.items()) if event not in KNOWN_EVENTS}
 
     @property
@@ -95,14 +95,14 @@ class Summary:
 
     @property
     def click_rate(self) -> float | None:
-        """Clicks per view of the trigger; None where it was never in view."""
+        """Clicks per view of the trigger; None without a view."""
         counts = self.counts
         views = counts[KnownEvent.TRIGGER_VIEW]
         return round(counts[KnownEvent.TRIGGER_CLICK] / views, 4) if views else None
 
 
 def period(first: date | None, last: date | None, *, today: date) -> tuple[date, date]:
-    """The days asked for: the last 30 unless told otherwise. Raises InvalidInput (400) beyond 400 of them."""
+    """Return the first and last day; default: the 30 days up to today. Raises InvalidInput (400) for over 400 days."""
     last = last or today
     first = first or last - min(timedelta(days=DAYS_DEFAULT - 1), last - date.min)
     if not 0 <= (last - first).days < DAYS_MAX:
@@ -112,26 +112,26 @@ def period(first: date | None, last: date | None, *, today: date) -> tuple[date,
 
 def summarize(*, embed_id: UUID, first: date, last: date) -> Summary:
     summary = Summary(embed_id, first, last, days={day: Counter() for day in days_between(first, last)})
-    asked: dict[str, Any] = {"embed": embed_id, "first": first, "last": last}
+    parameters: dict[str, Any] = {"embed": embed_id, "first": first, "last": last}
     pages: dict[str, Counter[str]] = {}
     with connection.cursor() as cursor:
-        cursor.execute(COUNTS, asked | aggregate_parameters())
+        cursor.execute(COUNTS, parameters | aggregate_parameters())
         for day, path, event, count in cursor.fetchall():
             counts = summary.days[day] if path is None else pages.setdefault(path, Counter())
             counts[event] += count
-        cursor.execute(VISITORS, asked)
+        cursor.execute(VISITORS, parameters)
         summary.visitors = dict(cursor.fetchall())
     summary.pages = _busiest(pages)
     return summary
 
 
 def days_between(first: date, last: date) -> Iterator[date]:
-    for number in range((last - first).days + 1):
-        yield first + timedelta(days=number)
+    for offset in range((last - first).days + 1):
+        yield first + timedelta(days=offset)
 
 
 def table_of(summary: Summary) -> list[list[Any]]:
-    """One row a day below a row of names, for CSV: the known events, then the own ones that happened."""
+    """Return a header and one row per day, for CSV: the known events, then the custom events of the period."""
     events = [*KNOWN_EVENTS, *sorted(set(summary.counts) - set(KNOWN_EVENTS))]
     rows = [
         [day.isoformat(), summary.visitors.get(day, 0), *(counts[event] for event in events)]
@@ -148,7 +148,7 @@ def sum_of(counters: Iterable[Counter[str]]) -> Counter[str]:
 
 
 def _busiest(pages: dict[str, Counter[str]]) -> dict[str, Counter[str]]:
-    """The pages with the most events; the others are one entry, so that the sums stay true."""
+    """Return the pages with the most events; `_other` sums the rest, so that the totals are exact."""
     rest = [pages.pop(OTHER)] if OTHER in pages else []
     ordered = sorted(pages, key=lambda path: (-pages[path].total(), path))
     rest += [pages[path] for path in ordered[PAGES_SHOWN:]]

@@ -1,10 +1,9 @@
-"""What is kept of the readers of an embed: counts a day, and for two days a salt.
+"""Analytics tables: counts per day, and the salt of each of the last two days.
 
-Raw events and the visitors of open days lie in two plain tables, `embeds_event` and `embeds_visitor`
-(see migration 0002), each a ring of four daily partitions: day N uses partition N mod 4, so that old ones are emptied
-by TRUNCATE, at once, and no partition has to be made at midnight.
+Raw events and the visitors of open days are stored in two tables without models, `embeds_event` and `embeds_visitor`
+(see migration 0002).
 
-No foreign keys: counting must neither slow nor block the embeds.
+No foreign keys: their locks would let counting slow down or block changes of embeds.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ PATH_MAX = 512
 
 
 class DailySalt(models.Model):
-    """What a day's visitor hashes are keyed with. Once it is gone, no hash of that day can be linked to anybody."""
+    """The key of the visitor hashes of a day. After its deletion, no hash of that day can be linked to a person."""
 
     day = models.DateField(primary_key=True)
     salt = models.BinaryField(max_length=32)
 
 
 class DailyCount(models.Model):
-    """How often an event happened on a path on a day (UTC). Paths and own names over the cap of a day are `_other`."""
+    """The number of an event on a path on a day (UTC). Paths and custom names beyond the daily limit are `_other`."""
 
     pk = models.CompositePrimaryKey("embed_id", "day", "path", "event")
     embed_id = models.UUIDField()
@@ -34,7 +33,7 @@ class DailyCount(models.Model):
 
 
 class DailyVisitors(models.Model):
-    """How many different visitors a closed day had."""
+    """The number of distinct visitors of an embed on a closed day."""
 
     pk = models.CompositePrimaryKey("embed_id", "day")
     embed_id = models.UUIDField()

@@ -27,7 +27,7 @@ COLOR = re.compile(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})\Z")
 
 
 class EmbedStatus(models.TextChoices):
-    """`paused` is the owner's choice, `disabled` a super admin's."""
+    """Owners pause an embed; super admins disable it."""
 
     ACTIVE = "active"
     PAUSED = "paused"
@@ -35,7 +35,7 @@ class EmbedStatus(models.TextChoices):
 
 
 class PageRuleType(models.TextChoices):
-    """Every page, only those that match a pattern, or all but those."""
+    """Show on every page, only on pages that match a pattern, or on all others."""
 
     ALL = "all"
     PATTERNS = "patterns"
@@ -66,7 +66,7 @@ def default_page_rules() -> dict[str, Any]:
 
 
 def default_trigger_config() -> dict[str, Any]:
-    """An empty message means the loader's own words, in the reader's language."""
+    """With an empty message, the loader shows its default text in the reader's language."""
     return {
         "type": TriggerType.CORNER_TAB.value,
         "position": TriggerPosition.BOTTOM_RIGHT.value,
@@ -85,7 +85,7 @@ class EmbedQuerySet(models.QuerySet["Embed"]):
 
 
 class Embed(models.Model):
-    """A widget on somebody's web pages, bound to a community. Deleting it is soft: posts still name it."""
+    """A widget on a site owner's web pages, with a community. Deletion is soft: posts still reference the row."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     owner = models.ForeignKey(Account, on_delete=models.PROTECT, db_index=False, related_name="embeds")
@@ -97,7 +97,7 @@ class Embed(models.Model):
     page_rules = models.JSONField(default=default_page_rules)
     trigger_config = models.JSONField(default=default_trigger_config)
     status = models.CharField(max_length=8, choices=EmbedStatus, default=EmbedStatus.ACTIVE)
-    # What a disabled embed is once a super admin enables it again: active or paused.
+    # The status that a disabled embed gets when a super admin enables it: active or paused.
     status_to_restore = models.CharField(
         max_length=8,
         choices=EmbedStatus,
@@ -127,5 +127,5 @@ class Embed(models.Model):
         return self.name
 
     def allows_host(self, host: str) -> bool:
-        """Whether it may run on a host (see `embeds.domains`)."""
+        """Whether the widget may run on a host (see `embeds.domains`)."""
         return domains.is_allowed(host, whitelist=self.domain_whitelist, blacklist=self.domain_blacklist)

@@ -15,9 +15,9 @@ from config.api.viewsets import ApiRequest, ApiViewSet
 from config.database.sql import database_now
 from embeds.analytics.ingest import record_event
 from embeds.analytics.summary import Summary, period, summarize, table_of
-from embeds.answers import AcceptedSerializer, SummarySerializer
 from embeds.exceptions import DomainNotAllowed, EmbedNotActive, EmbedNotFound, NotOwner
-from embeds.serializers import NewEvent, SummaryQuery
+from embeds.serializers.inputs import NewEvent, SummaryQuery
+from embeds.serializers.outputs import AcceptedSerializer, SummarySerializer
 from embeds.services import owned_embed
 
 EVENT_BODY_MAX = 8_192
@@ -38,7 +38,7 @@ class AnalyticsViewSet(ApiViewSet):
         body_max=EVENT_BODY_MAX,
     )
     def events(self, request: ApiRequest) -> Response:
-        """Count one event. Neither address, user agent nor query string is kept."""
+        """Count one event. The address, user agent and query string are not stored."""
         record_event(
             address=client_address(request._request),
             user_agent=request.headers.get("User-Agent", ""),
@@ -52,10 +52,10 @@ class AnalyticsViewSet(ApiViewSet):
         query=SummaryQuery,
         answer=SummarySerializer,
         errors=(EmbedNotFound, NotOwner),
-        also={(200, CSV_TYPE): OpenApiResponse(OpenApiTypes.STR, description="One row a day.")},
+        also={(200, CSV_TYPE): OpenApiResponse(OpenApiTypes.STR, description="One row per day.")},
     )
     def retrieve(self, request: ApiRequest, id: str) -> HttpResponse:
-        """What happened on an embed of yours, of at most 400 days (UTC); `format=csv` gives one row a day."""
+        """Get the event counts of one of your embeds over at most 400 days (UTC); `format=csv`: one row per day."""
         embed = owned_embed(embed_id=self.path_id(EmbedNotFound), owner=request.user)
         query = self.query()
         first, last = period(query.get("first"), query.get("last"), today=database_now().date())

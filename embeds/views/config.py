@@ -11,10 +11,10 @@ from config.api.operations import operation
 from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet, render
 from embeds.analytics.events import KNOWN_EVENTS
-from embeds.answers import ClientConfigSerializer, EmbedConfigFields, EmbedConfigSerializer
 from embeds.cache_tags import embed_tag
 from embeds.exceptions import DomainNotAllowed, EmbedNotFound
 from embeds.lookup import find_embed
+from embeds.serializers.outputs import ClientConfigSerializer, EmbedConfigFields, EmbedConfigSerializer
 
 LOADER_VERSION = "1.0.0"
 POLL_SECONDS = 15
@@ -33,7 +33,7 @@ class EmbedConfigViewSet(ApiViewSet):
         errors=(DomainNotAllowed, EmbedNotFound),
     )
     def retrieve(self, request: ApiRequest, service_id: str) -> Response:
-        """What the loader needs of an embed, refused to pages on other domains than the owner's."""
+        """Get the configuration that the loader needs. 403 for pages on domains that the owner does not allow."""
         embed_id = self.path_id(EmbedNotFound, "service_id")
         origin = request.META.get("HTTP_ORIGIN")
         headers = {"Cache-Control": CONFIG_CACHE, "Vary": "Origin"}
@@ -55,7 +55,7 @@ class ClientConfigViewSet(ApiViewSet):
     @action(detail=False, url_path="client-config")
     @operation("getEmbedClientConfig", callers={CredentialKind.PUBLIC}, answer=ClientConfigSerializer)
     def client_config(self, request: ApiRequest) -> Response:
-        """What holds for every embed of this service."""
+        """Get the settings that all embeds of this service share."""
         return self.read(_client_config, headers={"Cache-Control": CLIENT_CONFIG_CACHE})
 
 

@@ -9,17 +9,22 @@ from config.api.fields import ListQuery
 from config.api.operations import operation
 from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet
-from embeds.answers import BlacklistSerializer, DeletedEmbedSerializer, EmbedInstanceSerializer, EmbedListSerializer
 from embeds.exceptions import EmbedDisabled, EmbedNotFound, NotOwner
 from embeds.models import Embed
 from embeds.models.embed import EmbedQuerySet
-from embeds.serializers import BlacklistBody, EmbedChanges, NewEmbed
+from embeds.serializers.inputs import BlacklistBody, EmbedChanges, NewEmbed
+from embeds.serializers.outputs import (
+    BlacklistSerializer,
+    DeletedEmbedSerializer,
+    EmbedInstanceSerializer,
+    EmbedListSerializer,
+)
 from embeds.services import create_embed, delete_embed, owned_embed, set_blacklist, update_embed
 from messaging.exceptions import CommunityNotFound
 
 OWNERS = {CredentialKind.SIGNED_IN}
 NOT_YOURS = (EmbedNotFound, NotOwner)
-# What can be done with an embed, by its id.
+# OpenAPI links: operations that take the id of the new embed.
 NEXT = {
     "getEmbedConfig": {"service_id": "id"},
     "getEmbedInstance": {"id": "id"},
@@ -62,7 +67,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
 
     @operation("getEmbedInstance", callers=OWNERS, answer=EmbedInstanceSerializer, errors=NOT_YOURS)
     def retrieve(self, request: ApiRequest, id: str) -> Response:
-        """One of your embeds."""
+        """Get one of your embeds."""
         return Response(self.represent(self.owned()))
 
     @operation(
@@ -73,13 +78,13 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         errors=(*NOT_YOURS, CommunityNotFound, EmbedDisabled),
     )
     def update(self, request: ApiRequest, id: str) -> Response:
-        """Change the fields given."""
+        """Change the fields of the body. Absent fields keep their values."""
         embed = self.owned()
         return Response(self.represent(update_embed(embed_id=embed.pk, owner=request.user, **self.body())))
 
     @operation("deleteEmbedInstance", callers=OWNERS, answer=DeletedEmbedSerializer, errors=NOT_YOURS)
     def destroy(self, request: ApiRequest, id: str) -> Response:
-        """Delete an embed. The posts that were written through it stay."""
+        """Delete an embed. The posts written through it stay."""
         embed_id = self.path_id(EmbedNotFound)
         delete_embed(embed_id=embed_id, owner=request.user)
         return Response({"id": embed_id, "deleted": True})
@@ -87,16 +92,16 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
     @action(detail=True)
     @operation("getEmbedBlacklist", callers=OWNERS, answer=BlacklistSerializer, errors=NOT_YOURS)
     def blacklist(self, request: ApiRequest, id: str) -> Response:
-        """The domains where the embed must not run."""
+        """List the domains where the embed must not run."""
         return Response({"domains": self.owned().domain_blacklist})
 
     @blacklist.mapping.put
     @operation("putEmbedBlacklist", callers=OWNERS, body=BlacklistBody, answer=BlacklistSerializer, errors=NOT_YOURS)
     def replace_blacklist(self, request: ApiRequest, id: str) -> Response:
-        """Replace the domains where the embed must not run. They beat the whitelist."""
+        """Replace the domains where the embed must not run. The blacklist overrides the whitelist."""
         embed = set_blacklist(embed_id=self.owned().pk, owner=request.user, **self.body())
         return Response({"domains": embed.domain_blacklist})
 
     def owned(self) -> Embed:
-        """The embed of the path; raises EmbedNotFound (404) or NotOwner (403)."""
+        """Return the embed of the path; raises EmbedNotFound (404) or NotOwner (403)."""
         return owned_embed(embed_id=self.path_id(EmbedNotFound), owner=self.request.user)

@@ -1,1 +1,1 @@
-"""The pages that people see: the loader script, the panel and its sign-in window, the demo and the start page."""
+"""The loader script and the HTML pages: the panel, its sign-in window, the demo and the start page."""

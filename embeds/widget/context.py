@@ -1,4 +1,4 @@
-"""What the templates and scripts of the pages are given."""
+"""Template contexts of the pages, with the JSON data of their scripts."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ DARK_INK, LIGHT_INK = "#000", "#fff"
 
 
 def language(request: HttpRequest) -> dict[str, Any]:
-    """`lang`, `dir` and the words of the language asked for, or of the browser's."""
-    picked = pick_language(request.GET.get("lang"), request.headers.get("Accept-Language", ""))
-    return {"lang": picked, "dir": direction(picked), "words": words(picked)}
+    """Return `lang`, `dir` and `words` of the language of `?lang=` or Accept-Language."""
+    lang = pick_language(request.GET.get("lang"), request.headers.get("Accept-Language", ""))
+    return {"lang": lang, "dir": direction(lang), "words": words(lang)}
 
 
 def panel(embed: Embed, words: Mapping[str, Any]) -> dict[str, Any]:
     accent = embed.trigger_config["color"]
-    shown = {
+    panel_settings = {
         "serviceId": str(embed.pk),
         "accent": accent,
         "onAccent": ink_on(accent),
         "pollSeconds": POLL_SECONDS,
     }
-    return {"data": _data(words, "panel", "tag", settings=shown), "scripts": panel_scripts()}
+    return {"data": _data(words, "panel", "tag", settings=panel_settings), "scripts": panel_scripts()}
 
 
 def sign_in(words: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,18 +41,18 @@ def sign_in(words: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def ink_on(color: str) -> str:
-    """Black or white, whichever stands out more on `#rgb` or `#rrggbb` (WCAG 2 relative luminance)."""
+    """Return black or white: the one with more contrast on `#rgb` or `#rrggbb` (WCAG 2 relative luminance)."""
     digits = color[1:]
     parts = [digits[at] * 2 for at in range(3)] if len(digits) == 3 else [digits[at : at + 2] for at in (0, 2, 4)]
-    shares = [int(part, 16) / 255 for part in parts]
-    light = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in shares]
-    luminance = 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2]
+    channels = [int(part, 16) / 255 for part in parts]
+    linear = [channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in channels]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return DARK_INK if luminance > 0.179 else LIGHT_INK
 
 
 @cache
 def panel_scripts() -> list[str]:
-    """Addresses of the panel's modules, told ahead so that the browser fetches them at once."""
+    """Return the URLs of the panel's modules. The page preloads them, so that the browser fetches them in parallel."""
     folder = Path(settings.BASE_DIR) / "static" / PANEL_SCRIPTS
     return [static(f"{PANEL_SCRIPTS}/{file.name}") for file in sorted(folder.glob("*.js"))]
 

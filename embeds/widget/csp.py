@@ -1,4 +1,4 @@
-"""What browsers are told about our pages: where they may be framed and what they may load."""
+"""Content-Security-Policy of the pages: what they may load, and which pages may frame them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from embeds import domains
 from embeds.models import Embed
 
-# Proxies cut long headers off; a longer list is narrowed to the page that asks.
+# Proxies truncate long headers. A longer list is replaced by the host of the embedding page.
 SOURCES_MAX = 3_000
 ANYWHERE = "http: https:"
 NOWHERE = "'none'"
@@ -31,13 +31,13 @@ View = Callable[..., HttpResponse]
 
 
 def policy(**changes: str) -> str:
-    """The strict policy of our pages; `changes` name directives with underscores."""
+    """Return the strict policy; `changes` replace directives, with `_` for `-` in their names."""
     directives = BASE | {name.replace("_", "-"): value for name, value in changes.items()}
     return "; ".join(f"{name} {value}" for name, value in directives.items())
 
 
 def page(view: View) -> View:
-    """A page of ours: the strict policy, unless the view sets a looser one, and never kept by a shared cache."""
+    """Decorate a page view: set the strict policy unless the view sets one, and forbid shared caches."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -51,10 +51,10 @@ def page(view: View) -> View:
 
 
 def frame_ancestors(embed: Embed, host: str) -> str:
-    """Which pages may hold the panel, by the embed's lists. `host` is what the page that asks says that it is.
+    """Return the `frame-ancestors` sources of the panel by the embed's lists. `host` is what the embedding page sends.
 
-    A source list can exclude no host, and has to be short. Where there is a blacklist, or a long whitelist, the answer
-    is that one host, or none. A page that names another's host gains nothing: browsers compare it with the page's own.
+    A source list cannot exclude hosts and has to be short. With a blacklist or a long whitelist, the only source is
+    `host` if the lists allow it, else none. A false `host` is harmless: browsers compare it with the real one.
     """
     if not embed.domain_blacklist:
         sources = _sources(embed.domain_whitelist) if embed.domain_whitelist else ANYWHERE
@@ -64,7 +64,7 @@ def frame_ancestors(embed: Embed, host: str) -> str:
 
 
 def _sources(entries: Iterable[str]) -> str:
-    """CSP sources of whitelist entries, without any that is no entry. To browsers, http includes https."""
-    named = filter(domains.is_entry, entries)
-    hosts = [host for entry in named for host in ([entry] if "*" in entry else [entry, f"www.{entry}"])]
+    """Return CSP sources of whitelist entries; invalid entries are left out. In CSP, http includes https."""
+    valid = filter(domains.is_entry, entries)
+    hosts = [host for entry in valid for host in ([entry] if "*" in entry else [entry, f"www.{entry}"])]
     return " ".join(f"http://{host}" if domains.PORT.search(host) else f"http://{host}:*" for host in hosts) or NOWHERE

@@ -1,4 +1,4 @@
-"""The demo page: what it embeds, and from where."""
+"""The embed of the demo page, and the origin that serves its widget."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-# Two names of this machine, and two origins to a browser.
+# Two names of the local host: two origins to a browser.
 OTHER_NAME = {"localhost": "127.0.0.1", "127.0.0.1": "localhost"}
 
 
 @dataclass(frozen=True)
 class DemoPage:
-    """`app` is the origin that the widget comes from, `page_url` the address that the demo's posts belong to."""
+    """`app` is the origin that serves the widget, `page_url` the page that the posts of the demo belong to."""
 
     app: str
     embed_id: str
@@ -21,7 +21,7 @@ class DemoPage:
 
 
 def demo_page(host: str, *, secure: bool) -> DemoPage | None:
-    """The demo for a page on `host`; None where `manage.py demo` has filled none."""
+    """Return the demo for a page on `host`; None until `manage.py demo` has created it."""
     file = settings.DATA_DIR / "demo.json"
     facts = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     if "embedId" not in facts:
@@ -30,9 +30,9 @@ def demo_page(host: str, *, secure: bool) -> DemoPage | None:
 
 
 def app_origin(host: str, *, secure: bool) -> str:
-    """The app's origin for a page on `host`: another one than the page's own where this machine has two names."""
+    """Return the app's origin for a page on `host`. On the local host it differs from the origin of the page."""
     name, _, port = host.partition(":")
-    here = f"{'https' if secure else 'http'}://{host}"
-    if name not in OTHER_NAME or here != settings.APP_URL:
+    origin = f"{'https' if secure else 'http'}://{host}"
+    if name not in OTHER_NAME or origin != settings.APP_URL:
         return settings.APP_URL
-    return here.replace(host, f"{OTHER_NAME[name]}:{port}" if port else OTHER_NAME[name])
+    return origin.replace(host, f"{OTHER_NAME[name]}:{port}" if port else OTHER_NAME[name])

@@ -1,4 +1,4 @@
-"""The loader as it is sent: `static/embed/v1.js` with its words and styles in it, without comments and indentation."""
+"""Builds the loader: `static/embed/v1.js` with its texts and styles, without comments and indentation."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from embeds.widget.locales import LANGUAGES, words
 
 SCRIPT = "embed/v1.js"
 STYLES = "embed/v1.css"
-STRINGS_PLACE = "{/*strings*/}"
-STYLES_PLACE = '"/*styles*/"'
-# The source keeps comments on lines of their own, so that taking them out needs no knowledge of the language.
+STRINGS_PLACEHOLDER = "{/*strings*/}"
+STYLES_PLACEHOLDER = '"/*styles*/"'
+# In the source, comments are on separate lines, so a regular expression can remove them.
 COMMENTS = re.compile(r"^\s*(?:/\*.*?\*/|//[^\n]*)\s*\n", re.MULTILINE | re.DOTALL)
 INDENTATION = re.compile(r"^\s+", re.MULTILINE)
 CSS_BLANKS = re.compile(r"\s*([{};,])\s*|(?<=:)\s+")
@@ -26,7 +26,7 @@ CSS_BLANKS = re.compile(r"\s*([{};,])\s*|(?<=:)\s+")
 
 @dataclass(frozen=True)
 class Loader:
-    """The script, plain and gzipped, and the hash that its ETags are made of."""
+    """The script, plain and gzipped, and the hash for its ETags."""
 
     plain: bytes
     gzipped: bytes
@@ -44,7 +44,7 @@ def build(script: str, styles: str) -> str:
     strings = json.dumps(table, ensure_ascii=False, separators=(",", ":"))
     css = json.dumps(CSS_BLANKS.sub(r"\1", COMMENTS.sub("", styles)).strip())
     bare = INDENTATION.sub("", COMMENTS.sub("", script))
-    return bare.replace(STRINGS_PLACE, strings, 1).replace(STYLES_PLACE, css, 1)
+    return bare.replace(STRINGS_PLACEHOLDER, strings, 1).replace(STYLES_PLACEHOLDER, css, 1)
 
 
 def _source(name: str) -> str:

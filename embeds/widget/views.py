@@ -1,4 +1,4 @@
-"""The pages of the widget. They translate only: no page here reads or writes a post."""
+"""The views of the widget's pages. None of them reads or writes posts: the panel uses the API."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ LOADER_CACHE = "public, max-age=3600, stale-while-revalidate=86400"
 
 @read_only
 def loader_script(request: HttpRequest) -> HttpResponse:
-    """The embed loader, gzipped where the browser takes it."""
+    """Serve the loader, gzipped if the browser accepts that."""
     script = loader()
-    zipped = "gzip" in request.headers.get("Accept-Encoding", "")
+    gzipped = "gzip" in request.headers.get("Accept-Encoding", "")
     headers = {
         "Cache-Control": LOADER_CACHE,
-        "ETag": f'"{script.digest}{"-gzip" if zipped else ""}"',
+        "ETag": f'"{script.digest}{"-gzip" if gzipped else ""}"',
         "Vary": "Accept-Encoding",
         "Cross-Origin-Resource-Policy": "cross-origin",
     }
     if request.headers.get("If-None-Match") == headers["ETag"]:
         return HttpResponse(status=304, headers=headers)
-    if zipped:
+    if gzipped:
         headers["Content-Encoding"] = "gzip"
-    body = script.gzipped if zipped else script.plain
+    body = script.gzipped if gzipped else script.plain
     return HttpResponse(body, content_type="text/javascript; charset=utf-8", headers=headers)
 
 
@@ -41,7 +41,7 @@ def loader_script(request: HttpRequest) -> HttpResponse:
 @xframe_options_exempt
 @page
 def panel(request: HttpRequest) -> HttpResponse:
-    """The thread of a page, for the frame that the loader makes; it reads the page's address from its fragment."""
+    """Render the panel for the frame that the loader creates. Its script reads the page's URL from the fragment."""
     words = context.language(request)
     embed = _active_embed(request.GET.get("serviceId", ""))
     if embed is None:
@@ -52,7 +52,7 @@ def panel(request: HttpRequest) -> HttpResponse:
     ancestors = frame_ancestors(embed, request.GET.get("host", ""))
     response.headers["Content-Security-Policy"] = policy(frame_ancestors=ancestors)
     response.headers["Vary"] = "Accept-Language"
-    # Opened as a page of its own, it still has to hear from its sign-in window.
+    # Opened in a tab, the panel still has to receive the message of its sign-in window.
     response.headers["Cross-Origin-Opener-Policy"] = "same-origin-allow-popups"
     return response
 
@@ -60,11 +60,11 @@ def panel(request: HttpRequest) -> HttpResponse:
 @read_only
 @page
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """The window that signs people in, opened by the panel."""
+    """Render the sign-in window that the panel opens."""
     words = context.language(request)
     data = context.sign_in(words["words"])
     response = render(request, "embed/sign_in.html", words | data | {"registration": settings.REGISTRATION_OPEN})
-    # Its opener is a frame within a page of another origin; a policy of its own would cut the two apart.
+    # The opener is a frame inside a page of another origin; a stricter policy would cut `window.opener`.
     response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
     return response
 
@@ -72,14 +72,14 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 @read_only
 @page
 def demo(request: HttpRequest) -> HttpResponse:
-    """A page as a site might have it, with a live embed from another origin."""
-    found = demo_page(request.get_host(), secure=request.is_secure())
-    response = render(request, "pages/demo.html", {"demo": found})
-    if found is not None:
-        both = f"'self' {found.app}"
-        content = policy(script_src=both, connect_src=both, frame_src=found.app)
-        response.headers["Content-Security-Policy"] = content
-        # As on most sites. One that sets `same-origin` cuts the widget's sign-in window off (the window says so).
+    """Render an example site with a live embed from another origin."""
+    site = demo_page(request.get_host(), secure=request.is_secure())
+    response = render(request, "pages/demo.html", {"demo": site})
+    if site is not None:
+        sources = f"'self' {site.app}"
+        content_policy = policy(script_src=sources, connect_src=sources, frame_src=site.app)
+        response.headers["Content-Security-Policy"] = content_policy
+        # As on most sites. With `same-origin`, the sign-in window has no opener and explains that.
         response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
     return response
 
@@ -87,7 +87,7 @@ def demo(request: HttpRequest) -> HttpResponse:
 @read_only
 @page
 def start(request: HttpRequest) -> HttpResponse:
-    """What is here."""
+    """Render the start page."""
     return render(request, "pages/start.html", {"base_url": settings.BASE_URL, "app_url": settings.APP_URL})
 
 

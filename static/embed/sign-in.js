@@ -1,4 +1,4 @@
-/** The sign-in window: signs in on the app's own origin and hands a user token to the panel that opened it. */
+/** The sign-in window: signs in on the app's origin and posts a user token to the panel that opened it. */
 
 import { call } from "./panel/api.js";
 import { explain } from "./panel/failures.js";
@@ -8,7 +8,7 @@ const byId = (id) => document.getElementById(id);
 const nonce = location.hash.slice(1);
 const forms = ["login", "register"].map(byId).filter(Boolean);
 
-/** Exchange the sign-in for a user token; the sign-in itself is ended, since this window needs it no more. */
+/** Exchange the access token for a user token and end the sign-in session, which this window does not need. */
 async function userToken({ accessToken, refreshToken, user }) {
   const headers = { Authorization: `Bearer ${accessToken}` };
   const { record } = await call("POST", "/api/auth/embed-token", { headers });
@@ -27,19 +27,19 @@ async function submit(event) {
   try {
     const body = Object.fromEntries(new FormData(form));
     const { record } = await call("POST", `/api/auth/${form.id}`, { body });
-    handOver(await userToken(record));
+    postSession(await userToken(record));
   } catch (failure) {
     const input = form.elements.namedItem(failure.field) || form.elements.password;
-    const odd = failure.code === "invalid_input" && failure.field;
-    problem.textContent = odd ? t("signin.check", { field: input.labels[0].textContent }) : explain(failure);
+    const isField = failure.code === "invalid_input" && failure.field;
+    problem.textContent = isField ? t("signin.check", { field: input.labels[0].textContent }) : explain(failure);
     problem.hidden = false;
     input.focus();
   }
   button.disabled = false;
 }
 
-/** Only a window of this very origin can read the message; the panel checks the nonce it made. */
-function handOver(session) {
+/** Only a window of the same origin can read the message; the panel checks the nonce that it created. */
+function postSession(session) {
   window.opener.postMessage({ type: "signed-in", nonce, ...session }, location.origin);
   byId("forms").hidden = true;
   byId("done").hidden = false;

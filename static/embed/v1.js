@@ -3,8 +3,9 @@
  *
  *   <script async src="https://app.example/embed/v1.js" data-service-id="EMBED_ID"></script>
  *
- * Optional: data-lang ("de"), data-page-url (one thread, whatever the address of the page).
- * Until somebody clicks it makes two requests, this script and the embed's config; it sets no cookie and stores nothing.
+ * Optional: data-lang ("de"), data-page-url (the page whose thread is shown, instead of the current URL).
+ * Until the first click it sends two requests, for this script and the embed's config; it sets no cookie and stores
+ * nothing.
  * Its only global is `CommunityEmbed`: { version, mount(script), open(id), close(id), destroy([id]) }.
  */
 (function () {
@@ -12,15 +13,15 @@
 
   const GLOBAL = "CommunityEmbed";
   const STRINGS = {/*strings*/};
-  // How long a loaded frame may stay silent before it counts as blocked, in milliseconds.
+  // Milliseconds after which a loaded frame without a message counts as blocked.
   const SILENCE = 1500;
   const CSS = "/*styles*/";
 
   const embeds = new Map();
   let sheet = null;
-  let forget = null;
+  let unfollow = null;
 
-  /** The page must never see an exception of ours. */
+  /** Wrap a function so that none of its exceptions reaches the page. */
   function safely(work) {
     return function () {
       try {
@@ -31,13 +32,13 @@
     };
   }
 
-  function say(reason, id) {
+  function report(reason, id) {
     console.info("[community-embed] not shown:", reason, id || "");
   }
 
-  /* ---- rules: the same cases as the server's, tests/embeds/data ---- */
+  /* ---- rules, tested with the same cases as those of the server: tests/embeds/data ---- */
 
-  /** `*` stands for any run of characters. Two pointers, so no pattern can be slow. */
+  /** `*` matches any run of characters. Only the last star is retried, so the time is at most quadratic. */
   function pathMatches(pattern, path) {
     let p = 0, s = 0, star = -1, mark = 0;
     while (s < path.length) {
@@ -65,20 +66,20 @@
     try {
       readable = decodeURIComponent(path);
     } catch (error) {
-      // Not percent-encoded UTF-8: taken as it is.
+      // Not percent-encoded UTF-8: the path is compared unchanged.
     }
     const hit = (rules.patterns || []).some((pattern) => pathMatches(pattern, path) || pathMatches(pattern, readable));
     return hit === (type === "patterns");
   }
 
-  /** Parse a host with its port, with the browser's own rules for case and IDNA. */
+  /** Parse a host with its port by the browser's rules for case and IDNA. */
   function parseHost(text) {
     const port = (/:(\d+)$/.exec(text) || [])[1] || "";
     let name = text.replace(/:\d+$|^\*\./g, "");
     try {
       name = new URL("https://" + name).hostname;
     } catch (error) {
-      // No host at all: it equals nothing but itself.
+      // Not a host: it equals only itself.
     }
     return { name: name.replace(/\.$/, ""), port, wild: text[0] === "*" };
   }
@@ -94,7 +95,7 @@
     });
   }
 
-  /** Black or white, whichever stands out more: at least 4.5 to 1 on every colour. */
+  /** Black or white, the one with more contrast: at least 4.5 to 1 on every colour. */
   function textOn(color) {
     const hex = color.length === 4 ? color.replace(/\w/g, "$&$&") : color;
     const light = [1, 3, 5].map((at) => {
@@ -104,12 +105,12 @@
     return 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2] > 0.179 ? "#000" : "#fff";
   }
 
-  function pickLanguage(wanted) {
-    const asked = [wanted, document.documentElement.lang].concat(navigator.languages || []);
-    return asked.map((tag) => (tag || "").toLowerCase().split(/[-_]/)[0]).find((tag) => tag in STRINGS) || "en";
+  function pickLanguage(requested) {
+    const tags = [requested, document.documentElement.lang].concat(navigator.languages || []);
+    return tags.map((tag) => (tag || "").toLowerCase().split(/[-_]/)[0]).find((tag) => tag in STRINGS) || "en";
   }
 
-  /** The address without a fragment that names no page; `#!` and `#/` are routes. */
+  /** The URL without its fragment, except `#!` and `#/`, which are routes of single-page sites. */
   function currentPage() {
     return location.href.split("#")[0] + (/^#[!/]/.test(location.hash) ? location.hash : "");
   }
@@ -138,38 +139,38 @@
       this.lang = pickLanguage(script.getAttribute("data-lang"));
       this.words = STRINGS[this.lang] || {};
       this.queue = [];
-      this.said = {};
+      this.reported = {};
     }
 
     start() {
       const url = this.app + "/api/embeds/config/" + encodeURIComponent(this.id);
       const configure = safely((config) => this.configure(config));
       fetch(url, { credentials: "omit" }).then(
-        (answer) => (answer.ok ? answer.json().then(configure, () => this.say("config_invalid")) : this.refuse(answer.status)),
-        () => this.say("config_unreachable"),
+        (response) => (response.ok ? response.json().then(configure, () => this.report("config_invalid")) : this.refuse(response.status)),
+        () => this.report("config_unreachable"),
       );
     }
 
-    say(reason) {
-      if (!this.said[reason]) say(reason, this.id);
-      this.said[reason] = true;
+    report(reason) {
+      if (!this.reported[reason]) report(reason, this.id);
+      this.reported[reason] = true;
     }
 
     refuse(status) {
-      this.say({ 403: "domain_not_allowed", 404: "embed_not_found" }[status] || "config_unreachable");
+      this.report({ 403: "domain_not_allowed", 404: "embed_not_found" }[status] || "config_unreachable");
     }
 
     configure(config) {
-      if (this.gone) return;
-      if (!config || !config.status) return this.say("config_invalid");
-      if (config.status !== "active") return this.say("embed_" + config.status);
-      if (!hostAllowed(config.domainWhitelist, window.origin)) return this.say("domain_not_allowed");
+      if (this.destroyed) return;
+      if (!config || !config.status) return this.report("config_invalid");
+      if (config.status !== "active") return this.report("embed_" + config.status);
+      if (!hostAllowed(config.domainWhitelist, window.origin)) return this.report("domain_not_allowed");
       this.config = config;
       this.track("embed_load");
       this.update();
     }
 
-    /** Called once the config is here and again on every new page of a single-page site. */
+    /** Called after the config is loaded and on every navigation of a single-page site. */
     update() {
       if (!this.config) return;
       const page = currentPage();
@@ -177,7 +178,7 @@
       this.page = page;
       const shown = pageAllowed(this.config.pageRules, location.pathname);
       if (!shown) {
-        this.say("page_not_allowed");
+        this.report("page_not_allowed");
         this.close();
         if (this.host) this.host.remove();
         return;
@@ -201,7 +202,7 @@
       this.inline = kind === "inline";
       this.corner = this.inline ? null : corner;
       this.host = make("community-embed", { className: this.inline ? "" : "float", dir: this.lang === "ar" ? "rtl" : "ltr" });
-      // A site's own words are in the site's language.
+      // A custom message is in the language of the site.
       if (!look.message) this.host.lang = this.lang;
       this.host.setAttribute("role", "complementary");
       this.host.setAttribute("aria-label", label);
@@ -218,7 +219,7 @@
       make("span", { textContent: label, dir: "auto" }, this.trigger);
     }
 
-    /** Outside the body, which single-page sites replace and transform; in place for an inline trigger. */
+    /** Append the host outside the body, which single-page sites replace; an inline trigger follows its script. */
     attach() {
       if (this.host.isConnected) return;
       const spot = this.script;
@@ -273,7 +274,7 @@
       const hash = new URLSearchParams({ pageUrl: this.pageUrl(), origin: window.origin });
       const query = new URLSearchParams({ serviceId: this.id, lang: this.lang, host: location.host });
       this.frame = make("iframe", { title: label, referrerPolicy: "no-referrer" });
-      // Its own origin for its API calls, popups for signing in and for links; no way to move the page that holds it.
+      // allow-same-origin for API calls, popups for sign-in and links; the frame cannot navigate the page around it.
       this.frame.sandbox = "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox";
       this.frame.src = this.app + "/embed/panel?" + query + "#" + hash;
       this.frame.onload = () => setTimeout(safely(() => { this.failed.hidden = Boolean(this.ready); }), SILENCE);
@@ -282,8 +283,8 @@
       make("a", { href: this.frame.src, target: "_blank", rel: "noopener", textContent: this.words.tab }, this.failed);
     }
 
-    /** A message from the panel, told by its window and its origin. */
-    hear(event) {
+    /** Handle a message of the panel, identified by its window and its origin. */
+    receive(event) {
       if (!this.frame || event.source !== this.frame.contentWindow || event.origin !== this.app) return;
       const type = event.data && event.data.type;
       if (type === "close") this.close();
@@ -298,7 +299,7 @@
       if (this.ready) this.frame.contentWindow.postMessage(message, this.app);
     }
 
-    /** Events wait for the first click or for the end of the visit, so that a page that nobody uses pays nothing. */
+    /** Queue an event until the first click or the end of the visit: a visit without a click sends no early request. */
     track(event) {
       if (navigator.globalPrivacyControl) return;
       const pageUrl = location.href.split(/[?#]/)[0];
@@ -314,7 +315,7 @@
     destroy() {
       this.close();
       this.flush();
-      this.gone = true;
+      this.destroyed = true;
       if (this.host) this.host.remove();
       embeds.delete(this.id);
     }
@@ -330,7 +331,7 @@
 
   const each = (name) => safely((value) => Array.from(embeds.values()).forEach((embed) => embed[name](value)));
 
-  /** Follow the visit; answers the function that stops following. */
+  /** Listen to messages, navigation and the end of the visit; returns the function that stops it. */
   function follow() {
     const update = each("update"), flush = each("flush");
     const stops = [];
@@ -338,7 +339,7 @@
       target.addEventListener(type, work);
       stops.push(() => target.removeEventListener(type, work));
     };
-    on(window, "message", each("hear"));
+    on(window, "message", each("receive"));
     on(window, "pagehide", flush);
     on(document, "visibilitychange", () => { if (document.visibilityState === "hidden") flush(); });
     if (window.navigation) {
@@ -346,14 +347,14 @@
     } else {
       on(window, "popstate", update);
       ["pushState", "replaceState"].forEach((name) => {
-        const own = history[name];
+        const original = history[name];
         const wrapped = function () {
-          const result = own.apply(this, arguments);
+          const result = original.apply(this, arguments);
           update();
           return result;
         };
         history[name] = wrapped;
-        stops.push(() => { if (history[name] === wrapped) history[name] = own; });
+        stops.push(() => { if (history[name] === wrapped) history[name] = original; });
       });
     }
     return () => stops.forEach((stop) => stop());
@@ -361,19 +362,19 @@
 
   function mount(script) {
     const id = script && script.getAttribute("data-service-id");
-    if (!id) return say("no_service_id");
-    if (embeds.has(id)) return embeds.get(id).say("already_included");
-    if (!("adoptedStyleSheets" in document && window.HTMLDialogElement)) return say("unsupported_browser", id);
-    if (!forget) forget = follow();
+    if (!id) return report("no_service_id");
+    if (embeds.has(id)) return embeds.get(id).report("already_included");
+    if (!("adoptedStyleSheets" in document && window.HTMLDialogElement)) return report("unsupported_browser", id);
+    if (!unfollow) unfollow = follow();
     embeds.set(id, new Embed(script, id));
     embeds.get(id).start();
   }
 
   function destroy(id) {
     Array.from(embeds.values()).filter((embed) => id === undefined || embed.id === id).forEach((embed) => embed.destroy());
-    if (embeds.size || !forget) return;
-    forget();
-    forget = null;
+    if (embeds.size || !unfollow) return;
+    unfollow();
+    unfollow = null;
   }
 
   const call = (name) => safely((id) => { if (embeds.has(id)) embeds.get(id)[name](); });

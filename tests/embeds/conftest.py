@@ -6,6 +6,6 @@ from embeds.analytics import salts
 
 
 @pytest.fixture(autouse=True)
-def _no_salt_from_before() -> None:
-    """A process remembers the salt of a day; each test has a database of its own."""
-    salts.remembered.clear()
+def _clear_salt_cache() -> None:
+    """A process caches the salt of a day, but each test has an empty database."""
+    salts.cached.clear()

@@ -1,4 +1,4 @@
-"""Embeds for tests, made by the service's own functions."""
+"""Helpers of the tests of embeds. They call the services of the product."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def an_embed(owner: Account | None = None, **fields: Any) -> Embed:
 
 
 def send(embed: Embed, event: str, at: datetime, *, path: str = "/", address: str = "192.0.2.1") -> None:
-    """One event through the service, at a time of the test's choice."""
+    """Store one event at the time `at`."""
     add_event(
         embed_id=embed.pk,
         day=at.date(),
@@ -41,7 +41,7 @@ def send(embed: Embed, event: str, at: datetime, *, path: str = "/", address: st
 
 
 def every_row() -> Iterator[str]:
-    """The whole database, row by row, as text."""
+    """Yield every row of the database as text."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
         for (table,) in cursor.fetchall():

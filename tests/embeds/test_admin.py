@@ -1,4 +1,4 @@
-"""Embeds in the admin: who sees them, what they show, and the switch."""
+"""The admin of embeds: permissions, pages, disable and enable."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def page(client: Client, embed: Embed, then: str = "", **query: str) -> Any:
     return client.get(f"{LIST}{embed.pk}/{then or 'change/'}", query)
 
 
-def test_list_is_bounded(admin: Client, django_assert_max_num_queries: Any) -> None:
+def test_list_takes_a_bounded_number_of_queries(admin: Client, django_assert_max_num_queries: Any) -> None:
     for n in range(12):
         an_embed(name=f"Widget {n}", domain_whitelist=[f"site{n}.example"])
     with django_assert_max_num_queries(7):
@@ -50,7 +50,7 @@ def test_list_is_bounded(admin: Client, django_assert_max_num_queries: Any) -> N
     assert "site3.example" in text
 
 
-def test_search(admin: Client) -> None:
+def test_search_matches_name_handle_ids_and_domain(admin: Client) -> None:
     embed, other = an_embed(name="Blog", domain_whitelist=["blog.example"]), an_embed(name="Shop")
     for term in ("blo", f"@{embed.owner.handle}", str(embed.pk), str(embed.owner_id), "blog.example"):
         text = admin.get(LIST, {"q": term}).content.decode()
@@ -58,7 +58,7 @@ def test_search(admin: Client) -> None:
         assert str(other.pk) not in text
 
 
-def test_change_page_shows_the_chart_and_the_code(admin: Client) -> None:
+def test_change_page_shows_chart_and_embed_code(admin: Client) -> None:
     embed = an_embed(name="<b>Bold</b>")
     send(embed, "trigger_view", timezone.now())
     send(embed, "trigger_click", timezone.now() - timedelta(days=29))
@@ -71,7 +71,7 @@ def test_change_page_shows_the_chart_and_the_code(admin: Client) -> None:
     assert f'href="{LIST}{embed.pk}/disable/"' in text
 
 
-def test_chart_is_one_well_formed_picture_without_script_or_style() -> None:
+def test_chart_is_well_formed_svg_without_script_or_style() -> None:
     embed = an_embed()
     today = timezone.now().date()
     for first in (today, today - timedelta(days=29)):
@@ -86,14 +86,14 @@ def test_chart_is_one_well_formed_picture_without_script_or_style() -> None:
             assert float(element.get("height", 1)) >= 0
 
 
-def test_disable_asks_first_and_keeps_who_and_why(admin: Client, boss: Account) -> None:
+def test_disable_needs_confirmation_and_logs_actor_and_reason(admin: Client, boss: Account) -> None:
     embed = an_embed()
-    asked = page(admin, embed, "disable/")
-    assert "disappears from its pages" in asked.content.decode()
+    confirmation = page(admin, embed, "disable/")
+    assert "disappears from its pages" in confirmation.content.decode()
     embed.refresh_from_db()
     assert embed.status == EmbedStatus.ACTIVE
-    done = admin.post(f"{LIST}{embed.pk}/disable/", {"reason": "Spam on every page"})
-    assert (done.status_code, done["Location"]) == (302, f"{LIST}{embed.pk}/change/")
+    response = admin.post(f"{LIST}{embed.pk}/disable/", {"reason": "Spam on every page"})
+    assert (response.status_code, response["Location"]) == (302, f"{LIST}{embed.pk}/change/")
     embed.refresh_from_db()
     assert embed.status == EmbedStatus.DISABLED
     entry = LogEntry.objects.get(object_id=str(embed.pk))
@@ -105,7 +105,7 @@ def test_disable_asks_first_and_keeps_who_and_why(admin: Client, boss: Account) 
 
 
 @pytest.mark.parametrize("status", ["active", "paused"])
-def test_enabling_returns_an_embed_to_what_it_was(admin: Client, status: str) -> None:
+def test_enabling_restores_the_previous_status(admin: Client, status: str) -> None:
     embed = an_embed(status=status)
     for _ in range(2):
         admin.post(f"{LIST}{embed.pk}/disable/", {"reason": "Spam"})
@@ -116,7 +116,7 @@ def test_enabling_returns_an_embed_to_what_it_was(admin: Client, status: str) ->
     assert LogEntry.objects.filter(object_id=str(embed.pk)).count() == 4
 
 
-def test_a_super_admin_s_put_and_the_admin_do_the_same(admin: Client, boss: Account) -> None:
+def test_put_by_a_super_admin_and_the_admin_log_the_same(admin: Client, boss: Account) -> None:
     embed = an_embed(owner=boss, status="paused")
     api, path = Api.as_signed_in(boss), f"{INSTANCES}/{embed.pk}"
     assert api.put(path, {"status": "disabled", "name": "New"}).json["status"] == "disabled"
@@ -124,12 +124,12 @@ def test_a_super_admin_s_put_and_the_admin_do_the_same(admin: Client, boss: Acco
     embed.refresh_from_db()
     assert (embed.status, embed.name) == ("paused", "New")
     admin.post(f"{LIST}{embed.pk}/disable/", {"reason": "Spam"})
-    assert api.put(path, {"status": "active"}).json["status"] == "active", "what was asked for"
-    said = LogEntry.objects.filter(object_id=str(embed.pk)).order_by("id").values_list("change_message", flat=True)
-    assert list(said) == ["Disabled.", "Enabled.", "Disabled: Spam", "Enabled."]
+    assert api.put(path, {"status": "active"}).json["status"] == "active", "the requested status, not the stored one"
+    log = LogEntry.objects.filter(object_id=str(embed.pk)).order_by("id").values_list("change_message", flat=True)
+    assert list(log) == ["Disabled.", "Enabled.", "Disabled: Spam", "Enabled."]
 
 
-def test_what_an_owner_changes_while_it_is_disabled_is_no_status(admin: Client) -> None:
+def test_owner_of_a_disabled_embed_may_change_all_but_its_status(admin: Client) -> None:
     embed = an_embed(status="paused")
     owner, path = Api.as_signed_in(embed.owner), f"{INSTANCES}/{embed.pk}"
     admin.post(f"{LIST}{embed.pk}/disable/", {"reason": "Spam"})
@@ -140,8 +140,8 @@ def test_what_an_owner_changes_while_it_is_disabled_is_no_status(admin: Client) 
     assert (embed.status, embed.name) == ("paused", "New")
 
 
-def test_a_row_of_a_release_that_knows_no_status_to_restore_is_enabled_as_active(admin: Client) -> None:
-    """That release names neither the column on insert nor on disabling."""
+def test_row_of_a_release_without_status_to_restore_is_enabled_as_active(admin: Client) -> None:
+    """That release sets the column neither on insert nor on disabling."""
     embed = an_embed()
     with connection.cursor() as cursor:
         cursor.execute("UPDATE embeds_embed SET status = 'disabled', status_to_restore = DEFAULT")
@@ -150,7 +150,7 @@ def test_a_row_of_a_release_that_knows_no_status_to_restore_is_enabled_as_active
     assert embed.status == EmbedStatus.ACTIVE
 
 
-def test_a_decision_that_changes_nothing_leaves_no_trace(admin: Client) -> None:
+def test_action_without_a_change_is_not_logged(admin: Client) -> None:
     embed = an_embed(status="paused")
     admin.post(f"{LIST}{embed.pk}/enable/")
     embed.refresh_from_db()
@@ -158,40 +158,40 @@ def test_a_decision_that_changes_nothing_leaves_no_trace(admin: Client) -> None:
     assert not LogEntry.objects.exists()
 
 
-def test_a_switch_needs_its_csrf_token(boss: Account) -> None:
+def test_disable_needs_a_csrf_token(boss: Account) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(boss)
     assert client.post(f"{LIST}{an_embed().pk}/disable/").status_code == 403
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "verdict"),
     [
         ("https://example.com/blog/one", "Shown."),
-        ("https://evil.net/blog/one", "off this host"),
-        ("https://example.com/about", "leave this path out"),
-        ("example.com", "Write a whole address"),
+        ("https://evil.net/blog/one", "do not allow this host"),
+        ("https://example.com/about", "do not include this path"),
+        ("example.com", "Enter a full address"),
     ],
 )
-def test_try_an_address(admin: Client, address: str, said: str) -> None:
+def test_address_check_states_why_an_embed_does_not_show(admin: Client, address: str, verdict: str) -> None:
     embed = an_embed(domain_whitelist=["example.com"], page_rules={"type": "patterns", "patterns": ["/blog/*"]})
-    assert said in page(admin, embed, address=address).content.decode()
+    assert verdict in page(admin, embed, address=address).content.decode()
 
 
-@pytest.mark.parametrize("who", ["nobody", "person", "staff"])
-def test_nobody_else_sees_anything(who: str) -> None:
+@pytest.mark.parametrize("account", ["anonymous", "person", "staff"])
+def test_only_super_admins_have_access(account: str) -> None:
     embed, client = an_embed(), Client()
-    if who != "nobody":
-        client.force_login(PersonFactory(is_staff=who == "staff"))
+    if account != "anonymous":
+        client.force_login(PersonFactory(is_staff=account == "staff"))
     for path in (LIST, f"{LIST}{embed.pk}/change/", f"{LIST}{embed.pk}/disable/"):
-        for answer in (client.get(path), client.post(path)):
-            assert answer.status_code in {302, 403}
-            assert embed.name not in answer.content.decode()
+        for response in (client.get(path), client.post(path)):
+            assert response.status_code in {302, 403}
+            assert embed.name not in response.content.decode()
     assert Embed.objects.get().status == EmbedStatus.ACTIVE
     assert LIST not in client.get(reverse("admin:index")).content.decode()
 
 
-def test_rows_are_the_owners_to_change(admin: Client) -> None:
+def test_admin_cannot_add_change_or_delete_embeds(admin: Client) -> None:
     embed = an_embed()
     assert admin.get(f"{LIST}add/").status_code == 403
     assert admin.post(f"{LIST}{embed.pk}/change/", {"name": "Mine"}).status_code == 403

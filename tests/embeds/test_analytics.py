@@ -38,10 +38,10 @@ FROM generate_series(1, %(events)s) AS n
 
 
 def load(embed_id: UUID, day: date = DAY, *, events: int, names: int, paths: int) -> None:
-    """Many events at once, in the form that the service writes them."""
+    """Insert many events with one statement, in the same form as the service."""
     with connection.cursor() as cursor:
-        asked = {"slot": day.toordinal() % 4, "day": day, "embed": embed_id}
-        cursor.execute(LOAD, asked | {"events": events, "names": names, "paths": paths})
+        parameters = {"slot": day.toordinal() % 4, "day": day, "embed": embed_id}
+        cursor.execute(LOAD, parameters | {"events": events, "names": names, "paths": paths})
 
 
 def month_of(embed: Embed) -> Summary:
@@ -52,7 +52,7 @@ def read(embed: Embed, **query: Any) -> Any:
     return Api.as_signed_in(embed.owner).get(f"/api/embeds/analytics/{embed.pk}", **query)
 
 
-def test_summary_of_what_was_sent() -> None:
+def test_summary_is_the_same_before_and_after_roll_ups() -> None:
     embed, other = an_embed(), an_embed()
     yesterday = NOON - timedelta(days=1)
     for name in ("trigger_view", "trigger_view", "trigger_view", "trigger_click", "own_thing"):
@@ -60,7 +60,7 @@ def test_summary_of_what_was_sent() -> None:
     send(embed, "trigger_view", yesterday, path="/", address="192.0.2.2")
     send(embed, "trigger_view", NOON, path="/", address="192.0.2.2")
     send(other, "trigger_view", NOON)
-    answer = read(embed, **{"from": "2026-03-08", "to": "2026-03-10"})
+    response = read(embed, **{"from": "2026-03-08", "to": "2026-03-10"})
     expected = {
         "embedId": str(embed.pk),
         "from": "2026-03-08",
@@ -83,21 +83,21 @@ def test_summary_of_what_was_sent() -> None:
             {"path": "/", "counts": {"trigger_view": 2}},
         ],
     }
-    assert (answer.status, answer.json) == (200, expected)
-    # Rolled up while the days are open, then closed, then once more: never another number.
+    assert (response.status, response.json) == (200, expected)
+    # Roll-ups while the days are open, after they are closed, and a repeated one.
     for at in (NOON, NOON + timedelta(days=3), NOON + timedelta(days=3)):
         roll_up(at=at)
         assert read(embed, **{"from": "2026-03-08", "to": "2026-03-10"}).json == expected
     assert rows_of("embeds_event") + rows_of("embeds_visitor") == 0
 
 
-def test_click_rate_without_a_view() -> None:
+def test_click_rate_without_a_view_is_null() -> None:
     embed = an_embed()
     send(embed, "trigger_click", NOON)
     assert month_of(embed).click_rate is None
 
 
-def test_defaults_to_the_last_30_days() -> None:
+def test_default_period_is_the_last_30_days() -> None:
     embed = an_embed()
     Api().post(EVENTS, {"serviceId": str(embed.pk), "event": "embed_load", "pageUrl": "https://a.example"})
     body = read(embed).json
@@ -123,27 +123,27 @@ def test_defaults_to_the_last_30_days() -> None:
         {"from": "0001-01-01", "to": "9999-12-31"},
     ],
 )
-def test_bad_query(query: dict[str, str]) -> None:
-    answer = read(an_embed(), **query)
-    assert (answer.status, answer.error) == (400, "invalid_input")
-    assert answer.json["field"] in query
+def test_invalid_query_is_400(query: dict[str, str]) -> None:
+    response = read(an_embed(), **query)
+    assert (response.status, response.error) == (400, "invalid_input")
+    assert response.json["field"] in query
 
 
-def test_widest_and_oddest_queries() -> None:
+def test_longest_earliest_and_latest_periods_are_accepted() -> None:
     embed = an_embed()
     assert len(read(embed, **{"from": "2025-01-01", "to": "2026-02-04"}).json["days"]) == 400
     assert len(read(embed, to="0001-01-05").json["days"]) == 5
     assert read(embed, to="9999-12-31").status == 200
 
 
-def test_csv() -> None:
+def test_csv_has_one_row_per_day() -> None:
     embed = an_embed()
     send(embed, "trigger_view", NOON)
     send(embed, "own_thing", NOON)
-    answer = read(embed, **{"from": "2026-03-09", "to": "2026-03-10", "format": "csv"})
-    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
-    assert f"embed-{embed.pk}-2026-03-09-2026-03-10.csv" in answer.headers["Content-Disposition"]
-    rows = list(csv.DictReader(io.StringIO(answer.body.decode())))
+    response = read(embed, **{"from": "2026-03-09", "to": "2026-03-10", "format": "csv"})
+    assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert f"embed-{embed.pk}-2026-03-09-2026-03-10.csv" in response.headers["Content-Disposition"]
+    rows = list(csv.DictReader(io.StringIO(response.body.decode())))
     assert [(row["date"], row["uniqueVisitors"], row["trigger_view"], row["own_thing"]) for row in rows] == [
         ("2026-03-09", "0", "0", "0"),
         ("2026-03-10", "1", "1", "1"),
@@ -151,10 +151,10 @@ def test_csv() -> None:
 
 
 @pytest.mark.parametrize("rounds", [1, 4])
-def test_many_names_and_paths_leave_few_rows(rounds: int) -> None:
-    """100,000 events with 10,000 paths and 1,000 names; also when the roll-up runs in between."""
-    embed, bystander = an_embed(), an_embed()
-    send(bystander, "trigger_view", NOON)
+def test_many_names_and_paths_are_stored_in_few_rows(rounds: int) -> None:
+    """100,000 events with 10,000 paths and 1,000 names, in one roll-up or in several."""
+    embed, other = an_embed(), an_embed()
+    send(other, "trigger_view", NOON)
     for n in range(rounds):
         load(embed.pk, events=100_000 // rounds, names=1_000 if n else 997, paths=10_000)
         for _ in range(7):
@@ -167,9 +167,9 @@ def test_many_names_and_paths_leave_few_rows(rounds: int) -> None:
     assert sum(counts.total() for counts in after.pages.values()) == after.counts.total()
     assert after.counts["trigger_view"] == 7 * rounds
     assert after.visitors == {DAY: 5_001}
-    kept = DailyCount.objects.filter(embed_id=embed.pk)
-    assert kept.values("event").distinct().count() == OWN_NAMES_MAX + 2
-    assert kept.values("path").distinct().count() == PATHS_MAX + 1
+    rows = DailyCount.objects.filter(embed_id=embed.pk)
+    assert rows.values("event").distinct().count() == OWN_NAMES_MAX + 2
+    assert rows.values("path").distinct().count() == PATHS_MAX + 1
     assert len(after.pages) == PAGES_SHOWN + 1
     assert DailyCount.objects.count() <= (OWN_NAMES_MAX + 9) * (PATHS_MAX + 1)
     assert rows_of("embeds_event") == 0
@@ -178,7 +178,7 @@ def test_many_names_and_paths_leave_few_rows(rounds: int) -> None:
     assert month_of(embed).visitors == after.visitors
 
 
-def test_the_busiest_names_get_the_places_and_keep_them() -> None:
+def test_the_most_frequent_names_get_a_count_and_keep_it() -> None:
     embed = an_embed()
     for n in range(60):
         for _ in range(2 if n < 10 else 1):
@@ -198,7 +198,7 @@ def test_the_busiest_names_get_the_places_and_keep_them() -> None:
 
 
 class AnyOrder(TestCase):
-    """Whatever is sent, and whenever it is rolled up: the numbers are those of what was sent."""
+    """The summary equals the events sent, for any events and any times of roll-ups."""
 
     @settings(max_examples=15, deadline=None)
     @given(
@@ -222,17 +222,17 @@ class AnyOrder(TestCase):
             if step == "roll up":
                 roll_up(at=now)
                 continue
-            event, path, days, who = step
+            event, path, days, visitor = step
             now = max(now, NOON + timedelta(days=days))
-            send(embed, event, now, path=path, address=f"192.0.2.{who}")
+            send(embed, event, now, path=path, address=f"192.0.2.{visitor}")
             sent[now.date(), event] += 1
-            visitors.setdefault(now.date(), set()).add(who)
-        found = summarize(embed_id=embed.pk, first=DAY, last=DAY + timedelta(days=10))
-        assert {(day, event): n for day, events in found.days.items() for event, n in events.items()} == sent
-        assert found.visitors == {day: len(who) for day, who in visitors.items()}
+            visitors.setdefault(now.date(), set()).add(visitor)
+        summary = summarize(embed_id=embed.pk, first=DAY, last=DAY + timedelta(days=10))
+        assert {(day, event): n for day, events in summary.days.items() for event, n in events.items()} == sent
+        assert summary.visitors == {day: len(numbers) for day, numbers in visitors.items()}
 
 
-def test_a_reader_is_one_visitor_a_day_and_another_on_the_next_day_or_embed() -> None:
+def test_visitor_hash_differs_by_day_embed_address_and_user_agent() -> None:
     embed_id, other_id = an_embed().pk, an_embed().pk
     who = {"address": "192.0.2.1", "user_agent": "Mozilla"}
     today = salts.visitor_hash(day=DAY, embed_id=embed_id, **who)
@@ -246,8 +246,8 @@ def test_a_reader_is_one_visitor_a_day_and_another_on_the_next_day_or_embed() ->
     assert len({today, *others}) == 5
 
 
-def test_without_the_salt_yesterday_s_visitors_are_unlinkable() -> None:
-    """Even whoever holds the whole database and knows address and user agent finds nobody in it."""
+def test_visitors_are_unlinkable_after_the_salt_is_deleted() -> None:
+    """Also for a party that has the whole database and knows the address and user agent."""
     embed = an_embed()
     send(embed, "trigger_view", NOON)
     stored = _hashes()
@@ -268,32 +268,32 @@ def _hashes() -> set[bytes]:
         return {bytes(visitor) for (visitor,) in cursor.fetchall()}
 
 
-def test_salts_are_random_and_their_own_each_day() -> None:
-    made = {salts.salt_of(DAY + timedelta(days=n)) for n in range(3)}
-    assert {len(salt) for salt in made} == {32}
-    assert len(made) == DailySalt.objects.count() == 3
+def test_salt_of_each_day_is_random() -> None:
+    created = {salts.salt_of(DAY + timedelta(days=n)) for n in range(3)}
+    assert {len(salt) for salt in created} == {32}
+    assert len(created) == DailySalt.objects.count() == 3
 
 
-def test_prune_says_what_it_would_do_and_does_it() -> None:
+def test_prune_deletes_the_rows_that_its_dry_run_reports() -> None:
     embed = an_embed()
     send(embed, "trigger_view", NOON)
     roll_up(at=NOON)
     send(embed, "trigger_view", NOON, address="192.0.2.7")
     later = NOON + timedelta(days=2)
-    told = prune(now=later, dry_run=True)
-    assert told == {
+    report = prune(now=later, dry_run=True)
+    assert report == {
         "analytics salts": 1,
         "analytics counts": 0,
         "analytics visitor counts": 0,
         "analytics visitor hashes": 2,
     }
     assert rows_of("embeds_event") == 1
-    assert prune(now=later, dry_run=False) == told
+    assert prune(now=later, dry_run=False) == report
     assert set(prune(now=later, dry_run=False).values()) == {0}
     assert (month_of(embed).counts.total(), month_of(embed).visitors) == (2, {DAY: 2})
 
 
-def test_counts_go_after_two_years() -> None:
+def test_counts_are_deleted_after_800_days() -> None:
     embed = an_embed()
     for days in (0, 1):
         send(embed, "trigger_view", NOON + timedelta(days=days))
@@ -305,23 +305,23 @@ def test_counts_go_after_two_years() -> None:
     assert DailyVisitors.objects.count() == 1
 
 
-def test_a_ring_that_nobody_emptied_for_long_loses_nothing() -> None:
-    """Two days in one partition, four days apart: the closed one becomes a number, the open one stays."""
+def test_late_roll_up_loses_no_visitors() -> None:
+    """Two days in one partition, four days apart: the closed day becomes a number, the open day stays."""
     embed = an_embed()
     later = NOON + timedelta(days=4)
     for at in (NOON, NOON + timedelta(days=1), later):
         send(embed, "trigger_view", at)
     roll_up(at=later)
     assert (rows_of("embeds_visitor"), DailyVisitors.objects.count()) == (1, 2)
-    found = summarize(embed_id=embed.pk, first=DAY, last=later.date())
-    assert (found.counts.total(), sum(found.visitors.values())) == (3, 3)
+    summary = summarize(embed_id=embed.pk, first=DAY, last=later.date())
+    assert (summary.counts.total(), sum(summary.visitors.values())) == (3, 3)
     send(embed, "trigger_view", later)
     roll_up(at=later)
     assert summarize(embed_id=embed.pk, first=later.date(), last=later.date()).visitors == {later.date(): 1}
 
 
-def test_a_closed_day_beside_visitors_of_an_open_day_is_counted_once() -> None:
-    """An event of a day that is still to come shares the partition of a closed day, which then is not truncated."""
+def test_closed_day_in_the_partition_of_an_open_day_is_counted_once() -> None:
+    """A partition that also stores a future day is not truncated."""
     embed = an_embed()
     for at in (NOON, NOON + timedelta(days=4)):
         send(embed, "trigger_view", at)
@@ -331,7 +331,7 @@ def test_a_closed_day_beside_visitors_of_an_open_day_is_counted_once() -> None:
     assert rows_of("embeds_visitor") == 1
 
 
-def test_command(capsys: Any) -> None:
+def test_command_reports_the_number_of_events(capsys: Any) -> None:
     send(an_embed(), "trigger_view", NOON)
     call_command("rollup_analytics", "--json")
     assert json.loads(capsys.readouterr().out) == {"events": 1}

@@ -1,4 +1,4 @@
-"""Analytics while others are at work, and after a crash."""
+"""Analytics under concurrent calls, and after a crash."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ring = import_module("embeds.migrations.0002_raw_events")
 
 @pytest.fixture(autouse=True)
 def _empty_rings(transactional_db: None) -> Iterator[None]:
-    """Django empties the tables of models; these two are none."""
+    """Django truncates the tables of models only; these two have no model."""
     yield
     with connection.cursor() as cursor:
         cursor.execute("TRUNCATE embeds_event, embeds_visitor")
@@ -49,8 +49,8 @@ def summary_of(embed_id: Any) -> Summary:
     return summarize(embed_id=embed_id, first=DAY, last=DAY)
 
 
-def test_no_event_is_lost_or_counted_twice_whatever_runs_beside() -> None:
-    """Four senders, three that roll up, one that reads: the sum only grows, and is exact in the end."""
+def test_concurrent_roll_ups_count_every_event_once() -> None:
+    """With four senders, three roll-ups and a reader, the sum only grows, and the last one is exact."""
     embed, each, done = an_embed(), 60, threading.Event()
     seen: list[int] = []
 
@@ -83,7 +83,7 @@ def test_no_event_is_lost_or_counted_twice_whatever_runs_beside() -> None:
     assert rows_of("embeds_event") == 0
 
 
-def test_an_event_under_way_during_a_roll_up_is_counted_by_the_next() -> None:
+def test_event_committed_after_a_roll_up_is_counted_by_the_next() -> None:
     embed, written, rolled = an_embed(), threading.Event(), threading.Event()
 
     def slow_sender() -> None:
@@ -106,29 +106,29 @@ def test_an_event_under_way_during_a_roll_up_is_counted_by_the_next() -> None:
     assert summary_of(embed.pk).counts["late"] == 1
 
 
-def test_all_processes_find_one_salt() -> None:
-    """Eight that need the first salt of a day at once, none of which remembers one."""
+def test_concurrent_first_calls_get_one_salt() -> None:
+    """Eight threads with an empty cache request the salt of a day at the same time."""
     barrier = threading.Barrier(8)
 
     def first() -> bytes:
         barrier.wait()
         with transaction.atomic():
-            salts.remembered.clear()
+            salts.cached.clear()
             return salts.salt_of(DAY)
 
     assert len(set(in_threads(*[first] * 8))) == 1
 
 
-def test_a_salt_is_remembered_only_once_it_is_committed() -> None:
+def test_salt_is_cached_only_after_the_commit() -> None:
     with transaction.atomic():
         salts.salt_of(DAY)
         transaction.set_rollback(True)
-    assert not salts.remembered
+    assert not salts.cached
     salt = salts.salt_of(DAY)
-    assert salts.remembered == {DAY: salt}
+    assert salts.cached == {DAY: salt}
 
 
-def test_only_the_event_s_own_transaction_commits_without_waiting_for_the_disk() -> None:
+def test_only_the_transaction_of_an_event_commits_asynchronously() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET synchronous_commit = on")
         with transaction.atomic():
@@ -139,8 +139,8 @@ def test_only_the_event_s_own_transaction_commits_without_waiting_for_the_disk()
         assert cursor.fetchone() == ("on",)
 
 
-def test_a_crash_loses_no_event_of_an_earlier_second() -> None:
-    """PostgreSQL is killed a second after the last answer; every event is there when it comes back."""
+def test_crash_loses_no_event_older_than_a_second() -> None:
+    """PostgreSQL is killed a second after the last insert; after its restart, every event is stored."""
     cluster = TemporaryCluster({"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"})
     try:
         with psycopg.connect(cluster.url, autocommit=True) as session:

@@ -22,13 +22,13 @@ def path_of(embed: Embed) -> str:
     return f"/api/embeds/config/{embed.pk}"
 
 
-def test_both_shapes_in_one_answer(django_assert_num_queries: Any) -> None:
+def test_config_has_its_fields_at_the_top_level_and_under_config(django_assert_num_queries: Any) -> None:
     embed = an_embed(domain_whitelist=["example.com"], blocked_words=["secret"], description="Not for readers")
     with django_assert_num_queries(1):
-        answer = Api().get(path_of(embed))
-    fields = answer.json["config"]
-    assert answer.status == 200
-    assert answer.json == fields | {"config": fields}
+        response = Api().get(path_of(embed))
+    fields = response.json["config"]
+    assert response.status == 200
+    assert response.json == fields | {"config": fields}
     assert fields == {
         "id": str(embed.pk),
         "communityId": str(embed.community_id),
@@ -37,11 +37,11 @@ def test_both_shapes_in_one_answer(django_assert_num_queries: Any) -> None:
         "triggerConfig": embed.trigger_config,
         "status": "active",
     }
-    assert answer.headers["Cache-Control"] == "public, max-age=60, stale-while-revalidate=600"
-    assert answer.headers["Vary"] == "Origin"
+    assert response.headers["Cache-Control"] == "public, max-age=60, stale-while-revalidate=600"
+    assert response.headers["Vary"] == "Origin"
 
 
-def test_not_modified_until_a_change_shows_at_once() -> None:
+def test_etag_is_304_until_a_change_which_shows_at_once() -> None:
     embed = an_embed()
     etag = Api().get(path_of(embed)).headers["ETag"]
     for sent in (etag, f'"other", {etag}', f"W/{etag}", "*"):
@@ -55,9 +55,9 @@ def test_not_modified_until_a_change_shows_at_once() -> None:
     assert changed.headers["ETag"] != etag
 
 
-def test_head() -> None:
-    answer = Client().head(path_of(an_embed()))
-    assert (answer.status_code, answer.content) == (200, b"")
+def test_head_returns_no_body() -> None:
+    response = Client().head(path_of(an_embed()))
+    assert (response.status_code, response.content) == (200, b"")
 
 
 @pytest.mark.parametrize(
@@ -73,19 +73,19 @@ def test_head() -> None:
         ("nonsense", 403),
     ],
 )
-def test_domain_check(origin: str | None, status: int) -> None:
+def test_origin_has_to_be_allowed_by_both_lists(origin: str | None, status: int) -> None:
     embed = an_embed(domain_whitelist=["example.com", "*.example.org"], domain_blacklist=["bad.example.com"])
-    answer = Api().get(path_of(embed), headers={"Origin": origin} if origin else {})
-    assert answer.status == status
-    assert answer.headers["Access-Control-Allow-Origin"] == "*"
-    assert answer.headers["Vary"] == "Origin"
+    response = Api().get(path_of(embed), headers={"Origin": origin} if origin else {})
+    assert response.status == status
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+    assert response.headers["Vary"] == "Origin"
     if status == 403:
-        assert answer.error == "domain_not_allowed"
-        assert answer.headers["Cache-Control"] == "no-store"
-        assert "ETag" not in answer.headers
+        assert response.error == "domain_not_allowed"
+        assert response.headers["Cache-Control"] == "no-store"
+        assert "ETag" not in response.headers
 
 
-def test_blocking_a_domain_holds_at_once() -> None:
+def test_change_of_the_blacklist_applies_at_once() -> None:
     embed = an_embed()
     origin = {"Origin": "https://example.com"}
     assert Api().get(path_of(embed), headers=origin).status == 200
@@ -95,7 +95,7 @@ def test_blocking_a_domain_holds_at_once() -> None:
     assert Api().get(path_of(embed)).status == 200
 
 
-def test_paused_and_disabled_say_so() -> None:
+def test_config_shows_paused_and_disabled() -> None:
     embed = an_embed()
     update_embed(embed_id=embed.pk, owner=embed.owner, status="paused")
     assert Api().get(path_of(embed)).json["config"]["status"] == "paused"
@@ -104,22 +104,22 @@ def test_paused_and_disabled_say_so() -> None:
 
 
 @pytest.mark.parametrize("unknown", [UNKNOWN_ID, "nothing", "%20", "x" * 300])
-def test_unknown(unknown: str) -> None:
-    answer = Api().get(f"/api/embeds/config/{unknown}")
-    assert (answer.status, answer.error) == (404, "embed_not_found")
-    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+def test_unknown_embed_is_404(unknown: str) -> None:
+    response = Api().get(f"/api/embeds/config/{unknown}")
+    assert (response.status, response.error) == (404, "embed_not_found")
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
 
 
-def test_an_agent_may_read_it_and_must_be_one() -> None:
+def test_valid_agent_token_may_read_and_an_invalid_one_is_401() -> None:
     embed = an_embed()
     assert agent_with_token().api.get(path_of(embed)).status == 200
     assert Api.as_agent("cag_nonsense").get(path_of(embed)).status == 401
 
 
-def test_client_config() -> None:
-    answer = Api().get("/api/embeds/client-config")
-    assert answer.headers["Cache-Control"] == "public, max-age=300"
-    body = answer.json
+def test_client_config_lists_urls_and_events() -> None:
+    response = Api().get("/api/embeds/client-config")
+    assert response.headers["Cache-Control"] == "public, max-age=300"
+    body = response.json
     assert list(body) == ["enabled", "apiUrl", "appUrl", "loaderVersion", "analytics", "features", "pollSeconds"]
     assert (body["enabled"], body["apiUrl"], body["appUrl"]) == (True, settings.BASE_URL, settings.APP_URL)
     assert body["analytics"] == {

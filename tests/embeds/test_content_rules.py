@@ -25,8 +25,8 @@ def post(embed: Embed | str, *, api: Api | None = None, origin: str | None = Non
 
 def test_a_message_stores_the_embed_and_takes_its_community() -> None:
     embed = an_embed()
-    answer = post(embed)
-    assert (answer.status, answer.json["communityId"]) == (201, str(embed.community_id))
+    response = post(embed)
+    assert (response.status, response.json["communityId"]) == (201, str(embed.community_id))
     assert Message.objects.get().embed_id == embed.pk
 
 
@@ -38,19 +38,19 @@ def test_a_message_may_name_only_the_community_of_the_embed() -> None:
     assert Message.objects.count() == 1
 
 
-def test_a_reply_goes_to_the_community_of_its_parent() -> None:
+def test_a_reply_gets_the_community_of_its_parent() -> None:
     embed = an_embed()
     for parent in (MessageFactory(), MessageFactory(community=CommunityFactory())):
-        answer = post(embed, pageId=parent.page_id, parentId=str(parent.pk))
-        assert answer.status == 201
-        assert answer.json["communityId"] == (str(parent.community_id) if parent.community_id else None)
+        response = post(embed, pageId=parent.page_id, parentId=str(parent.pk))
+        assert response.status == 201
+        assert response.json["communityId"] == (str(parent.community_id) if parent.community_id else None)
 
 
 def test_a_reply_may_name_only_the_community_of_its_parent() -> None:
     embed, parent = an_embed(), MessageFactory(community=CommunityFactory())
     reply = {"pageId": parent.page_id, "parentId": str(parent.pk)}
-    answer = post(embed, **reply, communityId=str(parent.community_id))
-    assert (answer.status, answer.json.get("communityId")) == (201, str(parent.community_id))
+    response = post(embed, **reply, communityId=str(parent.community_id))
+    assert (response.status, response.json.get("communityId")) == (201, str(parent.community_id))
     for other in (embed.community_id, CommunityFactory().pk):
         refused = post(embed, **reply, communityId=str(other))
         assert (refused.status, refused.error) == (400, "community_mismatch")
@@ -63,16 +63,16 @@ def test_a_quote_takes_the_community_of_the_embed() -> None:
 
 @pytest.mark.parametrize("unknown", [UNKNOWN_ID, "17", "", "{}"])
 def test_an_unknown_embed_is_404(unknown: str) -> None:
-    answer = post(unknown)
-    assert (answer.status, answer.error) == (404, "embed_not_found")
+    response = post(unknown)
+    assert (response.status, response.error) == (404, "embed_not_found")
 
 
 @pytest.mark.parametrize("status", [EmbedStatus.PAUSED, EmbedStatus.DISABLED])
 def test_an_inactive_embed_refuses_messages(status: EmbedStatus) -> None:
     embed = an_embed()
     Embed.objects.update(status=status)
-    answer = post(embed)
-    assert (answer.status, answer.error) == (403, "embed_not_active")
+    response = post(embed)
+    assert (response.status, response.error) == (403, "embed_not_active")
     assert not Message.objects.exists()
 
 
@@ -81,9 +81,9 @@ def test_an_inactive_embed_refuses_messages(status: EmbedStatus) -> None:
     [(None, 201), ("https://example.com", 201), ("https://example.com.evil.net", 403), ("null", 403)],
 )
 def test_the_embed_has_to_allow_the_origin(origin: str | None, status: int) -> None:
-    answer = post(an_embed(domain_whitelist=["example.com"]), origin=origin)
-    assert answer.status == status
-    assert status == 201 or answer.error == "domain_not_allowed"
+    response = post(an_embed(domain_whitelist=["example.com"]), origin=origin)
+    assert response.status == status
+    assert status == 201 or response.error == "domain_not_allowed"
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_the_embed_has_to_allow_the_origin(origin: str | None, status: int) -> N
 )
 def test_the_word_list_of_the_embed_applies(body: dict[str, Any]) -> None:
     embed = an_embed(blocked_words=["spam"])
-    answer = post(embed, **body)
-    assert (answer.status, answer.error) == (422, "content_blocked")
+    response = post(embed, **body)
+    assert (response.status, response.error) == (422, "content_blocked")
     assert post(an_embed(community_id=embed.community_id), **body).status == 201
 
 
@@ -119,5 +119,5 @@ def test_a_refused_message_is_not_charged() -> None:
     embed = an_embed(blocked_words=["spam"], domain_whitelist=["example.com"])
     assert post(embed, api=agent.api, content="spam").status == 422
     assert post(embed, api=agent.api, origin="https://evil.net").status == 403
-    answer = post(embed, api=agent.api)
-    assert answer.headers["RateLimit"].startswith('"post";r=29;')
+    response = post(embed, api=agent.api)
+    assert response.headers["RateLimit"].startswith('"post";r=29;')

@@ -1,4 +1,4 @@
-"""Which web pages may call which operation."""
+"""CORS: which origins may call which operation."""
 
 from __future__ import annotations
 
@@ -41,31 +41,31 @@ def preflight(path: str, method: str, origin: str = FOREIGN, headers: str = "con
 
 
 def routes() -> list[Any]:
-    found = []
-    for path, method, held in all_operations():
+    params = []
+    for path, method, declared in all_operations():
         for name in ("id", "service_id"):
             path = path.replace(f"<str:{name}>", ID)  # noqa: PLW2901
-        found.append(pytest.param(f"/{path}", method, held.id, id=held.id))
-    return found
+        params.append(pytest.param(f"/{path}", method, declared.id, id=declared.id))
+    return params
 
 
-def test_what_is_open_is_what_was_decided() -> None:
-    assert {held.id for _path, _method, held in all_operations() if held.any_origin} == OPEN
+def test_only_public_operations_allow_any_origin() -> None:
+    assert {declared.id for _path, _method, declared in all_operations() if declared.any_origin} == OPEN
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), routes())
-def test_preflight_of_every_operation(path: str, method: str, operation: str) -> None:
-    answer = preflight(path, method)
-    assert (answer.status_code, answer.content) == (204, b"")
-    assert answer.headers["Vary"] == "Origin, Access-Control-Request-Method"
-    assert "Access-Control-Allow-Credentials" not in answer.headers
+def test_preflight_allows_other_origins_for_public_operations_only(path: str, method: str, operation: str) -> None:
+    response = preflight(path, method)
+    assert (response.status_code, response.content) == (204, b"")
+    assert response.headers["Vary"] == "Origin, Access-Control-Request-Method"
+    assert "Access-Control-Allow-Credentials" not in response.headers
     if operation in OPEN:
-        assert answer.headers["Access-Control-Allow-Origin"] == "*"
-        assert answer.headers["Access-Control-Allow-Methods"] == method
-        assert "authorization" not in answer.headers["Access-Control-Allow-Headers"].lower()
-        assert "content-type" in answer.headers["Access-Control-Allow-Headers"].lower()
+        assert response.headers["Access-Control-Allow-Origin"] == "*"
+        assert response.headers["Access-Control-Allow-Methods"] == method
+        assert "authorization" not in response.headers["Access-Control-Allow-Headers"].lower()
+        assert "content-type" in response.headers["Access-Control-Allow-Headers"].lower()
     else:
-        assert not [name for name in answer.headers if name.startswith("Access-Control-Allow")]
+        assert not [name for name in response.headers if name.startswith("Access-Control-Allow")]
     own = preflight(path, method, APP)
     assert own.headers["Access-Control-Allow-Origin"] == APP
     for name in ("Authorization", "X-User-Id", "Idempotency-Key", "X-Service-Embed-Id"):
@@ -73,17 +73,17 @@ def test_preflight_of_every_operation(path: str, method: str, operation: str) ->
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), routes())
-def test_answer_of_every_operation(path: str, method: str, operation: str) -> None:
-    """Refusals too: what matters is who may read them."""
-    answer = Api().send(method, path, headers={"Origin": FOREIGN})
-    assert answer.headers.get("Access-Control-Allow-Origin") == ("*" if operation in OPEN else None)
-    assert "Access-Control-Allow-Credentials" not in answer.headers
+def test_other_origins_may_read_responses_of_public_operations_only(path: str, method: str, operation: str) -> None:
+    """Most responses are errors here; their CORS headers have to be the same."""
+    response = Api().send(method, path, headers={"Origin": FOREIGN})
+    assert response.headers.get("Access-Control-Allow-Origin") == ("*" if operation in OPEN else None)
+    assert "Access-Control-Allow-Credentials" not in response.headers
     own = Api().send(method, path, headers={"Origin": APP})
     assert own.headers["Access-Control-Allow-Origin"] == ("*" if operation in OPEN else APP)
     assert "Retry-After" in own.headers["Access-Control-Expose-Headers"]
 
 
-def test_a_foreign_page_may_read_posts_and_not_write_them() -> None:
+def test_another_origin_may_read_posts_but_not_write_them() -> None:
     path = f"/api/messages?pageId={PageFactory().pk}"
     assert preflight(path, "GET").headers["Access-Control-Allow-Methods"] == "GET"
     assert "Access-Control-Allow-Origin" not in preflight(path, "POST", headers="authorization").headers
@@ -91,29 +91,29 @@ def test_a_foreign_page_may_read_posts_and_not_write_them() -> None:
 
 
 @pytest.mark.parametrize("path", ["/nowhere", "/admin/", "/api/schema/", "/api/messages/x/y"])
-def test_nothing_else_is_open(path: str) -> None:
+def test_other_paths_have_no_cors_headers(path: str) -> None:
     for origin in (FOREIGN, APP):
-        for answer in (preflight(path, "GET", origin), Client().get(path, headers={"Origin": origin})):
-            assert "Access-Control-Allow-Origin" not in answer.headers
+        for response in (preflight(path, "GET", origin), Client().get(path, headers={"Origin": origin})):
+            assert "Access-Control-Allow-Origin" not in response.headers
 
 
 @pytest.mark.parametrize("method", ["PATCH", "OPTIONS", "dispatch", "", "__init__", "X" * 200])
-def test_unknown_methods_are_not_allowed(method: str) -> None:
+def test_preflight_of_an_unknown_method_allows_nothing(method: str) -> None:
     assert "Access-Control-Allow-Methods" not in preflight("/api/messages", method).headers
 
 
-def test_options_without_an_origin_is_no_preflight() -> None:
+def test_options_without_an_origin_is_405() -> None:
     assert Api().send("OPTIONS", "/api/messages").status == 405
 
 
 @pytest.mark.parametrize("origin", ["null", f"{APP}.evil.net", APP.upper(), "http://app.example", f"{APP}:444"])
-def test_hardly_the_app(origin: str) -> None:
+def test_origins_similar_to_the_app_are_not_allowed(origin: str) -> None:
     assert "Access-Control-Allow-Origin" not in preflight(INSTANCES, "GET", origin).headers
-    answer = Api.as_signed_in(PersonFactory()).get(INSTANCES, headers={"Origin": origin})
-    assert "Access-Control-Allow-Origin" not in answer.headers
+    response = Api.as_signed_in(PersonFactory()).get(INSTANCES, headers={"Origin": origin})
+    assert "Access-Control-Allow-Origin" not in response.headers
 
 
-def test_a_foreign_page_sends_analytics() -> None:
+def test_another_origin_may_send_analytics() -> None:
     event = {"serviceId": str(an_embed().pk), "event": "trigger_click", "pageUrl": f"{FOREIGN}/"}
-    answer = Api().post(EVENTS, event, content_type="text/plain", headers={"Origin": FOREIGN})
-    assert (answer.status, answer.headers["Access-Control-Allow-Origin"]) == (201, "*")
+    response = Api().post(EVENTS, event, content_type="text/plain", headers={"Origin": FOREIGN})
+    assert (response.status, response.headers["Access-Control-Allow-Origin"]) == (201, "*")

@@ -31,15 +31,15 @@ def raw_events() -> list[Any]:
 
 
 @pytest.mark.parametrize("content_type", ["application/json", "text/plain", "text/plain;charset=UTF-8"])
-def test_accepted(content_type: str) -> None:
-    answer = Api().post(EVENTS, event_of(an_embed()), content_type=content_type)
-    assert (answer.status, answer.json) == (201, {"accepted": True})
+def test_event_is_accepted_with_every_content_type_of_beacons(content_type: str) -> None:
+    response = Api().post(EVENTS, event_of(an_embed()), content_type=content_type)
+    assert (response.status, response.json) == (201, {"accepted": True})
     assert [row[1:] for row in raw_events()] == [("trigger_click", "/blog")]
 
 
-def test_few_queries(django_assert_num_queries: Any) -> None:
+def test_event_takes_four_queries(django_assert_num_queries: Any) -> None:
     embed, today = an_embed(), datetime.now(UTC).date()
-    salts.remembered[today] = salts.salt_of(today)
+    salts.cached[today] = salts.salt_of(today)
     with django_assert_num_queries(4):  # begin, the embed, the event, commit
         Api().post(EVENTS, event_of(embed))
 
@@ -63,51 +63,51 @@ def test_few_queries(django_assert_num_queries: Any) -> None:
         ({"pageUrl": PAGE + "x" * 2048}, "pageUrl"),
     ],
 )
-def test_a_bad_field_is_named(fields: dict[str, Any], field: str) -> None:
-    answer = Api().post(EVENTS, event_of(an_embed(), **fields))
-    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_input", field)
+def test_invalid_field_is_400_and_named(fields: dict[str, Any], field: str) -> None:
+    response = Api().post(EVENTS, event_of(an_embed(), **fields))
+    assert (response.status, response.error, response.json["field"]) == (400, "invalid_input", field)
     assert not raw_events()
 
 
 @pytest.mark.parametrize("missing", ["serviceId", "event", "pageUrl"])
-def test_required(missing: str) -> None:
+def test_missing_field_is_400_with_its_name(missing: str) -> None:
     body = event_of(an_embed())
     del body[missing]
     assert Api().post(EVENTS, body).json["field"] == missing
 
 
 @pytest.mark.parametrize("content_type", ["application/x-www-form-urlencoded", "text/html", "multipart/form-data"])
-def test_other_kinds_of_body(content_type: str) -> None:
-    answer = Api().post(EVENTS, event_of(an_embed()), content_type=content_type)
-    assert (answer.status, answer.error) == (415, "unsupported_media_type")
+def test_other_content_types_are_415(content_type: str) -> None:
+    response = Api().post(EVENTS, event_of(an_embed()), content_type=content_type)
+    assert (response.status, response.error) == (415, "unsupported_media_type")
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"{", b'{"event":"a","event":"b"}', b"\xff", b'"text"'])
-def test_no_object(raw: bytes) -> None:
+def test_body_that_is_not_a_json_object_is_400(raw: bytes) -> None:
     assert Api().post(EVENTS, raw=raw, content_type="text/plain").status == 400
 
 
-def test_size() -> None:
+def test_body_over_8192_bytes_is_413() -> None:
     body = event_of(an_embed(), filler="")
     body["filler"] = "x" * (8192 - len(orjson.dumps(body)))
     assert Api().post(EVENTS, body).status == 201
     body["filler"] += "x"
-    answer = Api().post(EVENTS, body)
-    assert (answer.status, answer.json) == (413, {"error": "payload_too_large", "field": "body", "max": 8192})
+    response = Api().post(EVENTS, body)
+    assert (response.status, response.json) == (413, {"error": "payload_too_large", "field": "body", "max": 8192})
 
 
 @pytest.mark.parametrize("unknown", [UNKNOWN_ID, "17", "{}"])
-def test_unknown_embed(unknown: str) -> None:
-    answer = Api().post(EVENTS, event_of(an_embed(), serviceId=unknown))
-    assert (answer.status, answer.error) == (404, "embed_not_found")
+def test_unknown_embed_is_404(unknown: str) -> None:
+    response = Api().post(EVENTS, event_of(an_embed(), serviceId=unknown))
+    assert (response.status, response.error) == (404, "embed_not_found")
 
 
 @pytest.mark.parametrize("status", [EmbedStatus.PAUSED, EmbedStatus.DISABLED])
-def test_an_embed_that_is_off_counts_nothing(status: EmbedStatus) -> None:
+def test_inactive_embed_is_403(status: EmbedStatus) -> None:
     embed = an_embed()
     Embed.objects.update(status=status)
-    answer = Api().post(EVENTS, event_of(embed))
-    assert (answer.status, answer.error) == (403, "embed_not_active")
+    response = Api().post(EVENTS, event_of(embed))
+    assert (response.status, response.error) == (403, "embed_not_active")
 
 
 @pytest.mark.parametrize(
@@ -120,14 +120,14 @@ def test_an_embed_that_is_off_counts_nothing(status: EmbedStatus) -> None:
         ("https://bad.example.com/", 403),
     ],
 )
-def test_domains(url: str, status: int) -> None:
+def test_domain_lists_apply_to_the_page_url(url: str, status: int) -> None:
     embed = an_embed(domain_whitelist=["example.com", "*.example.com"], domain_blacklist=["bad.example.com"])
-    answer = Api().post(EVENTS, event_of(embed, pageUrl=url), headers={"Origin": "https://elsewhere.example"})
-    assert answer.status == status
-    assert status == 201 or answer.error == "domain_not_allowed"
+    response = Api().post(EVENTS, event_of(embed, pageUrl=url), headers={"Origin": "https://elsewhere.example"})
+    assert response.status == status
+    assert status == 201 or response.error == "domain_not_allowed"
 
 
-def test_an_agent_may_and_a_key_is_ignored_for_nobody() -> None:
+def test_agents_may_send_events_and_keys_of_anonymous_calls_are_ignored() -> None:
     embed = an_embed()
     assert agent_with_token().api.post(EVENTS, event_of(embed)).status == 201
     for _ in range(2):
@@ -147,22 +147,22 @@ def test_an_agent_may_and_a_key_is_ignored_for_nobody() -> None:
         ("https://a.example/" + "x" * 512, "_other"),
     ],
 )
-def test_paths_as_in_page_ids(url: str, path: str) -> None:
+def test_path_is_normalised_as_in_page_ids(url: str, path: str) -> None:
     assert path_of(url) == path
 
 
-def test_the_database_holds_no_address_no_user_agent_no_query_string() -> None:
+def test_database_stores_no_address_user_agent_or_query_string() -> None:
     embed = an_embed()
     headers = {"User-Agent": "Netscape/4.79 (Unlikely)", "Referer": "https://from.example/?ref=abc"}
     url = "https://me:pass@site.example/blog?email=jane%40doe.example&utm_source=letter#frag"
-    answer = Api().post(EVENTS, event_of(embed, pageUrl=url), headers=headers, address="203.0.113.77")
-    assert answer.status == 201
-    held = "\n".join(every_row())
-    assert "/blog" in held
+    response = Api().post(EVENTS, event_of(embed, pageUrl=url), headers=headers, address="203.0.113.77")
+    assert response.status == 201
+    rows = "\n".join(every_row())
+    assert "/blog" in rows
     for trace in ("203.0.113.77", "203.0.113", "Netscape", "Unlikely", "jane", "utm_source", "frag", "from.example"):
-        assert trace not in held
-    # Not even as bytes.
-    assert b"203.0.113.77".hex() not in held
+        assert trace not in rows
+    # Binary columns are hexadecimal in the text.
+    assert b"203.0.113.77".hex() not in rows
 
 
 def test_days_are_utc() -> None:
@@ -175,12 +175,12 @@ def test_days_are_utc() -> None:
     ]
 
 
-def test_too_many_from_one_address(settings: Any) -> None:
+def test_soft_throttle_counts_events_by_address(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"ingest": (3, 60)}
     embed = an_embed()
-    answers = [Api().post(EVENTS, event_of(embed)) for _ in range(4)]
-    assert [answer.status for answer in answers] == [201, 201, 201, 429]
-    assert answers[3].error == "rate_limited"
-    assert int(answers[3].headers["Retry-After"]) >= 1
+    responses = [Api().post(EVENTS, event_of(embed)) for _ in range(4)]
+    assert [response.status for response in responses] == [201, 201, 201, 429]
+    assert responses[3].error == "rate_limited"
+    assert int(responses[3].headers["Retry-After"]) >= 1
     assert Api().post(EVENTS, event_of(embed), address="192.0.2.9").status == 201
     assert rows_of("embeds_event") == 4

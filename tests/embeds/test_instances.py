@@ -36,12 +36,12 @@ def new(community: Community, **fields: Any) -> dict[str, Any]:
     return {"name": "My blog", "communityId": str(community.pk), **fields}
 
 
-def test_create_with_defaults(owner: Api, community: Community) -> None:
-    answer = owner.post(INSTANCES, new(community))
-    assert answer.status == 201
-    record = answer.json
+def test_create_sets_defaults(owner: Api, community: Community) -> None:
+    response = owner.post(INSTANCES, new(community))
+    assert response.status == 201
+    record = response.json
     assert is_id(record["id"])
-    assert answer.headers["Location"] == f"{INSTANCES}/{record['id']}"
+    assert response.headers["Location"] == f"{INSTANCES}/{record['id']}"
     assert record["createdAt"] == record["updatedAt"]
     assert record["createdAt"].endswith("Z")
     assert {name: record[name] for name in record if name not in {"id", "createdAt", "updatedAt", "ownerId"}} == {
@@ -64,7 +64,7 @@ def test_create_with_defaults(owner: Api, community: Community) -> None:
     assert owner.get(f"{INSTANCES}/{record['id']}").json == record
 
 
-def test_create_with_everything(owner: Api, community: Community) -> None:
+def test_create_stores_every_field(owner: Api, community: Community) -> None:
     fields = {
         "description": "Comments <b>below</b> posts",
         "domainWhitelist": [" Example.COM ", "example.com.", "*.bücher.example:8080"],
@@ -99,7 +99,7 @@ class Elements(HTMLParser):
 
 
 @pytest.mark.parametrize("name", ['"><script>alert(1)</script>', "</script>", "' onload='x", "<!--", "&quot;", "名前"])
-def test_embed_code_is_one_script_element_whatever_the_name_holds(owner: Api, community: Community, name: str) -> None:
+def test_embed_code_is_one_script_element_for_any_name(owner: Api, community: Community, name: str) -> None:
     record = owner.post(INSTANCES, new(community, name=name)).json
     assert record["name"] == name
     assert Elements(record["embedCode"]).found == [
@@ -141,13 +141,13 @@ def test_embed_code_is_one_script_element_whatever_the_name_holds(owner: Api, co
         ({"blockedWords": ["word"] * 501}, "blockedWords"),
     ],
 )
-def test_a_bad_field_is_named(owner: Api, community: Community, fields: dict[str, Any], field: str) -> None:
+def test_invalid_field_is_400_and_named(owner: Api, community: Community, fields: dict[str, Any], field: str) -> None:
     created = owner.post(INSTANCES, new(community, **fields))
     assert (created.status, created.error, created.json["field"]) == (400, "invalid_input", field)
     assert not Embed.objects.exists()
 
 
-def test_longest_allowed(owner: Api, community: Community) -> None:
+def test_fields_of_maximum_length_are_accepted(owner: Api, community: Community) -> None:
     fields = {
         "name": "x" * 120,
         "description": "x" * 2000,
@@ -160,16 +160,16 @@ def test_longest_allowed(owner: Api, community: Community) -> None:
 
 
 @pytest.mark.parametrize("missing", ["name", "communityId"])
-def test_required_on_create(owner: Api, community: Community, missing: str) -> None:
+def test_name_and_community_are_required_on_create(owner: Api, community: Community, missing: str) -> None:
     body = new(community)
     del body[missing]
-    answer = owner.post(INSTANCES, body)
-    assert (answer.status, answer.json["field"]) == (400, missing)
+    response = owner.post(INSTANCES, body)
+    assert (response.status, response.json["field"]) == (400, missing)
 
 
-def test_unknown_community(owner: Api, community: Community) -> None:
-    answer = owner.post(INSTANCES, {"name": "x", "communityId": str(uuid4())})
-    assert (answer.status, answer.error) == (404, "community_not_found")
+def test_unknown_community_is_404(owner: Api, community: Community) -> None:
+    response = owner.post(INSTANCES, {"name": "x", "communityId": str(uuid4())})
+    assert (response.status, response.error) == (404, "community_not_found")
 
 
 def test_read_only_and_unknown_fields_are_ignored(owner: Api, community: Community) -> None:
@@ -179,7 +179,7 @@ def test_read_only_and_unknown_fields_are_ignored(owner: Api, community: Communi
     assert "more" not in record
 
 
-def test_a_repeated_key_creates_once(owner: Api, community: Community) -> None:
+def test_repeated_key_creates_one_embed(owner: Api, community: Community) -> None:
     first = owner.post(INSTANCES, new(community), key="once")
     again = owner.post(INSTANCES, new(community), key="once")
     assert (again.status, again.json) == (201, first.json)
@@ -187,23 +187,23 @@ def test_a_repeated_key_creates_once(owner: Api, community: Community) -> None:
     assert Embed.objects.count() == 1
 
 
-def test_list_is_one_s_own_newest_first_and_paged(django_assert_max_num_queries: Any) -> None:
+def test_list_has_the_owner_s_embeds_newest_first_in_pages(django_assert_max_num_queries: Any) -> None:
     person = PersonFactory()
-    made = [str(an_embed(person).pk) for _ in range(13)]
+    created = [str(an_embed(person).pk) for _ in range(13)]
     an_embed()
-    gone = an_embed(person)
+    deleted = an_embed(person)
     api = Api.as_signed_in(person)
-    assert api.delete(f"{INSTANCES}/{gone.pk}").status == 200
+    assert api.delete(f"{INSTANCES}/{deleted.pk}").status == 200
     with django_assert_max_num_queries(2):
         first = api.get(INSTANCES)
     rest = api.get(INSTANCES, cursor=first.json["nextCursor"])
-    assert [record["id"] for record in first.json["instances"] + rest.json["instances"]] == made[::-1]
+    assert [record["id"] for record in first.json["instances"] + rest.json["instances"]] == created[::-1]
     assert (len(first.json["instances"]), first.json["hasMore"]) == (10, True)
     assert (rest.json["hasMore"], rest.json["nextCursor"]) == (False, None)
     assert Api.as_signed_in(PersonFactory()).get(INSTANCES, cursor=first.json["nextCursor"]).error == "invalid_cursor"
 
 
-def test_put_changes_what_is_given_and_nothing_else(owner: Api, community: Community) -> None:
+def test_put_changes_only_the_fields_given(owner: Api, community: Community) -> None:
     before = owner.post(INSTANCES, new(community, description="Old", pageRules={"type": "all"})).json
     path = f"{INSTANCES}/{before['id']}"
     changes = {"name": "New", "status": "paused", "triggerConfig": {"message": "Hi"}, "ownerId": str(uuid4())}
@@ -220,7 +220,7 @@ def test_put_changes_what_is_given_and_nothing_else(owner: Api, community: Commu
     assert owner.put(path, {}).status == 200
 
 
-def test_what_is_read_can_be_put_back(owner: Api, community: Community) -> None:
+def test_put_accepts_the_record_of_a_disabled_embed(owner: Api, community: Community) -> None:
     record = owner.post(INSTANCES, new(community)).json
     disable_embed(embed_id=record["id"], by=SuperAdminFactory(), reason="Spam")
     path = f"{INSTANCES}/{record['id']}"
@@ -240,29 +240,29 @@ def test_what_is_read_can_be_put_back(owner: Api, community: Community) -> None:
         ({"communityId": str(uuid4())}, 404, None),
     ],
 )
-def test_put_refuses_as_create_does(changes: dict[str, Any], status: int, field: str | None) -> None:
+def test_put_validates_as_create_does(changes: dict[str, Any], status: int, field: str | None) -> None:
     embed = an_embed()
-    answer = Api.as_signed_in(embed.owner).put(f"{INSTANCES}/{embed.pk}", changes)
-    assert (answer.status, answer.json.get("field")) == (status, field)
+    response = Api.as_signed_in(embed.owner).put(f"{INSTANCES}/{embed.pk}", changes)
+    assert (response.status, response.json.get("field")) == (status, field)
     unchanged = Embed.objects.get(pk=embed.pk)
     assert (unchanged.name, unchanged.updated_at) == (embed.name, embed.updated_at)
 
 
-@pytest.mark.parametrize("wanted", ["active", "paused"])
-def test_only_a_super_admin_lifts_disabled(wanted: str) -> None:
+@pytest.mark.parametrize("status", ["active", "paused"])
+def test_only_a_super_admin_may_change_the_status_of_a_disabled_embed(status: str) -> None:
     embed, boss_s = an_embed(), an_embed(SuperAdminFactory())
-    for held in (embed, boss_s):
-        disable_embed(embed_id=held.pk, by=boss_s.owner)
-    refused = Api.as_signed_in(embed.owner).put(f"{INSTANCES}/{embed.pk}", {"status": wanted})
+    for disabled in (embed, boss_s):
+        disable_embed(embed_id=disabled.pk, by=boss_s.owner)
+    refused = Api.as_signed_in(embed.owner).put(f"{INSTANCES}/{embed.pk}", {"status": status})
     assert (refused.status, refused.error) == (403, "embed_disabled")
-    lifted = Api.as_signed_in(boss_s.owner).put(f"{INSTANCES}/{boss_s.pk}", {"status": wanted})
-    assert lifted.json["status"] == wanted
+    changed = Api.as_signed_in(boss_s.owner).put(f"{INSTANCES}/{boss_s.pk}", {"status": status})
+    assert changed.json["status"] == status
 
 
-def test_a_super_admin_s_own_embed_may_be_disabled_as_any_other() -> None:
+def test_a_super_admin_may_disable_their_own_embed() -> None:
     boss_s = an_embed(SuperAdminFactory())
-    answer = Api.as_signed_in(boss_s.owner).put(f"{INSTANCES}/{boss_s.pk}", {"status": "disabled"})
-    assert (answer.status, answer.json["status"]) == (200, "disabled")
+    response = Api.as_signed_in(boss_s.owner).put(f"{INSTANCES}/{boss_s.pk}", {"status": "disabled"})
+    assert (response.status, response.json["status"]) == (200, "disabled")
     assert Api().get(f"/api/embeds/config/{boss_s.pk}").json["status"] == "disabled"
 
 
@@ -275,7 +275,7 @@ def test_delete_is_soft_and_final() -> None:
     assert Embed.objects.filter(pk=embed.pk).exists()
 
 
-def test_blacklist_both_ways() -> None:
+def test_blacklist_is_normalised_stored_and_validated() -> None:
     embed = an_embed()
     api, path = Api.as_signed_in(embed.owner), f"{INSTANCES}/{embed.pk}/blacklist"
     assert api.get(path).json == {"domains": []}
@@ -305,7 +305,7 @@ ID_ROUTES: dict[str, Callable[[Api, str], Answer]] = {
 
 
 @pytest.mark.parametrize("call", ID_ROUTES.values(), ids=ID_ROUTES.keys())
-def test_who_may(call: Callable[[Api, str], Answer]) -> None:
+def test_only_the_owner_may_use_an_embed(call: Callable[[Api, str], Answer]) -> None:
     embed = an_embed()
     others: list[tuple[Api, int, str]] = [
         (Api.as_signed_in(PersonFactory()), 403, "not_owner"),
@@ -315,24 +315,28 @@ def test_who_may(call: Callable[[Api, str], Answer]) -> None:
         (Api(), 401, "not_authenticated"),
     ]
     for api, status, code in others:
-        answer = call(api, str(embed.pk))
-        assert (answer.status, answer.error) == (status, code)
+        response = call(api, str(embed.pk))
+        assert (response.status, response.error) == (status, code)
     owner = Api.as_signed_in(embed.owner)
     for unknown in (str(uuid4()), "17", "%00", "x" * 500):
         assert (call(owner, unknown).status, call(owner, unknown).error) == (404, "embed_not_found")
-    kept = Embed.objects.get(pk=embed.pk)
-    assert (kept.name, kept.updated_at, kept.status) == (embed.name, embed.updated_at, EmbedStatus.ACTIVE)
+    unchanged = Embed.objects.get(pk=embed.pk)
+    assert (unchanged.name, unchanged.updated_at, unchanged.status) == (
+        embed.name,
+        embed.updated_at,
+        EmbedStatus.ACTIVE,
+    )
     assert call(owner, str(embed.pk)).status == 200
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_who_may_on_the_collection(method: str, community: Community) -> None:
+def test_only_signed_in_people_may_list_and_create(method: str, community: Community) -> None:
     body = new(community)
     for api, status, code in (
         (agent_with_token().api, 403, "agent_route_not_allowed"),
         (Api.as_person(PersonFactory()), 401, "invalid_token"),
         (Api(), 401, "not_authenticated"),
     ):
-        answer = api.get(INSTANCES) if method == "GET" else api.post(INSTANCES, body)
-        assert (answer.status, answer.error) == (status, code)
+        response = api.get(INSTANCES) if method == "GET" else api.post(INSTANCES, body)
+        assert (response.status, response.error) == (status, code)
     assert not Embed.objects.exists()

@@ -1,4 +1,4 @@
-"""Hosts and paths: the case tables that the loader's tests run too, and what no table can show."""
+"""Domain lists and page rules: the case tables, which the loader's tests use too, and properties."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ def cases(name: str) -> list[Any]:
     return [pytest.param(case, id=case["why"]) for case in json.loads((DATA / f"{name}.json").read_text())]
 
 
-def test_the_tables_are_as_long_as_promised() -> None:
+def test_case_tables_have_their_minimum_length() -> None:
     assert len(cases("domains")) >= 40
     assert len(cases("path_patterns")) >= 30
 
 
 @pytest.mark.parametrize("case", cases("domains"))
-def test_hosts(case: dict[str, Any]) -> None:
+def test_domain_lists_match_the_case_table(case: dict[str, Any]) -> None:
     whitelist, blacklist = ([normalize_entry(entry) for entry in case[key]] for key in ("whitelist", "blacklist"))
     assert is_allowed(case["host"], whitelist=whitelist, blacklist=blacklist) is case["allowed"]
 
 
 @pytest.mark.parametrize("case", cases("path_patterns"))
-def test_patterns(case: dict[str, Any]) -> None:
+def test_patterns_match_the_case_table(case: dict[str, Any]) -> None:
     assert matches(case["pattern"], case["path"]) is case["matches"]
 
 
 @pytest.mark.parametrize("case", cases("page_rules"))
-def test_page_rules(case: dict[str, Any]) -> None:
+def test_page_rules_match_the_case_table(case: dict[str, Any]) -> None:
     assert shows_on({"type": case["type"], "patterns": case["patterns"]}, case["path"]) is case["shown"]
 
 
@@ -52,7 +52,7 @@ def test_page_rules(case: dict[str, Any]) -> None:
         ("0x7f.1", "127.0.0.1"),
     ],
 )
-def test_entries_are_kept_in_one_form(text: str, entry: str) -> None:
+def test_entries_have_one_canonical_form(text: str, entry: str) -> None:
     assert normalize_entry(text) == entry
     assert normalize_entry(entry) == entry
 
@@ -100,7 +100,7 @@ def test_entries_are_kept_in_one_form(text: str, entry: str) -> None:
         *('a"b.com', "a`b", "a.com;", "*.a.com,b.com", "a;b:80", "*.[::1]", "[::1]x", "[::1];x"),
     ],
 )
-def test_what_is_no_host_is_no_entry(text: str) -> None:
+def test_text_that_is_not_a_host_is_refused(text: str) -> None:
     with pytest.raises(InvalidDomain):
         normalize_entry(text)
 
@@ -116,18 +116,18 @@ def test_what_is_no_host_is_no_entry(text: str) -> None:
         ("chrome-extension://abcdef", "null"),
     ],
 )
-def test_host_of_an_origin(origin: str, host: str) -> None:
+def test_host_of_origin_is_null_unless_it_is_http(origin: str, host: str) -> None:
     assert host_of_origin(origin) == host
 
 
-def test_host_of_an_address() -> None:
+def test_host_of_url_is_in_canonical_form() -> None:
     assert host_of_url("https://me:secret@WWW.Example.com:8443/x?y#z") == "www.example.com:8443"
     assert host_of_url("https://example.com:443/") == "example.com"
     assert host_of_url("nonsense") == "null"
 
 
 @given(st.text(max_size=400))
-def test_any_text_is_judged(text: str) -> None:
+def test_any_text_is_allowed_or_refused_without_an_error(text: str) -> None:
     assert is_allowed(text, whitelist=["example.com"], blacklist=[]) in {True, False}
     assert is_allowed(f"{text}.evil.net", whitelist=["example.com", "*.example.com"], blacklist=[]) is False
 
@@ -141,15 +141,15 @@ def naive(pattern: str, path: str) -> bool:
 
 
 @given(st.text("ab*", max_size=8), st.text("ab*", max_size=10))
-def test_patterns_as_by_definition(pattern: str, path: str) -> None:
+def test_patterns_match_as_the_recursive_definition(pattern: str, path: str) -> None:
     assert matches(pattern, path) == naive(pattern, path)
 
 
 @pytest.mark.parametrize(
-    ("pattern", "fits"),
+    ("pattern", "expected"),
     [("*a" * 50, True), ("*a" * 50 + "b", False), ("*" + "a" * 255 + "b*", False), ("*a" * 255 + "*b*", False)],
 )
-def test_no_pattern_is_slow(pattern: str, *, fits: bool) -> None:
+def test_matching_takes_under_10_ms(pattern: str, *, expected: bool) -> None:
     started = time.perf_counter()
-    assert matches(pattern, "a" * 2_048) is fits
+    assert matches(pattern, "a" * 2_048) is expected
     assert time.perf_counter() - started < 0.01

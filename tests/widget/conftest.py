@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, BrowserContext
 
 from tests.widget.sites import Site
 
-# Models cannot be imported before Django is set up, which is later than this file.
+# This file is imported before Django is set up, so it cannot import models.
 if TYPE_CHECKING:
     from messaging.models import Account
     from tests.widget.live import Live

@@ -1,4 +1,4 @@
-"""The real service with an embed on a page of another origin, seen through a browser."""
+"""The service with an embed on a page of another origin, in a browser."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SIGN_IN = """([origin, session]) => {
 
 @dataclass
 class Live:
-    """`app` serves the widget, `host` holds the page: one server under two names, two origins to the browser."""
+    """`app` serves the widget, `host` the page: one server with two names, so two origins for the browser."""
 
     context: BrowserContext
     app: str
@@ -53,13 +53,13 @@ class Live:
         return message
 
     def reaction(self, message: Message, emoji: str, **person: Any) -> None:
-        """The reaction of a new person."""
+        """Add the reaction of a new person."""
         auth = Credential(kind=CredentialKind.PERSON, user=PersonFactory(**person))
         with write_transaction() as transaction:
             set_reaction(auth=auth, transaction=transaction, message_id=message.pk, emoji=emoji)
 
     def signed_in(self, account: Account) -> None:
-        """As if this person had signed in before in this tab."""
+        """Store a session of this person in the tab."""
         token = jwt.issue_user_token(account)
         user = {"id": str(account.pk), "name": account.name, "handle": account.handle, "kind": account.kind}
         expires = jwt.expiry_of(token).isoformat()
@@ -67,7 +67,7 @@ class Live:
         self.context.add_init_script(f"({SIGN_IN})({json.dumps([self.app, session])})")
 
     def open(self) -> tuple[Page, FrameLocator]:
-        """The host page and its open panel, with the thread loaded."""
+        """Open the host page and its panel; return both when the thread is loaded."""
         page = self.context.new_page()
         page.goto(self.url)
         page.locator("community-embed button.trigger").click()
@@ -76,7 +76,7 @@ class Live:
         return page, panel
 
     def change(self, **fields: Any) -> None:
-        """Change the embed as it stands in the database."""
+        """Update the row of the embed."""
         Embed.objects.filter(pk=self.embed.pk).update(**fields)
 
     def panel_url(self, **query: str) -> str:
@@ -84,43 +84,43 @@ class Live:
         return f"{self.app}/embed/panel?serviceId={self.embed.pk}{more}#pageUrl={self.url}"
 
     def open_alone(self, **query: str) -> Page:
-        """The panel as a page of its own."""
+        """Open the panel in a tab, without a host page."""
         page = self.context.new_page()
         page.goto(self.panel_url(**query))
         page.locator(".thread[aria-busy=false]").wait_for()
         return page
 
-    def answer(self, path: str, status: int, body: dict[str, Any] | None = None, **headers: str) -> list[Request]:
-        """Answer every write to a path with this; the list collects the requests."""
-        asked: list[Request] = []
+    def respond(self, path: str, status: int, body: dict[str, Any] | None = None, **headers: str) -> list[Request]:
+        """Send this response to every write to a path; return the list that collects the requests."""
+        requests: list[Request] = []
 
         def handle(route: Route) -> None:
             if route.request.method == "GET":
                 return route.fallback()
-            asked.append(route.request)
-            named = {name.replace("_", "-"): value for name, value in headers.items()}
-            return route.fulfill(status=status, json=body, headers=named)
+            requests.append(route.request)
+            sent_headers = {name.replace("_", "-"): value for name, value in headers.items()}
+            return route.fulfill(status=status, json=body, headers=sent_headers)
 
         self.context.route(f"{self.app}{path}", handle)
-        return asked
+        return requests
 
-    def first_of(self, held: list[Route]) -> Route:
-        """The first request that is held, as soon as there is one."""
+    def wait_for_first(self, pending: list[Route]) -> Route:
+        """Wait for the first request in the list of `intercept`, and return it."""
         for _ in range(500):
-            if held:
+            if pending:
                 break
             self.context.pages[0].wait_for_timeout(10)
-        return held[0]
+        return pending[0]
 
-    def hold(self, path: str) -> list[Route]:
-        """Keep the requests to a path unanswered, in the list."""
-        held: list[Route] = []
+    def intercept(self, path: str) -> list[Route]:
+        """Return a list that collects the requests to a path; they get no response until the test sends one."""
+        pending: list[Route] = []
 
-        def keep(route: Route) -> None:
-            held.append(route)
+        def add(route: Route) -> None:
+            pending.append(route)
 
-        self.context.route(f"{self.app}{path}", keep)
-        return held
+        self.context.route(f"{self.app}{path}", add)
+        return pending
 
     def _host_page(self, route: Route) -> None:
         code = CODE.format(app=self.app, id=self.embed.pk, more="")

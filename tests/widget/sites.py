@@ -1,4 +1,4 @@
-"""A host page and an app server that exist only inside the browser: every request is answered here."""
+"""A simulated host page and app server: every request of the browser is intercepted here."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ CONFIG = {
 }
 PANEL = """<!doctype html><title>panel</title><button>inside</button><script>
 const origin = new URLSearchParams(location.hash.slice(1)).get("origin");
-window.heard = [];
-addEventListener("message", (event) => heard.push([event.origin, event.data]));
+window.received = [];
+addEventListener("message", (event) => received.push([event.origin, event.data]));
 addEventListener("keydown", (event) => event.key === "Escape" && parent.postMessage({ type: "close" }, origin));
 parent.postMessage({ type: "ready" }, origin);
 </script>"""
 
 
 def tag(service_id: str = "e1", **attributes: str) -> str:
-    """The embed code of a site."""
+    """Return the embed code of a site."""
     more = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in attributes.items())
     return f'<script async src="{SCRIPT}" data-service-id="{service_id}"{more}></script>'
 
@@ -50,7 +50,7 @@ def html(body: str = "", head: str = "") -> str:
 
 @dataclass
 class Site:
-    """What the pages answer, and what the browser asked for and said."""
+    """The responses of the servers, and the requests, events and console messages of the browser."""
 
     context: BrowserContext
     config: dict[str, Any] = field(default_factory=lambda: json.loads(json.dumps(CONFIG)))
@@ -65,12 +65,12 @@ class Site:
     errors: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.context.route("**/*", self._answer)
+        self.context.route("**/*", self._respond)
         self.context.on("console", lambda message: self.console.append(message.text))
         self.context.on("weberror", lambda error: self.errors.append(str(error.error)))
 
     def open(self, url: str = f"{HOST}/") -> Page:
-        """Open a host page and wait until the loader has decided what to do."""
+        """Open a host page and wait until the loader has created a trigger or reported why not."""
         page = self.context.new_page()
         self.console.clear()
         page.goto(url)
@@ -79,29 +79,29 @@ class Site:
 
     def settle(self, page: Page) -> None:
         for _ in range(400):
-            if self.said() or page.locator("community-embed").count():
+            if self.reports() or page.locator("community-embed").count():
                 return
             page.wait_for_timeout(5)
-        raise AssertionError("The loader neither painted nor said why not.")
+        raise AssertionError("The loader neither created a trigger nor reported why not.")
 
     def wait_for_events(self, page: Page, count: int) -> None:
-        """Beacons take their time."""
+        """Wait for `count` events: beacons are sent asynchronously."""
         for _ in range(200):
             if len(self.events) >= count:
                 return
             page.wait_for_timeout(5)
 
-    def asked(self) -> list[str]:
-        """What was asked of the app's server, without the events."""
+    def app_paths(self) -> list[str]:
+        """Return the paths of the requests to the app, without events."""
         return [urlsplit(r.url).path for r in self.requests if r.url.startswith(APP) and "/analytics/" not in r.url]
 
-    def said(self) -> list[str]:
+    def reports(self) -> list[str]:
         return [text for text in self.console if "[community-embed]" in text]
 
-    def names(self) -> list[str]:
+    def event_names(self) -> list[str]:
         return [event["event"] for event in self.events]
 
-    def _answer(self, route: Route) -> None:
+    def _respond(self, route: Route) -> None:
         request = route.request
         path = urlsplit(request.url).path
         self.requests.append(request)

@@ -1,4 +1,4 @@
-"""axe finds nothing, in light and dark, on a phone and on a wide screen."""
+"""axe reports no violations in light and dark mode, on a phone and on a wide screen."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tests.widget.sites import HOST, Site
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def problems(page: Page) -> list[tuple[str, str, str]]:
-    """What axe finds on a page in every look: (look, rule, first element)."""
+def violations_of(page: Page) -> list[tuple[str, str, str]]:
+    """Return the violations that axe reports, by colour scheme and width: (scheme and width, rule, first element)."""
     found = []
     for scheme in ("light", "dark"):
         for width in (320, 1440):
@@ -30,65 +30,65 @@ def problems(page: Page) -> list[tuple[str, str, str]]:
     return found
 
 
-def filled(live: Live) -> None:
+def add_messages(live: Live) -> None:
     for name, smart in SMART_TAGS.items():
         live.message(content=f"A {name}", tag_type=name, payload=smart.example, anchor_text="A passage")
-    said = live.message(content="Long words " * 200, author=AgentAccountFactory())
-    live.message(content="A reply", parent=said)
-    live.message(content="A quote", quote=said, attachments=[{"type": "image/png", "url": "https://example.org/a.png"}])
+    long = live.message(content="Long words " * 200, author=AgentAccountFactory())
+    live.message(content="A reply", parent=long)
+    live.message(content="A quote", quote=long, attachments=[{"type": "image/png", "url": "https://example.org/a.png"}])
 
 
-def test_trigger(site: Site) -> None:
+def test_trigger_has_no_violations(site: Site) -> None:
     page = site.context.new_page()
     for kind, color in (("corner-tab", "#2f5bd0"), ("bubble", "#ffe94d"), ("inline", "#777")):
         site.config["triggerConfig"] |= {"type": kind, "color": color}
         page.goto(HOST)
         site.settle(page)
-        assert problems(page) == [], kind
+        assert violations_of(page) == [], kind
 
 
-def test_panel(live: Live) -> None:
-    filled(live)
+def test_panel_has_no_violations(live: Live) -> None:
+    add_messages(live)
     page = live.open_alone()
     post = page.locator("article", has_text="Long words").last
     post.locator("> .body").get_by_role("button", name="React").click()
     post.locator("> .body").get_by_role("button", name="Reply").click()
     post.locator("> .body").get_by_role("button", name="Quote").click()
     page.locator("#write textarea").fill("x")
-    assert problems(page) == []
+    assert violations_of(page) == []
 
 
-def test_panel_from_right_to_left_and_its_other_states(live: Live) -> None:
-    assert problems(live.open_alone(lang="ar")) == []
+def test_right_to_left_and_failed_panels_have_no_violations(live: Live) -> None:
+    assert violations_of(live.open_alone(lang="ar")) == []
     live.context.route("**/api/messages?*", lambda route: route.abort())
-    assert problems(live.open_alone()) == []
+    assert violations_of(live.open_alone()) == []
 
 
-def test_open_dialog_on_the_host_page(live: Live) -> None:
+def test_open_dialog_on_the_host_page_has_no_violations(live: Live) -> None:
     live.message()
     page, _ = live.open()
-    assert problems(page) == []
+    assert violations_of(page) == []
 
 
-def test_sign_in(live: Live) -> None:
+def test_sign_in_window_has_no_violations(live: Live) -> None:
     page = live.context.new_page()
     page.goto(live.url)
     with page.context.expect_page() as opened:
         page.evaluate(f"window.open('{live.app}/embed/sign-in#x')")
     window = opened.value
     window.locator("#login h1").wait_for()
-    assert problems(window) == []
+    assert violations_of(window) == []
     window.locator("#login [name=handle]").fill("nobody")
     window.locator("#login [name=password]").fill("wrong password")
     window.locator("#login [type=submit]").click()
     window.get_by_role("alert").wait_for()
     window.get_by_role("button", name="Create an account").click()
-    assert problems(window) == []
+    assert violations_of(window) == []
     page.goto(f"{live.app}/embed/sign-in")
-    assert problems(page) == []
+    assert violations_of(page) == []
 
 
-def test_demo_start_and_unavailable(live: Live, settings: Any, tmp_path: Path) -> None:
+def test_demo_start_and_unavailable_pages_have_no_violations(live: Live, settings: Any, tmp_path: Path) -> None:
     settings.DATA_DIR = tmp_path
     (tmp_path / "demo.json").write_text(json.dumps({"embedId": str(live.embed.pk), "pageUrl": live.url}))
     page = live.context.new_page()
@@ -96,4 +96,4 @@ def test_demo_start_and_unavailable(live: Live, settings: Any, tmp_path: Path) -
         page.goto(f"{live.host}{path}")
         if path == "/demo/":
             page.locator("community-embed .trigger").wait_for()
-        assert problems(page) == [], path
+        assert violations_of(page) == [], path

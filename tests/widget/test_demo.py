@@ -1,4 +1,4 @@
-"""What `make run` shows a newcomer: the real processes, the demo page and a browser, on two origins."""
+"""The demo as `make run` starts it: the processes of the service, the demo page and a browser, on two origins."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def service() -> Iterator[Service]:
         yield service
 
 
-def test_the_demo_from_the_tab_to_the_summary(service: Service, context: BrowserContext) -> None:
+def test_demo_visit_signs_in_posts_reacts_and_is_counted(service: Service, context: BrowserContext) -> None:
     facts = json.loads((service.data / "demo.json").read_text())
     page = context.new_page()
     page.goto(f"http://localhost:{service.port}/demo/")
@@ -44,7 +44,7 @@ def test_the_demo_from_the_tab_to_the_summary(service: Service, context: Browser
     expect(page.get_by_role("dialog")).to_have_count(0)
 
     totals = summary(service, facts)["totals"]
-    seen = (
+    events = (
         "embed_load",
         "trigger_view",
         "trigger_click",
@@ -53,11 +53,11 @@ def test_the_demo_from_the_tab_to_the_summary(service: Service, context: Browser
         "post_created",
         "reaction_added",
     )
-    assert {name: totals[name] for name in seen} == dict.fromkeys(seen, 1)
+    assert {name: totals[name] for name in events} == dict.fromkeys(events, 1)
     assert context.cookies() == []
 
 
-def test_a_visit_without_a_click_is_counted_when_it_ends(service: Service, context: BrowserContext) -> None:
+def test_visit_without_a_click_is_counted_when_it_ends(service: Service, context: BrowserContext) -> None:
     facts = json.loads((service.data / "demo.json").read_text())
     before = summary(service, facts)["totals"]["trigger_view"]
     page = context.new_page()
@@ -78,6 +78,6 @@ def call(service: Service, path: str, body: dict[str, Any] | None = None, token:
     headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
     data = json.dumps(body).encode() if body else None
     request = urllib.request.Request(service.base_url + path, data=data, headers=headers)
-    with urllib.request.urlopen(request) as answer:
-        answered: dict[str, Any] = json.load(answer)
-    return answered
+    with urllib.request.urlopen(request) as response:
+        record: dict[str, Any] = json.load(response)
+    return record

@@ -1,4 +1,4 @@
-"""What the loader may cost a page, each as a figure."""
+"""The limits of what the loader costs a page: bytes, requests, storage, long tasks."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from tests.widget.sites import HOST, Site, html, tag
 
 GZIPPED_MAX = 6 * 1024
 LONG_TASK_MS = 50
-# A plain page of real length, so that a shift would move something.
+# A long page, so that a layout shift moves elements.
 PLAIN = html("".join(f"<h2>Part {n}</h2><p>{'Words of a plain page. ' * 40}</p>" for n in range(40)) + tag())
-# What the browser says when a visit ends; the requests of a page that is really gone are out of the tests' sight.
+# The event at the end of a visit. Playwright does not report the requests of a closed page.
 LEAVE = "dispatchEvent(new PageTransitionEvent('pagehide'))"
 OBSERVE = """
-const watch = (type, field, found) => {
-  const observer = new PerformanceObserver((list) => found.push(...list.getEntries().map((entry) => entry[field])));
+const watch = (type, field, values) => {
+  const observer = new PerformanceObserver((list) => values.push(...list.getEntries().map((entry) => entry[field])));
   observer.observe({ type, buffered: true });
-  return found;
+  return values;
 };
 window.shifts = watch("layout-shift", "value", []);
 window.tasks = watch("longtask", "duration", []);
 """
 
 
-def test_six_kilobytes() -> None:
+def test_gzipped_loader_is_at_most_6_kilobytes() -> None:
     assert len(loader().gzipped) <= GZIPPED_MAX
 
 
 @pytest.mark.browser
-def test_two_requests_no_cookie_no_storage_until_a_click(site: Site) -> None:
+def test_before_a_click_loader_sends_two_requests_and_stores_nothing(site: Site) -> None:
     page = site.open()
     page.mouse.move(600, 400)
     page.mouse.wheel(0, 300)
     page.evaluate("history.pushState(null, '', '/second')")
     page.wait_for_timeout(300)
-    beyond_the_page = [request.url for request in site.requests if not request.url.startswith(HOST)]
-    assert len(beyond_the_page) == 2
+    other_origins = [request.url for request in site.requests if not request.url.startswith(HOST)]
+    assert len(other_origins) == 2
     assert site.context.cookies() == []
     assert page.evaluate("[localStorage.length, sessionStorage.length]") == [0, 0]
     assert page.evaluate("indexedDB.databases()") == []
@@ -44,7 +44,7 @@ def test_two_requests_no_cookie_no_storage_until_a_click(site: Site) -> None:
 
 
 @pytest.mark.browser
-def test_events_are_sent_at_the_end_of_a_visit_without_a_click(site: Site) -> None:
+def test_events_without_a_click_are_sent_at_the_end_of_the_visit(site: Site) -> None:
     page = site.open(f"{HOST}/a?secret=1#x")
     page.evaluate(LEAVE)
     page.wait_for_timeout(50)
@@ -54,7 +54,7 @@ def test_events_are_sent_at_the_end_of_a_visit_without_a_click(site: Site) -> No
 
 
 @pytest.mark.browser
-def test_global_privacy_control_silences_every_event(site: Site) -> None:
+def test_global_privacy_control_stops_all_events(site: Site) -> None:
     site.context.add_init_script("Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })")
     page = site.open()
     page.get_by_role("button", name="Talk").click()
@@ -65,8 +65,8 @@ def test_global_privacy_control_silences_every_event(site: Site) -> None:
 
 
 @pytest.mark.browser
-def test_no_layout_shift_and_no_long_task(site: Site) -> None:
-    """The best of five loads: a busy machine makes any task long, but not every time."""
+def test_loader_causes_no_layout_shift_and_no_long_task(site: Site) -> None:
+    """One of five loads must pass: on a busy machine, any task may be long."""
     site.context.add_init_script(OBSERVE)
     site.page = PLAIN
     long_tasks = []

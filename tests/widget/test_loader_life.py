@@ -1,4 +1,4 @@
-"""The loader among the pages of real sites: navigation without loading, double and late inclusion, strict policies."""
+"""The loader on various sites: client-side navigation, double and late inclusion, strict policies, hostile pages."""
 
 from __future__ import annotations
 
@@ -23,65 +23,65 @@ def triggers(page: Page) -> int:
     return page.locator("community-embed").count()
 
 
-def go(page: Page, path: str) -> None:
+def navigate(page: Page, path: str) -> None:
     page.evaluate("(path) => history.pushState(null, '', path)", path)
     page.wait_for_timeout(20)
 
 
 @pytest.mark.parametrize("history_only", [False, True], ids=["navigation-api", "history"])
-def test_navigation_without_loading_follows_the_rules(site: Site, history_only: bool) -> None:
+def test_client_side_navigation_applies_the_page_rules(site: Site, history_only: bool) -> None:
     if history_only:
         site.context.add_init_script("Object.defineProperty(window, 'navigation', { value: undefined })")
     site.config["pageRules"] = {"type": "patterns", "patterns": ["/blog/*"]}
     page = site.open(f"{HOST}/blog/1")
     assert triggers(page) == 1
-    go(page, "/about")
+    navigate(page, "/about")
     assert triggers(page) == 0
-    go(page, "/blog/2")
+    navigate(page, "/blog/2")
     assert triggers(page) == 1
     page.go_back()
     page.wait_for_timeout(20)
     assert triggers(page) == 0
-    assert site.asked() == ["/embed/v1.js", "/api/embeds/config/e1"]
+    assert site.app_paths() == ["/embed/v1.js", "/api/embeds/config/e1"]
 
 
-def test_an_open_panel_hears_of_the_new_page_and_closes_where_it_may_not_be(site: Site) -> None:
+def test_open_panel_gets_the_new_page_and_closes_on_an_excluded_one(site: Site) -> None:
     site.config["pageRules"] = {"type": "exclude", "patterns": ["/admin/*"]}
     page = site.open()
     page.get_by_role("button", name="Talk").click()
     panel = page.frame_locator("iframe")
     panel.get_by_role("button").wait_for()
-    go(page, "/next?x=1#part")
-    heard = page.frames[-1].evaluate("heard.map(([origin, data]) => [origin, data.type, data.url])")
-    assert [HOST, "page", f"{HOST}/next?x=1"] == heard[-1]
-    go(page, "/admin/users")
+    navigate(page, "/next?x=1#part")
+    received = page.frames[-1].evaluate("received.map(([origin, data]) => [origin, data.type, data.url])")
+    assert [HOST, "page", f"{HOST}/next?x=1"] == received[-1]
+    navigate(page, "/admin/users")
     assert triggers(page) == 0
     assert page.evaluate("document.querySelector('dialog[open]')") is None
 
 
-def test_a_fragment_alone_is_no_new_page_but_a_route_is(site: Site) -> None:
+def test_fragment_is_no_new_page_unless_it_is_a_route(site: Site) -> None:
     page = site.open()
     page.get_by_role("button", name="Talk").click()
     page.frame_locator("iframe").get_by_role("button").wait_for()
     for fragment in ("#a", "#b", "#/route", "#!/bang"):
         page.evaluate("(fragment) => { location.hash = fragment }", fragment)
         page.wait_for_timeout(20)
-    pages = page.frames[-1].evaluate("heard.filter(([, data]) => data.type === 'page').map(([, data]) => data.url)")
+    pages = page.frames[-1].evaluate("received.filter(([, data]) => data.type === 'page').map(([, data]) => data.url)")
     assert pages == [f"{HOST}/", f"{HOST}/#/route", f"{HOST}/#!/bang"]
-    assert site.names().count("trigger_view") == 3
+    assert site.event_names().count("trigger_view") == 3
 
 
-def test_the_same_embed_twice_is_one(site: Site) -> None:
+def test_embed_included_twice_shows_one_trigger(site: Site) -> None:
     site.page = html(tag() + tag())
     page = site.open()
     page.evaluate(LATE, "e1")
     page.wait_for_timeout(50)
     assert triggers(page) == 1
-    assert site.asked().count("/api/embeds/config/e1") == 1
-    assert site.said() == ["[community-embed] not shown: already_included e1"]
+    assert site.app_paths().count("/api/embeds/config/e1") == 1
+    assert site.reports() == ["[community-embed] not shown: already_included e1"]
 
 
-def test_two_embeds_at_one_corner_do_not_cover_each_other(site: Site) -> None:
+def test_two_triggers_in_one_corner_do_not_overlap(site: Site) -> None:
     site.page = html(tag("e1") + tag("e2"))
     site.configs = {"e1": {"triggerConfig": {"message": "One"}}, "e2": {"triggerConfig": {"message": "Two"}}}
     page = site.open()
@@ -90,7 +90,7 @@ def test_two_embeds_at_one_corner_do_not_cover_each_other(site: Site) -> None:
     assert first[1] < second[0]
 
 
-def test_late_insertion_and_destroy(site: Site) -> None:
+def test_embed_can_be_inserted_late_destroyed_and_inserted_again(site: Site) -> None:
     site.page = html()
     page = site.context.new_page()
     page.goto(HOST)
@@ -100,14 +100,14 @@ def test_late_insertion_and_destroy(site: Site) -> None:
     page.get_by_role("button", name="Talk").click()
     page.evaluate("CommunityEmbed.destroy('late')")
     assert triggers(page) == 0
-    go(page, "/other")
+    navigate(page, "/other")
     assert triggers(page) == 0
     page.evaluate(LATE, "late")
     site.settle(page)
     assert triggers(page) == 1
 
 
-def test_destroy_before_the_config_is_here(site: Site) -> None:
+def test_destroy_before_the_config_is_loaded_shows_no_trigger(site: Site) -> None:
     site.page = html()
     page = site.context.new_page()
     page.goto(HOST)
@@ -116,14 +116,14 @@ def test_destroy_before_the_config_is_here(site: Site) -> None:
     assert triggers(page) == 0
 
 
-def test_a_replaced_body_does_not_take_the_trigger_with_it(site: Site) -> None:
+def test_trigger_survives_a_replaced_body(site: Site) -> None:
     page = site.open()
     page.evaluate("document.body = document.createElement('body')")
     page.get_by_role("button", name="Talk").click()
     page.frame_locator("iframe").get_by_role("button").wait_for()
 
 
-def test_works_under_a_strict_policy(site: Site) -> None:
+def test_strict_content_security_policy_is_not_violated(site: Site) -> None:
     site.headers["content-security-policy"] = STRICT
     page = site.open()
     page.evaluate(
@@ -135,7 +135,7 @@ def test_works_under_a_strict_policy(site: Site) -> None:
     assert site.console == []
 
 
-def test_one_global_and_nothing_of_the_page_touched(site: Site) -> None:
+def test_loader_adds_one_global_and_no_element_to_the_body(site: Site) -> None:
     names = "() => Object.getOwnPropertyNames(window)"
     site.page = html()
     page = site.context.new_page()
@@ -160,7 +160,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("script", HOSTILE.values(), ids=HOSTILE.keys())
-def test_nothing_is_ever_thrown_into_the_page(site: Site, script: str) -> None:
+def test_loader_throws_no_exception_into_a_hostile_page(site: Site, script: str) -> None:
     watch = (
         "window.bad = []; onerror = (text) => bad.push(text); onunhandledrejection = (event) => bad.push(event.type);"
     )
@@ -169,7 +169,7 @@ def test_nothing_is_ever_thrown_into_the_page(site: Site, script: str) -> None:
     if triggers(page):
         page.locator("community-embed button").first.click()
         page.wait_for_timeout(30)
-    go(page, "/next")
+    navigate(page, "/next")
     assert page.evaluate("bad") == []
     assert site.errors == []
 
@@ -185,14 +185,14 @@ def test_nothing_is_ever_thrown_into_the_page(site: Site, script: str) -> None:
         ('{"status": "active", "domainWhitelist": "abc"}', "internal_error"),
     ],
 )
-def test_a_broken_config_shows_nothing_and_throws_nothing(site: Site, body: str | None, reason: str) -> None:
-    def answer(route: Route) -> None:
+def test_invalid_config_is_reported_without_trigger_or_exception(site: Site, body: str | None, reason: str) -> None:
+    def respond(route: Route) -> None:
         if body is None:
             return route.abort()
         return route.fulfill(body=body, headers={"access-control-allow-origin": "*"})
 
-    site.context.route("**/api/embeds/config/*", answer)
+    site.context.route("**/api/embeds/config/*", respond)
     page = site.open()
     assert triggers(page) == 0
-    assert reason in site.said()[0]
+    assert reason in site.reports()[0]
     assert site.errors == []

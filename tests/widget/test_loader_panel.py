@@ -1,4 +1,4 @@
-"""Opening and closing the panel: keyboard, focus, a frame that is blocked, messages that are forged."""
+"""The panel and trigger of the loader: keyboard, focus, frame attributes, forged messages, positions, contrast."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ pytestmark = pytest.mark.browser
 FOCUSED = "document.activeElement.shadowRoot?.activeElement?.className ?? document.activeElement.tagName"
 
 
-def opened(site: Site) -> Page:
+def open_panel(site: Site) -> Page:
     page = site.open()
     page.get_by_role("button", name="Talk").click()
     page.frame_locator("iframe").get_by_role("button").wait_for()
     return page
 
 
-def test_keyboard_alone_opens_and_closes_and_focus_comes_back(site: Site) -> None:
+def test_keyboard_opens_and_closes_the_panel_and_restores_focus(site: Site) -> None:
     page = site.open()
     page.keyboard.press("Tab")
     assert page.evaluate(FOCUSED) == "trigger"
@@ -30,7 +30,7 @@ def test_keyboard_alone_opens_and_closes_and_focus_comes_back(site: Site) -> Non
     page.keyboard.press("Escape")
     assert page.get_by_role("dialog").count() == 0
     assert page.evaluate(FOCUSED) == "trigger"
-    # Keys go to the frame's own process until the browser has told it.
+    # Until the page has focus again, the browser sends keys to the process of the frame.
     page.wait_for_function("document.hasFocus()")
     page.keyboard.press("Space")
     page.get_by_role("button", name="Close").focus()
@@ -39,11 +39,11 @@ def test_keyboard_alone_opens_and_closes_and_focus_comes_back(site: Site) -> Non
     assert page.evaluate(FOCUSED) == "trigger"
 
 
-def test_the_close_button_closes_and_the_frame_is_kept(site: Site) -> None:
-    page = opened(site)
+def test_close_button_closes_the_panel_without_unloading_its_frame(site: Site) -> None:
+    page = open_panel(site)
     page.get_by_role("button", name="Close").click()
     page.get_by_role("button", name="Talk").click()
-    assert site.asked().count("/embed/panel") == 1
+    assert site.app_paths().count("/embed/panel") == 1
     expected = [
         "embed_load",
         "trigger_view",
@@ -54,10 +54,10 @@ def test_the_close_button_closes_and_the_frame_is_kept(site: Site) -> None:
         "panel_open",
     ]
     site.wait_for_events(page, len(expected))
-    assert site.names() == expected
+    assert site.event_names() == expected
 
 
-def test_the_frame_is_sandboxed_and_knows_where_it_is(site: Site) -> None:
+def test_frame_is_sandboxed_and_its_url_names_page_and_origin(site: Site) -> None:
     site.page = html(tag(data_lang="de-AT"))
     page = site.open(f"{HOST}/a?b=c#d")
     page.get_by_role("button", name="Talk").click()
@@ -70,18 +70,18 @@ def test_the_frame_is_sandboxed_and_knows_where_it_is(site: Site) -> None:
     address, _, fragment = (frame.get_attribute("src") or "").partition("#")
     assert address == f"{APP}/embed/panel?serviceId=e1&lang=de&host=host.test"
     assert dict(parse_qsl(fragment)) == {"pageUrl": f"{HOST}/a?b=c", "origin": HOST}
-    asked = next(request for request in site.requests if request.url.startswith(f"{APP}/embed/panel"))
-    assert "referer" not in asked.headers
+    request = next(request for request in site.requests if request.url.startswith(f"{APP}/embed/panel"))
+    assert "referer" not in request.headers
 
 
-def test_a_page_may_name_its_own_address(site: Site) -> None:
+def test_data_page_url_replaces_the_url_of_the_page(site: Site) -> None:
     site.page = html(tag(data_page_url="https://host.test/canonical"))
     page = site.open(f"{HOST}/copy")
     page.get_by_role("button", name="Talk").click()
     assert "pageUrl=https%3A%2F%2Fhost.test%2Fcanonical&" in (page.locator("iframe").get_attribute("src") or "")
 
 
-def test_small_screens_get_the_whole_of_it_and_the_page_behind_is_inert(site: Site) -> None:
+def test_panel_on_a_small_screen_is_full_size_and_modal(site: Site) -> None:
     page = site.open()
     page.set_viewport_size({"width": 320, "height": 600})
     page.get_by_role("button", name="Talk").click()
@@ -94,7 +94,7 @@ def test_small_screens_get_the_whole_of_it_and_the_page_behind_is_inert(site: Si
     assert page.evaluate(FOCUSED) == "trigger"
 
 
-def test_a_blocked_frame_offers_a_tab_instead(site: Site) -> None:
+def test_blocked_frame_offers_a_link_to_a_new_tab(site: Site) -> None:
     site.headers["content-security-policy"] = f"script-src {APP}; connect-src {APP}; frame-src 'none'"
     page = site.open()
     page.get_by_role("button", name="Talk").click()
@@ -105,8 +105,8 @@ def test_a_blocked_frame_offers_a_tab_instead(site: Site) -> None:
     assert page.get_by_role("dialog").count() == 0
 
 
-def test_a_forged_message_does_nothing(site: Site) -> None:
-    page = opened(site)
+def test_forged_messages_are_ignored(site: Site) -> None:
+    page = open_panel(site)
     page.evaluate("window.postMessage({ type: 'close' }, '*')")
     page.evaluate(
         f"""() => new Promise((done) => {{
@@ -123,7 +123,7 @@ def test_a_forged_message_does_nothing(site: Site) -> None:
 CORNERS = {"bottom-right": "corner-tab", "bottom-left": "bubble", "top-right": "bubble", "top-left": "corner-tab"}
 
 
-def test_every_corner_kind_and_size(site: Site) -> None:
+def test_trigger_has_the_configured_corner_type_and_size(site: Site) -> None:
     page = site.context.new_page()
     for size, (corner, kind) in product(("small", "medium", "large"), CORNERS.items()):
         site.config["triggerConfig"] |= {"type": kind, "position": corner, "size": size}
@@ -139,7 +139,7 @@ def test_every_corner_kind_and_size(site: Site) -> None:
         assert (gap == 0) == (kind == "corner-tab")
 
 
-def test_an_inline_trigger_stands_where_the_script_stands(site: Site) -> None:
+def test_inline_trigger_follows_its_script(site: Site) -> None:
     site.page = html(f"<p id=before>Before.</p>{tag()}<p id=after>After.</p>")
     site.config["triggerConfig"] |= {"type": "inline"}
     page = site.open()
@@ -181,7 +181,7 @@ CONTRAST = """(button) => {
 }"""
 
 
-def test_text_can_be_read_on_every_colour(site: Site) -> None:
+def test_text_has_a_contrast_of_4_5_on_every_colour(site: Site) -> None:
     site.page = html("".join(tag(f"c{index}") for index in range(len(COLOURS))))
     site.configs = {
         f"c{index}": {"triggerConfig": {"color": color, "message": color}} for index, color in enumerate(COLOURS)
@@ -200,7 +200,7 @@ def test_text_can_be_read_on_every_colour(site: Site) -> None:
         ({}, "", "Conversación"),
     ],
 )
-def test_words_follow_the_tag_then_the_page_then_the_browser(
+def test_language_is_that_of_the_tag_then_page_then_browser(
     site: Site, attributes: dict[str, str], page_lang: str, expected: str
 ) -> None:
     site.context.add_init_script("Object.defineProperty(navigator, 'languages', { value: ['xx', 'es-MX', 'en'] })")

@@ -1,4 +1,4 @@
-"""Where the trigger shows: the loader against the case tables that the server's own rules are tested with."""
+"""The rules of the loader, tested with the case tables of the server's rules."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from tests.widget.sites import HOST, SCRIPT, Site, html, tag
 pytestmark = pytest.mark.browser
 TABLES = Path(__file__).parent.parent / "embeds" / "data"
 
-# Mounts one embed a case on the case's path, and answers which of them painted a trigger.
+# Mounts one embed per case on the path of the case, and returns which of them created a trigger.
 RUN = """async (cases) => {
-  const said = [];
-  console.info = (...words) => said.push(words.join(" "));
+  const reports = [];
+  console.info = (...parts) => reports.push(parts.join(" "));
   const shown = [];
   for (const [index, path] of cases.entries()) {
     history.replaceState(null, "", path);
     const script = Object.assign(document.createElement("script"), { src: SCRIPT });
     script.dataset.serviceId = String(index);
-    said.length = 0;
+    reports.length = 0;
     CommunityEmbed.mount(script);
-    while (!said.length && !document.querySelector("community-embed")) await new Promise((next) => setTimeout(next, 1));
+    const decided = () => reports.length || document.querySelector("community-embed");
+    while (!decided()) await new Promise((next) => setTimeout(next, 1));
     shown.push(Boolean(document.querySelector("community-embed")));
     CommunityEmbed.destroy(String(index));
   }
@@ -40,32 +41,32 @@ def table(name: str) -> list[dict[str, Any]]:
 
 
 def shown(site: Site, rules: list[dict[str, Any]], paths: list[str]) -> list[bool]:
-    """Which of the rules show a trigger on the path at the same place."""
+    """Return for each rule whether it shows a trigger on the path with the same index."""
     site.page = html(tag("none"))
     site.config["status"] = "paused"
     page: Page = site.open()
     site.config["status"] = "active"
     site.configs = {str(index): {"pageRules": rule} for index, rule in enumerate(rules)}
-    answers: list[bool] = page.evaluate(RUN, paths)
-    return answers
+    results: list[bool] = page.evaluate(RUN, paths)
+    return results
 
 
-def test_patterns(site: Site) -> None:
+def test_patterns_match_the_case_table(site: Site) -> None:
     cases = [case for case in table("path_patterns.json") if case["path"]]
     assert len(cases) >= 30
     rules = [{"type": "patterns", "patterns": [case["pattern"]]} for case in cases]
-    answers = shown(site, rules, [quote(case["path"], safe="/*") for case in cases])
-    assert [case for case, answer in zip(cases, answers, strict=True) if answer != case["matches"]] == []
+    results = shown(site, rules, [quote(case["path"], safe="/*") for case in cases])
+    assert [case for case, result in zip(cases, results, strict=True) if result != case["matches"]] == []
 
 
-def test_page_rules(site: Site) -> None:
+def test_page_rules_match_the_case_table(site: Site) -> None:
     cases = table("page_rules.json")
     rules = [{"type": case["type"], "patterns": case["patterns"]} for case in cases]
-    answers = shown(site, rules, [case["path"] for case in cases])
-    assert [case for case, answer in zip(cases, answers, strict=True) if answer != case["shown"]] == []
+    results = shown(site, rules, [case["path"] for case in cases])
+    assert [case for case, result in zip(cases, results, strict=True) if result != case["shown"]] == []
 
 
-def test_domains(site: Site) -> None:
+def test_whitelists_match_the_case_table(site: Site) -> None:
     cases = [case for case in table("domains.json") if not case["blacklist"]]
     assert len(cases) >= 40
     page = site.context.new_page()
@@ -82,12 +83,12 @@ def test_domains(site: Site) -> None:
         if case["allowed"] != bool(page.locator("community-embed").count()):
             wrong.append(case)
         elif not case["allowed"]:
-            assert "domain_not_allowed" in site.said()[0]
+            assert "domain_not_allowed" in site.reports()[0]
     assert wrong == []
 
 
-def test_a_hostile_pattern_is_quick(site: Site) -> None:
-    """The best of five: from mounting to the decision, fetching the config included."""
+def test_hostile_pattern_takes_under_50_ms(site: Site) -> None:
+    """The fastest of five runs, from the mount to the decision, including the request for the config."""
     milliseconds = """async ([run, path]) => {
       const start = performance.now();
       await eval(run)([path]);
@@ -110,12 +111,14 @@ def test_a_hostile_pattern_is_quick(site: Site) -> None:
         (200, {"pageRules": {"type": "patterns", "patterns": ["/x"]}}, "page_not_allowed"),
     ],
 )
-def test_it_says_once_why_it_shows_nothing(site: Site, status: int, config: dict[str, Any], reason: str) -> None:
+def test_loader_reports_once_why_it_shows_no_trigger(
+    site: Site, status: int, config: dict[str, Any], reason: str
+) -> None:
     site.config_status = status
     site.config |= config
     page = site.open(f"{HOST}/y")
     page.evaluate("history.pushState(null, '', '/z')")
     page.wait_for_timeout(20)
-    assert site.said() == [f"[community-embed] not shown: {reason} e1"]
+    assert site.reports() == [f"[community-embed] not shown: {reason} e1"]
     assert page.locator("community-embed").count() == 0
     assert site.errors == []

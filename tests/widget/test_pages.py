@@ -1,4 +1,4 @@
-"""The pages as they are served: headers, caches, languages."""
+"""Responses of the widget's pages: headers, policies, languages."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def directives(response: Any) -> dict[str, str]:
 
 
 def panel(client: Client, embed: Embed, *, host: str | None = None, **headers: str) -> Any:
-    """`host`: what the loader says of the page that it runs on."""
+    """`host`: the host that the loader sends."""
     query = {"serviceId": str(embed.pk)} | ({} if host is None else {"host": host})
     return client.get("/embed/panel", query, headers=headers)
 
 
-def test_loader_headers(client: Client) -> None:
+def test_loader_has_cache_headers_gzip_and_no_comments(client: Client) -> None:
     plain = client.get("/embed/v1.js")
-    zipped = client.get("/embed/v1.js", headers={"Accept-Encoding": "br, gzip"})
+    gzipped = client.get("/embed/v1.js", headers={"Accept-Encoding": "br, gzip"})
     assert plain.headers["Content-Type"] == "text/javascript; charset=utf-8"
-    assert zipped.headers["Content-Encoding"] == "gzip"
-    assert gzip.decompress(zipped.content) == plain.content
+    assert gzipped.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(gzipped.content) == plain.content
     assert plain.headers["Cache-Control"].startswith("public, max-age=3600")
     assert plain.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
-    assert plain.headers["ETag"] != zipped.headers["ETag"]
+    assert plain.headers["ETag"] != gzipped.headers["ETag"]
     again = client.get("/embed/v1.js", headers={"If-None-Match": plain.headers["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
     assert b"/*" not in plain.content
@@ -51,30 +51,30 @@ def test_loader_headers(client: Client) -> None:
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_pages_are_strict(client: Client, path: str) -> None:
+def test_pages_have_a_strict_policy_and_set_no_cookie(client: Client, path: str) -> None:
     response = client.get(path)
     assert response.status_code == 200
     assert "unsafe" not in response.headers["Content-Security-Policy"]
-    found = directives(response)
-    assert (found["default-src"], found["frame-ancestors"], found["base-uri"]) == ("'none'",) * 3
+    sent = directives(response)
+    assert (sent["default-src"], sent["frame-ancestors"], sent["base-uri"]) == ("'none'",) * 3
     assert response.headers["X-Frame-Options"] == "DENY"
     assert "Set-Cookie" not in response.headers
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"])
 @pytest.mark.parametrize("path", [*PAGES, "/embed/v1.js", "/embed/panel", "/demo", "/admin"])
-def test_pages_can_only_be_read(path: str, method: str) -> None:
+def test_other_methods_than_get_and_head_are_405(path: str, method: str) -> None:
     refused = Client(enforce_csrf_checks=True).generic(method, path)
     assert (refused.status_code, refused.content) == (405, b'{"error":"method_not_allowed"}')
     assert (refused.headers["Allow"], refused.headers["Content-Type"]) == ("GET, HEAD", "application/json")
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/embed/v1.js", "/demo", "/admin"])
-def test_head(client: Client, path: str) -> None:
+def test_head_has_the_status_of_get(client: Client, path: str) -> None:
     assert client.head(path).status_code == client.get(path).status_code < 400
 
 
-def test_panel_policy(client: Client) -> None:
+def test_panel_policy_is_strict_and_allows_frames(client: Client) -> None:
     response = panel(client, an_embed())
     assert "unsafe" not in response.headers["Content-Security-Policy"]
     assert directives(response)["script-src"] == "'self'"
@@ -97,7 +97,7 @@ def test_frame_ancestors_follow_the_whitelist(client: Client, whitelist: list[st
     assert directives(panel(client, embed))["frame-ancestors"] == ancestors
 
 
-def test_frame_ancestors_of_a_long_whitelist_are_the_page_that_asks(client: Client) -> None:
+def test_frame_ancestors_of_a_long_whitelist_are_the_embedding_host(client: Client) -> None:
     embed = an_embed(domain_whitelist=[f"site-{n}.example" for n in range(1000)])
     assert directives(panel(client, embed, host="site-7.example"))["frame-ancestors"] == "http://site-7.example"
     assert directives(panel(client, embed))["frame-ancestors"] == "'none'"
@@ -127,7 +127,7 @@ def test_frame_ancestors_of_a_long_whitelist_are_the_page_that_asks(client: Clie
         ("good.example\x00", "'none'"),
     ],
 )
-def test_frame_ancestors_with_a_blacklist_are_the_page_that_asks(client: Client, host: str, ancestors: str) -> None:
+def test_frame_ancestors_with_a_blacklist_are_the_embedding_host(client: Client, host: str, ancestors: str) -> None:
     embed = an_embed(domain_blacklist=["bad.example"])
     assert directives(panel(client, embed, host=host))["frame-ancestors"] == ancestors
 
@@ -137,12 +137,12 @@ def test_frame_ancestors_with_a_blacklist_are_the_page_that_asks(client: Client,
 def test_frame_ancestors_do_not_depend_on_a_referer(client: Client, whitelist: list[str], host: str | None) -> None:
     embed = an_embed(domain_whitelist=whitelist, domain_blacklist=["bad.example"])
     referers: list[dict[str, str]] = [{}, {"Referer": "https://good.example/"}, {"Referer": "https://bad.example/"}]
-    answers = {directives(panel(client, embed, host=host, **referer))["frame-ancestors"] for referer in referers}
-    assert answers == {"http://good.example" if host == "good.example" else "'none'"}
+    ancestors = {directives(panel(client, embed, host=host, **referer))["frame-ancestors"] for referer in referers}
+    assert ancestors == {"http://good.example" if host == "good.example" else "'none'"}
 
 
 @pytest.mark.parametrize("stored", ["a.com,b.com", "a.com;script-src *", "'self'", "$", "https:", "*", "a.com b.com"])
-def test_an_entry_stored_earlier_that_is_no_host_is_left_out_of_the_policy(client: Client, stored: str) -> None:
+def test_stored_entry_that_is_not_a_host_is_left_out_of_the_policy(client: Client, stored: str) -> None:
     embed = an_embed(domain_whitelist=["example.com"])
     for entries, ancestors in ([stored], "'none'"), ([stored, "good.com"], "http://good.com:* http://www.good.com:*"):
         Embed.objects.filter(pk=embed.pk).update(domain_whitelist=entries)
@@ -155,7 +155,7 @@ ENTRIES = st.text("ab.*:80[]-_;,'$ xé\t\n%", max_size=12) | st.text(max_size=12
 
 
 @given(st.lists(ENTRIES, max_size=4), ENTRIES)
-def test_no_entry_and_no_host_changes_the_structure_of_the_policy(texts: list[str], host: str) -> None:
+def test_no_entry_or_host_changes_the_structure_of_the_policy(texts: list[str], host: str) -> None:
     accepted = []
     for text in texts:
         with suppress(InvalidDomain):
@@ -167,14 +167,14 @@ def test_no_entry_and_no_host_changes_the_structure_of_the_policy(texts: list[st
 
 
 @pytest.mark.parametrize("service_id", ["", "nonsense", "01a1f80d-317e-70be-95e8-1b2720202b76", "\x00", "x" * 3000])
-def test_unknown_embeds(client: Client, service_id: str) -> None:
+def test_panel_of_an_unknown_embed_is_404(client: Client, service_id: str) -> None:
     response = client.get("/embed/panel", {"serviceId": service_id})
     assert response.status_code == 404
     assert b"This discussion is not available" in response.content
 
 
 @pytest.mark.parametrize("status", ["paused", "disabled"])
-def test_embeds_that_are_off(client: Client, status: str) -> None:
+def test_panel_of_an_inactive_embed_is_404(client: Client, status: str) -> None:
     embed = an_embed()
     Embed.objects.filter(pk=embed.pk).update(status=status)
     assert panel(client, embed).status_code == 404
@@ -192,17 +192,19 @@ def test_embeds_that_are_off(client: Client, status: str) -> None:
         ('"><script>', ";;q=,*;q=x,\x7f", "en", "ltr"),
     ],
 )
-def test_languages(client: Client, query: str, accept: str, lang: str, direction: str) -> None:
+def test_language_is_that_of_the_query_then_accept_language(
+    client: Client, query: str, accept: str, lang: str, direction: str
+) -> None:
     response = client.get("/embed/sign-in", {"lang": query}, headers={"Accept-Language": accept})
     assert f'<html lang="{lang}" dir="{direction}">'.encode() in response.content
 
 
-def test_registration_can_be_closed(client: Client, settings: Any) -> None:
+def test_closed_registration_has_no_form(client: Client, settings: Any) -> None:
     settings.REGISTRATION_OPEN = False
     assert b'id="register"' not in client.get("/embed/sign-in").content
 
 
-def test_words_in_the_page_cannot_end_their_element(client: Client) -> None:
+def test_json_in_the_page_cannot_end_its_script_element(client: Client) -> None:
     page = panel(client, an_embed(trigger_config={"message": "</script><script>x"})).content.decode()
     blocks = re.findall(r"<script[^>]*>(.*?)</script>", page, re.DOTALL)
     assert len(blocks) == 2
@@ -217,17 +219,17 @@ def test_words_in_the_page_cannot_end_their_element(client: Client) -> None:
         ("other.test", "http://127.0.0.1:8000"),
     ],
 )
-def test_the_demo_is_on_another_origin_than_its_widget(settings: Any, host: str, app: str) -> None:
+def test_demo_page_and_its_widget_have_different_origins(settings: Any, host: str, app: str) -> None:
     settings.APP_URL = "http://127.0.0.1:8000"
     assert app_origin(host, secure=False) == app
 
 
-def test_the_demo_without_a_demo_says_what_to_do(client: Client, settings: Any, tmp_path: Path) -> None:
+def test_demo_page_without_data_names_the_command(client: Client, settings: Any, tmp_path: Path) -> None:
     settings.DATA_DIR = tmp_path
     assert b"manage.py demo" in client.get("/demo/").content
 
 
-def test_the_start_page_leads_to_every_part(client: Client) -> None:
+def test_start_page_links_to_every_part(client: Client) -> None:
     page = client.get("/").content.decode()
     for href in re.findall(r'href="(/[^"]*)"', page):
         if not href.startswith("/static/"):

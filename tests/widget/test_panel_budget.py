@@ -1,4 +1,4 @@
-"""What the panel may cost a reader, as figures."""
+"""The limits of what the panel costs a reader: bytes and requests."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ GZIPPED_MAX = 45 * 1024
 LINES_MAX = 220
 
 
-def test_forty_five_kilobytes_of_script_and_style() -> None:
+def test_gzipped_scripts_and_styles_are_at_most_45_kilobytes() -> None:
     files = [*(STATIC / "panel").glob("*.js"), STATIC / "base.css", STATIC / "panel.css"]
     assert sum(len(gzip.compress(file.read_bytes(), 9)) for file in files) <= GZIPPED_MAX
 
 
-def test_modules_stay_small() -> None:
+def test_modules_have_at_most_220_lines() -> None:
     assert [
         file.name for file in (STATIC / "panel").glob("*.js") if len(file.read_text().splitlines()) > LINES_MAX
     ] == []
@@ -29,19 +29,19 @@ def test_modules_stay_small() -> None:
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-def test_the_panel_asks_two_questions_of_the_api_and_none_of_strangers(live: Live, ada: Account) -> None:
+def test_panel_sends_two_api_requests_and_none_to_other_origins(live: Live, ada: Account) -> None:
     for n in range(20):
         post = live.message(
             content=f"Post {n}", attachments=[{"type": "image/png", "url": "https://example.org/a.png"}]
         )
         live.message(content="Reply", parent=post)
     live.signed_in(ada)
-    asked: list[Request] = []
-    # Playwright cannot hold on to a built-in method.
-    live.context.on("request", lambda request: asked.append(request))  # noqa: PLW0108
+    requests: list[Request] = []
+    # Playwright cannot register a built-in method as a listener.
+    live.context.on("request", lambda request: requests.append(request))  # noqa: PLW0108
     page, _ = live.open()
     page.wait_for_timeout(100)
-    panel = [request for request in asked if request.frame.parent_frame]
+    panel = [request for request in requests if request.frame.parent_frame]
     assert [request.url for request in panel if not request.url.startswith(live.app)] == []
     api = [
         f"{request.method} {request.url.removeprefix(live.app).split('?')[0]}"

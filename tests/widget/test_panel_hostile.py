@@ -1,4 +1,4 @@
-"""Hostile content is text: it runs nothing, loads nothing and breaks neither layout nor page."""
+"""Hostile content is shown as text: it executes nothing, loads nothing and breaks no layout."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ UNSAFE = [
     "https:evil",
     "vbscript:x",
 ]
-# Elements that stick out of the panel sideways.
-SPILLS = """() => {
+# Elements that overflow the panel horizontally.
+OVERFLOWS = """() => {
   const wide = [...document.querySelectorAll(".thread *")].filter((node) => {
     const box = node.getBoundingClientRect();
     const cut = node.closest(".hidden-text, .stars, .attachments .address, .attachments .kind, .chip .emoji, .folded");
@@ -38,15 +38,15 @@ SPILLS = """() => {
 }"""
 
 
-def unharmed(live: Live, page: Page) -> None:
+def require_intact(live: Live, page: Page) -> None:
     assert page.evaluate("window.pwned") is None
     assert live.errors == []
     for width in (320, 420, 1440):
         page.set_viewport_size({"width": width, "height": 800})
-        assert page.evaluate(SPILLS) == [], width
+        assert page.evaluate(OVERFLOWS) == [], width
 
 
-def test_markup_in_every_field_is_text(live: Live) -> None:
+def test_markup_in_every_field_is_shown_as_text(live: Live) -> None:
     post = live.message(
         content=SCRIPT,
         author=PersonFactory(name=SCRIPT[:60]),
@@ -55,15 +55,15 @@ def test_markup_in_every_field_is_text(live: Live) -> None:
         payload={SCRIPT: {SCRIPT: [SCRIPT, {SCRIPT: 1}]}, "rationale": SCRIPT, "__proto__": "x", "constructor": None},
     )
     live.message(content="quoting", quote=post)
-    asked: list[str] = []
-    live.context.on("request", lambda request: asked.append(request.url))
+    urls: list[str] = []
+    live.context.on("request", lambda request: urls.append(request.url))
     page = live.open_alone()
     expect(page.locator("article .content").last).to_have_text(SCRIPT)
-    assert [url for url in asked if not url.startswith(live.app)] == []
-    unharmed(live, page)
+    assert [url for url in urls if not url.startswith(live.app)] == []
+    require_intact(live, page)
 
 
-def test_every_tag_with_markup_and_wrong_shapes(live: Live) -> None:
+def test_tag_payloads_of_any_shape_are_shown_as_text(live: Live) -> None:
     for name in (
         "claim",
         "evidence",
@@ -114,20 +114,20 @@ def test_every_tag_with_markup_and_wrong_shapes(live: Live) -> None:
         page.get_by_role("button", name="Show more posts").click()
         page.locator(".wide:not([disabled])").or_(page.locator(".wide[hidden]")).first.wait_for(state="attached")
     expect(page.locator("article")).to_have_count(72)
-    unharmed(live, page)
+    require_intact(live, page)
 
 
-def test_addresses_that_are_no_web_links_are_text(live: Live) -> None:
+def test_addresses_without_http_are_shown_as_text(live: Live) -> None:
     attachments = [{"type": "W" * 64, "url": url} for url in (*UNSAFE, "https://example.org/" + "a" * 2000)]
     live.message(content="x", attachments=attachments)
     page = live.open_alone()
     links = page.locator(".attachments a").evaluate_all("(links) => links.map((link) => link.protocol)")
     assert links == ["https:"]
     expect(page.locator(".attachments span.address")).to_have_count(len(UNSAFE))
-    unharmed(live, page)
+    require_intact(live, page)
 
 
-def test_direction_overrides_end_with_the_text_they_stand_in(live: Live) -> None:
+def test_direction_override_ends_with_the_text_that_contains_it(live: Live) -> None:
     agent = AgentAccountFactory(name=f"Eve{RIGHT_TO_LEFT_OVERRIDE}")
     live.message(content=f"{RIGHT_TO_LEFT_OVERRIDE}gnorts", author=agent)
     page = live.open_alone()
@@ -135,25 +135,25 @@ def test_direction_overrides_end_with_the_text_they_stand_in(live: Live) -> None
     assert name
     assert badge
     assert badge["x"] >= name["x"] + name["width"]
-    unharmed(live, page)
+    require_intact(live, page)
     page = live.open_alone(lang="ja")
     page.get_by_role("button", name="引用").click()
     expect(page.locator(".quoted strong")).to_have_text(f"\u2068Eve{RIGHT_TO_LEFT_OVERRIDE}\u2069 さんを引用")
 
 
-def test_a_long_post_without_spaces_is_folded_and_can_be_read(live: Live) -> None:
+def test_long_post_without_spaces_is_folded_and_can_be_unfolded(live: Live) -> None:
     live.message(content="W" * 20_000)
     live.message(content="\n" * 3_000 + "end")
     live.message(content="Z̸̡͎̈́̕" * 2_000)
     page = live.open_alone()
     assert page.locator("article").last.evaluate("(post) => post.offsetHeight") < 500
-    unharmed(live, page)
+    require_intact(live, page)
     page.locator("article").last.get_by_role("button", name="Read more").click()
     expect(page.locator("article").last.get_by_role("button", name="Show less")).to_be_visible()
-    unharmed(live, page)
+    require_intact(live, page)
 
 
-def test_fifty_levels_of_replies(live: Live) -> None:
+def test_fifty_levels_of_replies_fit_a_small_screen(live: Live) -> None:
     parent: Message | None = None
     start = timezone.now() - timedelta(hours=1)
     for level in range(50):
@@ -166,4 +166,4 @@ def test_fifty_levels_of_replies(live: Live) -> None:
         expect(page.locator("article")).to_have_count(shown)
     width: Any = page.locator("article").last.locator(".content").evaluate("(content) => content.offsetWidth")
     assert width > 180
-    unharmed(live, page)
+    require_intact(live, page)

@@ -1,4 +1,4 @@
-"""The widget, the real service and the host page together: who may hold it, privacy, keyboard alone."""
+"""The widget, the service and the host page together: domain lists, privacy, keyboard, refresh."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FRAME = "(src) => document.body.append(Object.assign(document.createElement('ifr
 
 
 def require_refused_frame(page: Page, address: str) -> None:
-    """The browser shows an error of its own in place of the panel."""
+    """Require that the browser shows its error page instead of the panel."""
     page.evaluate(FRAME, address)
     for _ in range(100):
         if page.frames[-1].url.startswith("chrome-error:"):
@@ -36,7 +36,7 @@ def require_refused_frame(page: Page, address: str) -> None:
         ({"page_rules": {"type": "exclude", "patterns": ["/host/*"]}}, "page_not_allowed"),
     ],
 )
-def test_no_trigger_where_the_service_says_no(live: Live, change: dict[str, Any], reason: str) -> None:
+def test_refused_embed_reports_the_reason_and_shows_no_trigger(live: Live, change: dict[str, Any], reason: str) -> None:
     live.change(**change)
     page = live.context.new_page()
     with page.expect_console_message(lambda message: "[community-embed]" in message.text):
@@ -48,28 +48,28 @@ def test_no_trigger_where_the_service_says_no(live: Live, change: dict[str, Any]
 
 
 @pytest.mark.parametrize("change", [{"domain_whitelist": ["example.com"]}, {"domain_blacklist": ["localhost"]}])
-def test_browsers_refuse_the_frame_where_the_service_says_no(live: Live, change: dict[str, Any]) -> None:
+def test_browser_refuses_the_frame_on_a_domain_that_is_not_allowed(live: Live, change: dict[str, Any]) -> None:
     live.change(**change)
     page = live.context.new_page()
     page.goto(live.url)
     require_refused_frame(page, live.panel_url())
 
 
-def test_a_page_that_is_not_on_the_blacklist_holds_the_panel_without_a_referer(live: Live) -> None:
+def test_page_without_a_referer_may_frame_the_panel_despite_a_blacklist(live: Live) -> None:
     live.change(domain_blacklist=["bad.example"])
     live.headers["Referrer-Policy"] = "no-referrer"
     _page, panel = live.open()
     expect(panel.locator("h1")).to_be_visible()
 
 
-def test_a_page_on_the_blacklist_gains_nothing_by_the_name_of_another(live: Live) -> None:
+def test_page_on_the_blacklist_cannot_frame_with_the_name_of_another_host(live: Live) -> None:
     live.change(domain_blacklist=["localhost"])
     page = live.context.new_page()
     page.goto(live.url)
     require_refused_frame(page, live.panel_url(host="good.example"))
 
 
-def test_global_privacy_control_silences_the_panel(live: Live, ada: Account) -> None:
+def test_global_privacy_control_stops_the_events_of_the_panel(live: Live, ada: Account) -> None:
     live.context.add_init_script("Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })")
     live.signed_in(ada)
     sent: list[str] = []
@@ -83,7 +83,7 @@ def test_global_privacy_control_silences_the_panel(live: Live, ada: Account) -> 
     assert [url for url in sent if "/analytics/" in url] == []
 
 
-def test_keyboard_alone_reads_reacts_and_writes(live: Live, ada: Account) -> None:
+def test_keyboard_suffices_to_react_and_reply(live: Live, ada: Account) -> None:
     post = live.message(content="Reach me")
     live.signed_in(ada)
     page = live.context.new_page()
@@ -114,16 +114,16 @@ def test_keyboard_alone_reads_reacts_and_writes(live: Live, ada: Account) -> Non
 
 
 def focus(live: Live, name: str) -> None:
-    """Walk with Tab until a button of this name has the focus."""
+    """Press Tab until a button of this name has the focus."""
     page = live.context.pages[0]
     for _ in range(30):
         if page.frames[-1].evaluate("document.activeElement?.textContent") == name:
             return
         page.keyboard.press("Tab")
-    raise AssertionError(f"Tab does not lead to {name}.")
+    raise AssertionError(f"Tab does not reach {name}.")
 
 
-def test_the_thread_refreshes_by_itself(live: Live) -> None:
+def test_thread_refreshes_automatically(live: Live) -> None:
     live.context.clock.install()
     live.message(content="First")
     page, panel = live.open()

@@ -1,4 +1,4 @@
-"""What readers do with reactions: press, take back, press again before the service has answered."""
+"""Reactions in the panel: set, remove, and press again before the response."""
 
 from __future__ import annotations
 
@@ -14,53 +14,53 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def chip(live: Live, ada: Account) -> Locator:
-    """The one reaction that a post has, of somebody else, in the panel of Ada, who is signed in."""
+    """The chip of a reaction of another person, in the panel of Ada, who is signed in."""
     live.reaction(live.message(), "🎉")
     live.signed_in(ada)
     _, panel = live.open()
     return panel.locator(".chip")
 
 
-def test_a_reaction_can_be_taken_back_while_the_list_of_reactions_is_awaited(live: Live, chip: Locator) -> None:
-    """The list is a courtesy: no press waits for it, and one that comes late does not undo what was pressed since."""
-    late = live.hold("/v1/reactions/*")
+def test_reaction_can_be_removed_before_the_list_of_reactions_is_loaded(live: Live, chip: Locator) -> None:
+    """No press waits for the list, and a late list does not undo a later press."""
+    late = live.intercept("/v1/reactions/*")
     chip.click()
     expect(chip).to_have_attribute("aria-pressed", "true")
-    route = live.first_of(late)
-    answer = route.fetch()
+    route = live.wait_for_first(late)
+    response = route.fetch()
     chip.click()
     expect(chip).to_have_attribute("aria-pressed", "false")
-    route.fulfill(response=answer)
+    route.fulfill(response=response)
     panel_frame(live.context.pages[0]).wait_for_timeout(100)
     expect(chip).to_have_text("🎉1")
     assert Reaction.objects.count() == 1
 
 
-def test_who_reacted_coming_late_undoes_no_press(live: Live, chip: Locator) -> None:
-    late = live.hold("/v1/reactions/*")
+def test_late_list_of_reactions_undoes_no_press(live: Live, chip: Locator) -> None:
+    late = live.intercept("/v1/reactions/*")
     panel = live.context.pages[0].frame_locator("iframe")
     panel.get_by_role("button", name="React").click()
-    route = live.first_of(late)
-    answer = route.fetch()
+    route = live.wait_for_first(late)
+    response = route.fetch()
     panel.locator(".choice").get_by_role("button", name="🎉").click()
     expect(chip).to_have_attribute("aria-pressed", "true")
-    route.fulfill(response=answer)
+    route.fulfill(response=response)
     panel_frame(live.context.pages[0]).wait_for_timeout(100)
     expect(chip).to_have_text("🎉2")
 
 
-def test_a_press_counts_once_while_it_is_on_its_way(live: Live, chip: Locator) -> None:
-    sent = live.hold("/v1/reactions")
+def test_second_press_before_the_response_is_ignored(live: Live, chip: Locator) -> None:
+    sent = live.intercept("/v1/reactions")
     chip.click()
     expect(chip).to_have_attribute("aria-disabled", "true")
     chip.dispatch_event("click")
-    live.first_of(sent).fallback()
+    live.wait_for_first(sent).fallback()
     expect(chip).to_have_text("🎉2")
     expect(chip).to_have_attribute("aria-disabled", "false")
     assert len(sent) == 1
 
 
-def test_the_keyboard_stays_where_it_was_when_counts_change(live: Live, chip: Locator) -> None:
+def test_chip_has_focus_after_its_count_changes(live: Live, chip: Locator) -> None:
     chip.focus()
     chip.press("Enter")
     expect(chip).to_have_text("🎉2")

@@ -1,4 +1,4 @@
-"""What readers see: posts, replies, quotes, tags, reactions; more, refresh, empty and broken."""
+"""Reading in the panel: posts, replies, quotes, tags, reactions, pages, refresh, empty and failed threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.widget.live import Live, panel_frame
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_posts_newest_first_with_who_wrote_them(live: Live) -> None:
+def test_posts_are_newest_first_with_their_authors(live: Live) -> None:
     live.message(content="First words", author=PersonFactory(name="Grace"))
     live.message(content="Second words", author=AgentAccountFactory(name="Robbie", handle="robbie"))
     _, panel = live.open()
@@ -28,17 +28,17 @@ def test_posts_newest_first_with_who_wrote_them(live: Live) -> None:
     expect(posts.nth(1).locator("header")).not_to_contain_text("Agent")
 
 
-def test_agents_are_labelled_in_replies_and_quotes_too(live: Live) -> None:
-    said = live.message(content="Said by a machine", author=AgentAccountFactory(name="Robbie"))
-    live.message(content="Reply of a machine", parent=said, author=AgentAccountFactory(name="Robbie 2"))
-    live.message(content="Look at this", quote=said)
+def test_agents_have_a_badge_also_in_replies_and_quotes(live: Live) -> None:
+    quoted = live.message(content="Said by a machine", author=AgentAccountFactory(name="Robbie"))
+    live.message(content="Reply of a machine", parent=quoted, author=AgentAccountFactory(name="Robbie 2"))
+    live.message(content="Look at this", quote=quoted)
     _, panel = live.open()
     expect(panel.locator("blockquote.quote")).to_have_text("RobbieAgentSaid by a machine")
     expect(panel.locator("article.reply .badge")).to_have_text("Agent")
     assert panel.locator("article .badge").count() == 3
 
 
-def test_replies_open_oldest_on_top_and_go_on(live: Live) -> None:
+def test_replies_are_oldest_first_and_load_in_pages(live: Live) -> None:
     post = live.message(content="Root")
     start = timezone.now() - timedelta(hours=1)
     for n in range(25):
@@ -53,7 +53,7 @@ def test_replies_open_oldest_on_top_and_go_on(live: Live) -> None:
     expect(panel.get_by_role("button", name="Show earlier replies")).to_be_hidden()
 
 
-def test_more_by_cursor_and_filter_by_kind(live: Live) -> None:
+def test_posts_load_in_pages_and_filter_by_kind(live: Live) -> None:
     for n in range(23):
         live.message(content=f"Person {n}")
     live.message(content="Machine", author=AgentAccountFactory())
@@ -66,7 +66,7 @@ def test_more_by_cursor_and_filter_by_kind(live: Live) -> None:
     expect(panel.locator("article .content")).to_have_text(["Machine"])
 
 
-def test_every_smart_tag_is_a_card(live: Live) -> None:
+def test_every_smart_tag_is_shown_as_a_card(live: Live) -> None:
     for tag in SMART_TAGS.values():
         live.message(content=f"A {tag.type}", tag_type=tag.type.value, payload=tag.example)
     _, panel = live.open()
@@ -89,15 +89,15 @@ def test_every_smart_tag_is_a_card(live: Live) -> None:
     assert set(map(tuple, links)) == {("noopener noreferrer nofollow ugc", "_blank")}
 
 
-def test_a_quote_whose_post_is_gone_says_so(live: Live) -> None:
-    gone = live.message(content="Regretted")
-    live.message(content="Quoting", quote=gone)
-    Message.objects.filter(pk=gone.pk).update(status="deleted")
+def test_quote_of_a_deleted_post_explains_that(live: Live) -> None:
+    deleted = live.message(content="Regretted")
+    live.message(content="Quoting", quote=deleted)
+    Message.objects.filter(pk=deleted.pk).update(status="deleted")
     _, panel = live.open()
     expect(panel.locator("article")).to_have_text(re.compile("The quoted post is no longer available"))
 
 
-def test_reactions_show_counts_and_who(live: Live) -> None:
+def test_reactions_show_counts_and_names(live: Live) -> None:
     post = live.message()
     for name, emoji in (("Ann", "👍"), ("Ben", "👍"), ("Cy", "🎉")):
         live.reaction(post, emoji, name=name)
@@ -107,7 +107,7 @@ def test_reactions_show_counts_and_who(live: Live) -> None:
     expect(panel.locator(".names")).to_have_text(re.compile("Cy.*Ben.*Ann"))
 
 
-def test_empty_and_broken(live: Live) -> None:
+def test_empty_and_failed_threads_have_a_notice(live: Live) -> None:
     page, panel = live.open()
     expect(panel.get_by_role("heading", name="No posts yet")).to_be_visible()
     page.close()
@@ -122,24 +122,24 @@ def test_empty_and_broken(live: Live) -> None:
     expect(panel.locator("article")).to_contain_text("Back again")
 
 
-PLACE = """() => {
+POSITION = """() => {
   const post = [...document.querySelectorAll("article")].find((post) => post.textContent.includes("Post 9"));
   return Math.round(post.getBoundingClientRect().top);
 }"""
 
 
-def test_refresh_keeps_the_place(live: Live) -> None:
+def test_refresh_does_not_move_the_visible_posts(live: Live) -> None:
     posts = [live.message(content=f"Post {n}\n\nof several lines") for n in range(15)]
     page, panel = live.open()
     frame = panel_frame(page)
     frame.evaluate("document.getElementById('scroll').scrollTop = 500")
-    before = frame.evaluate(PLACE)
+    before = frame.evaluate(POSITION)
     live.message(content="Fresh")
     live.message(content="A reply", parent=posts[9])
     Message.objects.filter(pk=posts[0].pk).update(status="hidden")
     refresh(page)
     expect(panel.get_by_role("button", name="1 new post")).to_be_visible()
-    assert frame.evaluate(PLACE) == before
+    assert frame.evaluate(POSITION) == before
     expect(panel.locator("article", has_text="Post 9").locator("article.reply")).to_contain_text("A reply")
     expect(panel.locator("article", has_text=re.compile("Post 0"))).to_have_count(0)
     panel.get_by_role("button", name="1 new post").click()
@@ -147,7 +147,7 @@ def test_refresh_keeps_the_place(live: Live) -> None:
     assert frame.evaluate("document.getElementById('scroll').scrollTop") == 0
 
 
-def test_a_burst_of_posts_leaves_no_gap(live: Live) -> None:
+def test_more_new_posts_than_one_page_leave_no_gap(live: Live) -> None:
     live.message(content="Old")
     page, panel = live.open()
     for n in range(30):
@@ -160,29 +160,31 @@ def test_a_burst_of_posts_leaves_no_gap(live: Live) -> None:
 
 
 def refresh(page: Page) -> None:
-    """Closing and opening refreshes at once, as the timer does after a while."""
+    """Close and open the panel, which refreshes the thread as the timer does."""
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Talk").click()
 
 
-def test_only_the_page_that_the_loader_named_is_listened_to(live: Live) -> None:
+def test_panel_accepts_messages_of_the_origin_in_its_url_only(live: Live) -> None:
     page = live.context.new_page()
     page.goto(live.url)
-    for origin, heard in ((live.host, True), ("https://elsewhere.example", False)):
+    for origin, accepted in ((live.host, True), ("https://elsewhere.example", False)):
         page.evaluate(FRAME, f"{live.panel_url()}&origin={origin}")
         panel = page.frame_locator("iframe").last
         panel.locator(".thread[aria-busy=false]").wait_for()
-        live.message(content=f"Of the other page {heard}", page=PageFactory(url=f"{live.host}/host/{heard}"))
-        page.evaluate(TELL, f"{live.host}/host/{heard}")
+        live.message(content=f"Of the other page {accepted}", page=PageFactory(url=f"{live.host}/host/{accepted}"))
+        page.evaluate(SEND_PAGE, f"{live.host}/host/{accepted}")
         page.wait_for_timeout(200)
-        expect(panel.locator("article")).to_have_count(1 if heard else 0)
+        expect(panel.locator("article")).to_have_count(1 if accepted else 0)
 
 
 FRAME = "(src) => document.body.append(Object.assign(document.createElement('iframe'), { src }))"
-TELL = "(url) => document.querySelector('iframe:last-of-type').contentWindow.postMessage({ type: 'page', url }, '*')"
+SEND_PAGE = (
+    "(url) => document.querySelector('iframe:last-of-type').contentWindow.postMessage({ type: 'page', url }, '*')"
+)
 
 
-def test_a_new_page_of_a_single_page_site_brings_its_own_thread(live: Live) -> None:
+def test_client_side_navigation_loads_the_thread_of_the_new_page(live: Live) -> None:
     live.message(content="Of the article")
     page, panel = live.open()
     expect(panel.locator("article")).to_have_count(1)

@@ -1,4 +1,4 @@
-"""What readers do: sign in, post, reply, quote, react; and what they are told when it fails."""
+"""Writing in the panel: sign in, post, reply, quote, react, and the texts of failures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.factories import AgentAccountFactory
 from tests.widget.live import PASSWORD, Live, panel_frame
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-KEPT = words("en")["panel"]["kept"]
+DRAFT_SAVED = words("en")["panel"]["draft_saved"]
 
 
 def write(panel: FrameLocator, text: str) -> None:
@@ -35,7 +35,7 @@ def sign_in_window(page: Page, panel: FrameLocator) -> Page:
     return opened.value
 
 
-def test_sign_in_then_post_reply_quote_and_react(live: Live, ada: Account) -> None:
+def test_signed_in_person_can_post_reply_quote_and_react(live: Live, ada: Account) -> None:
     live.message(content="From before", author=AgentAccountFactory(name="Robbie"))
     page, panel = live.open()
     window = sign_in_window(page, panel)
@@ -75,7 +75,7 @@ def test_sign_in_then_post_reply_quote_and_react(live: Live, ada: Account) -> No
     assert live.context.cookies() == []
 
 
-def test_a_whitelist_of_the_host_page_allows_the_panel_to_write(live: Live, ada: Account) -> None:
+def test_panel_may_write_on_a_host_of_the_whitelist(live: Live, ada: Account) -> None:
     live.embed.domain_whitelist = ["localhost"]
     live.embed.save()
     live.signed_in(ada)
@@ -84,7 +84,7 @@ def test_a_whitelist_of_the_host_page_allows_the_panel_to_write(live: Live, ada:
     expect(panel.locator("article .content")).to_have_text(["From an allowed page"])
 
 
-def test_register_from_the_post_button_and_the_draft_is_sent(live: Live) -> None:
+def test_draft_is_sent_after_registration(live: Live) -> None:
     page, panel = live.open()
     panel.get_by_label("Write a post…").fill("Written before signing in")
     with page.context.expect_page() as opened:
@@ -96,7 +96,7 @@ def test_register_from_the_post_button_and_the_draft_is_sent(live: Live) -> None
     expect(panel.locator("article .content")).to_have_text(["Written before signing in"])
 
 
-def test_the_sign_in_window_explains_refusals(live: Live, ada: Account) -> None:
+def test_sign_in_window_explains_refusals(live: Live, ada: Account) -> None:
     page, panel = live.open()
     window = sign_in_window(page, panel)
     submit(window, "login", handle="ada", password="not it")
@@ -107,7 +107,7 @@ def test_the_sign_in_window_explains_refusals(live: Live, ada: Account) -> None:
 
 
 @pytest.mark.parametrize("forged", ["nonce", "window"])
-def test_a_forged_sign_in_is_not_taken(live: Live, forged: str) -> None:
+def test_forged_sign_in_is_ignored(live: Live, forged: str) -> None:
     page, panel = live.open()
     window = sign_in_window(page, panel)
     session = {"token": "t", "userId": "u", "expiresAt": "2999-01-01", "user": {"name": "Mallory"}}
@@ -123,17 +123,17 @@ def test_a_forged_sign_in_is_not_taken(live: Live, forged: str) -> None:
     expect(panel.locator("#account")).not_to_contain_text("Mallory")
 
 
-def test_a_stranger_who_opens_the_sign_in_window_gets_nothing(live: Live, ada: Account) -> None:
-    """The token goes to windows of the app's own origin only, whoever opened the window with whatever nonce."""
+def test_opener_of_another_origin_does_not_get_the_token(live: Live, ada: Account) -> None:
+    """The token is sent to windows of the app's origin only, for any opener and any nonce."""
     page = live.context.new_page()
     page.goto(live.url)
-    page.evaluate("window.got = []; addEventListener('message', (event) => got.push(event.data))")
+    page.evaluate("window.received = []; addEventListener('message', (event) => received.push(event.data))")
     with page.context.expect_page() as opened:
         page.evaluate(f"window.open('{live.app}/embed/sign-in#mine')")
     window = opened.value
     submit(window, "login", handle="ada", password=PASSWORD)
     page.wait_for_timeout(300)
-    assert page.evaluate("got.filter((data) => data && data.token)") == []
+    assert page.evaluate("received.filter((data) => data && data.token)") == []
 
 
 ERRORS = [
@@ -158,18 +158,18 @@ ERRORS = [
 ]
 
 
-def test_each_refusal_in_words_and_the_draft_is_kept(live: Live, ada: Account) -> None:
+def test_each_refusal_is_explained_and_the_draft_stays(live: Live, ada: Account) -> None:
     live.signed_in(ada)
     _, panel = live.open()
     keys = set()
     for status, body, headers, text in ERRORS:
-        asked = live.answer("/api/messages", status, body, **headers)
+        requests = live.respond("/api/messages", status, body, **headers)
         write(panel, "Words that matter")
         problem = panel.locator("#write .problem")
         expect(problem).to_contain_text(text)
-        expect(problem).to_contain_text(KEPT)
+        expect(problem).to_contain_text(DRAFT_SAVED)
         expect(panel.get_by_label("Write a post…")).to_have_value("Words that matter")
-        keys.add(asked[0].headers["idempotency-key"])
+        keys.add(requests[0].headers["idempotency-key"])
         live.context.unroute(f"{live.app}/api/messages")
         if status == 401 or (body or {}).get("error") == "user_mismatch":
             expect(panel.locator("#account")).to_contain_text("Sign in to post")
@@ -177,14 +177,14 @@ def test_each_refusal_in_words_and_the_draft_is_kept(live: Live, ada: Account) -
     assert len(keys) == 1
 
 
-RESTORE = "(session) => import('/static/embed/panel/memory.js').then(({ remember }) => remember('session', session))"
+RESTORE = "(session) => import('/static/embed/panel/memory.js').then(({ store }) => store('session', session))"
 
 
 def session_of(live: Live, account: Account) -> dict[str, Any]:
     return {"token": "t", "userId": str(account.pk), "expiresAt": "2999-01-01", "user": {"name": account.name}}
 
 
-def test_a_word_list_refuses_and_the_mended_text_is_taken(live: Live, ada: Account) -> None:
+def test_corrected_text_is_accepted_after_a_refusal_of_the_word_list(live: Live, ada: Account) -> None:
     live.embed.blocked_words = ["turnip"]
     live.embed.save()
     live.signed_in(ada)
@@ -195,12 +195,12 @@ def test_a_word_list_refuses_and_the_mended_text_is_taken(live: Live, ada: Accou
     expect(panel.locator("article .content")).to_have_text(["A carrot!"])
 
 
-def test_no_connection_then_retry_with_the_same_key_writes_once(live: Live, ada: Account) -> None:
+def test_retry_after_a_lost_response_uses_the_same_key_and_writes_once(live: Live, ada: Account) -> None:
     live.signed_in(ada)
     _, panel = live.open()
     keys: list[str] = []
 
-    def lose_the_answer(route: Any) -> None:
+    def lose_the_response(route: Any) -> None:
         if route.request.method != "POST":
             return route.fallback()
         keys.append(route.request.headers["idempotency-key"])
@@ -209,7 +209,7 @@ def test_no_connection_then_retry_with_the_same_key_writes_once(live: Live, ada:
             return route.abort()
         return route.fallback()
 
-    live.context.route(f"{live.app}/api/messages", lose_the_answer)
+    live.context.route(f"{live.app}/api/messages", lose_the_response)
     write(panel, "Only once")
     expect(panel.locator("#write .problem")).to_contain_text("There is no connection to the service.")
     panel.locator("#write").get_by_role("button", name="Post").click()
@@ -218,7 +218,7 @@ def test_no_connection_then_retry_with_the_same_key_writes_once(live: Live, ada:
     assert Message.objects.count() == 1
 
 
-def test_a_changed_retry_of_a_post_that_arrived_is_told_apart(live: Live, ada: Account) -> None:
+def test_changed_retry_of_a_stored_post_stays_a_draft(live: Live, ada: Account) -> None:
     live.signed_in(ada)
     _, panel = live.open()
     first = []
@@ -240,14 +240,14 @@ def test_a_changed_retry_of_a_post_that_arrived_is_told_apart(live: Live, ada: A
     expect(panel.locator("article .content")).to_have_text(["Version two", "Version one"])
 
 
-def test_in_progress_is_waited_for(live: Live, ada: Account) -> None:
+def test_idempotency_in_progress_is_retried(live: Live, ada: Account) -> None:
     live.signed_in(ada)
     _, panel = live.open()
-    tries = []
+    attempts = []
 
     def busy_once(route: Any) -> None:
-        if route.request.method == "POST" and not tries:
-            tries.append(1)
+        if route.request.method == "POST" and not attempts:
+            attempts.append(1)
             return route.fulfill(status=409, json={"error": "idempotency_in_progress"}, headers={"retry-after": "1"})
         return route.fallback()
 
@@ -256,7 +256,7 @@ def test_in_progress_is_waited_for(live: Live, ada: Account) -> None:
     expect(panel.locator("article .content")).to_have_text(["Patience"])
 
 
-def test_drafts_outlive_the_panel_and_pages_keep_their_own(live: Live) -> None:
+def test_drafts_survive_a_reload_and_are_separate_by_page(live: Live) -> None:
     page, panel = live.open()
     panel.get_by_label("Write a post…").fill("Half a thought")
     page.evaluate("history.pushState(null, '', '/host/other')")
@@ -268,13 +268,13 @@ def test_drafts_outlive_the_panel_and_pages_keep_their_own(live: Live) -> None:
     expect(panel.get_by_label("Write a post…")).to_have_value("Half a thought")
 
 
-def test_the_counter_counts_code_points_and_empty_posts_are_not_sent(live: Live, ada: Account) -> None:
+def test_counter_counts_code_points_and_empty_posts_are_not_sent(live: Live, ada: Account) -> None:
     live.signed_in(ada)
     _, panel = live.open()
-    asked = live.answer("/api/messages", 500, {})
+    requests = live.respond("/api/messages", 500, {})
     write(panel, "   ")
     expect(panel.locator("#write .problem")).to_have_text("Write something first.")
-    assert asked == []
+    assert requests == []
     panel.get_by_label("Write a post…").fill("😀" * 19_999)
     expect(panel.locator(".counter")).to_have_text("1 character left")
     panel.get_by_label("Write a post…").fill("😀" * 20_001)
@@ -291,14 +291,14 @@ def test_pre_moderation_is_explained(live: Live, ada: Account) -> None:
     expect(panel.locator("article")).to_have_count(0)
 
 
-def test_a_blocked_window_is_explained(live: Live) -> None:
+def test_blocked_sign_in_window_is_explained(live: Live) -> None:
     live.context.add_init_script("window.open = () => null")
     _, panel = live.open()
     panel.get_by_role("button", name="Sign in").click()
     expect(panel.locator("#toast")).to_have_text(words("en")["panel"]["popup_blocked"])
 
 
-def test_a_site_that_keeps_its_windows_apart_is_explained_and_a_tab_helps(live: Live, ada: Account) -> None:
+def test_sign_in_without_an_opener_is_explained_and_works_in_a_tab(live: Live, ada: Account) -> None:
     live.headers["cross-origin-opener-policy"] = "same-origin"
     page, panel = live.open()
     window = sign_in_window(page, panel)
@@ -310,7 +310,7 @@ def test_a_site_that_keeps_its_windows_apart_is_explained_and_a_tab_helps(live: 
     expect(alone.locator("#account")).to_contain_text("Signed in as Ada Lovelace")
 
 
-def test_signing_out(live: Live, ada: Account) -> None:
+def test_signing_out_deletes_the_session(live: Live, ada: Account) -> None:
     live.signed_in(ada)
     page, panel = live.open()
     panel.get_by_role("button", name="Sign out").click()
@@ -318,11 +318,11 @@ def test_signing_out(live: Live, ada: Account) -> None:
     assert panel_frame(page).evaluate("sessionStorage.getItem('session')") is None
 
 
-def test_a_refused_reaction_is_explained(live: Live, ada: Account) -> None:
+def test_refused_reaction_is_explained(live: Live, ada: Account) -> None:
     live.message()
     live.signed_in(ada)
     _, panel = live.open()
-    live.answer("/v1/reactions", 429, {"error": "rate_limited"}, Retry_After="5")
+    live.respond("/v1/reactions", 429, {"error": "rate_limited"}, Retry_After="5")
     panel.get_by_role("button", name="React").click()
     panel.get_by_role("button", name="👍").click()
     expect(panel.locator("#toast")).to_contain_text("Try again in 5 seconds")

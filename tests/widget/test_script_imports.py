@@ -1,4 +1,4 @@
-"""The scripts of the widget import one another in one direction."""
+"""Imports between the scripts of the widget."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def imports_of(script: Path) -> set[Path]:
     return {(script.parent / name).resolve() for name in IMPORT.findall(script.read_text(encoding="utf-8"))}
 
 
-def test_no_script_imports_itself_by_way_of_others() -> None:
+def test_imports_of_scripts_are_acyclic() -> None:
     graph = {script.resolve(): imports_of(script) for script in FOLDER.rglob("*.js")}
     assert sum(map(len, graph.values())) > 20
     TopologicalSorter(graph).prepare()
@@ -30,5 +30,5 @@ def test_every_imported_script_exists() -> None:
 
 
 @pytest.mark.parametrize("text", ['import { a } from "./b.js";', 'import "./b.js";', 'export { a } from "./b.js";'])
-def test_an_import_is_recognised(text: str) -> None:
+def test_import_pattern_matches_every_form(text: str) -> None:
     assert IMPORT.findall(text) == ["./b.js"]

@@ -12,8 +12,8 @@ from embeds.analytics.rollup import roll_up
 
 class Command(BaseCommand):
     help = (
-        "Move the raw analytics events of embeds into daily counts. Summaries are exact before and after; run it every "
-        "few minutes to keep them quick. Safe to run twice or beside itself."
+        "Move the raw analytics events of embeds into daily counts. Summaries are exact before and after it; run it "
+        "every few minutes to keep them fast. Safe to repeat and to run concurrently."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

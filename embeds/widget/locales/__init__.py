@@ -1,4 +1,4 @@
-"""Every word of the widget, one JSON file a language; English is the reference that the others must match."""
+"""The texts of the widget, one JSON file per language. All files have the same keys as `en.json`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ RIGHT_TO_LEFT = frozenset({"ar"})
 
 @cache
 def words(language: str) -> Mapping[str, Any]:
-    """The words of one of LANGUAGES, as groups: {"loader": {...}, "panel": {...}, ...}."""
+    """Return the texts of one of LANGUAGES by group: {"loader": {...}, "panel": {...}, ...}."""
     words: dict[str, Any] = json.loads((FOLDER / f"{language}.json").read_text(encoding="utf-8"))
     return words
 
 
-def pick_language(wanted: str | None, accept_language: str = "") -> str:
-    """The first language that we speak: the one asked for, then the browser's, then English."""
-    for tag in (wanted or "", *_by_preference(accept_language)):
+def pick_language(requested: str | None, accept_language: str = "") -> str:
+    """Return the first available language: the requested one, then those of Accept-Language, then English."""
+    for tag in (requested or "", *_by_preference(accept_language)):
         language = tag.strip().replace("_", "-").partition("-")[0].lower()
         if language in LANGUAGES:
             return language
@@ -35,12 +35,12 @@ def direction(language: str) -> str:
 
 
 def _by_preference(accept_language: str) -> list[str]:
-    """The tags of an Accept-Language header, most wanted first. What has no valid weight comes last."""
-    weighed = []
+    """Return the tags of an Accept-Language header by descending weight. Tags with an invalid weight are ignored."""
+    weighted = []
     for part in accept_language.split(",")[:20]:
         tag, _, weight = part.partition(";q=")
         try:
-            weighed.append((-float(weight or 1), tag))
+            weighted.append((-float(weight or 1), tag))
         except ValueError:
             continue
-    return [tag for _, tag in sorted(weighed, key=lambda pair: pair[0])]
+    return [tag for _, tag in sorted(weighted, key=lambda pair: pair[0])]

@@ -1,4 +1,4 @@
-/** Events of the panel; silent where the reader asks for privacy. */
+/** Sends analytics events of the panel, except with Global Privacy Control. */
 
 import { settings } from "./words.js";
 

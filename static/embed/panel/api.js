@@ -1,11 +1,11 @@
-/** Calls of the service's API on the panel's own origin. */
+/** Calls the service's API, which has the same origin as the panel. */
 
 import { settings } from "./words.js";
 
-const PATIENCE_MS = 15000;
-const IN_PROGRESS_TRIES = 6;
+const TIMEOUT_MS = 15000;
+const IN_PROGRESS_ATTEMPTS = 6;
 
-/** What went wrong with a call: the API's code, or `network` or `timeout`; `retryAfter` in seconds where it is known. */
+/** A failed call: `code` of the API, or `network`, `timeout` or `unreadable`; `retryAfter` in seconds, if sent. */
 export class Failure extends Error {
   constructor(code, { status = 0, field, max, retryAfter } = {}) {
     super(code);
@@ -21,16 +21,16 @@ export class Failure extends Error {
 export async function call(method, path, { query, body, headers } = {}) {
   const url = new URL(path, location.origin);
   for (const [name, value] of Object.entries(query || {})) if (value) url.searchParams.set(name, value);
-  const answer = await send(url, {
+  const response = await send(url, {
     method,
     credentials: "omit",
     headers: { Accept: "application/json", ...(body && { "Content-Type": "application/json" }), ...headers },
     body: body && JSON.stringify(body),
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  const record = await answer.json().catch(() => null);
-  if (!answer.ok || record === null) throw failureOf(answer, record);
-  return { record, headers: answer.headers };
+  const record = await response.json().catch(() => null);
+  if (!response.ok || record === null) throw failureOf(response, record);
+  return { record, headers: response.headers };
 }
 
 async function send(url, request) {
@@ -41,13 +41,13 @@ async function send(url, request) {
   }
 }
 
-function failureOf(answer, record) {
+function failureOf(response, record) {
   const { error, field, max } = record || {};
-  const retryAfter = Number(answer.headers.get("Retry-After")) || undefined;
-  return new Failure(typeof error === "string" ? error : "unreadable", { status: answer.status, field, max, retryAfter });
+  const retryAfter = Number(response.headers.get("Retry-After")) || undefined;
+  return new Failure(typeof error === "string" ? error : "unreadable", { status: response.status, field, max, retryAfter });
 }
 
-/** A write as a person. One `key` for one intention: a retry with it answers what the first attempt did. */
+/** Send a write of a person. A retry with the same `key` returns the response of the first attempt. */
 export async function write(session, method, path, { body, key }) {
   const headers = {
     Authorization: `Bearer ${session.token}`,
@@ -55,12 +55,12 @@ export async function write(session, method, path, { body, key }) {
     "Idempotency-Key": key,
     "x-service-embed-id": settings.serviceId,
   };
-  for (let left = IN_PROGRESS_TRIES; ; left--) {
+  for (let left = IN_PROGRESS_ATTEMPTS; ; left--) {
     try {
       return await call(method, path, { body, headers });
     } catch (failure) {
       if (failure.code !== "idempotency_in_progress" || left === 1) throw failure;
-      await new Promise((next) => setTimeout(next, 1000 * (failure.retryAfter || 1)));
+      await new Promise((resolve) => setTimeout(resolve, 1000 * (failure.retryAfter || 1)));
     }
   }
 }
@@ -72,7 +72,7 @@ export async function pageIdOf(url) {
   return record.pageId;
 }
 
-/** Posts of a page, or replies to `parentId`: { messages, hasMore, nextCursor }. */
+/** List the posts of a page, or the replies to `parentId`: { messages, hasMore, nextCursor }. */
 export async function listMessages(query) {
   return (await call("GET", "/api/messages", { query })).record;
 }

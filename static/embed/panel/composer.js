@@ -1,9 +1,9 @@
-/** Where a person writes: a post, a reply or a quote. A draft outlives every failure, together with its key. */
+/** The form for a post, a reply or a quote. A draft and its idempotency key are stored until the post is sent. */
 
 import { newKey, write } from "./api.js";
-import { fill, h, icon, said } from "./dom.js";
+import { fill, h, icon, userText } from "./dom.js";
 import { explain } from "./failures.js";
-import { recall, remember } from "./memory.js";
+import { load, store } from "./memory.js";
 import { t } from "./words.js";
 
 export const CONTENT_MAX = 20000;
@@ -15,8 +15,8 @@ const lengthOf = (text) => [...text].length;
 
 export class Composer {
   /**
-   * `panel`: { signedIn(), announce(text), pageId() }; `parent`: the message replied to, or null for a post of its own;
-   * `onSent(message)` gets the new message.
+   * `panel`: see main.js; `parent`: the message replied to, or null for a top-level post; `onSent(message)` is called
+   * with the new message.
    */
   constructor({ panel, parent, label, onSent }) {
     Object.assign(this, { panel, parent, onSent, quote: null, key: null });
@@ -33,28 +33,28 @@ export class Composer {
     return `draft ${this.panel.pageId()} ${this.parent ? this.parent.id : ""}`;
   }
 
-  /** Take up the draft of this place, or start empty. Until the page is known there is no place to write to. */
+  /** Restore the draft of this page and parent, if any. The form is inert until the page id is known. */
   restore() {
     this.element.inert = !this.panel.pageId();
-    const draft = recall(this.draftName) || {};
+    const draft = load(this.draftName) || {};
     this.area.value = draft.text || "";
     this.key = draft.key || null;
     this.setQuote(draft.quote || null);
-    this.say("");
+    this.showProblem("");
   }
 
-  keep() {
+  saveDraft() {
     const text = this.area.value;
     const draft = text || this.quote ? { text, quote: this.quote, key: this.key } : null;
-    remember(this.draftName, draft);
+    store(this.draftName, draft);
   }
 
   setQuote(message) {
     this.quote = message && { id: message.id, content: message.content.slice(0, EXCERPT), author: { name: message.author.name } };
     this.quoted.hidden = !message;
     if (message) {
-      const drop = h("button", { type: "button", class: "icon", "aria-label": t("panel.drop_quote"), onclick: () => this.setQuote(null) }, icon("cross"));
-      fill(this.quoted, h("p", {}, h("strong", {}, t("panel.quoting", { name: this.quote.author.name })), said("span", this.quote.content)), drop);
+      const remove = h("button", { type: "button", class: "icon", "aria-label": t("panel.drop_quote"), onclick: () => this.setQuote(null) }, icon("cross"));
+      fill(this.quoted, h("p", {}, h("strong", {}, t("panel.quoting", { name: this.quote.author.name })), userText("span", this.quote.content)), remove);
     }
     this.changed();
   }
@@ -65,14 +65,14 @@ export class Composer {
     this.counter.textContent = length < COUNTER_FROM ? "" : t(left < 0 ? "panel.over" : "panel.left", { n: Math.abs(left) });
     this.counter.classList.toggle("over", left < 0);
     this.element.classList.toggle("filled", length > 0 || this.quote !== null);
-    this.keep();
+    this.saveDraft();
   }
 
   shortcut(event) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.submit(event);
   }
 
-  say(problem) {
+  showProblem(problem) {
     this.problem.textContent = problem;
     this.problem.hidden = !problem;
   }
@@ -80,9 +80,9 @@ export class Composer {
   async submit(event) {
     event.preventDefault();
     if (this.busy) return;
-    this.say("");
+    this.showProblem("");
     if (!this.area.value.trim() && !this.quote) {
-      this.say(t("error.empty_message"));
+      this.showProblem(t("error.empty_message"));
       return this.area.focus();
     }
     const session = await this.panel.signedIn();
@@ -92,31 +92,31 @@ export class Composer {
       await this.send(session);
     } catch (failure) {
       if (failure.signedOut) this.panel.signedOut();
-      this.say(`${explain(failure)} ${t("panel.kept")}`);
+      this.showProblem(`${explain(failure)} ${t("panel.draft_saved")}`);
     }
     this.setBusy(false);
   }
 
   async send(session) {
     this.key = this.key || newKey();
-    this.keep();
-    const place = this.draftName;
+    this.saveDraft();
+    const { draftName } = this;
     const body = { pageId: this.panel.pageId(), content: this.area.value, sourceApp: "embed" };
     if (this.parent) body.parentId = this.parent.id;
     if (this.quote) body.quoteId = this.quote.id;
     const { record, headers } = await write(session, "POST", "/api/messages", { body, key: this.key });
     this.key = null;
-    // An earlier attempt had arrived after all, with other words: those are published, these stay a draft.
+    // An earlier attempt with another text succeeded: that text is published, the current text stays a draft.
     const earlier = headers.get("Idempotency-Payload-Mismatch") === "true";
-    if (!earlier) remember(place, null);
-    if (place === this.draftName) this.sent(earlier);
+    if (!earlier) store(draftName, null);
+    if (draftName === this.draftName) this.sent(earlier);
     this.onSent(record);
   }
 
   sent(earlier) {
     if (earlier) {
-      this.keep();
-      return this.say(t("panel.earlier"));
+      this.saveDraft();
+      return this.showProblem(t("panel.earlier"));
     }
     this.area.value = "";
     this.setQuote(null);

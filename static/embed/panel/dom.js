@@ -1,4 +1,4 @@
-/** Building elements. Every text goes in as a text node; nothing here or anywhere in the panel parses HTML. */
+/** Creates elements. All text is set as text nodes; no code of the panel parses HTML. */
 
 const SVG = "http://www.w3.org/2000/svg";
 const ICONS = {
@@ -13,7 +13,7 @@ const ICONS = {
 };
 
 /**
- * h("button", { class: "x", onclick: f, disabled: true }, "text", node, [more]): null, undefined and false are left out.
+ * h("button", { class: "x", onclick: f, disabled: true }, "text", node, [more]): ignores null, undefined and false.
  */
 export function h(tag, props, ...children) {
   const node = document.createElement(tag);
@@ -22,17 +22,17 @@ export function h(tag, props, ...children) {
     if (typeof value === "function") node[name] = value;
     else node.setAttribute(name, value === true ? "" : value);
   }
-  node.append(...filled(children));
+  node.append(...present(children));
   return node;
 }
 
-function filled(children) {
+function present(children) {
   return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
 }
 
-/** Replace what `node` holds. */
+/** Replace the children of `node`. */
 export function fill(node, ...children) {
-  node.replaceChildren(...filled(children));
+  node.replaceChildren(...present(children));
   return node;
 }
 
@@ -46,14 +46,14 @@ export function icon(name) {
   return svg;
 }
 
-/** Text of people: its direction is its own, and no control character in it turns what stands around it. */
-export function said(tag, text, props) {
+/** Text of a user, with its own direction: its control characters do not change the direction of the text around it. */
+export function userText(tag, text, props) {
   return h(tag, { dir: "auto", ...props }, text);
 }
 
 const WEB = /^https?:\/\//i;
 
-/** A link for http and https with a host; any other address is shown as the text that it is. */
+/** A link for an http or https URL with a host; any other address is shown as text. */
 export function webLink(address, label) {
   const text = String(address);
   let url = null;
@@ -62,8 +62,8 @@ export function webLink(address, label) {
   } catch {
     url = null;
   }
-  if (!url) return said("span", text, { class: "address" });
+  if (!url) return userText("span", text, { class: "address" });
   const shown = label || (url.host + url.pathname + url.search).replace(/\/$/, "");
   const props = { class: "address", href: url.href, title: url.href, target: "_blank", rel: "noopener noreferrer nofollow ugc" };
-  return said("a", shown, props);
+  return userText("a", shown, props);
 }

@@ -1,4 +1,4 @@
-/** What a person reads when a call fails. */
+/** The texts of failed calls. */
 
 import { has, t } from "./words.js";
 

@@ -1,16 +1,16 @@
-/** The page that holds the panel. Only its window and its origin, as the loader named it, are listened to. */
+/** Messages between the panel and the embedding page. Accepts only its window and the origin that the loader passed. */
 
 const params = new URLSearchParams(location.search.slice(1) + "&" + location.hash.slice(1));
 const origin = params.get("origin");
 export const embedded = window.parent !== window;
 export const firstPageUrl = params.get("pageUrl");
 
-function tell(message) {
+function post(message) {
   if (embedded && origin) window.parent.postMessage(message, origin === "null" ? "*" : origin);
 }
 
-export const tellReady = () => tell({ type: "ready" });
-export const askToClose = () => tell({ type: "close" });
+export const postReady = () => post({ type: "ready" });
+export const requestClose = () => post({ type: "close" });
 
 /** `handlers`: page(url), open(), close(). */
 export function listen(handlers) {

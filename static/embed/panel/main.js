@@ -1,9 +1,9 @@
-/** The panel: puts its parts together and lets them ask one another. */
+/** The entry point of the panel: creates its parts and connects them. */
 
 import { setPage } from "./analytics.js";
 import { Composer } from "./composer.js";
 import { fill, h } from "./dom.js";
-import { askToClose, embedded, firstPageUrl, listen, tellReady } from "./host.js";
+import { embedded, firstPageUrl, listen, postReady, requestClose } from "./host.js";
 import { current, onChange, signIn, signOut } from "./session.js";
 import { refreshEvery, Thread } from "./thread.js";
 import { settings, t } from "./words.js";
@@ -13,13 +13,13 @@ const toast = byId("toast");
 const scroller = byId("scroll");
 let visible = true;
 
-/** What posts and composers may ask of the panel around them. */
+/** The interface of the panel for the thread, posts and composers. */
 const panel = {
   pageId: () => thread.pageId || "",
-  announce: (text) => show(text),
+  announce: (text) => showToast(text),
   failed: (failure, text) => {
     if (failure.signedOut) signOut();
-    show(text, "problem");
+    showToast(text, "problem");
   },
   signedOut: signOut,
   published: (message) => thread.published(message),
@@ -29,18 +29,18 @@ const panel = {
     composer.setQuote(message);
     composer.area.focus();
   },
-  /** The session; where there is none, the sign-in window is opened and waited for. Call it from a click. */
+  /** Return the session; without one, open the sign-in window and wait for it. Call it from a click handler. */
   async signedIn() {
     const session = current() || (await signIn());
-    if (session === undefined) show(t("panel.popup_blocked"), "problem");
+    if (session === undefined) showToast(t("panel.popup_blocked"), "problem");
     return session;
   },
 };
 
-function show(text, kind = "") {
-  clearTimeout(show.timer);
+function showToast(text, kind = "") {
+  clearTimeout(showToast.timer);
   fill(toast, h("p", { class: kind }, text));
-  show.timer = setTimeout(() => fill(toast), 7000);
+  showToast.timer = setTimeout(() => fill(toast), 7000);
 }
 
 const thread = new Thread(panel);
@@ -53,7 +53,7 @@ function showAccount() {
     : [h("span", {}, t("panel.join")), h("button", { type: "button", class: "quiet", onclick: panel.signedIn }, t("panel.sign_in"))]);
 }
 
-function go(url) {
+function openPage(url) {
   if (!url || url === thread.url) return;
   setPage(url);
   thread.open(url);
@@ -65,11 +65,11 @@ document.documentElement.classList.toggle("embedded", embedded);
 scroller.append(thread.element);
 byId("write").append(composer.element, h("div", { id: "account" }));
 byId("kind").onchange = (event) => thread.setKind(event.target.value);
-addEventListener("keydown", (event) => event.key === "Escape" && askToClose());
+addEventListener("keydown", (event) => event.key === "Escape" && requestClose());
 onChange(showAccount);
 showAccount();
 listen({
-  page: go,
+  page: openPage,
   open: () => { visible = true; thread.refresh(); },
   close: () => { visible = false; },
 });
@@ -78,5 +78,5 @@ setInterval(() => {
   thread.tick();
   thread.refresh();
 }, refreshEvery);
-go(firstPageUrl);
-tellReady();
+openPage(firstPageUrl);
+postReady();

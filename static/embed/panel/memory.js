@@ -1,9 +1,9 @@
-/** What lives as long as the tab: the session and the drafts. Where the browser forbids storage, as long as the panel. */
+/** Stores the session and the drafts for the life of the tab, or of the panel if the browser forbids storage. */
 
-const kept = new Map();
+const values = new Map();
 
-export function recall(name) {
-  if (kept.has(name)) return kept.get(name);
+export function load(name) {
+  if (values.has(name)) return values.get(name);
   try {
     return JSON.parse(sessionStorage.getItem(name));
   } catch {
@@ -11,13 +11,13 @@ export function recall(name) {
   }
 }
 
-/** Remember a value that JSON can hold; null forgets. */
-export function remember(name, value) {
-  kept.set(name, value);
+/** Store a JSON value; null deletes it. */
+export function store(name, value) {
+  values.set(name, value);
   try {
     if (value === null) sessionStorage.removeItem(name);
     else sessionStorage.setItem(name, JSON.stringify(value));
   } catch {
-    // Storage is blocked or full: the copy in memory has to do.
+    // Storage is blocked or full: the value in `values` is used.
   }
 }

@@ -1,7 +1,7 @@
-/** One post, reply or quote as an article, and the replies below it. */
+/** A post, reply or quote as an article, with the replies below it. */
 
 import { Composer } from "./composer.js";
-import { fill, h, icon, said, webLink } from "./dom.js";
+import { fill, h, icon, userText, webLink } from "./dom.js";
 import { Reactions } from "./reactions.js";
 import { Replies } from "./replies.js";
 import { anchor, tagCard } from "./tags.js";
@@ -12,7 +12,7 @@ const LONG_CHARACTERS = 900;
 const LONG_LINES = 14;
 
 export class Post {
-  /** `panel` is the thread's: signedIn, announce, failed, pageId, quote(message). `depth` is 0 for a top-level post. */
+  /** `panel`: see main.js. `depth` is 0 for a top-level post. */
   constructor(message, panel, depth = 0) {
     Object.assign(this, { id: message.id, message, panel, depth });
     this.reactions = new Reactions(message, panel);
@@ -22,7 +22,7 @@ export class Post {
     const name = h("div", { class: "name", id: `name-${message.id}` }, author(message.author));
     this.element = h("article", { class: depth ? "post reply" : "post", "aria-labelledby": name.id, tabindex: -1 },
       avatar(message.author),
-      h("header", {}, name, h("div", { class: "meta" }, said("span", `@${message.author.handle}`), " · ", this.time)),
+      h("header", {}, name, h("div", { class: "meta" }, userText("span", `@${message.author.handle}`), " · ", this.time)),
       h("div", { class: "body" },
         anchor(message), content(message.content), tagCard(message), quote(message), attachments(message.attachments), this.reactions.chips,
         h("div", { class: "actions" }, this.action("reply", () => this.openReply()), this.action("quote", () => panel.quote(message)), this.reactions.add),
@@ -35,7 +35,7 @@ export class Post {
     return h("button", { type: "button", class: "quiet", onclick }, icon(name), t(`panel.${name}`));
   }
 
-  /** Take over what can change: counts and replies. */
+  /** Update what can change: counts and replies. */
   update(message) {
     this.message = message;
     this.reactions.update(message.reactionCounts);
@@ -70,16 +70,16 @@ function avatar({ id, name, kind }) {
   return h("div", { class: `avatar tone-${tone} ${kind}`, "aria-hidden": true }, shown);
 }
 
-/** A name, and for an agent always the word that says so. */
+/** The name of an author; an agent always has a badge. */
 function author({ name, kind }) {
   const badge = kind === "agent" && h("span", { class: "badge", title: t("panel.agent_hint") }, t("panel.agent"));
-  return [said("bdi", name), badge];
+  return [userText("bdi", name), badge];
 }
 
-/** Long text is folded; nothing of it is left out. */
+/** The text of a post. Long text is folded, not cut. */
 function content(text) {
   if (!text) return null;
-  const body = said("div", text, { class: "content" });
+  const body = userText("div", text, { class: "content" });
   if (text.length <= LONG_CHARACTERS && text.split("\n").length <= LONG_LINES) return body;
   body.classList.add("folded");
   const more = h("button", { type: "button", class: "quiet more", "aria-expanded": "false" }, t("panel.read_more"));
@@ -94,11 +94,11 @@ function content(text) {
 function quote({ quote, quoteId }) {
   if (!quoteId) return null;
   if (!quote) return h("p", { class: "gone" }, t("panel.quote_gone"));
-  return h("blockquote", { class: "quote" }, h("p", { class: "name" }, author(quote.author)), said("p", quote.content, { class: "clamp" }));
+  return h("blockquote", { class: "quote" }, h("p", { class: "name" }, author(quote.author)), userText("p", quote.content, { class: "clamp" }));
 }
 
 function attachments(list) {
   if (!Array.isArray(list) || !list.length) return null;
   return h("ul", { class: "attachments", "aria-label": t("panel.attachments") },
-    list.map(({ url, type }) => h("li", {}, icon("link"), webLink(url), said("span", type, { class: "kind" }))));
+    list.map(({ url, type }) => h("li", {}, icon("link"), webLink(url), userText("span", type, { class: "kind" }))));
 }

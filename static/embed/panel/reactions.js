@@ -1,8 +1,8 @@
-/** The reactions of one post: counts to press, a row of emoji to choose from, and who reacted. */
+/** The reactions of one post: buttons with counts, a row of emoji to choose from, and the names of those who reacted. */
 
 import { count } from "./analytics.js";
 import { listReactions, newKey, write } from "./api.js";
-import { fill, h, icon, said } from "./dom.js";
+import { fill, h, icon, userText } from "./dom.js";
 import { explain } from "./failures.js";
 import { current } from "./session.js";
 import { number, t } from "./words.js";
@@ -10,7 +10,7 @@ import { number, t } from "./words.js";
 const OFFERED = ["👍", "❤️", "😂", "🎉", "🤔", "👀", "🙏", "😮"];
 
 export class Reactions {
-  /** `panel`: { signedIn(), announce(text) }; `signedIn` answers a session or null. */
+  /** `panel`: see main.js. */
   constructor(message, panel) {
     this.id = message.id;
     this.panel = panel;
@@ -28,10 +28,10 @@ export class Reactions {
     this.arrange(used.map(([emoji, n]) => this.chip(emoji, n)));
   }
 
-  /** The chip of an emoji stays the same element while counts change, so that neither a click nor the focus is lost. */
+  /** Return the chip of an emoji. It stays the same element while counts change, so that no click or focus is lost. */
   chip(emoji, n) {
     if (!this.known.has(emoji)) {
-      this.known.set(emoji, h("button", { type: "button", class: "chip", onclick: () => this.press(emoji) }, said("span", emoji, { class: "emoji" }), h("span")));
+      this.known.set(emoji, h("button", { type: "button", class: "chip", onclick: () => this.press(emoji) }, userText("span", emoji, { class: "emoji" }), h("span")));
     }
     const chip = this.known.get(emoji);
     chip.setAttribute("aria-pressed", String(this.own === emoji));
@@ -45,8 +45,8 @@ export class Reactions {
     const focused = [...this.chips.children].find((chip) => chip === document.activeElement);
     [...this.chips.children].filter((chip) => !chips.includes(chip)).forEach((chip) => chip.remove());
     chips.forEach((chip, at) => {
-      const there = this.chips.children[at];
-      if (chip !== there) this.chips.insertBefore(chip, there || null);
+      const existing = this.chips.children[at];
+      if (chip !== existing) this.chips.insertBefore(chip, existing || null);
     });
     this.chips.hidden = chips.length === 0;
     if (focused && focused !== document.activeElement) (chips.includes(focused) ? focused : this.add).focus({ preventScroll: true });
@@ -63,9 +63,9 @@ export class Reactions {
     try {
       const { reactions, counts } = await listReactions(this.id);
       if (press === this.presses && !this.busy) this.learn(reactions, counts);
-      fill(names, reactions.slice(0, 8).map(({ emoji, author }) => h("span", {}, emoji, " ", said("bdi", author.name))));
+      fill(names, reactions.slice(0, 8).map(({ emoji, author }) => h("span", {}, emoji, " ", userText("bdi", author.name))));
     } catch {
-      // Who reacted is a courtesy; choosing works without it.
+      // The names are optional; choosing an emoji works without them.
     }
   }
 
@@ -76,7 +76,7 @@ export class Reactions {
     this.add.focus();
   }
 
-  /** Press one emoji: sets it, takes it back, or replaces the one set before. */
+  /** Press an emoji: sets the reaction, removes it, or replaces the previous one. */
   async press(emoji) {
     if (this.busy) return;
     if (!this.choice.hidden) this.closeChoice();
@@ -101,13 +101,13 @@ export class Reactions {
     this.update(this.counts);
   }
 
-  /** What others pressed meanwhile, and which of one's own gave way. A later press makes an older answer worthless. */
+  /** Load the reactions of others and the reader's own. A response from before a later press is ignored. */
   async refresh(press) {
     try {
       const { reactions, counts } = await listReactions(this.id);
       if (press === this.presses && !this.busy) this.learn(reactions, counts);
     } catch {
-      // The count of the emoji pressed is known already; the thread brings the others.
+      // The count of this emoji is known; the next refresh of the thread updates the others.
     }
   }
 

@@ -1,4 +1,4 @@
-/** The replies to one post: the best one at first, all of them on request, oldest on top. */
+/** The replies to one post: initially the top reply, on request all of them, oldest first. */
 
 import { listMessages } from "./api.js";
 import { h } from "./dom.js";
@@ -8,9 +8,9 @@ import { t } from "./words.js";
 const AT_ONCE = 20;
 
 export class Replies {
-  /** `makePost(message)` makes the article of a reply. */
-  constructor(parent, makePost, depth) {
-    Object.assign(this, { parent, makePost, depth, posts: new Map(), cursor: null, open: false });
+  /** `createPost(message)` returns the `Post` of a reply. */
+  constructor(parent, createPost, depth) {
+    Object.assign(this, { parent, createPost, depth, posts: new Map(), cursor: null, open: false });
     this.more = h("button", { type: "button", class: "quiet more", onclick: () => this.load() });
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     this.list = h("div", { class: "list" });
@@ -56,14 +56,14 @@ export class Replies {
     this.label();
   }
 
-  /** Add a reply where its time puts it; one that is here already is brought up to date. */
+  /** Insert a reply in the order of time; a reply that is shown already is updated. */
   add(message) {
     const known = this.posts.get(message.id);
     if (known) {
       known.update(message);
       return known;
     }
-    const post = this.makePost(message);
+    const post = this.createPost(message);
     const later = [...this.posts.values()].filter((other) => other.message.createdAt > message.createdAt);
     const next = later.sort((a, b) => (a.message.createdAt < b.message.createdAt ? -1 : 1)).at(0);
     this.list.insertBefore(post.element, next ? next.element : null);

@@ -1,6 +1,6 @@
-/** Who is signed in. The sign-in window hands over a user token, which only this panel's own origin ever sees. */
+/** The session of the panel. The sign-in window posts a user token, which only the origin of the panel can read. */
 
-import { recall, remember } from "./memory.js";
+import { load, store } from "./memory.js";
 import { language } from "./words.js";
 
 const NAME = "session";
@@ -8,9 +8,9 @@ const WINDOW = "popup,width=440,height=680";
 const listeners = new Set();
 let waiting = null;
 
-/** { token, userId, expiresAt, user } or null. */
+/** Return { token, userId, expiresAt, user }, or null without a valid session. */
 export function current() {
-  const session = recall(NAME);
+  const session = load(NAME);
   return session && new Date(session.expiresAt) > Date.now() ? session : null;
 }
 
@@ -23,13 +23,13 @@ export function signOut() {
 }
 
 function set(session) {
-  remember(NAME, session);
+  store(NAME, session);
   listeners.forEach((listener) => listener());
 }
 
 /**
- * Open the sign-in window; call it directly from a click. Answers the session, null when the person closed the window,
- * undefined when the browser refused to open one.
+ * Open the sign-in window; call it directly from a click handler. Resolves to the session, to null if the person closed
+ * the window, or to undefined if the browser blocked it.
  */
 export function signIn() {
   if (waiting) waiting.stop(null);
@@ -38,9 +38,9 @@ export function signIn() {
   if (!opened) return Promise.resolve(undefined);
   return new Promise((resolve) => {
     waiting = { opened, nonce, stop: finish };
-    const watch = setInterval(() => opened.closed && finish(null), 400);
+    const timer = setInterval(() => opened.closed && finish(null), 400);
     function finish(session) {
-      clearInterval(watch);
+      clearInterval(timer);
       waiting = null;
       resolve(session);
     }

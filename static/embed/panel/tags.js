@@ -1,6 +1,6 @@
-/** Smart tags as cards a reader understands. A payload is read with care: an unknown shape is shown, never trusted. */
+/** Smart tags as cards. A payload may have any shape: every field is checked, and unknown fields are shown as text. */
 
-import { fill, h, said, webLink } from "./dom.js";
+import { fill, h, userText, webLink } from "./dom.js";
 import { date, dateAndTime, has, number, percent, t } from "./words.js";
 
 const STARS = 5;
@@ -9,22 +9,22 @@ const DEEPEST = 4;
 const isText = (value) => typeof value === "string" && value.trim() !== "";
 const isFraction = (value) => typeof value === "number" && value >= 0 && value <= 1;
 const items = (value) => (Array.isArray(value) ? value.filter(isText) : []);
-const main = (value) => isText(value) && said("p", value, { class: "tag-main" });
+const main = (value) => isText(value) && userText("p", value, { class: "tag-main" });
 
-/** What each type shows of its payload, beside its title and its reasoning. */
+/** The content of the card by type, besides its title and its rationale. */
 const CARDS = {
   claim: (p) => [main(p.statement), meter("confidence", p.confidence), sources(p.sources)],
   evidence: (p) => [
     isText(p.stance) && h("p", { class: `stance ${p.stance}` }, label(`stance_${p.stance}`, p.stance)),
     isText(p.url) ? h("p", { class: "tag-main" }, webLink(p.url, isText(p.title) ? p.title : "")) : main(p.title),
-    isText(p.excerpt) && said("blockquote", p.excerpt),
+    isText(p.excerpt) && userText("blockquote", p.excerpt),
     isText(p.publishedOn) && fact("published", date(p.publishedOn)),
   ],
   question: (p) => [main(p.question), topics(p.topics)],
   answer: (p) => [main(p.answer), meter("confidence", p.confidence), sources(p.sources)],
   correction: (p) => [
-    isText(p.original) && h("p", {}, h("span", { class: "key" }, t("tag.original")), said("del", p.original)),
-    isText(p.corrected) && h("p", {}, h("span", { class: "key" }, t("tag.corrected")), said("ins", p.corrected)),
+    isText(p.original) && h("p", {}, h("span", { class: "key" }, t("tag.original")), userText("del", p.original)),
+    isText(p.corrected) && h("p", {}, h("span", { class: "key" }, t("tag.corrected")), userText("ins", p.corrected)),
     sources(p.sources),
   ],
   review: (p) => [isText(p.subject) && main(p.subject), stars(p.rating), list("pros", p.pros), list("cons", p.cons)],
@@ -35,7 +35,7 @@ const CARDS = {
   ],
   poll: (p) => [
     main(p.question),
-    h("ul", { class: "options" }, items(p.options).map((option) => said("li", option))),
+    h("ul", { class: "options" }, items(p.options).map((option) => userText("li", option))),
     p.multiple === true && h("p", { class: "fact" }, t("tag.multiple")),
     isText(p.closesAt) && fact("closes", dateAndTime(p.closesAt)),
   ],
@@ -56,12 +56,12 @@ export function tagCard({ tagType, payload }) {
   return fill(card, h("p", { class: "tag-title" }, title), body, rationale(data.rationale));
 }
 
-/** The passage of the page that a post is about; a highlight shows it in its colour. */
+/** The passage of the page that a post is about, in the colour of a highlight. */
 export function anchor({ anchorText, tagType, payload }) {
   if (!anchorText) return null;
   const color = tagType === "highlight" && payload && isText(payload.color) ? payload.color : "";
   return h("figure", { class: `anchor ${/^\w+$/.test(color) ? color : ""}` },
-    h("figcaption", {}, t("panel.about")), h("blockquote", {}, said("span", anchorText, { class: "mark" })));
+    h("figcaption", {}, t("panel.about")), h("blockquote", {}, userText("span", anchorText, { class: "mark" })));
 }
 
 function label(key, fallback) {
@@ -91,13 +91,13 @@ function list(key, value) {
   return items(value).length > 0 && h("div", { class: `list ${key}` }, h("p", { class: "key" }, t(`tag.${key}`)), points(value));
 }
 
-/** The marks stand on the side of the reader's language, each text in its own direction. */
+/** The bullets are on the side of the reader's language; each text has its own direction. */
 function points(value) {
-  return items(value).length > 0 && h("ul", {}, items(value).map((text) => h("li", {}, said("span", text))));
+  return items(value).length > 0 && h("ul", {}, items(value).map((text) => h("li", {}, userText("span", text))));
 }
 
 function topics(value) {
-  return items(value).length > 0 && h("ul", { class: "chips" }, items(value).map((topic) => said("li", topic)));
+  return items(value).length > 0 && h("ul", { class: "chips" }, items(value).map((topic) => userText("li", topic)));
 }
 
 function sources(value) {
@@ -106,7 +106,7 @@ function sources(value) {
 }
 
 function rationale(value) {
-  return isText(value) && h("details", {}, h("summary", {}, t("tag.rationale")), said("p", value));
+  return isText(value) && h("details", {}, h("summary", {}, t("tag.rationale")), userText("p", value));
 }
 
 function other(data) {
@@ -115,11 +115,11 @@ function other(data) {
 }
 
 function pairs(entries, depth) {
-  return h("dl", {}, entries.map(([name, value]) => [said("dt", name), h("dd", {}, shown(value, depth))]));
+  return h("dl", {}, entries.map(([name, value]) => [userText("dt", name), h("dd", {}, shown(value, depth))]));
 }
 
 function shown(value, depth) {
-  if (value === null || typeof value !== "object") return said("span", String(value));
-  if (depth >= DEEPEST) return said("code", JSON.stringify(value).slice(0, 500));
+  if (value === null || typeof value !== "object") return userText("span", String(value));
+  if (depth >= DEEPEST) return userText("code", JSON.stringify(value).slice(0, 500));
   return pairs(Object.entries(value), depth + 1);
 }

@@ -1,4 +1,4 @@
-/** The posts of one page: loading, more, and refreshing without moving what is being read. */
+/** The posts of one page: loads them, loads more, and refreshes without moving the visible posts. */
 
 import { count } from "./analytics.js";
 import { listMessages, pageIdOf } from "./api.js";
@@ -10,7 +10,7 @@ import { settings, t } from "./words.js";
 const AT_ONCE = 20;
 
 export class Thread {
-  /** `panel` is what posts may ask of the panel; see main.js. */
+  /** `panel`: see main.js. */
   constructor(panel) {
     Object.assign(this, { panel, posts: new Map(), waiting: [], cursor: null, kind: "", pageId: null, run: 0 });
     this.list = h("div", { class: "list" });
@@ -20,7 +20,7 @@ export class Thread {
     this.element = h("div", { class: "thread" }, this.news, this.list, this.notice, this.more);
   }
 
-  /** Show a page from its start. */
+  /** Show the posts of a page from the newest. */
   async open(url) {
     this.url = url;
     this.pageId = null;
@@ -52,10 +52,10 @@ export class Thread {
       const page = await this.fetch();
       if (run !== this.run) return;
       fill(this.list);
-      this.take(page);
-      if (!this.posts.size) this.empty();
+      this.append(page);
+      if (!this.posts.size) this.showEmpty();
     } catch (failure) {
-      if (run === this.run) this.broken(failure);
+      if (run === this.run) this.showFailure(failure);
     }
     if (run === this.run) this.element.setAttribute("aria-busy", "false");
   }
@@ -64,15 +64,15 @@ export class Thread {
     return listMessages({ pageId: this.pageId, limit: AT_ONCE, includeTopReply: true, authorKind: this.kind, cursor });
   }
 
-  take({ messages, nextCursor }) {
-    const added = messages.filter(({ id }) => !this.posts.has(id)).map((message) => this.make(message));
+  append({ messages, nextCursor }) {
+    const added = messages.filter(({ id }) => !this.posts.has(id)).map((message) => this.createPost(message));
     this.list.append(...added.map((post) => post.element));
     this.cursor = nextCursor;
     this.more.hidden = !nextCursor;
     return added;
   }
 
-  make(message) {
+  createPost(message) {
     const post = new Post(message, this.panel);
     this.posts.set(post.id, post);
     return post;
@@ -85,7 +85,7 @@ export class Thread {
     try {
       const page = await this.fetch(this.cursor);
       if (run !== this.run) return;
-      const [first] = this.take(page);
+      const [first] = this.append(page);
       if (first) first.element.focus({ preventScroll: true });
     } catch (failure) {
       if (run === this.run) fill(this.notice, h("p", { class: "problem", role: "alert" }, explain(failure)));
@@ -94,23 +94,23 @@ export class Thread {
     }
   }
 
-  /** Bring counts up to date; new posts wait behind a button, so that nothing moves under the reader's eyes. */
+  /** Update counts; new posts are added by a button, so that the posts being read do not move. */
   async refresh() {
     const run = this.run;
     if (!this.pageId || this.element.getAttribute("aria-busy") === "true") return;
     try {
       const { messages } = await this.fetch();
       if (run !== this.run) return;
-      this.forgetGone(messages);
+      this.removeUnlisted(messages);
       messages.filter(({ id }) => this.posts.has(id)).forEach((message) => this.posts.get(message.id).update(message));
-      this.wait(messages);
+      this.queueNews(messages);
     } catch {
-      // The next turn tries again; what is shown stays.
+      // The next refresh retries; the shown posts stay.
     }
   }
 
-  /** New is what stands above the first post that we know; where we know none of them, there is a gap below them. */
-  wait(messages) {
+  /** Messages above the first known post are new. If none is known, older posts are missing below them (`gap`). */
+  queueNews(messages) {
     const known = messages.findIndex(({ id }) => this.posts.has(id));
     this.waiting = known < 0 ? messages : messages.slice(0, known);
     this.gap = known < 0 && this.posts.size > 0;
@@ -119,8 +119,8 @@ export class Thread {
     this.news.textContent = t("panel.news", { n: this.waiting.length });
   }
 
-  /** Posts that the service no longer lists within the stretch it answered were hidden or deleted. */
-  forgetGone(messages) {
+  /** Remove posts in the time range of the response that the response does not list: they were hidden or deleted. */
+  removeUnlisted(messages) {
     const oldest = messages.length < AT_ONCE ? "" : messages.at(-1).createdAt;
     const listed = new Set(messages.map(({ id }) => id));
     for (const [id, post] of this.posts) {
@@ -140,29 +140,29 @@ export class Thread {
 
   insertNews() {
     fill(this.notice);
-    const posts = this.waiting.filter(({ id }) => !this.posts.has(id)).map((message) => this.make(message));
+    const posts = this.waiting.filter(({ id }) => !this.posts.has(id)).map((message) => this.createPost(message));
     this.list.prepend(...posts.map((post) => post.element));
     this.waiting = [];
     this.news.hidden = true;
   }
 
-  /** The reader's own new post. */
+  /** Show the new post of the reader. */
   published(message) {
     count(message.parentId ? "reply_created" : "post_created");
     if (message.status !== "published") return this.panel.announce(t("panel.pending"));
     this.panel.announce(t("panel.published"));
     if (message.parentId || this.posts.has(message.id)) return;
     fill(this.notice);
-    this.list.prepend(this.make(message).element);
+    this.list.prepend(this.createPost(message).element);
     this.panel.toTop();
   }
 
-  empty() {
+  showEmpty() {
     const text = this.kind ? t("panel.none_of_kind") : t("panel.empty_text");
     fill(this.notice, h("h2", {}, t("panel.empty")), h("p", {}, text));
   }
 
-  broken(failure) {
+  showFailure(failure) {
     fill(this.list);
     const again = h("button", { type: "button", class: "primary", onclick: () => this.reload() }, t("panel.retry"));
     fill(this.notice, h("div", { role: "alert" }, h("h2", {}, t("panel.broken")), h("p", {}, explain(failure))), again);

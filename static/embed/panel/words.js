@@ -1,9 +1,9 @@
-/** The words, numbers and times of the panel in the reader's language. */
+/** Texts, numbers and times in the reader's language. */
 
 const data = JSON.parse(document.getElementById("data").textContent);
 export const settings = data.settings;
 export const language = document.documentElement.lang;
-// The reader's own region, where the browser names one for this language.
+// The region of the reader, if the browser names one for this language.
 const locale = navigator.languages.find((tag) => tag.split("-")[0] === language) || language;
 const plural = new Intl.PluralRules(locale);
 const numbers = new Intl.NumberFormat(locale);
@@ -12,20 +12,20 @@ const ago = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short
 const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
 const calendarDay = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
 const moment = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeStyle: "short" });
-const TURNING = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+const BIDI = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 const STEPS = [["minute", 60], ["hour", 3600], ["day", 86400], ["week", 604800]];
 
-/** t("panel.replies", { n: 3 }): `{n}` is filled in; where the entry has plural forms, `n` picks one. */
+/** t("panel.replies", { n: 3 }): replaces `{n}`; in an entry with plural forms, `n` selects one. */
 export function t(key, values = {}) {
   const entry = find(key);
   const text = typeof entry === "object" ? entry[plural.select(values.n)] || entry.other : entry;
-  return text.replace(/\{(\w+)\}/g, (_, name) => blank(values[name]));
+  return text.replace(/\{(\w+)\}/g, (_, name) => format(values[name]));
 }
 
-/** A name that could turn the words around it is wrapped in marks that end its effect (first strong isolate). */
-function blank(value) {
+/** A value with right-to-left or control characters is isolated (FSI, PDI) from the direction of the text around it. */
+function format(value) {
   if (typeof value === "number") return numbers.format(value);
-  return TURNING.test(value) ? `\u2068${value}\u2069` : value;
+  return BIDI.test(value) ? `\u2068${value}\u2069` : value;
 }
 
 export function has(key) {
@@ -40,16 +40,16 @@ function find(key) {
 export const number = (value) => numbers.format(value);
 export const percent = (value) => percents.format(value);
 
-/** A calendar day such as 2027-12-31, which is no moment and belongs to no time zone. */
-export const date = (text) => format(calendarDay, text);
-export const dateAndTime = (text) => format(moment, text);
+/** A calendar day such as 2027-12-31, without a time zone. */
+export const date = (text) => formatDate(calendarDay, text);
+export const dateAndTime = (text) => formatDate(moment, text);
 
-function format(style, text) {
+function formatDate(style, text) {
   const time = new Date(text);
   return Number.isNaN(time.getTime()) ? String(text) : style.format(time);
 }
 
-/** "3 min. ago"; a date after a month. */
+/** "3 min. ago"; after 30 days, the date. */
 export function since(text) {
   const seconds = (Date.now() - new Date(text)) / 1000;
   if (seconds < 60) return t("panel.now");

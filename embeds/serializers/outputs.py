@@ -1,4 +1,4 @@
-"""What the operations of embeds return."""
+"""Responses of the operations of embeds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PageRulesSerializer(serializers.Serializer[Any]):
 class TriggerConfigSerializer(serializers.Serializer[Any]):
     type = serializers.ChoiceField(choices=TriggerType.choices)
     position = serializers.ChoiceField(choices=TriggerPosition.choices)
-    message = serializers.CharField(allow_blank=True, help_text="Empty: the loader's own words.")
+    message = serializers.CharField(allow_blank=True, help_text="Empty: the default text of the loader.")
     color = serializers.CharField()
     size = serializers.ChoiceField(choices=TriggerSize.choices)
 
@@ -40,9 +40,9 @@ class EmbedConfigFields(serializers.Serializer[Any]):
     status = serializers.ChoiceField(choices=EmbedStatus.choices, help_text="Nothing is shown unless `active`.")
 
 
-# The contract shows both shapes: at the top level and once more under `config`.
+# The contract has the fields twice: at the top level and under `config`.
 class EmbedConfigSerializer(EmbedConfigFields):
-    config = EmbedConfigFields(source="*", help_text="The same once more.")
+    config = EmbedConfigFields(source="*", help_text="The same fields again.")
 
 
 class EmbedCode(serializers.CharField):
@@ -103,12 +103,12 @@ def _counts(help_text: str) -> serializers.DictField:
 
 class DaySerializer(serializers.Serializer[Any]):
     date = serializers.DateField()
-    counts = _counts("By event; what did not happen is absent.")
+    counts = _counts("By event; events with no count are absent.")
     uniqueVisitors = serializers.IntegerField(source="visitors")
 
 
 class PageSerializer(serializers.Serializer[Any]):
-    path = serializers.CharField(help_text="`_other` for all beyond the busiest.")
+    path = serializers.CharField(help_text="`_other` sums the pages beyond the busiest.")
     counts = _counts("By event.")
 
 
@@ -116,12 +116,12 @@ class SummarySerializer(serializers.Serializer[Summary]):
     embedId = serializers.UUIDField(source="embed_id")
     to = serializers.DateField(source="last")
     totals = _counts("The known events.")
-    events = _counts("The owner's own events; `_other` for those beyond 50 names a day.")
+    events = _counts("Custom events by name; `_other` sums those beyond 50 names per day.")
     uniqueVisitors = serializers.IntegerField(
-        source="unique_visitors", help_text="The sum of the days: nobody is followed over midnight."
+        source="unique_visitors", help_text="The sum over the days: a visitor of two days counts twice."
     )
     clickRate = serializers.FloatField(
-        source="click_rate", allow_null=True, help_text="Clicks per view; null where there was no view."
+        source="click_rate", allow_null=True, help_text="Clicks per view; null without a view."
     )
     days = DaySerializer(source="by_day", many=True)
     pages = PageSerializer(source="by_page", many=True)

@@ -1,4 +1,4 @@
-"""What the operations of embeds take."""
+"""Request bodies and queries of the operations of embeds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 
 
 class DomainText(Text):
-    """A host with an optional port, `*.` before it for its subdomains; kept in its normalised form."""
+    """A host with an optional port; the prefix `*.` means its subdomains. Returns the normalised form."""
 
     default_error_messages = {"domain": "Not a host such as example.com, *.example.com or localhost:3000."}
 
@@ -35,13 +35,13 @@ class DomainText(Text):
 
 
 class DomainList(ListOf):
-    """Entries in their order; another spelling of an entry is no second one."""
+    """Normalised domains in the order of the request, without duplicates."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(child=DomainText(trim=True, max_length=ENTRY_MAX), max_length=caps.DOMAINS_MAX, **kwargs)
 
     def run_validation(self, data: Any = serializers.empty) -> list[str]:
-        """The cap counts what was sent."""
+        """Remove duplicates after validation: the maximum length applies to the list as sent."""
         return list(dict.fromkeys(super().run_validation(data)))
 
 
@@ -80,7 +80,7 @@ class PageRulesBody(BodySerializer):
         child=Text(max_length=caps.PATTERN_MAX),
         max_length=caps.PATTERNS_MAX,
         required=False,
-        help_text="Paths; `*` stands for any run of characters.",
+        help_text="Paths; `*` matches any run of characters.",
     )
 
 
@@ -103,12 +103,12 @@ class NewEmbed(BodySerializer):
     domainWhitelist = DomainList(source="domain_whitelist", required=False, help_text="Empty: any domain.")
     pageRules = PageRulesBody(source="page_rules", required=False)
     triggerConfig = TriggerConfigBody(source="trigger_config", required=False)
-    status = Choice(choices=EmbedStatus.choices, required=False, help_text="An owner chooses `active` or `paused`.")
-    blockedWords = BlockedWords(source="blocked_words", required=False, help_text="Apply beside the community's own.")
+    status = Choice(choices=EmbedStatus.choices, required=False, help_text="An owner may set `active` or `paused`.")
+    blockedWords = BlockedWords(source="blocked_words", required=False, help_text="Added to those of the community.")
 
 
 class EmbedChanges(NewEmbed):
-    """Only what is given changes, down to the parts of `pageRules` and `triggerConfig`."""
+    """Only the fields given change; inside `pageRules` and `triggerConfig`, only the parts given."""
 
     pageRules = PageRulesChanges(source="page_rules", required=False)
 
@@ -122,12 +122,12 @@ class BlacklistBody(BodySerializer):
 
 class NewEvent(BodySerializer):
     serviceId = Text(source="embed_id", max_length=64, help_text="The embed's id.")
-    event = Text(pattern=EVENT_NAME, help_text="`trigger_click` and its like, or a name of your own.")
+    event = Text(pattern=EVENT_NAME, help_text="A known event such as `trigger_click`, or a custom name.")
     pageUrl = Text(source="page_url", max_length=URL_MAX)
 
 
 class Day(serializers.DateField):
-    """A day as YYYY-MM-DD and nothing else."""
+    """A day in the form YYYY-MM-DD; DRF accepts more forms."""
 
     def to_internal_value(self, value: Any) -> date:
         if not isinstance(value, str) or not DAY.match(value):
@@ -136,10 +136,10 @@ class Day(serializers.DateField):
 
 
 class SummaryQuery(QuerySerializer):
-    to = Day(source="last", required=False, help_text="Last day (UTC), today where it is absent.")
+    to = Day(source="last", required=False, help_text="Last day (UTC); default: today.")
     format = Choice(choices=["json", "csv"], default="json")
 
     def get_fields(self) -> dict[str, Any]:
         # `from` cannot be written as a class attribute.
-        first = Day(source="first", required=False, help_text="First day, 30 days in all where it is absent.")
+        first = Day(source="first", required=False, help_text="First day (UTC); default: 29 days before `to`.")
         return {"from": first} | super().get_fields()
