@@ -61,7 +61,7 @@ class Command(BaseCommand):
     def _rotate(self, name: str) -> None:
         if name in secrets.OUTLIVED and secrets.read_previous(name, data=settings.DATA_DIR):
             raise CommandError(f"The last rotation is not over: first `rotate_secret {name} --finish`.")
-        if secrets.is_kept(name, data=settings.DATA_DIR):
+        if secrets.is_in_file(name, data=settings.DATA_DIR):
             secrets.rotate(name, data=settings.DATA_DIR)
             self.stdout.write("Done. Restart the service for it to take effect.")
         else:
@@ -71,7 +71,7 @@ class Command(BaseCommand):
         self.stderr.write(AFTERWARDS[name])
 
     def _finish(self, name: str) -> None:
-        if not secrets.is_kept(name, data=settings.DATA_DIR):
+        if not secrets.is_in_file(name, data=settings.DATA_DIR):
             raise CommandError(f"Take {secrets.previous(name)} out of the service's environment and restart it.")
         secrets.forget_previous(name, data=settings.DATA_DIR)
         self.stdout.write("Done. Restart the service for it to take effect.")
