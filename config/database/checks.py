@@ -1,4 +1,4 @@
-"""System checks of what the kernel relies on and nobody would see missing."""
+"""System checks of the isolation level and of the order of the middlewares."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db import connections
 
 @register(Tags.database)
 def check_isolation(databases: Sequence[str] | None = None, **_kwargs: Any) -> list[CheckMessage]:
-    """Locks and counts in two statements are exact only where each statement sees what was committed before it."""
+    """Locking and counting in two statements is exact only if each statement sees all rows committed before it."""
     if not databases or "default" not in databases:
         return []
     with connections["default"].cursor() as cursor:
@@ -28,7 +28,7 @@ ORDER = ("AgentTokenMiddleware", "ScopeMiddleware", "IdempotencyMiddleware", "Cs
 
 @register()
 def check_middleware_order(**_kwargs: Any) -> list[CheckMessage]:
-    """Who calls, may they, exactly once: each of them relies on the ones before it."""
+    """Each of these middlewares relies on the ones before it."""
     classes = [path.rpartition(".")[2] for path in settings.MIDDLEWARE]
     if [name for name in classes if name in ORDER] == list(ORDER):
         return []
