@@ -15,7 +15,7 @@ AFTERWARDS = {
     "SECRET_KEY": "All sign-ins end: people and super admins sign in again. The previous key verifies nothing; it is "
     "stored so that the next start recognises its database.",
     "ROOT_KEY": "After seven days the previous key is not needed: `rotate_secret ROOT_KEY --finish`.",
-    "TOKEN_PEPPER": "Agent tokens move to the new pepper when they are used. `rotate_secret TOKEN_PEPPER --finish` ends "
+    "TOKEN_PEPPER": "Agent tokens move to the new one when they are used. `rotate_secret TOKEN_PEPPER --finish` ends "
     "that: tokens that were not used in between stop working.",
 }
 LOST = {

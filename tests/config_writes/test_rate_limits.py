@@ -13,7 +13,7 @@ from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race
 from tests.api import Answer, Api
 from tests.factories import MessageFactory, PersonFactory
-from tests.kernel.clock import StandingClock
+from tests.config_writes.clock import DatabaseClock
 
 pytestmark = pytest.mark.django_db
 PATH = "/api/messages"
@@ -31,8 +31,8 @@ def target() -> Message:
 
 
 @pytest.fixture
-def clock() -> StandingClock:
-    return StandingClock()
+def clock() -> DatabaseClock:
+    return DatabaseClock()
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_forty_parallel_posts_under_a_limit_of_thirty() -> None:
 
 @pytest.mark.usefixtures("low")
 def test_waiting_retry_after_succeeds_and_one_second_less_does_not(
-    agent: TokenHolder, target: Message, clock: StandingClock
+    agent: TokenHolder, target: Message, clock: DatabaseClock
 ) -> None:
     for pause in (1.25, 100.5, 0.000001):
         assert post(agent, target).status == 201
@@ -108,7 +108,7 @@ def test_retry_after_is_an_hour_at_most(agent: TokenHolder, target: Message) -> 
 
 @pytest.mark.usefixtures("low")
 def test_a_lowered_limit_counts_what_was_spent_under_the_old_one(
-    agent: TokenHolder, target: Message, clock: StandingClock, settings: Any
+    agent: TokenHolder, target: Message, clock: DatabaseClock, settings: Any
 ) -> None:
     for _ in range(3):
         post(agent, target)
@@ -121,7 +121,7 @@ def test_a_lowered_limit_counts_what_was_spent_under_the_old_one(
 
 
 @pytest.mark.usefixtures("low")
-def test_a_reply_that_quotes_spends_both_counters(agent: TokenHolder, target: Message, clock: StandingClock) -> None:
+def test_a_reply_that_quotes_spends_both_counters(agent: TokenHolder, target: Message, clock: DatabaseClock) -> None:
     both = post(agent, target, "parentId", "quoteId")
     assert both.headers["RateLimit"] == '"quote";r=2;t=3600, "reply";r=2;t=3600'
     assert both.headers["RateLimit-Policy"] == '"quote";q=3;w=3600, "reply";q=3;w=3600'
@@ -130,7 +130,7 @@ def test_a_reply_that_quotes_spends_both_counters(agent: TokenHolder, target: Me
 
 @pytest.mark.usefixtures("low")
 def test_a_reply_that_quotes_is_told_when_both_counters_have_a_place(
-    agent: TokenHolder, target: Message, clock: StandingClock
+    agent: TokenHolder, target: Message, clock: DatabaseClock
 ) -> None:
     for counter in ("quoteId", "parentId"):
         for _ in range(3):

@@ -8,14 +8,14 @@ from django.db import connection
 
 # A schema named before pg_catalog hides the built-in clock, for this transaction and nobody else.
 SET_UP = (
-    "CREATE SCHEMA standing",
-    "CREATE TABLE standing.clock AS SELECT timestamptz '2026-01-01T00:00:00Z' AS now",
-    "CREATE FUNCTION standing.clock_timestamp() RETURNS timestamptz VOLATILE RETURN (SELECT now FROM standing.clock)",
-    "SET LOCAL search_path = standing, pg_catalog, public",
+    "CREATE SCHEMA fixed",
+    "CREATE TABLE fixed.clock AS SELECT timestamptz '2026-01-01T00:00:00Z' AS now",
+    "CREATE FUNCTION fixed.clock_timestamp() RETURNS timestamptz VOLATILE RETURN (SELECT now FROM fixed.clock)",
+    "SET LOCAL search_path = fixed, pg_catalog, public",
 )
 
 
-class StandingClock:
+class DatabaseClock:
     """Stands still between calls of `advance`, until the transaction that it is made in rolls back."""
 
     def __init__(self) -> None:
@@ -27,4 +27,4 @@ class StandingClock:
     def advance(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
         with connection.cursor() as cursor:
-            cursor.execute("UPDATE standing.clock SET now = %s", [self.now])
+            cursor.execute("UPDATE fixed.clock SET now = %s", [self.now])

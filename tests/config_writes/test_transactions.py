@@ -15,7 +15,7 @@ from messaging.models import Message
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Answer
 from tests.factories import MessageFactory
-from tests.kernel.test_idempotency_races import wait_until_something_waits
+from tests.config_writes.test_idempotency_races import wait_until_something_waits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

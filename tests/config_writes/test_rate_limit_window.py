@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from config.api.exceptions import AgentRateLimited
 from config.writes.rate_limits import RateLimitCharge, usages_of
 from config.writes.transaction import write_transaction
-from tests.kernel.clock import StandingClock
+from tests.config_writes.clock import DatabaseClock
 
 LIMITS = {"post": 2, "reply": 3, "quote": 1}
 HOUR = timedelta(hours=1)
@@ -34,7 +34,7 @@ class Ledger(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.savepoint = transaction.savepoint()
-        self.clock = StandingClock()
+        self.clock = DatabaseClock()
         self.spent: dict[str, list[datetime]] = {counter: [] for counter in LIMITS}
 
     def teardown(self) -> None:
