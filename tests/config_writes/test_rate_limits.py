@@ -12,8 +12,8 @@ from messaging.models import Message
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race
 from tests.api import Answer, Api
-from tests.factories import MessageFactory, PersonFactory
 from tests.config_writes.clock import DatabaseClock
+from tests.factories import MessageFactory, PersonFactory
 
 pytestmark = pytest.mark.django_db
 PATH = "/api/messages"

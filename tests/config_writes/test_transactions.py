@@ -14,8 +14,8 @@ from config.writes.transaction import WriteTransaction
 from messaging.models import Message
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Answer
-from tests.factories import MessageFactory
 from tests.config_writes.test_idempotency_races import wait_until_something_waits
+from tests.factories import MessageFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
