@@ -54,7 +54,7 @@ def program(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
-def test_installs_once_and_makes_a_half_made_environment_anew(tree: Path) -> None:
+def test_packages_are_installed_once_and_an_incomplete_venv_is_replaced(tree: Path) -> None:
     first = install(tree)
     assert first.returncode == 0, first.stderr
     assert "Installing the packages of empty.lock" in first.stdout
@@ -69,7 +69,7 @@ def test_installs_once_and_makes_a_half_made_environment_anew(tree: Path) -> Non
     assert not leftover.exists()
 
 
-def test_a_python_that_went_away_is_noticed(tree: Path) -> None:
+def test_a_missing_python_is_detected(tree: Path) -> None:
     (tree / ".venv/bin").mkdir(parents=True)
     (tree / ".venv/bin/python").symlink_to("/nowhere/python3")
     (tree / ".venv/installed").write_text("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
@@ -85,7 +85,7 @@ def test_a_failed_install_leaves_no_stamp(tree: Path) -> None:
     assert not (tree / ".venv/installed").exists()
 
 
-def test_without_the_venv_module_it_says_what_to_install(tree: Path) -> None:
+def test_without_the_venv_module_the_error_names_the_package(tree: Path) -> None:
     program(tree / "python", 'echo "No module named ensurepip"; exit 1')
     said = install(tree)
     assert said.returncode == 1
@@ -93,7 +93,7 @@ def test_without_the_venv_module_it_says_what_to_install(tree: Path) -> None:
     assert "apt install python3-venv" in said.stderr
 
 
-def test_a_tree_that_cannot_be_written_says_so(tree: Path) -> None:
+def test_a_read_only_folder_is_reported(tree: Path) -> None:
     (tree / ".venv.lock").mkdir()
     said = install(tree)
     assert said.returncode == 1
@@ -101,7 +101,7 @@ def test_a_tree_that_cannot_be_written_says_so(tree: Path) -> None:
     assert "Traceback" not in said.stderr
 
 
-def test_a_too_old_python_says_what_is_needed(tree: Path, tmp_path: Path) -> None:
+def test_an_old_python_is_refused_with_the_required_version(tree: Path, tmp_path: Path) -> None:
     old = tmp_path / "old"
     old.mkdir()
     for name in PYTHONS:

@@ -47,12 +47,12 @@ def test_an_applied_migration_is_never_edited() -> None:
         ({"a/0001.py": "1", "a/0002.py": "3"}, "a/0002.py is new: add to applied_migrations.txt: 3  a/0002.py"),
     ],
 )
-def test_the_complaint_says_what_to_do(files: dict[str, str], complaint: str) -> None:
+def test_the_error_states_what_to_do(files: dict[str, str], complaint: str) -> None:
     assert complaints({"a/0001.py": "1"}, files) == [complaint]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_function_of_0003_is_replaced_both_ways() -> None:
+def test_migration_0003_is_reversible() -> None:
     """With the same arguments and columns, so that releases on both sides of it may serve."""
     after = definition()
     call_command("migrate", "api", "0002", verbosity=0)

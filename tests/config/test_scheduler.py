@@ -34,7 +34,7 @@ def entries(diary: Path, count: int) -> list[str]:
     raise AssertionError(f"nothing was done in time: {diary}")
 
 
-def test_the_commands_run_in_turn_again_and_again(diary: Path) -> None:
+def test_the_commands_run_in_turn_and_repeatedly(diary: Path) -> None:
     keeper = Scheduler(0.01)
     keeper.start()
     assert entries(diary, 4) == ["rollup_analytics", "prune"] * 2
@@ -42,7 +42,7 @@ def test_the_commands_run_in_turn_again_and_again(diary: Path) -> None:
     assert not keeper.is_alive()
 
 
-def test_stopping_ends_the_command_at_work(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stop_ends_the_running_command(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "COMMANDS", ("slow",))
     keeper = Scheduler(0.01)
     keeper.start()
@@ -53,7 +53,7 @@ def test_stopping_ends_the_command_at_work(diary: Path, monkeypatch: pytest.Monk
     assert not keeper.is_alive()
 
 
-def test_stopping_ends_a_command_that_is_just_beginning(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stop_ends_a_command_that_is_just_starting(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     beginning = threading.Event()
     popen = subprocess.Popen
 
@@ -73,7 +73,7 @@ def test_stopping_ends_a_command_that_is_just_beginning(diary: Path, monkeypatch
     assert not keeper.is_alive()
 
 
-def test_nothing_runs_where_it_is_switched_off(monkeypatch: pytest.MonkeyPatch, diary: Path) -> None:
+def test_a_disabled_scheduler_runs_no_command(monkeypatch: pytest.MonkeyPatch, diary: Path) -> None:
     monkeypatch.setenv("HOUSEKEEPING_MINUTES", "0")
     with scheduler.scheduled_commands():
         pass

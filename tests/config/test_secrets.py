@@ -43,7 +43,7 @@ def manage(service: Service, *arguments: str) -> subprocess.CompletedProcess[str
 
 
 @pytest.mark.parametrize("missing", NAMES)
-def test_a_second_host_without_a_secret_is_refused_and_makes_none(host: Service, missing: str) -> None:
+def test_a_second_host_without_a_secret_is_refused_and_creates_none(host: Service, missing: str) -> None:
     given = {"DATABASE_URL": host.cluster.url, **host.secrets(), missing: "", "DEMO": "1"}
     with a_service(**given) as second:
         sentence = f"{missing} is missing, and is not made for a DATABASE_URL: set it to that of the other hosts"
@@ -67,7 +67,7 @@ def test_a_second_host_with_another_secret_is_refused(host: Service, name: str) 
         assert len(said.splitlines()) == 1
 
 
-def test_hosts_exchange_a_secret_one_after_the_other(host: Service) -> None:
+def test_hosts_can_rotate_a_secret_one_after_the_other(host: Service) -> None:
     old, new = host.secrets(), "n" * 60
     exchanged = old | {"ROOT_KEY": new, "ROOT_KEY_PREVIOUS": old["ROOT_KEY"]}
     not_yet = old | {"ROOT_KEY_PREVIOUS": new}
@@ -76,7 +76,7 @@ def test_hosts_exchange_a_secret_one_after_the_other(host: Service) -> None:
             pass
 
 
-def test_data_without_its_secrets_is_refused_and_makes_none(host: Service) -> None:
+def test_data_without_its_secrets_is_refused_and_gets_none(host: Service) -> None:
     """A data folder that was restored without the file."""
     host.stop()
     file = host.data / "secrets.json"
@@ -90,7 +90,7 @@ def test_data_without_its_secrets_is_refused_and_makes_none(host: Service) -> No
     host.start()
 
 
-def test_an_operator_who_lost_a_secret_goes_on_without_it(host: Service) -> None:
+def test_a_lost_secret_can_be_replaced(host: Service) -> None:
     host.stop()
     file = host.data / "secrets.json"
     before = file.read_text()

@@ -66,7 +66,9 @@ def service(_service: Service) -> Service:
 
 
 @pytest.mark.parametrize("stop", [terminate, press_ctrl_c, terminate_each_process])
-def test_everything_ends_and_what_is_under_way_is_answered(service: Service, stop: Callable[[Service], None]) -> None:
+def test_a_stop_ends_every_process_and_completes_running_requests(
+    service: Service, stop: Callable[[Service], None]
+) -> None:
     with ExitStack() as held:
         answers = held.enter_context(request_under_way(service))
         for held_open in (untouched, idle, stalled):
@@ -136,7 +138,7 @@ def stalled(port: int) -> Iterator[None]:
         yield
 
 
-def test_a_signal_beside_the_end_of_a_worker_is_not_lost() -> None:
+def test_a_signal_at_the_end_of_a_worker_is_not_lost() -> None:
     serving = PersistentServer("config.wsgi:application", log_enabled=False)
     # What granian does about a worker that ended: it clears the event, then replaces the worker. A signal just before
     # the first leaves this.
@@ -147,7 +149,7 @@ def test_a_signal_beside_the_end_of_a_worker_is_not_lost() -> None:
 
 
 @pytest.mark.parametrize("delay", [0, 0.02, 0.3])
-def test_a_program_is_not_left_running_by_a_signal(delay: float) -> None:
+def test_a_signal_leaves_no_program_running(delay: float) -> None:
     """Wherever in `subprocess.Popen` it arrives: an exception raised there would lose the program."""
     # An argument that no other program on this machine has.
     seconds = str(60 + random())
@@ -165,7 +167,7 @@ def test_a_program_is_not_left_running_by_a_signal(delay: float) -> None:
     assert not [each for each in psutil.process_iter(["cmdline"]) if seconds in (each.info["cmdline"] or ())]
 
 
-def test_a_signal_inside_popen_waits_until_the_program_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_inside_popen_is_deferred(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen
 
@@ -180,7 +182,7 @@ def test_a_signal_inside_popen_waits_until_the_program_is_known(monkeypatch: pyt
     assert started[0].returncode == -signal.SIGTERM
 
 
-def test_the_parts_of_a_stop_stay_within_the_limit() -> None:
+def test_the_timeouts_of_a_stop_add_up_to_less_than_the_limit() -> None:
     assert granian.STOP_SECONDS + postgres.STOP_SECONDS < LIMIT_SECONDS
     # As long as a statement of a request may take.
     assert granian.STOP_SECONDS >= 5

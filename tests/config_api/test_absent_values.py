@@ -53,7 +53,7 @@ def validated(serializer: Serializer, data: Any) -> tuple[Any, set[str]]:
         return None, set(flat_errors(refusal.detail))
 
 
-def test_a_post_may_say_null_for_all_that_it_has_not() -> None:
+def test_a_post_may_set_every_optional_field_to_null() -> None:
     person, page = Api.as_person(SuperAdminFactory()), PageFactory().pk
     optional = ("communityId", "parentId", "quoteId", "tagType", "payload", "anchorText", "contextAnchor")
     body = dict.fromkeys((*optional, "attachments", "language", "sourceApp"))
@@ -65,7 +65,7 @@ def test_a_post_may_say_null_for_all_that_it_has_not() -> None:
         assert (refused.status, refused.json["field"].split("[")[0]) == (400, next(iter(wrong)))
 
 
-def test_null_changes_nothing_of_an_embed() -> None:
+def test_null_changes_no_field_of_an_embed() -> None:
     owner, community = Api.as_signed_in(SuperAdminFactory()), str(CommunityFactory().pk)
     trigger = {"type": "bubble", "message": "Talk", "color": None, "size": None}
     rules = {"type": "patterns", "patterns": ["/blog/*"]}
@@ -84,7 +84,7 @@ def test_null_changes_nothing_of_an_embed() -> None:
 
 
 @pytest.mark.parametrize("body", [b"null", b" null ", b"", b"{}"])
-def test_null_is_no_body_where_none_is_needed(body: bytes) -> None:
+def test_null_is_an_absent_body_if_the_body_is_optional(body: bytes) -> None:
     admin = SuperAdminFactory()
     api = Api.as_person(admin)
     token = agent_with_token(requester=admin).token.pk
@@ -104,13 +104,13 @@ def test_null_is_no_body_where_none_is_needed(body: bytes) -> None:
 
 
 @pytest.mark.parametrize("body", [b"[]", b"0", b'""', b"false"])
-def test_nothing_else_is_no_body(body: bytes) -> None:
+def test_other_values_are_not_an_absent_body(body: bytes) -> None:
     path = f"/v1/agent-tokens/requests/{uuid4()}/approve"
     assert Api.as_person(SuperAdminFactory()).send("POST", path, raw=body).status == 400
 
 
 @pytest.mark.parametrize(("held", "path", "method"), WITH_QUERY)
-def test_a_query_parameter_given_twice_is_refused(held: Operation, path: str, method: str) -> None:
+def test_a_repeated_query_parameter_is_400(held: Operation, path: str, method: str) -> None:
     assert held.query is not None
     person = SuperAdminFactory()
     caller = Api.as_person(person) if path.startswith("v1/agent") else Api.as_signed_in(person)
@@ -121,7 +121,7 @@ def test_a_query_parameter_given_twice_is_refused(held: Operation, path: str, me
         assert (answer.status, answer.json["field"], answer.json["details"]) == (400, name, "Given more than once.")
 
 
-def test_an_unknown_parameter_may_be_given_twice() -> None:
+def test_an_unknown_query_parameter_may_be_repeated() -> None:
     page = PageFactory().pk
     assert Api().get("/api/messages", pageId=page, shoeSize=["44", "45"]).status == 200
     assert Api().get("/v1/smart-tags", limit=["1", "2"]).status == 200, "it takes none"

@@ -77,27 +77,27 @@ def refusal(answer: Answer) -> tuple[int, str]:
     return answer.status, answer.error
 
 
-def test_a_user_token_with_its_user_id(person: Account) -> None:
+def test_a_user_token_with_its_user_id_is_accepted(person: Account) -> None:
     token = str(issue_user_token(person))
     assert call(token, str(person.pk)).status == 200
     assert call(token, str(person.pk).upper()).status == 200
     assert call(signed(claims(person)), str(person.pk)).status == 200, "the forgery of these tests is a good one"
 
 
-def test_a_user_token_lives_twelve_hours(person: Account) -> None:
+def test_a_user_token_expires_after_twelve_hours(person: Account) -> None:
     token = issue_user_token(person)
     assert token["exp"] - token["iat"] == 12 * 3600
     assert token["token_type"] == "embed"
     assert token["sub"] == str(person.pk)
 
 
-def test_without_its_user_id_it_is_401(person: Account) -> None:
+def test_a_user_token_without_user_id_is_401(person: Account) -> None:
     token = str(issue_user_token(person))
     for user_id in (None, ""):
         assert refusal(call(token, user_id)) == (401, "not_authenticated")
 
 
-def test_with_another_user_id_it_is_403(person: Account) -> None:
+def test_a_user_token_with_another_user_id_is_403(person: Account) -> None:
     token = str(issue_user_token(person))
     for user_id in (str(PersonFactory().pk), "x", "*", f"{person.pk} ", f"{person.pk},{person.pk}", "é"):
         answer = call(token, user_id)
@@ -105,7 +105,7 @@ def test_with_another_user_id_it_is_403(person: Account) -> None:
             assert (answer.status, answer.error) == (403, "user_mismatch"), user_id
 
 
-def test_nothing_sent_is_401() -> None:
+def test_no_credential_is_401() -> None:
     for path in (FOR_PERSON, FOR_SIGNED_IN, FOR_AGENT):
         assert refusal(Api().get(path)) == (401, "not_authenticated")
 
@@ -119,13 +119,13 @@ def test_any_other_authorization_is_401_everywhere(header: str) -> None:
         assert refusal(answer) == (401, "invalid_token"), path
 
 
-def test_the_scheme_is_read_in_any_case(person: Account) -> None:
+def test_the_scheme_is_case_insensitive(person: Account) -> None:
     token = str(issue_user_token(person))
     headers = {"Authorization": f"bEaReR  {token} ", "X-User-Id": str(person.pk)}
     assert Api().get(FOR_PERSON, headers=headers).status == 200
 
 
-def test_the_kinds_are_not_interchangeable(person: Account) -> None:
+def test_credential_kinds_are_not_interchangeable(person: Account) -> None:
     """Each kind in each place: only the diagonal, and what is open to anybody."""
     session = start_session(account=person)
     user_id = {"X-User-Id": str(person.pk)}
@@ -155,7 +155,7 @@ def test_the_kinds_are_not_interchangeable(person: Account) -> None:
             assert found == expected.get((kind, path), (200, None)), f"{kind} at {path}"
 
 
-def test_an_agent_needs_no_user_id_and_another_one_is_ignored() -> None:
+def test_the_user_id_of_an_agent_is_ignored() -> None:
     agent = agent_with_token()
     for headers in ({}, {"X-User-Id": str(uuid4())}):
         assert agent.api.get(FOR_AGENT, headers=headers).status == 200
@@ -168,17 +168,17 @@ def test_an_inactive_person_is_401(person: Account) -> None:
     assert refusal(call(access, None, FOR_SIGNED_IN)) == (401, "invalid_token")
 
 
-def test_a_person_who_is_gone_is_401() -> None:
+def test_a_deleted_person_is_401() -> None:
     nobody = str(uuid4())
     assert refusal(call(signed(claims(Account(pk=nobody))), nobody)) == (401, "invalid_token")
 
 
-def test_no_jwt_speaks_for_an_agent() -> None:
+def test_a_jwt_of_an_agent_is_401() -> None:
     agent = AgentAccountFactory()
     assert refusal(call(signed(claims(agent)), str(agent.pk))) == (401, "invalid_token")
 
 
-def test_an_ended_token_says_so(person: Account) -> None:
+def test_a_token_of_ended_sessions_is_token_revoked(person: Account) -> None:
     for token in (UserToken.for_user(person), AccessToken.for_user(person)):
         token.set_exp(from_time=datetime.now(UTC) - timedelta(days=2), lifetime=timedelta(days=1))
         assert refusal(call(str(token), str(person.pk))) == (401, "token_expired")
@@ -202,13 +202,13 @@ ODD_CLAIMS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("change", ODD_CLAIMS, ids=lambda change: str(change)[:60])
-def test_odd_claims_under_a_good_signature_are_401(person: Account, change: dict[str, Any]) -> None:
+def test_invalid_claims_with_a_valid_signature_are_401(person: Account, change: dict[str, Any]) -> None:
     for path in (FOR_PERSON, FOR_ANYBODY):
         assert refusal(call(signed(claims(person, **change)), str(person.pk), path))[0] == 401, change
 
 
 @pytest.mark.parametrize("payload", [[], "x", 5, None, True, b"", b"\xff", b"{", b"[" * 2000, b'{"a":' * 600])
-def test_odd_payloads_under_a_good_signature_are_401(person: Account, payload: Any) -> None:
+def test_invalid_payloads_with_a_valid_signature_are_401(person: Account, payload: Any) -> None:
     assert refusal(call(signed(payload), str(person.pk))) == (401, "invalid_token")
 
 
@@ -238,7 +238,7 @@ HEADERS: list[Any] = [
 
 
 @pytest.mark.parametrize("header", HEADERS, ids=lambda header: str(header)[:40])
-def test_odd_headers_are_401(person: Account, header: Any) -> None:
+def test_invalid_jwt_headers_are_401(person: Account, header: Any) -> None:
     token = signed(claims(person), header=b"null" if header is None else header)
     assert refusal(call(token, str(person.pk))) == (401, "invalid_token")
 
@@ -268,13 +268,13 @@ effort = hypothesis_settings(
 
 @effort
 @given(changes=st.dictionaries(NAMES, JSON, min_size=1))
-def test_whatever_a_signed_token_claims_it_is_never_a_5xx(person: Account, changes: dict[str, Any]) -> None:
+def test_no_signed_claims_cause_a_5xx(person: Account, changes: dict[str, Any]) -> None:
     payload = {**claims(person), **changes}
     assert call(signed(payload), str(person.pk)).status in {200, 401, 403}
 
 
 @effort
 @given(token=st.text(st.characters(min_codepoint=0x20, max_codepoint=0xFF), max_size=60))
-def test_whatever_is_sent_as_a_token_is_401(token: str) -> None:
+def test_any_text_as_a_token_is_401(token: str) -> None:
     for kind in (token, "cag_" + token, f"{token}.{token}.{token}"):
         assert call(kind, None).status == 401

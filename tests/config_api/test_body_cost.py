@@ -59,7 +59,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_the_parser_is_quick_with_every_shape(name: str) -> None:
+def test_the_parser_is_fast_for_every_shape(name: str) -> None:
     assert best_time(lambda: parses(BODIES[name]))[0] < SECONDS
 
 
@@ -83,7 +83,7 @@ def parses(body: bytes) -> bool:
     return True
 
 
-def test_the_shapes_reach_every_stage_of_the_parser() -> None:
+def test_the_shapes_reach_every_check_of_the_parser() -> None:
     assert {parses(body) for body in BODIES.values()} == {True, False}
 
 
@@ -113,7 +113,7 @@ def _small_heap() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_every_operation_is_quick_with_a_full_body(name: str, settings: Any) -> None:
+def test_every_operation_is_fast_with_a_full_body(name: str, settings: Any) -> None:
     settings.SOFT_THROTTLES = dict.fromkeys(settings.SOFT_THROTTLES, (10**9, 3600))
     person = PersonFactory(is_superuser=True)
     callers = dict.fromkeys(PERSON, Api.as_person(person)) | dict.fromkeys(SIGNED_IN, Api.as_signed_in(person))

@@ -24,7 +24,7 @@ def test_the_document_is_openapi_3_1_1_of_version_1_0_0() -> None:
     assert served["components"]["securitySchemes"].keys() == SCHEMES
 
 
-def test_the_opening_words_name_every_code_of_401() -> None:
+def test_the_introduction_lists_every_code_of_401() -> None:
     described = document()
     operations = [held for methods in described["paths"].values() for held in methods.values()]
     refused = [re.findall(r"`(\w+)`", held["responses"]["401"]["description"]) for held in operations]
@@ -34,7 +34,7 @@ def test_the_opening_words_name_every_code_of_401() -> None:
     assert all(f"`{code}`" in described["info"]["description"] for codes in refused for code in codes)
 
 
-def test_operations_stand_in_named_groups() -> None:
+def test_every_operation_has_a_group() -> None:
     described = document()
     groups = [tag["name"] for tag in described["tags"]]
     used = {tag for methods in described["paths"].values() for held in methods.values() for tag in held["tags"]}
@@ -42,14 +42,14 @@ def test_operations_stand_in_named_groups() -> None:
     assert groups[0] == "Posts", "what the service is for comes first"
 
 
-def test_yaml_is_served_where_nothing_is_asked_for() -> None:
+def test_the_default_format_is_yaml() -> None:
     answer = Client().get("/api/schema/")
     assert answer.status_code == 200
     assert answer.content.startswith(b"openapi: 3.1.1")
 
 
 @pytest.mark.parametrize("path", ["/api/docs/", "/api/redoc/"])
-def test_the_readers_load_nothing_from_elsewhere(path: str) -> None:
+def test_swagger_and_redoc_load_local_assets_only(path: str) -> None:
     answer = Client().get(path)
     assert answer.status_code == 200
     html = answer.content.decode()
@@ -62,7 +62,7 @@ def test_the_readers_load_nothing_from_elsewhere(path: str) -> None:
 
 
 @pytest.mark.browser
-def test_in_a_browser_they_show_the_operations_and_reach_nobody_else(live_server: Any, browser: Browser) -> None:
+def test_swagger_and_redoc_render_and_send_no_foreign_request(live_server: Any, browser: Browser) -> None:
     page = browser.new_page()
     asked: list[Request] = []
     page.on("request", lambda request: asked.append(request))  # noqa: PLW0108  playwright marks its handlers
@@ -75,7 +75,7 @@ def test_in_a_browser_they_show_the_operations_and_reach_nobody_else(live_server
     assert {request.failure for request in elsewhere} <= {"csp"}, "stopped before it left"
 
 
-def test_no_error_is_documented_with_a_body_of_another_shape() -> None:
+def test_every_documented_error_has_the_body_of_a_refusal() -> None:
     for path, methods in document()["paths"].items():
         for operation in methods.values():
             for status, answer in operation["responses"].items():

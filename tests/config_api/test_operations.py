@@ -85,7 +85,7 @@ def documented() -> dict[str, tuple[str, str, dict[str, Any]]]:
     return {name: (method, path, operation) for name, method, path, operation in found}
 
 
-def test_the_declarations_are_the_contracts_tables() -> None:
+def test_the_declarations_match_the_tables_of_the_contract() -> None:
     declared = [
         Row(held.id, method, template(route), set(held.callers), " ".join(sorted(held.scopes)))
         for route, method, held in all_operations()
@@ -94,14 +94,14 @@ def test_the_declarations_are_the_contracts_tables() -> None:
     assert {row.id: row for row in declared} == ROWS
 
 
-def test_openapi_documents_every_operation_and_no_other() -> None:
+def test_the_openapi_document_has_exactly_the_declared_operations() -> None:
     assert {name: held[:2] for name, held in documented().items()} == {
         row.id: (row.method, row.path) for row in ROWS.values()
     }
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.id)
-def test_the_document_tells_credentials_and_scopes(row: Row) -> None:
+def test_the_document_states_credentials_and_scopes(row: Row) -> None:
     schemes = {PERSON: {"userToken", "userId"}, SIGNED_IN: {"signInToken"}}
     expected = [{}] if PUBLIC in row.callers else []
     if AGENT in row.callers or (PUBLIC in row.callers and row.method == "GET"):
@@ -111,7 +111,7 @@ def test_the_document_tells_credentials_and_scopes(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.id)
-def test_the_document_tells_keys_and_refusals(row: Row) -> None:
+def test_the_document_states_keys_and_refusals(row: Row) -> None:
     operation = documented()[row.id][2]
     named = {parameter["name"]: parameter for parameter in operation.get("parameters", ())}
     takes_keys = row.method != "GET" and PUBLIC not in row.callers
@@ -125,7 +125,7 @@ def test_the_document_tells_keys_and_refusals(row: Row) -> None:
     assert operation["summary"]
 
 
-def test_the_caps_of_the_contract_stand_in_the_document() -> None:
+def test_the_document_states_the_caps_of_the_contract() -> None:
     held = document()["components"]["schemas"]
     post, asked = held["NewMessage"]["properties"], held["NewRequest"]["properties"]
     assert {name: post[name]["maxLength"] for name in ("content", "anchorText", "language", "sourceApp")} == {
@@ -171,5 +171,5 @@ urlpatterns = routes.urls
 @pytest.mark.django_db
 @override_settings(ROOT_URLCONF=__name__)
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
-def test_a_handler_that_declares_nothing_accepts_nobody(method: str) -> None:
+def test_an_action_without_a_declaration_refuses_every_request(method: str) -> None:
     assert Client().generic(method, "/silent").status_code == 403

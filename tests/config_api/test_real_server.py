@@ -89,7 +89,7 @@ def count(database: psycopg.Connection[Any], sql: str) -> int:
     return int(row[0]) if row else 0
 
 
-def test_a_worker_killed_in_the_middle_of_a_write_leaves_nothing(service: Service, demo: dict[str, Any]) -> None:
+def test_a_worker_killed_during_a_write_leaves_no_rows_and_no_lock(service: Service, demo: dict[str, Any]) -> None:
     """`kill -9` between the first statement of a write and its commit: no lock, no half row, and the key is free."""
     posts = send(service, "GET", f"/api/messages?pageId={demo['pageId']}").body["messages"]
     parent = next(post["id"] for post in posts if post["replyCount"] == 0)
@@ -122,7 +122,7 @@ def test_a_worker_killed_in_the_middle_of_a_write_leaves_nothing(service: Servic
         assert written(database, parent) == {name: number + 1 for name, number in before.items()}
 
 
-def test_a_killed_database_session_is_503_and_the_next_call_works(service: Service, demo: dict[str, Any]) -> None:
+def test_a_killed_database_session_is_503_and_the_next_request_works(service: Service, demo: dict[str, Any]) -> None:
     path = f"/api/messages?pageId={demo['pageId']}&limit=1"
     assert send(service, "GET", path).status == 200
     with psycopg.connect(service.cluster.url, autocommit=True) as database:
@@ -154,7 +154,7 @@ HOST = b"Host: 127.0.0.1\r\nConnection: close\r\n"
         (b"DELETE /v1/smart-tags HTTP/1.1", 405),
     ],
 )
-def test_odd_request_lines_are_answered_in_json(service: Service, request_line: bytes, status: int) -> None:
+def test_invalid_request_lines_get_a_json_refusal(service: Service, request_line: bytes, status: int) -> None:
     found, head, body = raw(service, request_line + b"\r\n" + HOST + b"\r\n")
     assert found == status, body
     assert b"content-type: application/json" in head.lower()
@@ -187,7 +187,7 @@ POST = b"POST /v1/presence/normalize-url HTTP/1.1\r\nContent-Type: application/j
         ),
     ],
 )
-def test_odd_heads_are_answered_in_json(service: Service, request_: bytes, status: int, code: str) -> None:
+def test_invalid_headers_get_a_json_refusal(service: Service, request_: bytes, status: int, code: str) -> None:
     found, _head, body = raw(service, request_)
     assert (found, json.loads(body)["error"]) == (status, code)
 
@@ -207,7 +207,7 @@ def test_odd_heads_are_answered_in_json(service: Service, request_: bytes, statu
         b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 20_000 + b"\r\n",
     ],
 )
-def test_what_is_no_http_is_closed_and_harms_nobody(service: Service, request_: bytes) -> None:
+def test_bytes_that_are_not_http_close_only_their_connection(service: Service, request_: bytes) -> None:
     start = time.monotonic()
     try:
         status, _head, _body = raw(service, request_, then_leave=True)
@@ -218,6 +218,6 @@ def test_what_is_no_http_is_closed_and_harms_nobody(service: Service, request_: 
     assert send(service, "GET", "/v1/smart-tags").status == 200
 
 
-def test_nothing_of_all_that_was_a_defect(service: Service) -> None:
+def test_the_requests_above_log_no_defect(service: Service) -> None:
     """The last in this file: what the processes said while the rest ran."""
     assert "Traceback" not in service.said()

@@ -63,7 +63,7 @@ def _passes(who: str) -> bool:
     return True
 
 
-def test_the_rates_of_the_decisions(settings: Any) -> None:
+def test_the_default_rates(settings: Any) -> None:
     rates = {
         "person": (300, 3600),
         "ingest": (120, 60),
@@ -77,7 +77,7 @@ def test_the_rates_of_the_decisions(settings: Any) -> None:
     assert settings.SOFT_THROTTLES.items() >= rates.items()
 
 
-def test_people_write_so_often_an_hour_and_read_all_the_same(settings: Any) -> None:
+def test_writes_of_a_person_are_bounded_and_reads_are_not(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"person": (3, 3600)}
     person, page = Api.as_person(PersonFactory()), PageFactory().pk
     body = {"pageId": page, "content": "Hi"}
@@ -89,7 +89,7 @@ def test_people_write_so_often_an_hour_and_read_all_the_same(settings: Any) -> N
     assert Api.as_person(PersonFactory()).post(PATH, body).status == 201, "each account for itself"
 
 
-def test_a_persons_two_kinds_of_token_share_a_rate(settings: Any) -> None:
+def test_both_token_kinds_of_a_person_share_a_rate(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"person": (1, 3600)}
     person = PersonFactory()
     assert Api.as_signed_in(person).post("/api/auth/embed-token").status == 200
@@ -116,7 +116,7 @@ def test_reads_from_this_machine_are_not_counted(settings: Any) -> None:
     assert reads("192.0.2.1") == [429]
 
 
-def test_writes_are_no_reads(settings: Any) -> None:
+def test_writes_do_not_count_as_reads(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"read": (0, 60)}
     body = {"url": "https://example.com/"}
     assert Api().send("POST", "/v1/presence/normalize-url", body, address="192.0.2.1").status == 200
@@ -129,7 +129,7 @@ def test_reads_are_counted_without_redis(redis: subprocess.Popen[bytes], setting
     assert reads("192.0.2.1", "192.0.2.1") == [200, 429]
 
 
-def test_refused_calls_of_an_agent_are_bounded(settings: Any) -> None:
+def test_refused_requests_of_an_agent_are_bounded(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"agent_refused": (3, 60)}
     agent, post = agent_with_token(), MessageFactory()
     body = {"pageId": post.page_id, "content": "Hi"}
@@ -145,7 +145,7 @@ def test_refused_calls_of_an_agent_are_bounded(settings: Any) -> None:
     assert agent_with_token().api.post(PATH, body).status == 201, "each token for itself"
 
 
-def test_what_an_agent_does_well_is_not_counted(settings: Any) -> None:
+def test_successful_requests_of_an_agent_are_not_counted(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"agent_refused": (1, 60), "person": (1, 3600)}
     agent, page = agent_with_token(), PageFactory().pk
     assert {agent.api.post(PATH, {"pageId": page, "content": "Hi"}).status for _ in range(5)} == {201}
@@ -166,12 +166,12 @@ def test_a_window_ends(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("redis")
-def test_redis_counts_for_all() -> None:
+def test_all_processes_share_the_counts_in_redis() -> None:
     assert hits(4) == [True, True, False, False]
     assert hits(1, who="another") == [True]
 
 
-def test_a_dead_redis_lets_everybody_pass(redis: subprocess.Popen[bytes]) -> None:
+def test_without_redis_every_request_passes(redis: subprocess.Popen[bytes]) -> None:
     assert hits(3) == [True, True, False]
     redis.kill()
     redis.wait()
@@ -179,7 +179,7 @@ def test_a_dead_redis_lets_everybody_pass(redis: subprocess.Popen[bytes]) -> Non
     assert Api.as_person(PersonFactory()).post(PATH, {"pageId": PageFactory().pk, "content": "Hi"}).status == 201
 
 
-def test_a_frozen_redis_costs_one_time_out_not_one_a_call(redis: subprocess.Popen[bytes]) -> None:
+def test_a_frozen_redis_costs_one_time_out_only(redis: subprocess.Popen[bytes]) -> None:
     assert hits(3) == [True, True, False]
     os.kill(redis.pid, signal.SIGSTOP)
     start = time.monotonic()

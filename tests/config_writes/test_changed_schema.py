@@ -59,7 +59,7 @@ def written() -> tuple[int, int, int]:
     return Message.objects.count(), RateLimitEvent.objects.count(), StoredResponse.objects.count()
 
 
-def test_a_read_sees_a_changed_column_type() -> None:
+def test_a_read_survives_a_changed_column_type() -> None:
     message = MessageFactory(source_app="before")
     path = f"/api/messages/{message.pk}"
     for _ in range(OFTEN):
@@ -77,7 +77,7 @@ def test_a_read_sees_a_changed_column_type() -> None:
         pytest.param(one_more_column, id="of the function that opens it"),
     ],
 )
-def test_a_write_is_done_once_after_a_changed_result_type(
+def test_a_write_runs_once_after_a_changed_result_type(
     agent: TokenHolder, change: Callable[[], tuple[str, str]]
 ) -> None:
     parent = MessageFactory()
@@ -93,7 +93,7 @@ def test_a_write_is_done_once_after_a_changed_result_type(
     assert parent.reply_count == OFTEN + 1
 
 
-def test_a_column_more_in_a_function_moves_no_value(agent: TokenHolder) -> None:
+def test_a_new_column_of_the_function_moves_no_value(agent: TokenHolder) -> None:
     """By position, the spent places would be read from the column before."""
     page = PageFactory()
     with migrated(*one_more_column()):
@@ -103,7 +103,7 @@ def test_a_column_more_in_a_function_moves_no_value(agent: TokenHolder) -> None:
         assert (again.status, again.body) == (201, answer.body)
 
 
-def test_statements_that_the_server_forgot_are_prepared_again(agent: TokenHolder) -> None:
+def test_dropped_prepared_statements_are_prepared_again(agent: TokenHolder) -> None:
     """As behind a pooler, or after DISCARD ALL: 26000."""
     parent = MessageFactory()
     for number in range(OFTEN):
@@ -116,7 +116,7 @@ def test_statements_that_the_server_forgot_are_prepared_again(agent: TokenHolder
     assert Message.objects.count() == OFTEN + 2
 
 
-def test_a_moderator_decides_after_a_changed_result_type() -> None:
+def test_a_service_survives_a_changed_result_type() -> None:
     """Outside the API the same statements run in transactions of the services' own."""
     moderator = SuperAdminFactory()
     parent = MessageFactory()
@@ -130,7 +130,7 @@ def test_a_moderator_decides_after_a_changed_result_type() -> None:
     assert (replies[-1].status, parent.reply_count) == (MessageStatus.HIDDEN, 0)
 
 
-def test_a_statement_of_the_orm_is_never_prepared() -> None:
+def test_statements_of_the_orm_are_never_prepared() -> None:
     """So none of them can be out of date: Django's cursors write the values into the statement."""
     message = MessageFactory()
     for _ in range(2 * OFTEN):

@@ -56,7 +56,7 @@ def is_replay(answer: Answer) -> bool:
     return answer.headers.get("Idempotent-Replayed") == "true"
 
 
-def test_a_repeat_answers_the_same_bytes_marked_and_writes_nothing(agent: TokenHolder, page_id: str) -> None:
+def test_a_replay_has_the_same_bytes_and_a_header_and_writes_nothing(agent: TokenHolder, page_id: str) -> None:
     first, again = post(agent.api, page_id), post(agent.api, page_id)
     assert (first.status, again.status) == (201, 201)
     assert again.body == first.body
@@ -67,13 +67,15 @@ def test_a_repeat_answers_the_same_bytes_marked_and_writes_nothing(agent: TokenH
     assert Message.objects.count() == 1
 
 
-def test_a_replay_shows_the_answer_of_then_whatever_happened_since(agent: TokenHolder, page_id: str) -> None:
+def test_a_replay_ignores_later_changes(agent: TokenHolder, page_id: str) -> None:
     first = post(agent.api, page_id)
     Message.objects.update(content="Changed", status="hidden", reply_count=F("reply_count") + Value(3))
     assert post(agent.api, page_id).body == first.body
 
 
-def test_a_replay_spends_no_limit_and_passes_a_spent_one(agent: TokenHolder, page_id: str, settings: Any) -> None:
+def test_a_replay_is_not_charged_and_ignores_an_exhausted_limit(
+    agent: TokenHolder, page_id: str, settings: Any
+) -> None:
     settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 1}
     first = post(agent.api, page_id)
     replays = [post(agent.api, page_id) for _ in range(3)]
@@ -83,7 +85,7 @@ def test_a_replay_spends_no_limit_and_passes_a_spent_one(agent: TokenHolder, pag
     assert RateLimitEvent.objects.count() == 1
 
 
-def test_a_refused_call_frees_the_key(agent: TokenHolder, page_id: str, settings: Any) -> None:
+def test_a_refused_request_stores_nothing_under_the_key(agent: TokenHolder, page_id: str, settings: Any) -> None:
     community = CommunityFactory(blocked_words=["spam"])
     settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 0}
     refused = [
@@ -100,14 +102,14 @@ def test_a_refused_call_frees_the_key(agent: TokenHolder, page_id: str, settings
     assert (written.status, is_replay(written)) == (201, False)
 
 
-def test_another_body_under_the_key_is_told(agent: TokenHolder, page_id: str) -> None:
+def test_a_replay_for_another_body_is_marked(agent: TokenHolder, page_id: str) -> None:
     first, again = post(agent.api, page_id), post(agent.api, page_id, content="Twice")
     assert (again.status, again.body) == (201, first.body)
     assert again.headers["Idempotency-Payload-Mismatch"] == "true"
     assert is_replay(again)
 
 
-def test_the_body_is_compared_as_json_not_as_bytes(agent: TokenHolder, page_id: str) -> None:
+def test_bodies_are_compared_as_json_not_as_bytes(agent: TokenHolder, page_id: str) -> None:
     post(agent.api, page_id)
     spaced = f'{{ "content" : "\\u004fnce",\n "pageId": "{page_id}" }}'.encode()
     again = agent.api.send("POST", PATH, raw=spaced, key=KEY)
@@ -115,7 +117,7 @@ def test_the_body_is_compared_as_json_not_as_bytes(agent: TokenHolder, page_id: 
     assert "Idempotency-Payload-Mismatch" not in again.headers
 
 
-def test_another_body_may_be_refused_by_setting(agent: TokenHolder, page_id: str, settings: Any) -> None:
+def test_another_body_is_422_if_the_setting_is_reject(agent: TokenHolder, page_id: str, settings: Any) -> None:
     settings.IDEMPOTENCY_MISMATCH = "reject"
     first = post(agent.api, page_id)
     other = post(agent.api, page_id, content="Twice")
@@ -124,7 +126,7 @@ def test_another_body_may_be_refused_by_setting(agent: TokenHolder, page_id: str
     assert Message.objects.count() == 1
 
 
-def test_a_key_counts_for_one_account_method_and_path(agent: TokenHolder, page_id: str) -> None:
+def test_a_key_is_scoped_to_account_method_and_path(agent: TokenHolder, page_id: str) -> None:
     first = post(agent.api, page_id)
     others = [post(agent_with_token().api, page_id), post(Api.as_person(PersonFactory()), page_id)]
     assert not any(is_replay(answer) for answer in others)
@@ -145,14 +147,14 @@ def test_every_kind_of_write_is_replayed(agent: TokenHolder) -> None:
     assert gone[0].body == gone[1].body
 
 
-def test_a_new_token_of_the_same_agent_may_retry(agent: TokenHolder, page_id: str) -> None:
+def test_another_token_of_the_agent_gets_the_replay(agent: TokenHolder, page_id: str) -> None:
     first = post(agent.api, page_id)
     operator = Api.as_person(agent.request.requester)
     token = operator.post(f"/v1/agent-tokens/requests/{agent.request.pk}/token").json["token"]
     assert post(Api.as_agent(token), page_id).body == first.body
 
 
-def test_a_revoked_token_is_refused_its_replay(agent: TokenHolder, page_id: str) -> None:
+def test_a_revoked_token_gets_no_replay(agent: TokenHolder, page_id: str) -> None:
     post(agent.api, page_id)
     operator = Api.as_person(agent.request.requester)
     assert operator.post(f"/v1/agent-tokens/{AgentToken.objects.get().pk}/revoke").status == 200
@@ -160,7 +162,7 @@ def test_a_revoked_token_is_refused_its_replay(agent: TokenHolder, page_id: str)
     assert (again.status, again.error) == (401, "token_revoked")
 
 
-def test_a_lost_scope_refuses_the_replay(agent: TokenHolder, page_id: str) -> None:
+def test_a_token_without_the_scope_gets_no_replay(agent: TokenHolder, page_id: str) -> None:
     post(agent.api, page_id)
     agent.agent.scopes = ["react"]
     agent.agent.save()
@@ -168,7 +170,7 @@ def test_a_lost_scope_refuses_the_replay(agent: TokenHolder, page_id: str) -> No
 
 
 @pytest.mark.parametrize("key", ["k" * 160, "!", "~" * 5, 'a "quoted" key; with=all {sorts}'])
-def test_a_key_of_up_to_160_printable_characters(agent: TokenHolder, page_id: str, key: str) -> None:
+def test_a_key_has_1_to_160_printable_ascii_characters(agent: TokenHolder, page_id: str, key: str) -> None:
     first = post(agent.api, page_id, key=key)
     assert first.status == 201
     assert post(agent.api, page_id, key=key).body == first.body
@@ -181,18 +183,18 @@ def test_any_other_key_is_400(agent: TokenHolder, page_id: str, key: str) -> Non
     assert not Message.objects.exists()
 
 
-def test_the_key_is_looked_at_after_the_scope_and_before_the_fields(page_id: str) -> None:
+def test_the_key_is_checked_after_the_scope_and_before_the_fields(page_id: str) -> None:
     narrow = agent_with_token(scopes=["react"])
     assert post(narrow.api, page_id, key="").error == "agent_scope_missing:post"
     assert post(agent_with_token().api, "nonsense", key="").error == "invalid_idempotency_key"
 
 
-def test_writes_of_nobody_ignore_the_header() -> None:
+def test_public_writes_ignore_the_key() -> None:
     answers = [Api().post("/v1/presence/normalize-url", {"url": url}, key="k" * 161) for url in ("https://a.eu", "x:")]
     assert [answer.status for answer in answers] == [200, 400]
 
 
-def test_the_answer_is_kept_seven_days(agent: TokenHolder, page_id: str) -> None:
+def test_a_response_is_stored_for_seven_days(agent: TokenHolder, page_id: str) -> None:
     first = post(agent.api, page_id)
     age_stored_answers(f"{STORED_DAYS} days - 1 minute")
     assert post(agent.api, page_id).body == first.body
@@ -204,7 +206,7 @@ def test_the_answer_is_kept_seven_days(agent: TokenHolder, page_id: str) -> None
     assert StoredResponse.objects.count() == 1
 
 
-def test_a_rotated_root_key_still_opens_what_it_sealed(agent: TokenHolder, page_id: str, settings: Any) -> None:
+def test_the_previous_root_key_decrypts_stored_responses(agent: TokenHolder, page_id: str, settings: Any) -> None:
     first = post(agent.api, page_id)
     settings.ROOT_KEY, settings.ROOT_KEY_PREVIOUS = "the next root key", settings.ROOT_KEY
     assert post(agent.api, page_id).body == first.body
@@ -215,7 +217,7 @@ def test_a_rotated_root_key_still_opens_what_it_sealed(agent: TokenHolder, page_
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_dump_of_the_database_holds_neither_key_nor_token() -> None:
+def test_the_database_contains_neither_key_nor_token() -> None:
     """Replaying createAgentToken returns the same token, although the database cannot tell it."""
     asked = ApprovedFactory()
     operator, path = Api.as_person(asked.requester), f"/v1/agent-tokens/requests/{asked.pk}/token"

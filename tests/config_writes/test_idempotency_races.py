@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 CALLS = 20
 
 
-def test_twenty_calls_with_one_key_write_once() -> None:
+def test_twenty_concurrent_requests_with_one_key_write_once() -> None:
     agent, target = agent_with_token(), MessageFactory()
     body = {"pageId": target.page_id, "parentId": str(target.pk), "content": "Once"}
     answers = race(CALLS, lambda _index: agent.api.post("/api/messages", body, key="one"))
@@ -35,7 +35,7 @@ def test_twenty_calls_with_one_key_write_once() -> None:
     assert (Message.objects.count(), RateLimitEvent.objects.count(), target.reply_count) == (2, 1, 1)
 
 
-def test_while_the_first_call_works_the_others_are_409_and_then_replayed() -> None:
+def test_concurrent_requests_with_a_key_are_409_until_the_first_ends() -> None:
     agent, target = agent_with_token(), MessageFactory()
     body = {"pageId": target.page_id, "parentId": str(target.pk), "content": "Once"}
 
@@ -63,7 +63,7 @@ def test_while_the_first_call_works_the_others_are_409_and_then_replayed() -> No
     assert Message.objects.count() == 2
 
 
-def test_different_keys_do_not_wait_for_one_another() -> None:
+def test_requests_with_different_keys_run_concurrently() -> None:
     agent, target = agent_with_token(), MessageFactory()
     body: dict[str, Any] = {"pageId": target.page_id, "content": "Each"}
     answers = race(10, lambda index: agent.api.post("/api/messages", body, key=f"key {index}"))

@@ -88,7 +88,7 @@ class Ledger(RuleBasedStateMachine):
 
 
 @pytest.mark.django_db
-def test_the_ledger_is_a_sliding_window() -> None:
+def test_the_hourly_limit_is_a_sliding_window() -> None:
     effort = hypothesis_settings(max_examples=30, stateful_step_count=20, deadline=None)
     with override_settings(HOURLY_LIMITS=settings.HOURLY_LIMITS | LIMITS):
         run_state_machine_as_test(Ledger, settings=effort)  # type: ignore[no-untyped-call]

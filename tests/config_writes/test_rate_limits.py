@@ -54,7 +54,7 @@ def ask(agent: TokenHolder, target: Message, counter: str, number: int) -> Answe
 
 
 @pytest.mark.parametrize(("counter", "limit"), [("post", 30), ("reply", 30), ("quote", 30), ("react", 120)])
-def test_the_limits_of_the_contract(agent: TokenHolder, target: Message, counter: str, limit: int) -> None:
+def test_the_limits_are_those_of_the_contract(agent: TokenHolder, target: Message, counter: str, limit: int) -> None:
     RateLimitEvent.objects.bulk_create(
         RateLimitEvent(account_id=agent.account.pk, counter=counter, at=target.created_at) for _ in range(limit - 1)
     )
@@ -71,7 +71,7 @@ def test_the_limits_of_the_contract(agent: TokenHolder, target: Message, counter
 
 
 @pytest.mark.django_db(transaction=True)
-def test_forty_parallel_posts_under_a_limit_of_thirty() -> None:
+def test_of_forty_concurrent_posts_thirty_succeed() -> None:
     agent, target = agent_with_token(), MessageFactory()
     answers = race(40, lambda _index: post(agent, target))
     assert sorted(answer.status for answer in answers) == [201] * 30 + [429] * 10
@@ -81,7 +81,7 @@ def test_forty_parallel_posts_under_a_limit_of_thirty() -> None:
 
 
 @pytest.mark.usefixtures("low")
-def test_waiting_retry_after_succeeds_and_one_second_less_does_not(
+def test_a_write_succeeds_after_retry_after_and_not_one_second_before(
     agent: TokenHolder, target: Message, clock: DatabaseClock
 ) -> None:
     for pause in (1.25, 100.5, 0.000001):
@@ -100,14 +100,14 @@ def test_waiting_retry_after_succeeds_and_one_second_less_does_not(
 
 
 @pytest.mark.usefixtures("low", "clock")
-def test_retry_after_is_an_hour_at_most(agent: TokenHolder, target: Message) -> None:
+def test_retry_after_is_at_most_an_hour(agent: TokenHolder, target: Message) -> None:
     answers = [post(agent, target) for _ in range(4)]
     assert [answer.status for answer in answers] == [201, 201, 201, 429]
     assert answers[-1].headers["Retry-After"] == str(HOUR)
 
 
 @pytest.mark.usefixtures("low")
-def test_a_lowered_limit_counts_what_was_spent_under_the_old_one(
+def test_a_lowered_limit_counts_earlier_writes(
     agent: TokenHolder, target: Message, clock: DatabaseClock, settings: Any
 ) -> None:
     for _ in range(3):
@@ -121,7 +121,7 @@ def test_a_lowered_limit_counts_what_was_spent_under_the_old_one(
 
 
 @pytest.mark.usefixtures("low")
-def test_a_reply_that_quotes_spends_both_counters(agent: TokenHolder, target: Message, clock: DatabaseClock) -> None:
+def test_a_reply_that_quotes_charges_both_counters(agent: TokenHolder, target: Message, clock: DatabaseClock) -> None:
     both = post(agent, target, "parentId", "quoteId")
     assert both.headers["RateLimit"] == '"quote";r=2;t=3600, "reply";r=2;t=3600'
     assert both.headers["RateLimit-Policy"] == '"quote";q=3;w=3600, "reply";q=3;w=3600'
@@ -129,7 +129,7 @@ def test_a_reply_that_quotes_spends_both_counters(agent: TokenHolder, target: Me
 
 
 @pytest.mark.usefixtures("low")
-def test_a_reply_that_quotes_is_told_when_both_counters_have_a_place(
+def test_retry_after_of_a_quoting_reply_is_that_of_the_slower_counter(
     agent: TokenHolder, target: Message, clock: DatabaseClock
 ) -> None:
     for counter in ("quoteId", "parentId"):
@@ -145,7 +145,7 @@ def test_a_reply_that_quotes_is_told_when_both_counters_have_a_place(
 
 
 @pytest.mark.usefixtures("low")
-def test_a_counter_that_refuses_leaves_the_other_unspent(agent: TokenHolder, target: Message) -> None:
+def test_a_refusal_by_one_counter_does_not_charge_the_other(agent: TokenHolder, target: Message) -> None:
     for _ in range(3):
         post(agent, target, "parentId")
     assert post(agent, target, "parentId", "quoteId").status == 429
@@ -153,7 +153,7 @@ def test_a_counter_that_refuses_leaves_the_other_unspent(agent: TokenHolder, tar
 
 
 @pytest.mark.usefixtures("low")
-def test_removing_and_repeating_a_reaction_spend_react(agent: TokenHolder, target: Message) -> None:
+def test_removing_and_repeating_a_reaction_charge_react(agent: TokenHolder, target: Message) -> None:
     body = {"messageId": str(target.pk), "emoji": "👍"}
     added, unchanged = (agent.api.post("/v1/reactions", body) for _ in range(2))
     assert unchanged.json["action"] == "unchanged"
@@ -163,7 +163,7 @@ def test_removing_and_repeating_a_reaction_spend_react(agent: TokenHolder, targe
 
 
 @pytest.mark.usefixtures("low")
-def test_refused_calls_spend_nothing(agent: TokenHolder, target: Message) -> None:
+def test_refused_requests_are_not_charged(agent: TokenHolder, target: Message) -> None:
     assert agent.api.post(PATH, {"pageId": target.page_id}).status == 400
     assert agent.api.delete("/v1/reactions/nonsense").status == 404
     assert post(agent_with_token(scopes=["react"]), target).status == 403
@@ -171,7 +171,7 @@ def test_refused_calls_spend_nothing(agent: TokenHolder, target: Message) -> Non
 
 
 @pytest.mark.usefixtures("low")
-def test_each_agent_has_its_own_counters_and_people_have_none(agent: TokenHolder, target: Message) -> None:
+def test_agents_have_separate_counters_and_people_have_none(agent: TokenHolder, target: Message) -> None:
     assert [post(agent, target).status for _ in range(4)] == [201, 201, 201, 429]
     assert post(agent_with_token(), target).status == 201
     person = Api.as_person(PersonFactory())

@@ -42,14 +42,14 @@ def test_a_post_takes_three_statements(agent: TokenHolder, key: str | None) -> N
     assert Message.objects.count() == 1
 
 
-def test_a_reply_and_a_quote_count_with_one_more_each(agent: TokenHolder) -> None:
+def test_a_reply_and_a_quote_take_one_more_statement_each(agent: TokenHolder) -> None:
     parent, quoted = MessageFactory(), MessageFactory()
     body = {"pageId": parent.page_id, "content": "Hi", "parentId": str(parent.pk), "quoteId": str(quoted.pk)}
     with statements(5):
         assert agent.api.post("/api/messages", body, key="once").status == 201
 
 
-def test_a_retry_takes_two(agent: TokenHolder) -> None:
+def test_a_retry_takes_two_statements(agent: TokenHolder) -> None:
     """The token with the kept answer, and what the limits stand at; no transaction."""
     page = PageFactory()
     body = {"pageId": page.pk, "content": "Hi"}
@@ -58,7 +58,7 @@ def test_a_retry_takes_two(agent: TokenHolder) -> None:
         assert agent.api.post("/api/messages", body, key="once").headers["Idempotent-Replayed"] == "true"
 
 
-def test_a_reaction_takes_five(agent: TokenHolder) -> None:
+def test_a_reaction_takes_five_statements(agent: TokenHolder) -> None:
     """The token; locks and look; how the post stands; the reaction; what it spends and its kept answer."""
     body = {"messageId": str(MessageFactory().pk), "emoji": "👍"}
     with statements(5):

@@ -37,7 +37,7 @@ def written() -> tuple[int, int, int]:
     return Message.objects.count(), RateLimitEvent.objects.count(), StoredResponse.objects.count()
 
 
-def test_a_lock_that_takes_too_long_is_503_and_leaves_nothing(agent: TokenHolder) -> None:
+def test_a_lock_timeout_is_503_and_writes_nothing(agent: TokenHolder) -> None:
     target = MessageFactory()
     with psycopg.connect(**connection.get_connection_params()) as other:
         other.execute("SELECT FROM messaging_message WHERE id = %s FOR UPDATE", [target.pk])
@@ -50,9 +50,7 @@ def test_a_lock_that_takes_too_long_is_503_and_leaves_nothing(agent: TokenHolder
 
 
 @pytest.mark.parametrize(("counter", "refusal"), [("reply", "parent_not_found"), ("quote", "quote_not_found")])
-def test_what_is_hidden_while_the_locks_are_waited_for_is_not_answered(
-    agent: TokenHolder, counter: str, refusal: str
-) -> None:
+def test_a_parent_that_is_hidden_during_the_lock_wait_is_404(agent: TokenHolder, counter: str, refusal: str) -> None:
     parent, quote = MessageFactory(), MessageFactory()
     hidden = parent if counter == "reply" else quote
     with psycopg.connect(**connection.get_connection_params()) as other, ThreadPoolExecutor(1) as pool:
@@ -67,7 +65,7 @@ def test_what_is_hidden_while_the_locks_are_waited_for_is_not_answered(
     assert written() == (2, 0, 0)
 
 
-def test_a_failure_after_the_write_takes_it_back(agent: TokenHolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_after_the_write_rolls_it_back(agent: TokenHolder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Storing the answer belongs to the write: where it fails, nothing was written."""
     target = MessageFactory()
     close = WriteTransaction.close
