@@ -1,4 +1,4 @@
-"""Counters that processes share: exact, each for itself, and of no harm where they cannot be had."""
+"""Shared counters: exact, separate per key, and without effect if they are unavailable."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def count_up(path: Path, times: int) -> list[int]:
 
 
 def test_concurrent_processes_and_threads_lose_no_count(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy machine may stop a process that holds the lock for longer than a call waits."""
+    """A busy machine may pause a process that has the lock for longer than a call waits."""
     monkeypatch.setattr(counters, "LOCK_SECONDS", 30)
     shared = SharedCounters(path)
     with SPAWNED.Pool(2, patient) as pool, ThreadPoolExecutor(4) as threads:
@@ -69,18 +69,18 @@ def test_counts_survive_the_process(path: Path) -> None:
     assert count_up(path, 1) == [3]
 
 
-def hold(path: Path, held: Any) -> None:
+def lock_forever(path: Path, locked: Any) -> None:
     with path.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        held.set()
+        locked.set()
         signal.pause()
 
 
 def test_a_frozen_process_lets_calls_pass_and_a_killed_one_releases_its_lock(path: Path) -> None:
-    shared, held = SharedCounters(path), SPAWNED.Event()
-    process = SPAWNED.Process(target=hold, args=[path, held])
+    shared, locked = SharedCounters(path), SPAWNED.Event()
+    process = SPAWNED.Process(target=lock_forever, args=[path, locked])
     process.start()
-    assert held.wait(60)
+    assert locked.wait(60)
     assert process.pid
     os.kill(process.pid, signal.SIGSTOP)
     assert shared.increment("a", 60) == 0

@@ -1,4 +1,4 @@
-"""A refreshed response is the one that Django would send; what cannot be refreshed goes to Django."""
+"""A refreshed response equals Django's; on an error the request enters Django."""
 
 from __future__ import annotations
 

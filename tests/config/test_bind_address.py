@@ -1,4 +1,4 @@
-"""HOST names an IPv4 or IPv6 address, and everything that the service says of itself names it well."""
+"""HOST is an IPv4 or IPv6 address, and every origin that the service prints contains it correctly."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_trusted_ipv4_proxy_is_recognised_on_an_ipv6_socket(settings: Any) -> 
 
 
 def answer(service: Service, address: str) -> bytes:
-    """Of the API to a client that names the host by its address, as a browser does."""
+    """The status of the API for a client that sends the address as the host, as a browser does."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family) as client:
         client.settimeout(20)

@@ -1,4 +1,4 @@
-"""How the service's own sessions with PostgreSQL are set up."""
+"""The settings of connections to PostgreSQL."""
 
 import psycopg
 import pytest
@@ -44,7 +44,7 @@ def test_the_timeouts_of_a_session(name: str, value: str) -> None:
 
 @pytest.mark.django_db
 def test_an_sql_statement_is_prepared_and_planned_once() -> None:
-    """Else PostgreSQL plans it for its values, the first five times at least, and each time where a page is large."""
+    """Otherwise PostgreSQL would plan it for its values, at least five times, and each time for a large page."""
     for number in range(8):
         fetch_one("SELECT %s::int + 20261120", [number])
     prepared = "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE %s"
@@ -56,7 +56,7 @@ def test_an_sql_statement_is_prepared_and_planned_once() -> None:
 
 @pytest.mark.django_db
 def test_a_statement_of_the_orm_is_planned_for_its_values() -> None:
-    """An index of some rows only is of use to none but those whose values are known."""
+    """A partial index can only be used if the values are known."""
     for number in range(8):
         with connection.cursor() as cursor:
             cursor.execute("SELECT %s::int + 20261121", [number])

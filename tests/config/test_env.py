@@ -73,7 +73,7 @@ def test_an_invalid_origin_is_refused(variable: Callable[[str], None], written: 
 
 @pytest.fixture
 def embedded_database(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where `make run` starts PostgreSQL itself."""
+    """Without DATABASE_URL, as when `make run` starts PostgreSQL."""
     monkeypatch.delenv("DATABASE_URL")
 
 

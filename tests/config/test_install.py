@@ -1,4 +1,4 @@
-"""How `make run` gets its packages: with the right Python, whole or not at all, and once."""
+"""The installation of packages by `make run`: with a supported Python, complete, and once."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment ready made: making one takes seconds."""
+    """A prepared environment, because creating one takes seconds."""
     folder = tmp_path_factory.mktemp("environment") / "venv"
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     return folder
@@ -33,7 +33,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def python(tree: Path, environment: Path) -> None:
-    """The Python that the script starts: real, but for a venv it copies the ready made one."""
+    """The Python that the script starts; instead of creating a venv it copies the prepared one."""
     copy = f'rm -rf "$4" && cp -r {environment} "$4"'
     program(tree / "python", f'test "$2" = venv && {{ {copy}; exit; }}; exec {sys.executable} "$@"')
 

@@ -1,4 +1,4 @@
-"""`make run` as real processes: start, stop, start again, and what goes wrong around it."""
+"""`make run` with real processes: start, stop, restart and errors."""
 
 import os
 import signal
@@ -25,14 +25,14 @@ def _service() -> Iterator[Service]:
 
 @pytest.fixture
 def service(_service: Service) -> Service:
-    """One service for the file; a test that stopped it costs the next one a start."""
+    """One service for the file; after a test that stops it, the next test starts it."""
     if _service.process is None or _service.process.poll() is not None:
         _service.start()
     return _service
 
 
 def status(url: str) -> int:
-    """0 where nobody answers."""
+    """The HTTP status, or 0 without a response."""
     try:
         with urllib.request.urlopen(url, timeout=5) as answer:
             return int(answer.status)
@@ -65,7 +65,7 @@ def test_two_workers_serve_and_the_banner_lists_the_pages(service: Service) -> N
 
 def test_ctrl_c_stops_every_process_and_the_next_run_has_the_data(service: Service) -> None:
     with psycopg.connect(service.cluster.url, autocommit=True) as connection:
-        connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+        connection.execute("CREATE TABLE stored AS SELECT 42 AS answer")
     secrets = (service.data / "secrets.json").read_bytes()
     processes = [psutil.Process(service.process.pid), *service.workers()]  # type: ignore[union-attr]
 
@@ -77,7 +77,7 @@ def test_ctrl_c_stops_every_process_and_the_next_run_has_the_data(service: Servi
 
     service.start()
     with psycopg.connect(service.cluster.url) as connection:
-        assert connection.execute("SELECT answer FROM kept").fetchone() == (42,)
+        assert connection.execute("SELECT answer FROM stored").fetchone() == (42,)
     assert (service.data / "secrets.json").read_bytes() == secrets
 
 
@@ -116,7 +116,7 @@ def test_a_killed_main_process_leaves_no_worker_and_the_next_run_starts(service:
 
 
 def test_a_restart_of_postgresql_fails_no_request(service: Service) -> None:
-    # A page nobody posted on: the list asks the database and is empty. Twenty requests meet every kept connection.
+    # A page without posts: its empty list is queried each time. Twenty requests use every persistent connection.
     lists = [f"{service.base_url}/api/messages?pageId=p1_{'a' * 32}"] * 20
     assert {status(page) for page in lists} == {200}
     service.cluster.stop()

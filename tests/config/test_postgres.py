@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL, on clusters of its own."""
+"""The embedded PostgreSQL, with separate clusters."""
 
 import os
 import time
@@ -42,14 +42,14 @@ def test_the_server_is_postgresql_18_on_a_socket_for_its_owner_only(cluster: Clu
 
 def test_start_and_stop_may_be_repeated_and_preserve_the_data(cluster: Cluster) -> None:
     with psycopg.connect(cluster.url) as connection:
-        connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+        connection.execute("CREATE TABLE stored AS SELECT 42 AS answer")
     cluster.start()
     cluster.stop()
     cluster.stop()
     assert not cluster.is_running()
     cluster.start()
     assert cluster.is_running()
-    assert ask(cluster, "SELECT answer FROM kept") == 42
+    assert ask(cluster, "SELECT answer FROM stored") == 42
 
 
 def test_a_stop_does_not_wait_for_a_session_that_does_not_end(cluster: Cluster) -> None:
@@ -58,7 +58,7 @@ def test_a_stop_does_not_wait_for_a_session_that_does_not_end(cluster: Cluster) 
         backend.suspend()
         begun = time.monotonic()
         cluster.stop()
-        # PostgreSQL itself kills what does not end five seconds after it was told to stop at once.
+        # PostgreSQL kills processes that run five seconds after an immediate stop.
         assert time.monotonic() - begun < 30
     assert not cluster.is_running()
     cluster.start()
@@ -73,7 +73,7 @@ def test_a_running_server_is_found_by_another_object(cluster: Cluster) -> None:
 
 
 def test_a_stale_pid_file_does_not_prevent_a_start(cluster: Cluster) -> None:
-    """After a crash of the machine: `postmaster.pid` stays, and its number belongs to somebody else by now."""
+    """After a crash of the machine, `postmaster.pid` exists and another process has its process id."""
     cluster.stop()
     (cluster.folder / "postmaster.pid").write_text(f"{os.getpid()}\n{cluster.folder}\n0\n5432\n\n\n\nready\n")
     cluster.start()

@@ -1,4 +1,4 @@
-"""Housekeeping: the commands run again and again beside the service, and end with it."""
+"""The scheduler runs its commands repeatedly while the service runs, and ends with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from config.runtime.scheduler import Scheduler
 
 @pytest.fixture
 def diary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Puts a program in manage.py's place that writes down what it was asked for; `slow` takes a minute."""
+    """Replace manage.py with a program that logs its arguments; `slow` takes a minute."""
     file = tmp_path / "diary"
     program = "import sys, time; open({!r}, 'a').write(sys.argv[1] + '\\n'); time.sleep(60 * (sys.argv[1] == 'slow'))"
     (tmp_path / "manage.py").write_text(program.format(str(file)))

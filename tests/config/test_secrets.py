@@ -1,4 +1,4 @@
-"""What a start does without its secrets, or with others than those of its database: real processes."""
+"""Starts with missing secrets, or with other secrets than those of the database, in real processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NONE: dict[str, str] = dict.fromkeys(NAMES, "")
 
 @pytest.fixture(scope="module")
 def _host() -> Iterator[Service]:
-    """The first host, which makes its secrets itself. Others come to its PostgreSQL."""
+    """The first host, which creates its secrets. The other hosts use its PostgreSQL."""
     with running_service(**NONE) as service:
         yield service
 
@@ -32,7 +32,7 @@ def host(_host: Service) -> Service:
 
 
 def refused(service: Service) -> str:
-    """What a start says that ends with 1."""
+    """The output of a start that exits with 1."""
     assert service.launch().wait(REFUSED_SECONDS) == 1, service.said()
     return service.said()
 
@@ -46,7 +46,7 @@ def manage(service: Service, *arguments: str) -> subprocess.CompletedProcess[str
 def test_a_second_host_without_a_secret_is_refused_and_creates_none(host: Service, missing: str) -> None:
     given = {"DATABASE_URL": host.cluster.url, **host.secrets(), missing: "", "DEMO": "1"}
     with a_service(**given) as second:
-        sentence = f"{missing} is missing, and is not made for a DATABASE_URL: set it to that of the other hosts"
+        sentence = f"{missing} is missing, and is not created for a DATABASE_URL: set it to that of the other hosts"
         said = refused(second)
         assert said.startswith(f"make run: {sentence}")
         assert len(said.splitlines()) == 1
@@ -77,12 +77,12 @@ def test_hosts_can_rotate_a_secret_one_after_the_other(host: Service) -> None:
 
 
 def test_data_without_its_secrets_is_refused_and_gets_none(host: Service) -> None:
-    """A data folder that was restored without the file."""
+    """A data folder that was restored without its secrets."""
     host.stop()
     file = host.data / "secrets.json"
     away = file.rename(file.with_suffix(".away"))
     said = refused(host)
-    assert said.startswith(f"make run: SECRET_KEY is missing: put back {file}")
+    assert said.startswith(f"make run: SECRET_KEY is missing: restore {file}")
     assert len(said.splitlines()) == 1
     assert not file.exists()
     assert not host.cluster.is_running()
@@ -98,7 +98,7 @@ def test_a_lost_secret_can_be_replaced(host: Service) -> None:
     said = refused(host)
     assert "TOKEN_PEPPER is not the secret that this database was last used with" in said
     assert "manage.py rotate_secret TOKEN_PEPPER --lost" in said
-    # No start, no PostgreSQL: the command runs it.
+    # The service does not run, so the command starts PostgreSQL.
     done = manage(host, "rotate_secret", "TOKEN_PEPPER", "--lost")
     assert done.returncode == 0, done.stderr
     assert "Agent tokens issued before stop working" in done.stderr

@@ -1,4 +1,4 @@
-"""Pages forgive a missing slash; operations redirect nowhere, since a redirect drops Authorization."""
+"""Pages redirect to their path with a slash; operations do not, because clients drop Authorization on a redirect."""
 
 from __future__ import annotations
 

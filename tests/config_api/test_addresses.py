@@ -1,4 +1,4 @@
-"""Whose address counts: the peer's, or what proxies that are named in the settings say of it."""
+"""The client address: the peer's, or the one that trusted proxies report."""
 
 from __future__ import annotations
 

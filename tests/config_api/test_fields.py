@@ -1,4 +1,4 @@
-"""Strict fields: nothing is guessed. One serializer of each kind of field against tables of values."""
+"""Strict fields convert no types: a serializer with every kind of field against tables of values."""
 
 from __future__ import annotations
 
@@ -151,8 +151,8 @@ def test_a_field_returns_its_type_or_refuses(data: dict[str, Any]) -> None:
     except (ValidationError, OverCap):
         return
     types: dict[str, type] = {"text": str, "code": str, "number": int, "flag": bool, "id": UUID, "choice": str}
-    for name, held in types.items():
-        assert name not in value or type(value[name]) is held
+    for name, kind in types.items():
+        assert name not in value or type(value[name]) is kind
 
 
 @given(st.uuids() | st.builds(uuid4))

@@ -1,4 +1,4 @@
-"""Cursors: opaque, signed, and good for the one list they came from."""
+"""Cursors are opaque, signed and valid for one list only."""
 
 from __future__ import annotations
 

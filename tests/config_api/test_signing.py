@@ -1,4 +1,4 @@
-"""Seals open with the very key and secret they were made with, and with nothing else."""
+"""A ciphertext decrypts only with the key and secret that encrypted it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parser of bodies: what it accepts is what Python's own reads, and what it refuses is a 400."""
+"""The strict JSON parser: accepted values equal those of Python's parser, refused texts are a 400."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REFUSED = [
 
 
 def accepted(text: str) -> bool:
-    """False for what is refused, as a refusal of the body and in few words."""
+    """Whether a text is accepted; a refusal names the body and is short."""
     try:
         parse_json(text.encode(errors="surrogatepass"))
     except InvalidInput as refusal:
@@ -116,14 +116,14 @@ def test_texts_that_a_strict_parser_refuses_are_refused(text: str) -> None:
 
 
 def reference_accepts(text: str) -> bool:
-    """The same rules, in a form that is slow and plain."""
+    """A slow and simple implementation of the same rules."""
     if not text.strip():
         return True
     try:
         value = json.loads(text, object_pairs_hook=unique, parse_float=short)
     except ValueError:
         return False
-    return not any("\x00" in held or re.search("[\ud800-\udfff]", held) for held in strings(value))
+    return not any("\x00" in text or re.search("[\ud800-\udfff]", text) for text in strings(value))
 
 
 def strings(value: Any) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Soft throttles: they slow floods down, never stand between a caller and a promise, and fail open."""
+"""Soft throttles slow down floods and fail open."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def _breaker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def redis(settings: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """A Redis of this test's own, as the service reaches it, but for more patience: tests share a busy machine."""
+    """A separate Redis with longer time-outs than in production, because tests run on a busy machine."""
     with tempfile.TemporaryDirectory(prefix="cm-redis-") as home:
         server = start_redis(Path(home))
         options = {"SOCKET_CONNECT_TIMEOUT": 0.4, "SOCKET_TIMEOUT": 0.4}
         backend = {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": f"unix://{home}/redis.sock"}
-        # The version store of a process is chosen once, here without Redis.
+        # A process chooses its version store once; here without Redis.
         versions.store()
         settings.REDIS_URL = backend["LOCATION"]
         settings.CACHES = {"default": backend | {"OPTIONS": options}}
@@ -50,8 +50,8 @@ def redis(settings: Any) -> Iterator[subprocess.Popen[bytes]]:
         server.wait()
 
 
-def hits(count: int, who: str = "somebody") -> list[bool]:
-    """Which of so many calls pass."""
+def hits(count: int, who: str = "a client") -> list[bool]:
+    """Whether each of `count` requests passes."""
     return [_passes(who) for _ in range(count)]
 
 
@@ -81,12 +81,12 @@ def test_writes_of_a_person_are_bounded_and_reads_are_not(settings: Any) -> None
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"person": (3, 3600)}
     person, page = Api.as_person(PersonFactory()), PageFactory().pk
     body = {"pageId": page, "content": "Hi"}
-    answers = [person.post(PATH, body) for _ in range(4)]
-    assert [answer.status for answer in answers] == [201, 201, 201, 429]
-    assert answers[-1].json == {"error": "rate_limited"}
-    assert 1 <= int(answers[-1].headers["Retry-After"]) <= 3600
+    responses = [person.post(PATH, body) for _ in range(4)]
+    assert [response.status for response in responses] == [201, 201, 201, 429]
+    assert responses[-1].json == {"error": "rate_limited"}
+    assert 1 <= int(responses[-1].headers["Retry-After"]) <= 3600
     assert person.get(PATH, pageId=page).status == 200
-    assert Api.as_person(PersonFactory()).post(PATH, body).status == 201, "each account for itself"
+    assert Api.as_person(PersonFactory()).post(PATH, body).status == 201, "each account is counted separately"
 
 
 def test_both_token_kinds_of_a_person_share_a_rate(settings: Any) -> None:
@@ -139,10 +139,10 @@ def test_refused_requests_of_an_agent_are_bounded(settings: Any) -> None:
         agent.api.get(f"{PATH}/nothing").status,
     ]
     assert refused == [400, 403, 404]
-    for answer in (agent.api.post(PATH, body), agent.api.get(f"{PATH}/{post.pk}"), agent.api.put("/v1/agent-tokens")):
-        assert (answer.status, answer.error) == (429, "rate_limited")
-        assert 1 <= int(answer.headers["Retry-After"]) <= 60
-    assert agent_with_token().api.post(PATH, body).status == 201, "each token for itself"
+    for response in (agent.api.post(PATH, body), agent.api.get(f"{PATH}/{post.pk}"), agent.api.put("/v1/agent-tokens")):
+        assert (response.status, response.error) == (429, "rate_limited")
+        assert 1 <= int(response.headers["Retry-After"]) <= 60
+    assert agent_with_token().api.post(PATH, body).status == 201, "each token is counted separately"
 
 
 def test_successful_requests_of_an_agent_are_not_counted(settings: Any) -> None:

@@ -1,4 +1,4 @@
-"""PostgreSQL's clock, to be set by a test: the hourly limits read no other."""
+"""A replacement of PostgreSQL's clock, which the hourly limits read, that tests can set."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.db import connection
 
-# A schema named before pg_catalog hides the built-in clock, for this transaction and nobody else.
+# A schema before pg_catalog in the search path hides the built-in clock, in this transaction only.
 SET_UP = (
     "CREATE SCHEMA fixed",
     "CREATE TABLE fixed.clock AS SELECT timestamptz '2026-01-01T00:00:00Z' AS now",
@@ -16,7 +16,7 @@ SET_UP = (
 
 
 class DatabaseClock:
-    """Stands still between calls of `advance`, until the transaction that it is made in rolls back."""
+    """A clock that only `advance` changes, until the current transaction rolls back."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 1, 1, tzinfo=UTC)

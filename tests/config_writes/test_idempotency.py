@@ -1,4 +1,4 @@
-"""Idempotency-Key: the first 2xx answer is kept seven days and replayed for the same key."""
+"""Idempotency-Key: the first 2xx response is stored for seven days and replayed for the same key."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def agent() -> TokenHolder:
 
 
 @pytest.fixture(autouse=True, params=["found with the token", "found behind the locks"])
-def _way_to_the_kept_answer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An agent's retry finds it with its token, unless the first call was still at work then."""
+def _path_to_the_stored_response(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A retry finds the response with the agent token, or behind the locks if the first request is still running."""
     if request.param == "found behind the locks":
         monkeypatch.setattr(Write, "find_replay", lambda _write: None)
 
@@ -47,13 +47,13 @@ def post(api: Api, page_id: str, key: str | None = KEY, **fields: Any) -> Answer
     return api.post(PATH, {"pageId": page_id, "content": "Once", **fields}, key=key)
 
 
-def age_stored_answers(by: str) -> None:
+def age_stored_responses(by: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute("UPDATE api_storedresponse SET created_at = created_at - %s::interval", [by])
 
 
-def is_replay(answer: Answer) -> bool:
-    return answer.headers.get("Idempotent-Replayed") == "true"
+def is_replay(response: Answer) -> bool:
+    return response.headers.get("Idempotent-Replayed") == "true"
 
 
 def test_a_replay_has_the_same_bytes_and_a_header_and_writes_nothing(agent: TokenHolder, page_id: str) -> None:
@@ -80,7 +80,7 @@ def test_a_replay_is_not_charged_and_ignores_an_exhausted_limit(
     first = post(agent.api, page_id)
     replays = [post(agent.api, page_id) for _ in range(3)]
     assert post(agent.api, page_id, key="another").error == "agent_rate_limited"
-    assert {answer.body for answer in replays} == {first.body}
+    assert {response.body for response in replays} == {first.body}
     assert replays[0].headers["RateLimit"].startswith('"post";r=0;t=')
     assert RateLimitEvent.objects.count() == 1
 
@@ -95,7 +95,7 @@ def test_a_refused_request_stores_nothing_under_the_key(agent: TokenHolder, page
         post(agent.api, page_id, communityId=str(community.pk), content="spam"),
         post(agent.api, page_id),
     ]
-    assert [answer.status for answer in refused] == [400, 413, 404, 422, 429]
+    assert [response.status for response in refused] == [400, 413, 404, 422, 429]
     assert not StoredResponse.objects.exists()
     settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 1}
     written = post(agent.api, page_id)
@@ -129,15 +129,15 @@ def test_another_body_is_422_if_the_setting_is_reject(agent: TokenHolder, page_i
 def test_a_key_is_scoped_to_account_method_and_path(agent: TokenHolder, page_id: str) -> None:
     first = post(agent.api, page_id)
     others = [post(agent_with_token().api, page_id), post(Api.as_person(PersonFactory()), page_id)]
-    assert not any(is_replay(answer) for answer in others)
-    assert len({answer.json["id"] for answer in (first, *others)}) == 3
+    assert not any(is_replay(response) for response in others)
+    assert len({response.json["id"] for response in (first, *others)}) == 3
     reaction = agent.api.post("/v1/reactions", {"messageId": first.json["id"], "emoji": "👍"}, key=KEY)
     assert reaction.json["action"] == "added"
     assert not is_replay(reaction)
 
 
 def test_every_kind_of_write_is_replayed(agent: TokenHolder) -> None:
-    """addReaction, removeReaction (which repeated would be a 404) and an operator's write."""
+    """addReaction, removeReaction (without a replay its repeat is a 404) and a write of an operator."""
     target = {"messageId": str(MessageFactory().pk), "emoji": "👍"}
     added = [agent.api.post("/v1/reactions", target, key=KEY) for _ in range(2)]
     assert added[0].body == added[1].body
@@ -178,8 +178,8 @@ def test_a_key_has_1_to_160_printable_ascii_characters(agent: TokenHolder, page_
 
 @pytest.mark.parametrize("key", ["", "k" * 161, "clé", "key\x7f", "a\tb", "ключ", "k\n"])
 def test_any_other_key_is_400(agent: TokenHolder, page_id: str, key: str) -> None:
-    answer = post(agent.api, page_id, key=key)
-    assert (answer.status, answer.error) == (400, "invalid_idempotency_key")
+    response = post(agent.api, page_id, key=key)
+    assert (response.status, response.error) == (400, "invalid_idempotency_key")
     assert not Message.objects.exists()
 
 
@@ -190,15 +190,17 @@ def test_the_key_is_checked_after_the_scope_and_before_the_fields(page_id: str) 
 
 
 def test_public_writes_ignore_the_key() -> None:
-    answers = [Api().post("/v1/presence/normalize-url", {"url": url}, key="k" * 161) for url in ("https://a.eu", "x:")]
-    assert [answer.status for answer in answers] == [200, 400]
+    responses = [
+        Api().post("/v1/presence/normalize-url", {"url": url}, key="k" * 161) for url in ("https://a.eu", "x:")
+    ]
+    assert [response.status for response in responses] == [200, 400]
 
 
 def test_a_response_is_stored_for_seven_days(agent: TokenHolder, page_id: str) -> None:
     first = post(agent.api, page_id)
-    age_stored_answers(f"{STORED_DAYS} days - 1 minute")
+    age_stored_responses(f"{STORED_DAYS} days - 1 minute")
     assert post(agent.api, page_id).body == first.body
-    age_stored_answers("1 minute")
+    age_stored_responses("1 minute")
     later = post(agent.api, page_id)
     assert (later.status, is_replay(later)) == (201, False)
     assert later.json["id"] != first.json["id"]
@@ -213,19 +215,19 @@ def test_the_previous_root_key_decrypts_stored_responses(agent: TokenHolder, pag
     newer = post(agent.api, page_id, key="made after the rotation")
     settings.ROOT_KEY_PREVIOUS = ""
     assert post(agent.api, page_id, key="made after the rotation").body == newer.body
-    assert not is_replay(post(agent.api, page_id)), "a key that is gone opens nothing"
+    assert not is_replay(post(agent.api, page_id)), "without the key nothing is decrypted"
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_database_contains_neither_key_nor_token() -> None:
-    """Replaying createAgentToken returns the same token, although the database cannot tell it."""
-    asked = ApprovedFactory()
-    operator, path = Api.as_person(asked.requester), f"/v1/agent-tokens/requests/{asked.pk}/token"
+    """A replay of createAgentToken returns the same token, which the database does not contain in plain text."""
+    request = ApprovedFactory()
+    operator, path = Api.as_person(request.requester), f"/v1/agent-tokens/requests/{request.pk}/token"
     first, again = (operator.post(path, key="a-key-that-is-secret") for _ in range(2))
     assert first.body == again.body
     assert AgentToken.objects.count() == 1
     dump = dump_of_the_database()
-    assert str(asked.pk) in dump
+    assert str(request.pk) in dump
     for secret in ("a-key-that-is-secret", first.json["token"], first.json["token"][4:], first.body.decode()):
         assert secret not in dump
         assert secret.encode().hex() not in dump

@@ -1,4 +1,4 @@
-"""The ledger against a model of it: whatever is spent whenever, a window of an hour never holds more than the limit."""
+"""The hourly limits against a model: no hour has more events than the limit, for any sequence of charges."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ LIMITS = {"post": 2, "reply": 3, "quote": 1}
 HOUR = timedelta(hours=1)
 ACCOUNT = UUID(int=1)
 COUNTERS = st.sets(st.sampled_from(sorted(LIMITS)), min_size=1).map(lambda found: tuple(sorted(found)))
-# Whole hours and their neighbours, where an off-by-one lives, beside any pause.
+# Whole hours plus and minus a second, which an off-by-one error would affect, and any other pause.
 PAUSES = st.one_of(
     st.sampled_from([0.0, 0.000001, 1.0, 3599.0, 3599.999999, 3600.0, 3600.000001]),
     st.floats(0, 4000).map(lambda seconds: round(seconds, 3)),
 )
 
 
-class Ledger(RuleBasedStateMachine):
+class HourlyLimits(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.savepoint = transaction.savepoint()
         self.clock = DatabaseClock()
-        self.spent: dict[str, list[datetime]] = {counter: [] for counter in LIMITS}
+        self.charged: dict[str, list[datetime]] = {counter: [] for counter in LIMITS}
 
     def teardown(self) -> None:
         transaction.savepoint_rollback(self.savepoint)
 
     def in_window(self, counter: str, after: float = 0) -> int:
-        """How many of a counter were spent in the hour that ends `after` seconds from now."""
+        """The events of a counter in the hour that ends `after` seconds from now."""
         start = self.clock.now + timedelta(seconds=after) - HOUR
-        return sum(at > start for at in self.spent[counter])
+        return sum(at > start for at in self.charged[counter])
 
     def has_places(self, counters: Iterable[str], after: float = 0) -> bool:
         return all(self.in_window(counter, after) < LIMITS[counter] for counter in counters)
@@ -58,7 +58,7 @@ class Ledger(RuleBasedStateMachine):
         assert (refusal is None) == self.has_places(counters)
         if refusal is None:
             for counter in counters:
-                self.spent[counter].append(self.clock.now)
+                self.charged[counter].append(self.clock.now)
             return
         seconds = int(refusal.headers["Retry-After"])
         assert 1 <= seconds <= 3600
@@ -91,4 +91,4 @@ class Ledger(RuleBasedStateMachine):
 def test_the_hourly_limit_is_a_sliding_window() -> None:
     effort = hypothesis_settings(max_examples=30, stateful_step_count=20, deadline=None)
     with override_settings(HOURLY_LIMITS=settings.HOURLY_LIMITS | LIMITS):
-        run_state_machine_as_test(Ledger, settings=effort)  # type: ignore[no-untyped-call]
+        run_state_machine_as_test(HourlyLimits, settings=effort)  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""The hourly limits of agents, as the contract's table has them: exact, sliding, separate."""
+"""The hourly limits of agents in the contract's table: exact, sliding, separate."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def low(settings: Any) -> None:
     settings.HOURLY_LIMITS = {"post": 3, "reply": 3, "quote": 3, "react": 3}
 
 
-def post(agent: TokenHolder, target: Message, *answers: str) -> Answer:
-    fields = dict.fromkeys(answers, str(target.pk))
+def post(agent: TokenHolder, target: Message, *responses: str) -> Answer:
+    fields = dict.fromkeys(responses, str(target.pk))
     return agent.api.post(PATH, {"pageId": target.page_id, "content": "Hi", **fields})
 
 
 def ask(agent: TokenHolder, target: Message, counter: str, number: int) -> Answer:
-    """One write that spends `counter`."""
+    """A write that is charged to `counter`."""
     if counter == "react":
         body = {"messageId": str(target.pk), "emoji": ("👍", "🎉")[number % 2]}
         return agent.api.post("/v1/reactions", body)
@@ -73,10 +73,10 @@ def test_the_limits_are_those_of_the_contract(agent: TokenHolder, target: Messag
 @pytest.mark.django_db(transaction=True)
 def test_of_forty_concurrent_posts_thirty_succeed() -> None:
     agent, target = agent_with_token(), MessageFactory()
-    answers = race(40, lambda _index: post(agent, target))
-    assert sorted(answer.status for answer in answers) == [201] * 30 + [429] * 10
+    responses = race(40, lambda _index: post(agent, target))
+    assert sorted(response.status for response in responses) == [201] * 30 + [429] * 10
     assert (Message.objects.count(), RateLimitEvent.objects.count()) == (31, 30)
-    left = sorted(int(re.findall(r"r=(\d+)", answer.headers["RateLimit"])[0]) for answer in answers)
+    left = sorted(int(re.findall(r"r=(\d+)", response.headers["RateLimit"])[0]) for response in responses)
     assert left == [0] * 10 + list(range(30))
 
 
@@ -87,23 +87,25 @@ def test_a_write_succeeds_after_retry_after_and_not_one_second_before(
     for pause in (1.25, 100.5, 0.000001):
         assert post(agent, target).status == 201
         clock.advance(pause)
-    told = int(post(agent, target).headers["Retry-After"])
-    assert told == HOUR - 101
-    clock.advance(told - 1)
+    retry_after = int(post(agent, target).headers["Retry-After"])
+    assert retry_after == HOUR - 101
+    clock.advance(retry_after - 1)
     refused = post(agent, target)
     assert (refused.status, refused.headers["Retry-After"]) == (429, "1")
     clock.advance(1)
     assert post(agent, target).status == 201
-    assert post(agent, target).headers["Retry-After"] == "1", "the second place falls free within the next second"
+    assert post(agent, target).headers["Retry-After"] == "1", (
+        "the second event leaves within the next second"
+    )
     clock.advance(1)
     assert post(agent, target).status == 201
 
 
 @pytest.mark.usefixtures("low", "clock")
 def test_retry_after_is_at_most_an_hour(agent: TokenHolder, target: Message) -> None:
-    answers = [post(agent, target) for _ in range(4)]
-    assert [answer.status for answer in answers] == [201, 201, 201, 429]
-    assert answers[-1].headers["Retry-After"] == str(HOUR)
+    responses = [post(agent, target) for _ in range(4)]
+    assert [response.status for response in responses] == [201, 201, 201, 429]
+    assert responses[-1].headers["Retry-After"] == str(HOUR)
 
 
 @pytest.mark.usefixtures("low")
@@ -114,9 +116,9 @@ def test_a_lowered_limit_counts_earlier_writes(
         post(agent, target)
         clock.advance(10)
     settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 1}
-    told = int(post(agent, target).headers["Retry-After"])
-    assert told == HOUR - 10, "only the newest of the three is in the way"
-    clock.advance(told)
+    retry_after = int(post(agent, target).headers["Retry-After"])
+    assert retry_after == HOUR - 10, "the newest of the three must leave the window"
+    clock.advance(retry_after)
     assert post(agent, target).status == 201
 
 
@@ -137,7 +139,7 @@ def test_retry_after_of_a_quoting_reply_is_that_of_the_slower_counter(
             post(agent, target, counter)
         clock.advance(60)
     refused = post(agent, target, "parentId", "quoteId")
-    assert refused.headers["Retry-After"] == str(HOUR - 60), "the quotes fall free a minute before the replies"
+    assert refused.headers["Retry-After"] == str(HOUR - 60), "the quotes leave the window a minute before the replies"
     clock.advance(HOUR - 61)
     assert post(agent, target, "parentId", "quoteId").status == 429
     clock.advance(1)
@@ -176,8 +178,8 @@ def test_agents_have_separate_counters_and_people_have_none(agent: TokenHolder, 
     assert post(agent_with_token(), target).status == 201
     person = Api.as_person(PersonFactory())
     for _ in range(4):
-        answer = person.post(PATH, {"pageId": target.page_id, "content": "Hi"})
-        assert (answer.status, "RateLimit" in answer.headers) == (201, False)
+        response = person.post(PATH, {"pageId": target.page_id, "content": "Hi"})
+        assert (response.status, "RateLimit" in response.headers) == (201, False)
 
 
 @pytest.mark.usefixtures("low")

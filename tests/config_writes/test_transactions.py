@@ -1,4 +1,4 @@
-"""One write, one transaction: what fails leaves nothing behind."""
+"""A write is one transaction: a failure writes nothing."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def test_a_lock_timeout_is_503_and_writes_nothing(agent: TokenHolder) -> None:
     with psycopg.connect(**connection.get_connection_params()) as other:
         other.execute("SELECT FROM messaging_message WHERE id = %s FOR UPDATE", [target.pk])
         connection.cursor().execute("SET lock_timeout = '50ms'")
-        answer = reply(agent, target, target)
-        assert (answer.status, answer.error) == (503, "temporarily_unavailable")
-        assert answer.headers["Retry-After"] == "2"
+        response = reply(agent, target, target)
+        assert (response.status, response.error) == (503, "temporarily_unavailable")
+        assert response.headers["Retry-After"] == "2"
     assert written() == (1, 0, 0)
     assert reply(agent, target, target).status == 201
 
@@ -60,20 +60,20 @@ def test_a_parent_that_is_hidden_during_the_lock_wait_is_404(agent: TokenHolder,
         wait_until_something_waits()
         other.execute("UPDATE messaging_message SET status = 'hidden' WHERE id = %s", [hidden.pk])
         other.commit()
-        answer = replying.result(timeout=10)
-    assert (answer.status, answer.error) == (404, refusal)
+        response = replying.result(timeout=10)
+    assert (response.status, response.error) == (404, refusal)
     assert written() == (2, 0, 0)
 
 
 def test_a_failure_after_the_write_rolls_it_back(agent: TokenHolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Storing the answer belongs to the write: where it fails, nothing was written."""
+    """The stored response is part of the write: if storing it fails, nothing is written."""
     target = MessageFactory()
     close = WriteTransaction.close
 
     def fails(transaction: WriteTransaction) -> None:
         close(transaction)
         assert written() == (2, 2, 1)
-        raise RuntimeError("the answer cannot be kept")
+        raise RuntimeError("the response cannot be stored")
 
     with monkeypatch.context() as patch:
         patch.setattr(WriteTransaction, "close", fails)
