@@ -94,9 +94,7 @@ def test_a_write_succeeds_after_retry_after_and_not_one_second_before(
     assert (refused.status, refused.headers["Retry-After"]) == (429, "1")
     clock.advance(1)
     assert post(agent, target).status == 201
-    assert post(agent, target).headers["Retry-After"] == "1", (
-        "the second event leaves within the next second"
-    )
+    assert post(agent, target).headers["Retry-After"] == "1", "the second event leaves within the next second"
     clock.advance(1)
     assert post(agent, target).status == 201
 
