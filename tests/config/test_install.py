@@ -87,18 +87,18 @@ def test_a_failed_install_leaves_no_stamp(tree: Path) -> None:
 
 def test_without_the_venv_module_the_error_names_the_package(tree: Path) -> None:
     program(tree / "python", 'echo "No module named ensurepip"; exit 1')
-    said = install(tree)
-    assert said.returncode == 1
-    assert "No module named ensurepip" in said.stderr
-    assert "apt install python3-venv" in said.stderr
+    result = install(tree)
+    assert result.returncode == 1
+    assert "No module named ensurepip" in result.stderr
+    assert "apt install python3-venv" in result.stderr
 
 
 def test_a_read_only_folder_is_reported(tree: Path) -> None:
     (tree / ".venv.lock").mkdir()
-    said = install(tree)
-    assert said.returncode == 1
-    assert "cannot be written" in said.stderr
-    assert "Traceback" not in said.stderr
+    result = install(tree)
+    assert result.returncode == 1
+    assert "cannot be written" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_an_old_python_is_refused_with_the_required_version(tree: Path, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_an_old_python_is_refused_with_the_required_version(tree: Path, tmp_path
     old.mkdir()
     for name in PYTHONS:
         program(old / name, 'test "$1" = --version && echo "Python 3.9.2" && exit 0; exit 1')
-    said = subprocess.run(
+    result = subprocess.run(
         ["make", "run"],
         cwd=tree,
         env=os.environ | {"PATH": f"{old}:{os.environ['PATH']}"},
@@ -114,6 +114,6 @@ def test_an_old_python_is_refused_with_the_required_version(tree: Path, tmp_path
         text=True,
         check=False,
     )
-    assert said.returncode != 0
-    assert "Python 3.11 or newer is needed" in said.stderr
-    assert "Python 3.9.2" in said.stderr
+    assert result.returncode != 0
+    assert "Python 3.11 or newer is needed" in result.stderr
+    assert "Python 3.9.2" in result.stderr

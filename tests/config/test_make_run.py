@@ -149,16 +149,16 @@ def test_manage_py_works_while_the_service_runs(service: Service) -> None:
 
 def test_manage_py_reports_an_unavailable_database_in_one_sentence() -> None:
     with a_service() as service:
-        said = manage(service, "showmigrations")
-        assert said.returncode == 1
-        assert "PostgreSQL does not answer" in said.stderr
-        assert "make run" in said.stderr
-        assert len(said.stderr.strip().splitlines()) == 1
+        result = manage(service, "showmigrations")
+        assert result.returncode == 1
+        assert "PostgreSQL does not answer" in result.stderr
+        assert "make run" in result.stderr
+        assert len(result.stderr.strip().splitlines()) == 1
 
 
 def test_production_refuses_to_start_without_a_secret(tmp_path: Path) -> None:
     with a_service() as service:
         service.environment |= {"SECRET_KEY": "", "DATA_DIR": str(tmp_path)}
-        said = manage(service, "check")
-        assert said.returncode == 1
-        assert said.stderr.startswith("manage.py: Set SECRET_KEY to ")
+        result = manage(service, "check")
+        assert result.returncode == 1
+        assert result.stderr.startswith("manage.py: Set SECRET_KEY to ")

@@ -26,17 +26,17 @@ def cluster(temporary: TemporaryCluster) -> Cluster:
     return temporary.cluster
 
 
-def ask(cluster: Cluster, question: str) -> object:
+def query(cluster: Cluster, sql: str) -> object:
     with psycopg.connect(cluster.url) as connection:
-        row = connection.execute(question).fetchone()  # type: ignore[arg-type]
+        row = connection.execute(sql).fetchone()  # type: ignore[arg-type]
         assert row
         return row[0]
 
 
 def test_the_server_is_postgresql_18_on_a_socket_for_its_owner_only(cluster: Cluster) -> None:
-    assert str(ask(cluster, "SHOW server_version")).startswith("18")
-    assert ask(cluster, "SHOW listen_addresses") == ""
-    assert ask(cluster, "SHOW unix_socket_permissions") == "0700"
+    assert str(query(cluster, "SHOW server_version")).startswith("18")
+    assert query(cluster, "SHOW listen_addresses") == ""
+    assert query(cluster, "SHOW unix_socket_permissions") == "0700"
     assert cluster.folder.stat().st_mode & 0o077 == 0
 
 
@@ -49,7 +49,7 @@ def test_start_and_stop_may_be_repeated_and_preserve_the_data(cluster: Cluster) 
     assert not cluster.is_running()
     cluster.start()
     assert cluster.is_running()
-    assert ask(cluster, "SELECT answer FROM stored") == 42
+    assert query(cluster, "SELECT answer FROM stored") == 42
 
 
 def test_a_stop_does_not_wait_for_a_session_that_does_not_end(cluster: Cluster) -> None:
@@ -62,14 +62,14 @@ def test_a_stop_does_not_wait_for_a_session_that_does_not_end(cluster: Cluster) 
         assert time.monotonic() - begun < 30
     assert not cluster.is_running()
     cluster.start()
-    assert ask(cluster, "SELECT 1") == 1
+    assert query(cluster, "SELECT 1") == 1
 
 
 def test_a_running_server_is_found_by_another_object(cluster: Cluster) -> None:
     other = Cluster(cluster.folder, SETTINGS)
     assert other.is_running()
     other.start()
-    assert ask(other, "SELECT 1") == 1
+    assert query(other, "SELECT 1") == 1
 
 
 def test_a_stale_pid_file_does_not_prevent_a_start(cluster: Cluster) -> None:
@@ -77,7 +77,7 @@ def test_a_stale_pid_file_does_not_prevent_a_start(cluster: Cluster) -> None:
     cluster.stop()
     (cluster.folder / "postmaster.pid").write_text(f"{os.getpid()}\n{cluster.folder}\n0\n5432\n\n\n\nready\n")
     cluster.start()
-    assert ask(cluster, "SELECT 1") == 1
+    assert query(cluster, "SELECT 1") == 1
 
 
 def test_an_interrupted_creation_is_repeated(temporary: TemporaryCluster) -> None:
@@ -87,7 +87,7 @@ def test_an_interrupted_creation_is_repeated(temporary: TemporaryCluster) -> Non
     second = Cluster(temporary.home / "second", SETTINGS)
     second.start()
     try:
-        assert ask(second, "SELECT 1") == 1
+        assert query(second, "SELECT 1") == 1
         assert not draft.exists()
     finally:
         second.stop("immediate")
@@ -101,7 +101,7 @@ def test_a_path_that_is_unfit_for_a_socket_gets_a_short_one(temporary: Temporary
     assert len(str(cluster.socket_folder)) < 60
     cluster.start()
     try:
-        assert ask(cluster, "SELECT 1") == 1
+        assert query(cluster, "SELECT 1") == 1
         assert cluster.socket_folder.stat().st_mode & 0o077 == 0
     finally:
         cluster.stop("immediate")

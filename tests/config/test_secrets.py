@@ -47,9 +47,9 @@ def test_a_second_host_without_a_secret_is_refused_and_creates_none(host: Servic
     given = {"DATABASE_URL": host.cluster.url, **host.secrets(), missing: "", "DEMO": "1"}
     with a_service(**given) as second:
         sentence = f"{missing} is missing, and is not created for a DATABASE_URL: set it to that of the other hosts"
-        said = refused(second)
-        assert said.startswith(f"make run: {sentence}")
-        assert len(said.splitlines()) == 1
+        output = refused(second)
+        assert output.startswith(f"make run: {sentence}")
+        assert len(output.splitlines()) == 1
         for command in ("demo", "migrate"):
             of_command = manage(second, command).stderr
             assert of_command.startswith(f"manage.py: {sentence}")
@@ -62,9 +62,9 @@ def test_a_second_host_without_a_secret_is_refused_and_creates_none(host: Servic
 def test_a_second_host_with_another_secret_is_refused(host: Service, name: str) -> None:
     given = {"DATABASE_URL": host.cluster.url, **host.secrets(), name: "o" * 60}
     with a_service(**given) as second:
-        said = refused(second)
-        assert said.startswith(f"make run: {name} is not the secret that this database was last used with: ")
-        assert len(said.splitlines()) == 1
+        output = refused(second)
+        assert output.startswith(f"make run: {name} is not the secret that this database was last used with: ")
+        assert len(output.splitlines()) == 1
 
 
 def test_hosts_can_rotate_a_secret_one_after_the_other(host: Service) -> None:
@@ -81,9 +81,9 @@ def test_data_without_its_secrets_is_refused_and_gets_none(host: Service) -> Non
     host.stop()
     file = host.data / "secrets.json"
     away = file.rename(file.with_suffix(".away"))
-    said = refused(host)
-    assert said.startswith(f"make run: SECRET_KEY is missing: restore {file}")
-    assert len(said.splitlines()) == 1
+    output = refused(host)
+    assert output.startswith(f"make run: SECRET_KEY is missing: restore {file}")
+    assert len(output.splitlines()) == 1
     assert not file.exists()
     assert not host.cluster.is_running()
     away.rename(file)
@@ -95,9 +95,9 @@ def test_a_lost_secret_can_be_replaced(host: Service) -> None:
     file = host.data / "secrets.json"
     before = file.read_text()
     write(file, json.loads(before) | {"TOKEN_PEPPER": "l" * 60})
-    said = refused(host)
-    assert "TOKEN_PEPPER is not the secret that this database was last used with" in said
-    assert "manage.py rotate_secret TOKEN_PEPPER --lost" in said
+    output = refused(host)
+    assert "TOKEN_PEPPER is not the secret that this database was last used with" in output
+    assert "manage.py rotate_secret TOKEN_PEPPER --lost" in output
     # The service does not run, so the command starts PostgreSQL.
     done = manage(host, "rotate_secret", "TOKEN_PEPPER", "--lost")
     assert done.returncode == 0, done.stderr

@@ -169,8 +169,8 @@ def test_an_inactive_person_is_401(person: Account) -> None:
 
 
 def test_a_deleted_person_is_401() -> None:
-    nobody = str(uuid4())
-    assert refusal(call(signed(claims(Account(pk=nobody))), nobody)) == (401, "invalid_token")
+    unknown = str(uuid4())
+    assert refusal(call(signed(claims(Account(pk=unknown))), unknown)) == (401, "invalid_token")
 
 
 def test_a_jwt_of_an_agent_is_401() -> None:

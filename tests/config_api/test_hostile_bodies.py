@@ -97,10 +97,10 @@ TYPES = [
 OPERATIONS = [
     ("agent", "POST", "/api/messages"),
     ("agent", "POST", "/v1/reactions"),
-    ("nobody", "POST", "/v1/presence/normalize-url"),
-    ("nobody", "POST", "/api/auth/login"),
-    ("nobody", "POST", "/api/auth/register"),
-    ("nobody", "POST", "/api/embeds/analytics/events"),
+    ("anonymous", "POST", "/v1/presence/normalize-url"),
+    ("anonymous", "POST", "/api/auth/login"),
+    ("anonymous", "POST", "/api/auth/register"),
+    ("anonymous", "POST", "/api/embeds/analytics/events"),
     ("person", "POST", "/v1/agent-tokens/requests"),
     ("signed in", "POST", "/api/embeds/instances"),
 ]
@@ -115,7 +115,7 @@ def _no_throttle(settings: Any) -> None:
 def callers() -> dict[str, Api]:
     person = PersonFactory()
     return {
-        "nobody": Api(),
+        "anonymous": Api(),
         "agent": agent_with_token(requester=person).api,
         "person": Api.as_person(person),
         "signed in": Api.as_signed_in(person),

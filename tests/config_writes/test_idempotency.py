@@ -142,9 +142,9 @@ def test_every_kind_of_write_is_replayed(agent: TokenHolder) -> None:
     added = [agent.api.post("/v1/reactions", target, key=KEY) for _ in range(2)]
     assert added[0].body == added[1].body
     assert added[1].json["action"] == "added"
-    gone = [agent.api.delete(f"/v1/reactions/{added[0].json['reactionId']}", key=KEY) for _ in range(2)]
-    assert (gone[0].status, gone[1].status, is_replay(gone[1])) == (200, 200, True)
-    assert gone[0].body == gone[1].body
+    removed = [agent.api.delete(f"/v1/reactions/{added[0].json['reactionId']}", key=KEY) for _ in range(2)]
+    assert (removed[0].status, removed[1].status, is_replay(removed[1])) == (200, 200, True)
+    assert removed[0].body == removed[1].body
 
 
 def test_another_token_of_the_agent_gets_the_replay(agent: TokenHolder, page_id: str) -> None:

@@ -22,7 +22,7 @@ from tests.config_writes.clock import DatabaseClock
 LIMITS = {"post": 2, "reply": 3, "quote": 1}
 HOUR = timedelta(hours=1)
 ACCOUNT = UUID(int=1)
-COUNTERS = st.sets(st.sampled_from(sorted(LIMITS)), min_size=1).map(lambda found: tuple(sorted(found)))
+COUNTERS = st.sets(st.sampled_from(sorted(LIMITS)), min_size=1).map(lambda names: tuple(sorted(names)))
 # Whole hours plus and minus a second, which an off-by-one error would affect, and any other pause.
 PAUSES = st.one_of(
     st.sampled_from([0.0, 0.000001, 1.0, 3599.0, 3599.999999, 3600.0, 3600.000001]),
@@ -45,7 +45,7 @@ class HourlyLimits(RuleBasedStateMachine):
         start = self.clock.now + timedelta(seconds=after) - HOUR
         return sum(at > start for at in self.charged[counter])
 
-    def has_places(self, counters: Iterable[str], after: float = 0) -> bool:
+    def has_remaining(self, counters: Iterable[str], after: float = 0) -> bool:
         return all(self.in_window(counter, after) < LIMITS[counter] for counter in counters)
 
     @rule(seconds=PAUSES)
@@ -53,31 +53,31 @@ class HourlyLimits(RuleBasedStateMachine):
         self.clock.advance(seconds)
 
     @rule(counters=COUNTERS)
-    def spend(self, counters: tuple[str, ...]) -> None:
-        refusal = self._spend(counters)
-        assert (refusal is None) == self.has_places(counters)
+    def charge(self, counters: tuple[str, ...]) -> None:
+        refusal = self._charge(counters)
+        assert (refusal is None) == self.has_remaining(counters)
         if refusal is None:
             for counter in counters:
                 self.charged[counter].append(self.clock.now)
             return
         seconds = int(refusal.headers["Retry-After"])
         assert 1 <= seconds <= 3600
-        assert self.has_places(counters, after=seconds)
-        assert not self.has_places(counters, after=seconds - 1)
+        assert self.has_remaining(counters, after=seconds)
+        assert not self.has_remaining(counters, after=seconds - 1)
 
     @rule(counters=COUNTERS)
-    def fail_after_spending(self, counters: tuple[str, ...]) -> None:
+    def fail_after_charge(self, counters: tuple[str, ...]) -> None:
         with transaction.atomic():
-            self._spend(counters)
+            self._charge(counters)
             transaction.set_rollback(True)
 
     @invariant()
-    def tells_what_is_left(self) -> None:
+    def usages_match_the_model(self) -> None:
         for usage in usages_of(ACCOUNT, LIMITS):
             assert usage.remaining == LIMITS[usage.name] - self.in_window(usage.name)
 
     @staticmethod
-    def _spend(counters: tuple[str, ...]) -> AgentRateLimited | None:
+    def _charge(counters: tuple[str, ...]) -> AgentRateLimited | None:
         try:
             with write_transaction(charge=RateLimitCharge(ACCOUNT, counters)) as transaction:
                 transaction.open()

@@ -45,7 +45,7 @@ def post(agent: TokenHolder, target: Message, *responses: str) -> Answer:
     return agent.api.post(PATH, {"pageId": target.page_id, "content": "Hi", **fields})
 
 
-def ask(agent: TokenHolder, target: Message, counter: str, number: int) -> Answer:
+def write(agent: TokenHolder, target: Message, counter: str, number: int) -> Answer:
     """A write that is charged to `counter`."""
     if counter == "react":
         body = {"messageId": str(target.pk), "emoji": ("👍", "🎉")[number % 2]}
@@ -58,7 +58,7 @@ def test_the_limits_are_those_of_the_contract(agent: TokenHolder, target: Messag
     RateLimitEvent.objects.bulk_create(
         RateLimitEvent(account_id=agent.account.pk, counter=counter, at=target.created_at) for _ in range(limit - 1)
     )
-    last, over = (ask(agent, target, counter, number) for number in range(2))
+    last, over = (write(agent, target, counter, number) for number in range(2))
     assert last.status in {200, 201}
     assert last.headers["RateLimit-Policy"] == f'"{counter}";q={limit};w=3600'
     assert re.fullmatch(rf'"{counter}";r=0;t=(3600|35\d\d)', last.headers["RateLimit"])
@@ -67,7 +67,7 @@ def test_the_limits_are_those_of_the_contract(agent: TokenHolder, target: Messag
     assert over.headers["RateLimit"] == f'"{counter}";r=0;t={over.headers["Retry-After"]}'
     assert over.json == {"error": "agent_rate_limited"}
     for other in {"post", "reply", "quote", "react"} - {counter}:
-        assert ask(agent, target, other, 0).status in {200, 201}, f"{other} is another counter than {counter}"
+        assert write(agent, target, other, 0).status in {200, 201}, f"{other} is another counter than {counter}"
 
 
 @pytest.mark.django_db(transaction=True)
