@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's command line. A missing setting or a database that is away is said in one sentence."""
+"""Django's command line. A missing setting or an unavailable database is reported in one sentence."""
 
 import os
 import sys
@@ -12,8 +12,7 @@ from django.db import OperationalError
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    # The limit is for requests: a migration or a clean-up may take as long as it needs, also where the environment has
-    # one for the service.
+    # The limit is for requests, also if the environment sets one: a migration or `prune` may take longer.
     os.environ["STATEMENT_TIMEOUT"] = "0"
     try:
         execute_from_command_line(sys.argv)
@@ -29,7 +28,7 @@ def main() -> None:
 
 
 def _is_about_connecting(error: OperationalError) -> bool:
-    # PostgreSQL's own errors carry an SQLSTATE; only a failed connection has none.
+    # Errors of PostgreSQL have an SQLSTATE; only a failed connection has none.
     return isinstance(error.__cause__, psycopg.OperationalError) and error.__cause__.sqlstate is None
 
 

@@ -1,4 +1,4 @@
-"""Typed reading of environment variables. Nonsense is refused at start, in a sentence that names the variable."""
+"""Typed environment variables. An invalid value raises ImproperlyConfigured with the name of the variable."""
 
 import os
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ _FLAGS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false":
 
 
 def text(name: str, default: str = "") -> str:
-    """The variable without surrounding blanks; unset and empty are the same."""
+    """The variable without surrounding white space; an empty variable counts as unset."""
     return os.environ.get(name, "").strip() or default
 
 
@@ -28,19 +28,19 @@ def integer(name: str, default: int, *, minimum: int = 0, maximum: int = 2**31 -
     value = text(name)
     if not value:
         return default
-    # ASCII digits only: int() also takes "1_0", full-width digits and blanks.
+    # ASCII digits only: int() also accepts "1_0", full-width digits and white space.
     if not (value.isascii() and value.isdigit()) or not minimum <= int(value) <= maximum:
         raise ImproperlyConfigured(f"{name} is {value!r}: write a whole number from {minimum} to {maximum}.")
     return int(value)
 
 
 def words(name: str, default: Sequence[str] = ()) -> list[str]:
-    """A list written with commas between its entries."""
-    return [word.strip() for word in text(name).split(",") if word.strip()] or list(default)
+    """A list of entries separated by commas."""
+    return [entry.strip() for entry in text(name).split(",") if entry.strip()] or list(default)
 
 
 def address(name: str, default: str) -> IPv4Address | IPv6Address:
-    """An address of this machine, an IPv6 one with or without brackets."""
+    """An IP address; brackets around an IPv6 address are optional."""
     value = text(name, default)
     try:
         return ip_address(value[1:-1] if value.startswith("[") and value.endswith("]") else value)
@@ -49,16 +49,16 @@ def address(name: str, default: str) -> IPv4Address | IPv6Address:
 
 
 def networks(name: str) -> list[str]:
-    """Addresses and networks, written with commas between them."""
-    found = words(name)
-    for word in found:
+    """Addresses and networks separated by commas."""
+    entries = words(name)
+    for entry in entries:
         try:
-            ip_network(word, strict=False)
+            ip_network(entry, strict=False)
         except ValueError:
             raise ImproperlyConfigured(
-                f"{name} holds {word!r}: write addresses or networks such as 10.0.0.0/8."
+                f"{name} contains {entry!r}: write addresses or networks such as 10.0.0.0/8."
             ) from None
-    return found
+    return entries
 
 
 def choice(name: str, default: str, allowed: Sequence[str]) -> str:

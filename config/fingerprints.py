@@ -1,7 +1,7 @@
 """A keyed fingerprint of each secret, stored in the database that the secrets are used with.
 
-A host with other secrets refuses every token, and writes a retry a second time. So a start, and each command that uses
-a secret, first compares its own secrets with the fingerprints, and goes no further where one is another.
+A host with other secrets would refuse every token and run a retried write a second time. Therefore a start, and each
+command that uses a secret, first compares the secrets with the fingerprints, and stops if one differs.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from config import secrets
 PURPOSE = "fingerprint of "
 TABLE = "SELECT to_regclass('api_secretfingerprint')"
 STORED = "SELECT name, fingerprint FROM api_secretfingerprint"
-# The database decides between hosts that start at once. Of two that exchange a secret, each may replace the other's.
+# One statement, so that hosts that start at the same time agree. During a rotation either secret may replace the other.
 REPLACE = """
 INSERT INTO api_secretfingerprint AS stored (name, fingerprint, updated_at)
 VALUES (%(name)s, %(current)s, clock_timestamp())
@@ -30,7 +30,7 @@ FORGET = "DELETE FROM api_secretfingerprint WHERE name = %s"
 
 
 def fingerprint(name: str, secret: str) -> bytes:
-    """An HMAC under the secret itself, which tells nothing of it."""
+    """An HMAC under the secret itself, which reveals nothing about it."""
     return hmac.digest(secret.encode(), (PURPOSE + name).encode(), hashlib.sha256)
 
 
@@ -41,10 +41,10 @@ def require_known_secrets() -> None:
 
 
 def check(cursor: Any, *, data: Path, debug: bool) -> None:
-    """Raises ImproperlyConfigured where the stored fingerprint is neither of the current nor of the previous secret.
+    """Raises ImproperlyConfigured if the stored fingerprint is neither of the current nor of the previous secret.
 
-    A first one, and the current one in place of the previous, are stored. `cursor` is Django's or psycopg's; before the
-    first migration there is nothing to compare.
+    Stores a missing fingerprint, and replaces that of the previous secret. `cursor` is Django's or psycopg's. Does
+    nothing before the first migration.
     """
     cursor.execute(TABLE)
     if cursor.fetchone() == (None,):
@@ -53,8 +53,8 @@ def check(cursor: Any, *, data: Path, debug: bool) -> None:
     stored = {name: bytes(value) for name, value in cursor.fetchall()}
     for name in secrets.NAMES:
         current = fingerprint(name, secrets.read(name, data=data, debug=debug))
-        before = secrets.read_previous(name, data=data)
-        previous = fingerprint(name, before) if before else None
+        previous_secret = secrets.read_previous(name, data=data)
+        previous = fingerprint(name, previous_secret) if previous_secret else None
         if stored.get(name) != current and not _replace(cursor, name, current, previous):
             raise ImproperlyConfigured(
                 f"{name} is not the secret that this database was last used with: set it to that one, or, where that "
@@ -63,7 +63,7 @@ def check(cursor: Any, *, data: Path, debug: bool) -> None:
 
 
 def give_up(name: str) -> None:
-    """Take the current secret for the database's own, whichever it was used with before."""
+    """Store the fingerprint of the current secret in place of any other."""
     current = fingerprint(name, secrets.read(name, data=settings.DATA_DIR, debug=settings.DEBUG))
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(FORGET, [name])

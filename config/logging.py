@@ -1,10 +1,10 @@
-"""What is logged, and what never is: credentials are hidden in the finished line, arguments and traceback included."""
+"""Logging to stderr. Credentials are hidden in the formatted line, which includes arguments and traceback."""
 
 import logging
 import re
 
 _CREDENTIALS = (
-    # An agent token; its public prefix (12 characters) is short enough to stay.
+    # An agent token. Its public prefix (12 characters) is too short to match.
     (re.compile(r"\bcag_[0-9A-Za-z]{9,}"), "cag_[hidden]"),
     # A JSON web token.
     (re.compile(r"\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?"), "[hidden]"),
@@ -36,10 +36,10 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
-        # Its own handlers would mail tracebacks and print unformatted lines.
+        # Django's own handlers would mail tracebacks and print unformatted lines.
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
-        # A line for each refusal would let anybody fill the disk.
+        # If each refusal were logged, any client could fill the disk.
         "django.request": {"level": "ERROR"},
         "django.security": {"level": "CRITICAL"},
     },

@@ -1,14 +1,13 @@
-"""Django settings: one flat file. What differs between places comes from the environment (see docs/operations.md)."""
+"""Django settings. The environment sets what differs between deployments (see docs/operations.md)."""
 
-import hashlib
-import hmac
-from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from config import env, secrets
+from config.api.jwt_settings import jwt_settings
 from config.api.openapi import metadata
 from config.api.strict_json import BODY_MAX
+from config.api.throttle_rates import SOFT_THROTTLES
 from config.database import urls
 from config.logging import LOGGING
 from config.runtime import bind_address, postgres
@@ -17,7 +16,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("DATA_DIR", BASE_DIR / ".data")
 DEBUG = env.flag("DEBUG", default=False)
 
-# Secrets. A previous value is still accepted while a rotation is under way.
+# Secrets. During a rotation the previous value is accepted as well.
 SECRET_KEY = secrets.read("SECRET_KEY", data=DATA_DIR, debug=DEBUG)
 ROOT_KEY = secrets.read("ROOT_KEY", data=DATA_DIR, debug=DEBUG)
 ROOT_KEY_PREVIOUS = secrets.read_previous("ROOT_KEY", data=DATA_DIR)
@@ -39,16 +38,16 @@ ALLOWED_HOSTS = env.words(
         }
     ),
 )
-# Peers whose X-Forwarded-For counts: addresses or networks.
+# Addresses or networks of the proxies whose X-Forwarded-For header is trusted.
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 HTTPS = BASE_URL.startswith("https://")
 
 # Behaviour.
 REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)
 IDEMPOTENCY_MISMATCH = env.choice("IDEMPOTENCY_MISMATCH", "replay", ("replay", "reject"))
-# Dotted paths to the rules that a message must pass before it is stored.
+# Dotted paths to the rules that the content of a new message must pass.
 CONTENT_RULES = ["messaging.content_rules.CommunityRule", "embeds.content_rules.EmbedRule"]
-# Dotted paths to what deletes old rows, `(now, dry_run) -> {what: count}`, for the command `prune`.
+# Dotted paths to the functions that the command `prune` calls: `(now, dry_run) -> {kind of row: deleted}`.
 PRUNERS = [
     "config.writes.pruning.prune",
     "messaging.services.pages.prune",
@@ -56,25 +55,11 @@ PRUNERS = [
     "agents.denied_calls.prune",
     "embeds.analytics.retention.prune",
 ]
-# Dotted paths to what fills the demo, in order; each takes a messaging.demo.DemoContext.
+# Dotted paths to the functions that create the demo data, in order; each takes a messaging.demo.DemoContext.
 DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation", "reactions.demo.reactions", "embeds.demo.embed"]
-# For how long a process gathers notes of which agent tokens were used, to write them together; 0: each at once.
+# Seconds for which a process collects uses of agent tokens before it writes them in one statement; 0: one by one.
 TOKEN_USE_SECONDS = 1
 HOURLY_LIMITS = {"post": 30, "reply": 30, "quote": 30, "react": 120}
-# Name of a soft throttle: calls, seconds.
-SOFT_THROTTLES = {
-    "person": (env.integer("THROTTLE_PERSON_PER_HOUR", 300), 3600),
-    "ingest": (env.integer("THROTTLE_INGEST_PER_MINUTE", 120), 60),
-    "normalize_url": (env.integer("THROTTLE_NORMALIZE_URL_PER_MINUTE", 120), 60),
-    "register": (env.integer("THROTTLE_REGISTER_PER_MINUTE", 10), 60),
-    "sign_in": (env.integer("THROTTLE_SIGN_IN_PER_MINUTE", 10), 60),
-    "session": (env.integer("THROTTLE_SESSION_PER_MINUTE", 120), 60),
-    # Per client network and host; only reads that no worker answers from its memory.
-    "read": (env.integer("THROTTLE_READ_PER_MINUTE", 6000), 60),
-    "agent_refused": (env.integer("THROTTLE_AGENT_REFUSED_PER_MINUTE", 600), 60),
-    # Refused calls of an agent that are counted for the super admins to see.
-    "refusal_note": (600, 60),
-}
 
 INSTALLED_APPS = [
     "config.admin.apps.SuperAdminConfig",
@@ -102,7 +87,7 @@ MIDDLEWARE = [
     "config.api.middleware.EntryMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    # Before the CSRF check, which would answer first. Their order is checked (config.writes.checks).
+    # Before CsrfViewMiddleware, so that their refusals come first. `config.writes.checks` verifies the order.
     "agents.middleware.AgentTokenMiddleware",
     "config.api.scopes.ScopeMiddleware",
     "config.writes.middleware.IdempotencyMiddleware",
@@ -115,7 +100,7 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
-# A redirect to the same path with a slash would drop the Authorization header.
+# Clients drop the Authorization header when they follow a redirect to the path with a slash.
 APPEND_SLASH = False
 
 TEMPLATES = [
@@ -134,35 +119,16 @@ TEMPLATES = [
     },
 ]
 
-# Database. Commands take their time (manage.py sets STATEMENT_TIMEOUT=0); a request does not.
+# Database. manage.py sets STATEMENT_TIMEOUT=0: the limit, in milliseconds, is for requests and not for commands.
 STATEMENT_TIMEOUT = env.integer("STATEMENT_TIMEOUT", 5000)
 DATABASES = {
-    "default": {
-        "ENGINE": "config.database.backend",
-        **urls.connection_settings(env.text("DATABASE_URL") or postgres.embedded(DATA_DIR).url),
-        "CONN_MAX_AGE": None,
-        "CONN_HEALTH_CHECKS": True,
-        "ATOMIC_REQUESTS": False,
-    }
-}
-DATABASES["default"]["OPTIONS"] |= {
-    "application_name": "community-messaging",
-    "connect_timeout": 3,
-    # A written statement is prepared on the server when a connection runs it the second time. Its plan serves any
-    # values: PostgreSQL would plan it anew, each time, for the few pages that hold much more than others.
-    "prepare_threshold": 1,
-    "options": urls.session_options(
-        default_transaction_isolation="read committed",
-        plan_cache_mode="force_generic_plan",
-        statement_timeout=STATEMENT_TIMEOUT,
-        lock_timeout=2000,
-        idle_in_transaction_session_timeout=2 * STATEMENT_TIMEOUT,
-        client_connection_check_interval=2000,
-    ),
+    "default": urls.database(
+        env.text("DATABASE_URL") or postgres.embedded(DATA_DIR).url, statement_timeout=STATEMENT_TIMEOUT
+    )
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Redis: soft throttles and versions of cache tags, which may be lost. Without Redis, Django's cache is not used.
+# Redis stores soft throttles and versions of cache tags; both may be lost. Without it, Django's cache is not used.
 REDIS_URL = env.text("REDIS_URL")
 if REDIS_URL:
     CACHES = {
@@ -170,13 +136,13 @@ if REDIS_URL:
             "BACKEND": "django_redis.cache.RedisCache",
             "LOCATION": REDIS_URL,
             "KEY_PREFIX": "cm",
-            # Exceptions are not ignored here: a circuit breaker handles them.
+            # django-redis must raise errors: a circuit breaker handles them.
             "OPTIONS": {"SOCKET_CONNECT_TIMEOUT": 0.1, "SOCKET_TIMEOUT": 0.1},
         }
     }
 
 # The response cache of each worker: its size, and the maximum age of a response (see config.cache.versions).
-# KEPT_ANSWER_MEGABYTES, the name in release 1.0, is accepted for one release more.
+# Release 1.0 calls the variable KEPT_ANSWER_MEGABYTES, which this release accepts.
 RESPONSE_CACHE_BYTES = env.integer("RESPONSE_CACHE_MEGABYTES", env.integer("KEPT_ANSWER_MEGABYTES", 32)) * 1024 * 1024
 RESPONSE_CACHE_SECONDS = 2.0 if REDIS_URL else 5.0
 
@@ -201,51 +167,19 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "config.api.openapi.schema.OperationSchema",
     "UNAUTHENTICATED_USER": None,
 }
-# EntryMiddleware holds every path to it. No form takes a file: without a handler none is written anywhere.
+# EntryMiddleware enforces the size on every path. No form takes files: without a handler Django discards them.
 DATA_UPLOAD_MAX_MEMORY_SIZE = BODY_MAX
 FILE_UPLOAD_HANDLERS: list[str] = []
 
-SIMPLE_JWT = {
-    "ALGORITHM": "HS256",
-    "SIGNING_KEY": hmac.digest(SECRET_KEY.encode(), b"json web tokens", hashlib.sha256).hex(),
-    "ISSUER": "community-messaging",
-    "AUDIENCE": "community-messaging",
-    "ACCESS_TOKEN_LIFETIME": timedelta(minutes=15),
-    "REFRESH_TOKEN_LIFETIME": timedelta(days=14),
-    "ROTATE_REFRESH_TOKENS": False,
-    "BLACKLIST_AFTER_ROTATION": False,
-    # The clocks of several hosts differ.
-    "LEEWAY": timedelta(seconds=10),
-    "USER_ID_FIELD": "id",
-    "USER_ID_CLAIM": "sub",
-}
+SIMPLE_JWT = jwt_settings(SECRET_KEY)
+SPECTACULAR_SETTINGS = {"VERSION": "1.0.0", **metadata.SPECTACULAR_SETTINGS}
 
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Community Messaging, Agent Access and Web Embed Service",
-    "DESCRIPTION": metadata.TEXT,
-    "TAGS": metadata.TAGS,
-    "VERSION": "1.0.0",
-    "OAS_VERSION": "3.1.1",
-    # `make check` validates the description; once is enough.
-    "ENABLE_DJANGO_DEPLOY_CHECK": False,
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SERVE_AUTHENTICATION": [],
-    "SERVE_PERMISSIONS": [],
-    "POSTPROCESSING_HOOKS": ["config.api.openapi.schema.add_security_schemes"],
-    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    # No verdict on the description from a validator on the internet.
-    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
-}
-
-# Static files are served from where they lie; there is no collecting step.
+# Static files. WhiteNoise serves them from the source folders, without `collectstatic`.
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 
-# Transport. Where the service is reached over https, nothing works without it.
+# Transport. If BASE_URL is https, every request over http is redirected.
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
@@ -255,7 +189,7 @@ CSRF_COOKIE_SECURE = HTTPS
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
 CSRF_FAILURE_VIEW = "config.api.exception_handler.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
-# HSTS for subdomains and browsers' preload lists are for the owner of the whole domain to decide.
+# The owner of the domain decides about HSTS for subdomains and about browsers' preload lists.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 LANGUAGE_CODE = "en"

@@ -1,4 +1,4 @@
-"""Every path of the service. Each app names its own."""
+"""The root URL configuration. Each app declares its own paths."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.views.generic import RedirectView
 from config.api.exception_handler import read_only
 from config.api.openapi.views import DocumentView, RedocView, SwaggerView
 
-# Pages for people, who leave the slash out; operations have none and never redirect.
+# Pages that people open without the slash. Operations have no slash and never redirect.
 PAGES = ("admin", "demo", "api/docs", "api/redoc", "api/schema")
 
 urlpatterns = [

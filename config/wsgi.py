@@ -14,8 +14,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 _django = get_wsgi_application()
 
-# What Django does around each request for the sake of what this service never does: it logs no queries, changes no
-# URL configuration, and closes neither caches nor connections. The next request looks whether its connection is sound.
+# Receivers that Django runs around each request and this service does not need: it logs no queries, changes no URL
+# configuration, and closes neither caches nor connections. The next request checks the health of its connection.
 signals.request_started.disconnect(reset_queries)
 for receiver in (cache.close_caches, base.reset_urlconf, close_old_connections):
     signals.request_finished.disconnect(receiver)

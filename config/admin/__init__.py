@@ -1,1 +1,1 @@
-"""The super admins' site: Django's admin, read-only, with confirmed and logged actions."""
+"""The admin site of super admins: Django's admin, read-only, with confirmed and logged actions."""

@@ -1,4 +1,4 @@
-"""Decisions about rows: what a super admin can do, each behind a page that asks."""
+"""Actions of super admins on rows, each with a confirmation page."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ REASON_MAX = 500
 
 
 class AdminActionForm(forms.Form):
-    """Why. Subclasses ask for more; whatever they ask for goes to the service by its name."""
+    """The reason. Subclasses add fields; each is a keyword argument of the service."""
 
     reason = forms.CharField(
         max_length=REASON_MAX,
         strip=True,
         widget=forms.Textarea(attrs={"rows": 2, "cols": 70}),
-        help_text="Kept in the history.",
+        help_text="Stored in the history.",
     )
 
     def __init__(self, *args: Any, row: Any, action: AdminAction, **kwargs: Any) -> None:
@@ -35,11 +35,11 @@ class AdminActionForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class AdminAction:
-    """Something to do to a row.
+    """An action on a row.
 
-    `run(row, by=, reason=, …)` is a service that refuses with an ApiError; `is_available` tells whether the row's
-    state invites it; `confirmation` says what will follow, and `success_message` what has (`@helper: frozen`).
-    `inline` puts the form on the row's own page, `bulk` offers it for many rows of a list.
+    `run(row, by=, reason=, …)` is a service that raises an ApiError to refuse; `is_available` checks the state of the
+    row; `confirmation` describes the effect beforehand, `success_message` afterwards (`@helper: frozen`). `inline`
+    shows the form on the page of the row, `bulk` adds an action to the list.
     """
 
     name: str

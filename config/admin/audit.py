@@ -1,4 +1,4 @@
-"""The admin's own history, written for every decision, whether it came through the admin or the API."""
+"""The history of the admin: an entry for every decision, made in the admin or by the API."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.db.models import Q
 
 
 def log_decision(*, by: models.Model, about: models.Model, verb: str, reason: str = "") -> None:
-    """Who did what to which row, when, and why."""
+    """Log a decision of the super admin or operator `by` about a row."""
     LogEntry.objects.create(
         user_id=by.pk,
         content_type_id=ContentType.objects.get_for_model(about).pk,
@@ -23,7 +23,7 @@ def log_decision(*, by: models.Model, about: models.Model, verb: str, reason: st
 
 
 def log_entries_about(rows: Iterable[models.Model], *, latest: int) -> list[LogEntry]:
-    """What was decided about any of these rows, newest first."""
+    """The latest decisions about any of these rows, newest first."""
     about = Q(pk__in=[])
     for row in rows:
         about |= Q(content_type=ContentType.objects.get_for_model(row), object_id=str(row.pk))

@@ -1,4 +1,4 @@
-"""Forms that notice when their row was changed after they were opened."""
+"""Forms that detect a change of their row after they were opened."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ UNTOUCHED = "Changed after you opened the form. The field shows what is saved."
 
 
 class ConflictCheckedForm(forms.ModelForm):
-    """A form that carries a fingerprint of each of its row's values as it was opened, and compares them as it is saved.
+    """A form with a fingerprint of each value of its row when it was opened; saving compares them with the row.
 
-    Must be cleaned and saved in one transaction: the row is locked from the comparison on. What differs is told once;
-    what was typed stays in the form, and fields that were not touched show what is saved.
+    Must be cleaned and saved in one transaction: the comparison locks the row. A conflict is reported once; the form
+    then shows typed values, and the saved values of fields that the user has not changed.
     """
 
     opened = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -40,7 +40,7 @@ class ConflictCheckedForm(forms.ModelForm):
         return [name for name in self.fields if name in columns]
 
     def _get_validation_exclusions(self) -> set[str]:
-        """What is not changed is not checked: it may have been saved under rules of an earlier release."""
+        """Exclude unchanged fields from validation: an earlier release may have saved them under other rules."""
         excluded: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]  # the stubs lack it
         return excluded if self.instance._state.adding else excluded | (set(self._columns) - set(self.changed_data))
 
@@ -53,16 +53,16 @@ class ConflictCheckedForm(forms.ModelForm):
     def _compare(self, typed: Mapping[str, Any]) -> None:
         opened = _read(typed.get("opened", ""))
         saved = type(self.instance)._default_manager.select_for_update().get(pk=self.instance.pk)
-        is_now = self._fingerprints(saved)
+        current = self._fingerprints(saved)
         changed = [
             name
             for name in self._columns
-            if name in typed and opened.get(name, is_now[name]) != is_now[name] != fingerprint(typed[name])
+            if name in typed and opened.get(name, current[name]) != current[name] != fingerprint(typed[name])
         ]
         if not changed:
             return
         self.data = data = cast("QueryDict", self.data).copy()
-        data["opened"] = _written(is_now)
+        data["opened"] = _written(current)
         self.add_error(None, CHANGED)
         for name in changed:
             value = self._as_typed(name, saved)
@@ -76,7 +76,7 @@ class ConflictCheckedForm(forms.ModelForm):
         return {name: fingerprint(self._as_typed(name, row)) for name in self._columns}
 
     def _as_typed(self, name: str, row: Model) -> Any:
-        """A value of the row as the form reads it when it is sent back untouched."""
+        """A value of the row as the form parses it when the user does not change it."""
         field: Any = self.fields[name]
         return field.to_python(field.prepare_value(getattr(row, name)))
 
@@ -94,7 +94,7 @@ def _read(written: str) -> dict[str, str]:
 
 
 def _sent(shown: Any) -> list[Any]:
-    """As a browser sends it."""
+    """The values as a browser sends them."""
     if isinstance(shown, bool):
         return ["on"] if shown else []
     return shown if isinstance(shown, list) else [shown]

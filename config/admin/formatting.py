@@ -1,4 +1,4 @@
-"""How rows refer to others, and how their values read in plain words."""
+"""Links between rows, and readable values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOTHING = "–"
 
 
 def link(row: Model | None, text: object = None) -> str | SafeString:
-    """A link to the row's own page."""
+    """A link to the page of the row."""
     if row is None:
         return NOTHING
     return format_html('<a href="{}">{}</a>', change_url(row), row if text is None else text)
@@ -28,19 +28,19 @@ def change_url(row: Model) -> str:
 
 
 def external_link(url: str) -> str | SafeString:
-    """An address somebody else wrote: its whole text, and nothing of ours goes along."""
+    """A link to an untrusted URL: it shows the whole URL and sends no referrer."""
     if not url.startswith(("http://", "https://")):
         return url or NOTHING
     return format_html('<a href="{0}" rel="nofollow noopener noreferrer" target="_blank">{0}</a>', url)
 
 
 def age(moment: datetime | None) -> str | SafeString:
-    """`3 days`, or `in 90 days` where it is to come, with the time itself as its title."""
+    """`3 days`, or `in 90 days` for a future time, with the exact time as the title."""
     if moment is None:
         return NOTHING
     now, exact = timezone.now(), f"{moment:%Y-%m-%d %H:%M} UTC"
-    words = _span(moment, now) if moment <= now else _until(moment, now)
-    return format_html('<time datetime="{}" title="{}">{}</time>', moment.isoformat(), exact, words)
+    relative = _span(moment, now) if moment <= now else _until(moment, now)
+    return format_html('<time datetime="{}" title="{}">{}</time>', moment.isoformat(), exact, relative)
 
 
 def _span(start: datetime, end: datetime) -> str:
@@ -48,13 +48,13 @@ def _span(start: datetime, end: datetime) -> str:
 
 
 def _until(moment: datetime, now: datetime) -> str:
-    """To the day: `in 2 months` would be said of 89 days too."""
+    """In days, because `timesince` returns `2 months` for 89 days too."""
     days = (moment - now).days
     return f"in {days} days" if days > 1 else f"in {_span(now, moment)}"
 
 
 def plain(text: str | None) -> str | SafeString:
-    """Text as its author wrote it, line breaks included, and never as HTML."""
+    """Text with its line breaks, escaped."""
     return format_html('<div class="plain-text">{}</div>', text) if text else NOTHING
 
 
@@ -65,7 +65,7 @@ def as_json(value: Any) -> str | SafeString:
 
 
 def badge(state: object, kind: str = "") -> SafeString:
-    """`kind` is `good`, `bad`, `waiting` or nothing."""
+    """`kind` is `good`, `bad`, `waiting` or empty."""
     return format_html('<span class="badge {}">{}</span>', kind, state)
 
 

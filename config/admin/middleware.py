@@ -1,4 +1,4 @@
-"""Sessions, signed-in users and messages for the admin alone: every other path is spared their work."""
+"""Sessions, signed-in users and messages for the admin only: on other paths they would cost time without use."""
 
 from collections.abc import Awaitable
 

@@ -23,9 +23,9 @@ BULK_MAX = 200
 
 
 class ReadOnlyModelAdmin(admin.ModelAdmin):
-    """Rows to look at. What can be done to one is a `AdminAction`: a button on its page, an action of the list.
+    """Read-only rows. An `AdminAction` is a button on the page of a row and an action of the list.
 
-    Whether somebody may look is the site's to say (`config.admin`).
+    `SuperAdminSite.has_permission` decides who may view them.
     """
 
     row_actions: tuple[AdminAction, ...] = ()
@@ -34,7 +34,7 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
     list_per_page = 50
     list_max_show_all = BULK_MAX
     view_on_site = False
-    # Counts beside each filter are a query each, over the whole table.
+    # A facet count is a query over the whole table.
     show_facets = admin.ShowFacets.NEVER
     change_form_template = "admin/shared/read_only_form.html"
 
@@ -48,18 +48,18 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         return False
 
     def queue_summary(self) -> QueueSummary | None:
-        """What the desk's first page tells of rows that wait for a decision."""
+        """The rows that wait for a decision, for the index page."""
         return None
 
     def title_for(self, row: Any) -> str:
         return str(row)
 
     def extra_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        """What the template of a row's page needs beyond the row."""
+        """More context for the template of a row's page."""
         return {}
 
     def next_url(self, request: HttpRequest, action: AdminAction, row: Any) -> str:
-        """Where a decision on one row leads."""
+        """The redirect after an action on one row."""
         return change_url(row)
 
     def get_urls(self) -> list[URLPattern]:
@@ -78,17 +78,17 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Handles are found with their @ as well."""
+        """Accept handles with their @."""
         return super().get_search_results(request, queryset, search_term.replace("@", ""))
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """Django takes an empty `_to_field` for the name of a field."""
+        """Django would use an empty `_to_field` as the name of a field."""
         return super().get_object(request, object_id, from_field or None)
 
     def response_action(  # type: ignore[override]  # the stubs have a parameter more than Django
         self, request: HttpRequest, queryset: QuerySet[Any]
     ) -> HttpResponse | None:
-        """Refuses chosen values that are no ids: Django passes them to the database, which raises."""
+        """Refuse selected values that are not ids: Django passes them to the database, which raises."""
         try:
             for chosen in request.POST.getlist(ACTION_CHECKBOX_NAME):
                 self.opts.pk.to_python(chosen)
@@ -117,7 +117,7 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         return super().changelist_view(request, {"title": title, **(extra_context or {})})
 
     def available_actions(self, row: Any) -> dict[str, Any]:
-        """The decisions that fit the row: as links, or with their form where they are at hand."""
+        """The available actions of a row, as links or with their forms."""
         available = [action for action in self.row_actions if action.is_available(row)]
         return {
             "linked_actions": [action for action in available if not action.inline],
@@ -129,7 +129,7 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         }
 
     def action_view(self, request: HttpRequest, pk: UUID, action: AdminAction) -> HttpResponse:
-        """GET asks, POST does."""
+        """GET shows the confirmation page, POST performs the action."""
         row = get_object_or_404(self.get_queryset(request), pk=pk)
         form = action.form(request.POST if request.method == "POST" else None, row=row, action=action)
         if form.is_valid():
@@ -155,11 +155,11 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         return TemplateResponse(request, "admin/shared/confirm_action.html", context)
 
     def status_text(self, row: Any) -> str:
-        """The state a row is in, in words, where that decides what can be done."""
+        """The state of a row as text, if actions depend on it."""
         return ""
 
     def perform(self, request: HttpRequest, action: AdminAction, rows: list[Any], arguments: dict[str, Any]) -> None:
-        """Decide on each row by itself: one that somebody else was quicker with does not undo the others."""
+        """Run the action on each row separately: a refusal, such as of a row already decided on, undoes no other."""
         done = []
         for row in rows:
             try:
@@ -176,7 +176,7 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
 def _perform_on_many(
     model_admin: ReadOnlyModelAdmin, request: HttpRequest, chosen: QuerySet[Any], *, action: AdminAction
 ) -> HttpResponse | None:
-    """An action of a list: the first POST asks, the second, which the asking page sends, does."""
+    """An action of a list: the first POST shows the confirmation page, which sends the second."""
     rows = list(chosen[: BULK_MAX + 1])
     if len(rows) > BULK_MAX:
         model_admin.message_user(request, f"At most {BULK_MAX} at once.", messages.ERROR)

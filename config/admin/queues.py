@@ -11,7 +11,7 @@ from config.admin.paginator import bounded_count
 
 @dataclass(frozen=True, slots=True)
 class QueueSummary:
-    """A queue: how many wait (counted so far), since when the oldest does, and where they are listed."""
+    """Rows that wait for a decision: their count (`bounded_count`), the time of the oldest, and the URL of the list."""
 
     label: str
     count: str

@@ -1,6 +1,6 @@
-"""Sessions of the admin, stored under a keyed digest of the cookie: a copy of the table signs nobody in.
+"""Sessions of the admin, stored under a keyed digest of the cookie: a copy of the table contains no valid cookie.
 
-Only the methods that a WSGI server calls are overridden; the asynchronous ones are not used.
+Only the synchronous methods are overridden; under WSGI the asynchronous ones are not used.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from config.api import signing
 
-# The column's width in hexadecimal digits: 160 bits.
+# The width of the column; 160 bits.
 DIGITS = 40
 
 
@@ -23,7 +23,7 @@ def stored_key(session_key: str) -> str:
 
 
 class SessionStore(db.SessionStore):
-    """Django's, but for the key of the row. `session_key` is the cookie's value here."""
+    """Django's store with a digest as the primary key. `session_key` is the value of the cookie."""
 
     def exists(self, session_key: str) -> bool:
         return super().exists(stored_key(session_key))
@@ -39,7 +39,7 @@ class SessionStore(db.SessionStore):
             super().delete(stored_key(key))
 
     def _get_session_from_db(self) -> Any:
-        """None, and another key at the next save, where there is no such session."""
+        """Return None for an unknown session, and reset the key, so that the next save creates another."""
         key = stored_key(self.session_key or "")
         row = self.model.objects.filter(session_key=key, expire_date__gt=timezone.now()).first()
         if row is None:

@@ -1,4 +1,4 @@
-"""The super admins' desk: Django's admin, for super admins and nobody else."""
+"""Django's admin site, for super admins only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from config.api.exceptions import RateLimited
 
 
 class SuperAdminLoginForm(AdminAuthenticationForm):
-    """Staff that are no super admins are told what a wrong password is told."""
+    """Staff who are not super admins get the error of a wrong password."""
 
     def clean(self) -> dict[str, Any]:
         if self.request is not None:
@@ -39,14 +39,14 @@ class SuperAdminLoginForm(AdminAuthenticationForm):
             raise ValidationError("Too many attempts. Wait a minute, then try again.") from None
 
 
-def _holds_nul(request: HttpRequest) -> bool:
-    """PostgreSQL takes no NUL, and of Django's fields, filters and actions only some look for one."""
+def _contains_nul(request: HttpRequest) -> bool:
+    """PostgreSQL refuses NUL, and only some of Django's fields, filters and actions check for it."""
     sent = (value for parameters in (request.GET, request.POST) for _, values in parameters.lists() for value in values)
     return any("\x00" in value for value in sent)
 
 
 class SuperAdminSite(AdminSite):
-    """Every page goes through `has_permission`: whatever an app adds is closed to everybody else from the start."""
+    """`has_permission` guards every page, so the pages of all apps are for super admins only."""
 
     site_title = site_header = "Community Messaging"
     index_title = "The desk"
@@ -56,7 +56,7 @@ class SuperAdminSite(AdminSite):
     empty_value_display = "–"
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
-        """Takes what was made for the desk. Packages offer theirs too: they would show sign-in tokens in clear."""
+        """Register ReadOnlyModelAdmin classes only: those of packages would show sign-in tokens in plain text."""
         if admin_class is not None and issubclass(admin_class, ReadOnlyModelAdmin):
             super().register(model_or_iterable, admin_class, **options)
 
@@ -64,20 +64,20 @@ class SuperAdminSite(AdminSite):
         return bool(request.user.is_active and request.user.is_superuser)
 
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
-        """Nobody is sent to sign in; somebody who may not be here is refused."""
+        """Refuse accounts that are not super admins (403); redirect only anonymous users to the sign-in page."""
         inner = super().admin_view(view, cacheable)
 
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             if request.user.is_authenticated and not self.has_permission(request):
                 raise PermissionDenied
-            if _holds_nul(request):
-                raise BadRequest("A parameter holds a NUL character.")
+            if _contains_nul(request):
+                raise BadRequest("A parameter contains a NUL character.")
             return inner(request, *args, **kwargs)
 
         return update_wrapper(guarded, inner)
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
-        """In the order of the installed apps, what Django adds last."""
+        """In the order of INSTALLED_APPS, with Django's own app last."""
         order = [config.label for config in apps.get_app_configs()]
         own = super().get_app_list(request, app_label)
         return sorted(own, key=lambda app: (app["app_label"] == "admin", order.index(app["app_label"])))

@@ -1,1 +1,1 @@
-"""The HTTP API: what every operation shares. It imports no app of the project."""
+"""The HTTP API: the code that all operations share. It imports no app of the project."""

@@ -1,4 +1,4 @@
-"""The address a call comes from, as throttles and analytics count it."""
+"""The client address of a request, for throttles and analytics."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ HOP = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::[0-9]{1,5})?|([0-9.]+):[0-9]{1,5}|([0
 
 
 def client_address(request: HttpRequest) -> str:
-    """The peer's address; `X-Forwarded-For` counts only where the peer is a proxy named in TRUSTED_PROXIES.
+    """The peer's address, or an entry of `X-Forwarded-For` if the peer is a proxy in TRUSTED_PROXIES.
 
-    It is read from its end, one trusted proxy after the other. An entry that is no address (`unknown`, a blank) ends
-    that: nothing before it is vouched for.
+    The header is read from its end, one trusted proxy after the other. An entry that is not an address (`unknown`, a
+    blank) ends this, because no trusted proxy has checked the entries before it.
     """
     address = str(request.META.get("REMOTE_ADDR", ""))
     if not settings.TRUSTED_PROXIES:
         return address
     for hop in reversed(request.headers.get("X-Forwarded-For", "").split(",")):
-        found = HOP.fullmatch(hop.strip())
-        parsed = _parsed(found[found.lastindex or 0]) if found else None
+        match = HOP.fullmatch(hop.strip())
+        parsed = _parsed(match[match.lastindex or 0]) if match else None
         if parsed is None or not _is_trusted(address):
             break
         address = str(parsed)
@@ -32,37 +32,37 @@ def client_address(request: HttpRequest) -> str:
 
 
 def client_network(request: HttpRequest) -> str:
-    """Whom a throttle counts: the client's address, of IPv6 the /64 around it, all of which one client is given."""
+    """The client's IPv4 address or IPv6 /64 network, which one client usually has as a whole; throttles count it."""
     return _network_of(client_address(request))[0]
 
 
 def remote_network(request: HttpRequest) -> str | None:
-    """The same, None for a caller on this machine, and for a peer without an address."""
+    """The same, or None for a client on this machine and for a peer without an address."""
     network, is_remote = _network_of(client_address(request))
     return network if is_remote else None
 
 
 @lru_cache(maxsize=10_000)
 def _network_of(address: str) -> tuple[str, bool]:
-    found = _parsed(address)
-    if found is None:
+    parsed = _parsed(address)
+    if parsed is None:
         return address, False
-    network = str(found) if found.version == 4 else str(ip_network((int(found) >> 64 << 64, 64)))
-    return network, not found.is_loopback
+    network = str(parsed) if parsed.version == 4 else str(ip_network((int(parsed) >> 64 << 64, 64)))
+    return network, not parsed.is_loopback
 
 
 def _parsed(text: str) -> IPv4Address | IPv6Address | None:
-    """IPv4 within IPv6 is IPv4: a socket for both shows it so."""
+    """An IPv4-mapped IPv6 address becomes IPv4: a dual-stack socket reports IPv4 peers in that form."""
     try:
-        found = ip_address(text)
+        parsed = ip_address(text)
     except ValueError:
         return None
-    return (found.ipv4_mapped or found) if found.version == 6 else found
+    return (parsed.ipv4_mapped or parsed) if parsed.version == 6 else parsed
 
 
 def _is_trusted(address: str) -> bool:
     peer = _parsed(address)
     if peer is None:
-        # A unix socket has no address; only a proxy on this host can be behind it.
+        # A peer on a unix socket has no address, and is a proxy on this host.
         return not address
     return any(peer in ip_network(network, strict=False) for network in settings.TRUSTED_PROXIES)

@@ -1,7 +1,7 @@
 """Reads the Authorization header: `request.user` becomes the account, `request.auth` the credential.
 
-AgentTokenMiddleware checks agent tokens, ScopeMiddleware the JWTs of people. Both leave what they found on Django's
-request, from where CredentialAuthentication hands it to DRF.
+AgentTokenMiddleware checks agent tokens, ScopeMiddleware the JWTs of people. Both set the credential on Django's
+request, and CredentialAuthentication returns it to DRF.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BEARER_MAX = 4096
 
 
 def bearer_of(request: HttpRequest) -> str | None:
-    """The bearer token of a request, None without an Authorization header; raises InvalidToken (401)."""
+    """The bearer token of a request, or None without an Authorization header; raises InvalidToken (401)."""
     header = request.META.get("HTTP_AUTHORIZATION")
     if header is None:
         return None
@@ -32,10 +32,10 @@ def bearer_of(request: HttpRequest) -> str | None:
 
 
 def credential_of(request: HttpRequest, *, ignore_people: bool = False) -> Credential:
-    """The agent's credential that AgentTokenMiddleware found, else a person's; raises a 401 or UserMismatch (403)."""
-    found: Credential | None = getattr(request, "auth", None)
-    if found is not None:
-        return found
+    """The agent's credential that AgentTokenMiddleware set, else a person's; raises a 401 or UserMismatch (403)."""
+    credential: Credential | None = getattr(request, "auth", None)
+    if credential is not None:
+        return credential
     token = None if ignore_people else bearer_of(request)
     return ANONYMOUS if token is None else jwt.credential_of(token, user_id=request.headers.get("X-User-Id"))
 

@@ -1,9 +1,10 @@
-"""Which web pages may call which operation, read off the operation's declaration.
+"""CORS: which web pages may call an operation, according to its declaration.
 
-- Operations that need no credential and give none (`Operation.any_origin`): pages of any origin, `*`, no Authorization.
-- Every other operation: pages of the app's own origin, where the panel runs. Nobody else, sign-in included.
+- Operations that need no credential and return none (`Operation.any_origin`): pages of any origin, `*`, no
+  Authorization header.
+- All other operations, sign-in included: only pages of APP_URL, where the panel runs.
 
-No answer allows cookies: the API knows none.
+No response allows cookies: the API uses none.
 """
 
 from __future__ import annotations
@@ -26,33 +27,33 @@ PREFLIGHT_SECONDS = "7200"
 
 
 class CorsMiddleware:
-    """Answers preflights and names, on every answer of an operation, who may read it; errors included."""
+    """Responds to preflights, and adds CORS headers to every response of an operation, errors included."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        asked = request.META.get("HTTP_ACCESS_CONTROL_REQUEST_METHOD")
-        if request.method == "OPTIONS" and asked is not None and "HTTP_ORIGIN" in request.META:
-            return preflight(request, asked)
+        method = request.META.get("HTTP_ACCESS_CONTROL_REQUEST_METHOD")
+        if request.method == "OPTIONS" and method is not None and "HTTP_ORIGIN" in request.META:
+            return preflight(request, method)
         response = self.get_response(request)
-        held = _operation(request.resolver_match, request.method or "")
-        if held is not None:
-            _allow(request, response, held)
+        operation = _operation(request.resolver_match, request.method or "")
+        if operation is not None:
+            _allow(request, response, operation)
         return response
 
 
 def preflight(request: HttpRequest, method: str) -> HttpResponse:
-    """204, with the permission where there is one; without it the browser goes no further."""
+    """204, with CORS headers if the origin may call the operation; without them the browser sends no request."""
     response = HttpResponse(status=204)
     del response.headers["Content-Type"]
     patch_vary_headers(response, ("Origin", "Access-Control-Request-Method"))
     try:
-        held = _operation(resolve(request.path_info), method)
+        operation = _operation(resolve(request.path_info), method)
     except Http404:
-        held = None
+        operation = None
     own = request.META["HTTP_ORIGIN"] == settings.APP_URL
-    if held is None or not (own or held.any_origin):
+    if operation is None or not (own or operation.any_origin):
         return response
     response.headers["Access-Control-Allow-Origin"] = settings.APP_URL if own else ANY
     response.headers["Access-Control-Allow-Methods"] = method
@@ -61,9 +62,9 @@ def preflight(request: HttpRequest, method: str) -> HttpResponse:
     return response
 
 
-def _allow(request: HttpRequest, response: HttpResponseBase, held: Operation) -> None:
-    if held.any_origin:
-        # The same for everybody, so that caches need not tell origins apart.
+def _allow(request: HttpRequest, response: HttpResponseBase, operation: Operation) -> None:
+    if operation.any_origin:
+        # The same value for all clients, so that caches need not vary by origin.
         response.headers["Access-Control-Allow-Origin"] = ANY
     elif request.META.get("HTTP_ORIGIN") == settings.APP_URL:
         response.headers["Access-Control-Allow-Origin"] = settings.APP_URL

@@ -22,10 +22,10 @@ class CredentialKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A checked credential. `user`: a `messaging.Account`, or the `AgentAccount` of an agent token; None for nobody.
+    """A verified credential. `user`: a `messaging.Account`, the `AgentAccount` of an agent token, or None (`PUBLIC`).
 
     The other fields belong to agent tokens. An empty `community_ids` allows every community; `stored_response` is the
-    row stored for the Idempotency-Key of this very request (`config.writes.idempotency`), None for a new key.
+    row stored for the Idempotency-Key of this request (`config.writes.idempotency`), None for a new key.
     """
 
     kind: CredentialKind

@@ -1,4 +1,4 @@
-"""One place where a failure of any layer becomes an answer: `{"error": <code>}`."""
+"""Turns an exception of any layer into a response: `{"error": <code>}`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from config.database.sql import TRANSIENT_SQLSTATES, sqlstate
 logger = logging.getLogger(__name__)
 HTML_PREFIXES = ("/admin/",)
 READ_METHODS = ("GET", "HEAD")
-# Exceptions whose class says it all, and the refusal each stands for.
+# Exception classes and their refusals.
 BY_CLASS = (
     (exceptions.UnsupportedMediaType, UnsupportedMediaType),
     (exceptions.MethodNotAllowed, MethodNotAllowed),
@@ -47,7 +47,9 @@ BY_CLASS = (
 
 
 def exception_handler(failure: Exception, context: Mapping[str, Any]) -> HttpResponse | None:
-    """DRF's EXCEPTION_HANDLER. None lets the exception pass: a defect, or one after which a write may be run again."""
+    """DRF's EXCEPTION_HANDLER. Returns None, so that DRF raises the exception, for a defect and for a database error
+    of a write, which may be run again.
+    """
     operation = getattr(context["view"], "operation", None)
     if isinstance(failure, DatabaseError) and operation is not None and operation.is_write:
         return None
@@ -58,7 +60,7 @@ def exception_handler(failure: Exception, context: Mapping[str, Any]) -> HttpRes
 
 
 def response_to(failure: Exception) -> HttpResponse:
-    """The answer to a refused call; a defect is raised."""
+    """The response to a refused request; a defect is raised."""
     error = as_api_error(failure)
     if error is None:
         raise failure
@@ -66,7 +68,7 @@ def response_to(failure: Exception) -> HttpResponse:
 
 
 def as_api_error(failure: BaseException | None) -> ApiError | None:
-    """The refusal that an exception of DRF, Django or the database stands for; None for a defect."""
+    """The refusal for an exception of DRF, Django or the database; None for a defect."""
     match failure:
         case ApiError():
             return failure
@@ -77,25 +79,24 @@ def as_api_error(failure: BaseException | None) -> ApiError | None:
             return PayloadTooLarge(field="body", max=BODY_MAX)
         case exceptions.ParseError() | UnicodeError():
             return InvalidInput(field="body", details="The request cannot be read.")
-        case OperationalError() | InterfaceError() | InternalError() if _may_pass(failure):
+        case OperationalError() | InterfaceError() | InternalError() if _is_transient(failure):
             logger.error("PostgreSQL does not serve: %s", str(failure).strip()[:300])
             return TemporarilyUnavailable()
     return next((refusal() for exception_class, refusal in BY_CLASS if isinstance(failure, exception_class)), None)
 
 
-def _may_pass(failure: BaseException) -> bool:
+def _is_transient(failure: BaseException) -> bool:
     return not isinstance(failure, InternalError) or sqlstate(failure) in TRANSIENT_SQLSTATES
 
 
 def error_response(error: ApiError) -> HttpResponse:
-    """The answer to a refused call."""
     return Response(error.body(), status=error.status, headers=error.headers)
 
 
 def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """A page that is only read: 405 to other methods."""
+    """Allow GET and HEAD only: 405 for other methods."""
 
-    @csrf_exempt  # Its check would answer 403 first, and nothing here is to be protected.
+    @csrf_exempt  # The CSRF check would return 403 first, and these pages change nothing.
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method not in READ_METHODS:

@@ -1,6 +1,6 @@
-"""Every refusal the kernel knows, one class each: status, code, extra fields and headers.
+"""The refusals that all apps share, one class each: status, code, extra fields and headers.
 
-An answer to a refused call is `{"error": <code>, ...fields}`. Apps add their own subclasses in `<app>/exceptions.py`.
+The response is `{"error": <code>, ...fields}`. Apps declare further subclasses in `<app>/exceptions.py`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 
 class ApiError(Exception):
-    """A refusal. `fields` stand beside `error` in the body; `headers` go with the answer."""
+    """A refusal. `fields` are added to the body, `headers` to the response."""
 
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal_error"
@@ -25,7 +25,7 @@ class ApiError(Exception):
 
 
 class InvalidInput(ApiError):
-    """400: `field` is a JSON path into the body or a query parameter; `details` says what is wrong."""
+    """400: `field` is a JSON path into the body or a query parameter; `details` describes the error."""
 
     status = 400
     code = "invalid_input"
@@ -42,7 +42,7 @@ class InvalidCursor(ApiError):
 
 
 class Unauthenticated(ApiError):
-    """401 in any form; RFC 6750 wants the scheme named."""
+    """The base class of every 401; RFC 6750 requires the header."""
 
     status = 401
 
@@ -116,14 +116,14 @@ class MethodNotAllowed(ApiError):
 
 
 class NotAcceptable(ApiError):
-    """406: only the API description comes in more than one form."""
+    """406: only the OpenAPI document has more than one format."""
 
     status = 406
     code = "not_acceptable"
 
 
 class IdempotencyInProgress(ApiError):
-    """409: another call with the same key is still at work."""
+    """409: another request with the same key is still running."""
 
     status = 409
     code = "idempotency_in_progress"
@@ -139,7 +139,7 @@ class LengthRequired(ApiError):
 
 
 class OverCap(ApiError):
-    """413 LimitError: `field` names what is over its cap, `max` is the cap."""
+    """413 LimitError: `field` exceeds the cap `max`."""
 
     status = 413
 
@@ -177,13 +177,13 @@ class RateLimited(ApiError):
 
 
 class AgentRateLimited(RateLimited):
-    """429 of an hourly limit; waiting `retry_after` seconds always frees a place."""
+    """429 of an hourly limit; after `retry_after` seconds a write is possible again."""
 
     code = "agent_rate_limited"
 
 
 class TemporarilyUnavailable(ApiError):
-    """503 while PostgreSQL is away."""
+    """503: PostgreSQL is unavailable."""
 
     status = 503
     code = "temporarily_unavailable"

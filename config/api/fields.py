@@ -1,7 +1,7 @@
-"""Strict serializer fields: a string is a string, an integer an integer, and nothing is guessed.
+"""Strict serializer fields, which convert no types.
 
-DRF's own fields take `5` for a string, `"5"` and `1_0` for an integer and `"yes"` for a boolean. A cap given as
-`cap=` answers 413 with the field's JSON path (`attachments[3].url`); a `max_length` answers 400.
+DRF's own fields accept `5` as a string, `"5"` and `1_0` as an integer and `"yes"` as a boolean. A value over `cap=` is
+a 413 with the field's JSON path (`attachments[3].url`); one over `max_length` is a 400.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from config.api.exceptions import ContentTooLong, InvalidCursor, OverCap, Payloa
 from config.api.ids import is_id
 from config.api.serializers import QuerySerializer
 
-# As long as anybody writes one, and short enough for int().
+# Bounded, because int() is slow for long texts.
 INTEGER_TEXT = re.compile(r"-?[0-9]{1,100}\Z", re.ASCII)
 BOOLEAN_TEXT = {"true": True, "1": True, "false": False, "0": False}
 
@@ -36,12 +36,12 @@ def path_of(field: serializers.Field[Any, Any, Any, Any]) -> str:
 
 
 def _shown(data: Any) -> str:
-    """How a message quotes a wrong value: it may be as long as the body."""
+    """A wrong value as an error message quotes it: shortened, because it may be as long as the body."""
     return type(data).__name__ if isinstance(data, (dict, list)) else str(data)[:40]
 
 
 class Text(serializers.CharField):
-    """A string, as sent. `cap`: more code points are a 413; `trim` strips white space before anything is measured."""
+    """A string, as sent. `cap`: more code points are a 413; `trim` strips white space before `max_length` applies."""
 
     default_error_messages = {"invalid": "Not a string.", "pattern": "Does not match {pattern}."}
 
@@ -56,7 +56,7 @@ class Text(serializers.CharField):
     ) -> None:
         self.cap, self.over, self.pattern = cap, over, pattern
         super().__init__(trim_whitespace=trim, **kwargs)
-        # Neither the parser nor a query string lets a lone surrogate in; DRF looks for one character by character.
+        # Neither the parser nor a query string accepts a lone surrogate; DRF would check every character for one.
         self.validators = [
             each for each in self.validators if not isinstance(each, ProhibitSurrogateCharactersValidator)
         ]
@@ -70,7 +70,7 @@ class Text(serializers.CharField):
         if not isinstance(data, str):
             self.fail("invalid")
         value = data.strip() if self.trim_whitespace else data
-        # DRF's validators run after the work that a subclass does with the text.
+        # Checked here, because DRF's validators run after `to_internal_value` of a subclass.
         if self.max_length is not None and len(value) > self.max_length:
             self.fail("max_length", max_length=self.max_length)
         if self.pattern is not None and not self.pattern.match(value):
@@ -79,7 +79,7 @@ class Text(serializers.CharField):
 
 
 class Integer(serializers.IntegerField):
-    """An integer, in the body or, as plain ASCII digits, in the query string."""
+    """An integer; in the query string, ASCII digits."""
 
     def to_internal_value(self, data: Any) -> int:
         if isinstance(data, str) and isinstance(self.parent, QuerySerializer) and INTEGER_TEXT.match(data):
@@ -119,7 +119,7 @@ class Choice(serializers.ChoiceField):
 
 
 class Object(serializers.DictField):
-    """A JSON object, kept as sent. `cap`: more bytes of compact UTF-8 JSON are a 413."""
+    """A JSON object, stored as sent. `cap`: more bytes of compact UTF-8 JSON are a 413."""
 
     def __init__(self, *, cap: int | None = None, **kwargs: Any) -> None:
         self.cap = cap
@@ -134,7 +134,7 @@ class Object(serializers.DictField):
 
 
 class ListOf(serializers.ListField):
-    """An array. `cap`: more items are a 413; `max_length`: a 400. Knows the index at work, for paths."""
+    """An array. `cap`: more items are a 413; `max_length`: a 400. `index`: the current item, for JSON paths."""
 
     index = 0
 
@@ -147,7 +147,7 @@ class ListOf(serializers.ListField):
             self.fail("not_a_list", input_type=type(data).__name__)
         if self.cap is not None and len(data) > self.cap:
             raise PayloadTooLarge(field=path_of(self), max=self.cap)
-        # DRF would look at every item first.
+        # DRF would validate every item first.
         if self.max_length is not None and len(data) > self.max_length:
             self.fail("max_length", max_length=self.max_length)
         return super().to_internal_value(data)
@@ -166,7 +166,7 @@ class ListOf(serializers.ListField):
 
 
 class CursorText(Text):
-    """An opaque cursor; too long to be one of ours is refused before it is looked at."""
+    """An opaque cursor; one that is too long is refused before it is decoded."""
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         if isinstance(data, str) and not 0 < len(data) <= 128:
@@ -175,14 +175,14 @@ class CursorText(Text):
 
 
 class ListQuery(QuerySerializer):
-    """What every list takes: `limit` over 100 is served as 100."""
+    """The query parameters of every list."""
 
-    limit = Integer(min_value=1, default=10, help_text="At most 100; more is served as 100.")
-    cursor = CursorText(required=False, help_text="`nextCursor` of the page before.")
+    limit = Integer(min_value=1, default=10, help_text="Rows of a page; more than 100 is served as 100.")
+    cursor = CursorText(required=False, help_text="`nextCursor` of the previous page.")
 
 
 class NullableText(serializers.CharField):
-    """Of an answer: null for a text that the database stores as empty."""
+    """A field of a response: null for a text that the database stores as empty."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(allow_null=True, **kwargs)

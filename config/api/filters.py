@@ -1,4 +1,4 @@
-"""django-filter for lists, as strict as the other query parameters."""
+"""Strict query filters of lists, with django-filter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from config.api.exceptions import InvalidInput
 
 
 class FilterBackend(DjangoFilterBackend):
-    """Refuses a filter that is repeated or empty (400); leaves the valid ones in `view.filters` for the cursor."""
+    """Refuses a filter that is repeated or empty (400); sets the valid ones as `view.filters` for the cursor."""
 
     def filter_queryset(self, request: Any, queryset: QuerySet[Any], view: Any) -> QuerySet[Any]:
         filterset = self.get_filterset(request, queryset, view)
@@ -21,7 +21,7 @@ class FilterBackend(DjangoFilterBackend):
         for name in filterset.filters:
             _check_once(name, request.query_params.getlist(name))
         if not filterset.is_valid():
-            raise translate_validation(filterset.errors)  # type: ignore[misc]  # the stubs say it returns Any type
+            raise translate_validation(filterset.errors)  # type: ignore[misc]  # no exception in the stubs
         view.filters = {name: value for name, value in filterset.form.cleaned_data.items() if value}
         filtered: QuerySet[Any] = filterset.qs
         return filtered

@@ -1,4 +1,4 @@
-"""Identifiers: UUIDv7 (RFC 9562), so that ids sort by the time they were made."""
+"""Identifiers: UUIDv7 (RFC 9562), so that ids sort by creation time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ CANONICAL = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 
 
 def new_id() -> UUID:
-    """A new time-ordered id."""
     return uuid7()
 
 
@@ -23,7 +22,7 @@ def is_id(text: object) -> bool:
 
 
 def parse_id(text: str, *, missing: type[ApiError]) -> UUID:
-    """The id in a path segment; raises `missing` (a 404, or a 400 where the contract says so) on anything else."""
+    """The id in a path segment; raises `missing` (a 404, or a 400 of the contract) for any other text."""
     if not is_id(text):
         raise missing
     return UUID(text)

@@ -1,7 +1,7 @@
 """JWTs of people: a user token for pages and agents, and the access and refresh tokens of a sign-in.
 
-HS256, issuer and audience are fixed in the settings. The kinds are not interchangeable: `token_type` tells them
-apart.
+The settings fix HS256, issuer and audience. The claim `token_type` distinguishes the kinds, which are not
+interchangeable.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from config.api.exceptions import InvalidToken, NotAuthenticated, TokenExpired, 
 from config.api.ids import is_id
 
 KINDS = {"embed": CredentialKind.PERSON, "access": CredentialKind.SIGNED_IN}
-# The claim that names the account's `sessions_valid_from` of the moment of issue.
+# The claim with the account's `sessions_valid_from` at the time of issue.
 SESSIONS = "sessions_valid_from"
-# As simplejwt makes them. Anything else may not even be a text that PostgreSQL takes.
+# The format of simplejwt. Other texts may contain characters that PostgreSQL refuses.
 JTI = re.compile(r"[0-9a-f]{32}\Z")
 
 
@@ -41,12 +41,10 @@ class PersonToken(Token):
         super().verify()
         jti = self.payload["jti"]
         if not isinstance(jti, str) or JTI.match(jti) is None:
-            raise TokenError("Token has an odd id")
+            raise TokenError("Token has an invalid id")
 
 
 class UserToken(PersonToken):
-    """A person's embed token."""
-
     token_type = "embed"  # noqa: S105  a claim's value, no secret
     lifetime = timedelta(hours=12)
 
@@ -73,27 +71,27 @@ def expiry_of(token: Token) -> datetime:
 
 
 def issue_user_token(account: Any) -> UserToken:
-    """A new user token for a person; `str()` of it is what the person sends."""
+    """A new user token for a person; `str()` returns the JWT."""
     token = UserToken.for_user(account)
     token.set_exp(from_time=aware_utcnow(), lifetime=UserToken.lifetime)
     return token
 
 
 def read(kind: type[Kind], raw: str) -> Kind:
-    """The token behind a text, checked but for its person; raises InvalidToken or TokenExpired (401)."""
+    """Verify a JWT, but not its person; raises InvalidToken or TokenExpired (401)."""
     try:
         return kind(raw.encode())  # type: ignore[arg-type]
     except ExpiredTokenError:
         raise TokenExpired from None
     except (TokenError, ValueError, TypeError, AttributeError, OverflowError, OSError):
-        # PyJWT and simplejwt let odd claims out as plain Python errors; to the caller each is a bad token.
+        # PyJWT and simplejwt raise plain Python errors for claims of unexpected types.
         raise InvalidToken from None
 
 
 def credential_of(raw: str, *, user_id: str | None) -> Credential:
-    """The person behind a JWT. `user_id` is the X-User-Id header, which a user token needs beside it.
+    """The credential of a person's JWT. `user_id` is the X-User-Id header, which a user token requires.
 
-    Raises a 401, or UserMismatch (403) where the header names somebody else.
+    Raises a 401, or UserMismatch (403) if the header names another account.
     """
     token = read(AnyToken, raw)
     kind = KINDS.get(str(token.get("token_type")))
@@ -105,7 +103,7 @@ def credential_of(raw: str, *, user_id: str | None) -> Credential:
 
 
 def person_of(token: Token) -> Any:
-    """The active person whose token it is; raises InvalidToken, or TokenRevoked where it has been ended (401)."""
+    """The active person of a token; raises InvalidToken, or TokenRevoked if the sessions were ended (401)."""
     account = get_user_model()._default_manager.filter(pk=_subject(token), is_active=True, kind="human").first()
     if account is None:
         raise InvalidToken
@@ -129,8 +127,8 @@ def _sessions_of(account: Any) -> str | None:
 def _is_ended(claims: Mapping[str, Any], account: Any) -> bool:
     """Whether the account's sessions were ended after the token was issued.
 
-    The claim tells the order without comparing clocks. A token of an earlier release does not have it; there `iat`
-    decides, which has whole seconds: one of the same second has ended.
+    The claim SESSIONS compares no clocks. A token of an earlier release lacks it; there `iat` is compared, which has
+    whole seconds: a token of the same second is ended.
     """
     if SESSIONS in claims:
         return bool(claims[SESSIONS] != _sessions_of(account))
@@ -140,6 +138,6 @@ def _is_ended(claims: Mapping[str, Any], account: Any) -> bool:
 
 def _require_user_id(user_id: str | None, *, subject: str) -> None:
     if not user_id:
-        raise NotAuthenticated(details="X-User-Id is missing: send the token's subject with it.")
+        raise NotAuthenticated(details="X-User-Id is missing: send the token's subject in it.")
     if user_id.lower() != subject.lower():
         raise UserMismatch

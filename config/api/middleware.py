@@ -1,4 +1,4 @@
-"""What has to be said of a request before anything reads it."""
+"""Rejects bad hosts and oversized bodies before parsing, and adds the Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -17,22 +17,24 @@ ADMIN_POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'"
 )
-# JSON, scripts, pictures: nothing in them is to be loaded, run or framed as a page.
+# For JSON, scripts and images: a browser must not render them as a page.
 NO_PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
 class EntryMiddleware:
-    """Refuses, on every path, a host that is not ours, a body over 1 MiB by its length, and one that announces none."""
+    """Refuses, on every path, a host that is not in ALLOWED_HOSTS (400), a Content-Length over 1 MiB (413) and a body
+    without a Content-Length (411).
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         try:
-            # Django itself asks only where it redirects.
+            # Django itself checks the host only if it redirects.
             request.get_host()
         except DisallowedHost:
-            return error_response(InvalidInput(field="Host", details="No host of this service; see ALLOWED_HOSTS."))
+            return error_response(InvalidInput(field="Host", details="Not a host of this service; see ALLOWED_HOSTS."))
         length = request.META.get("CONTENT_LENGTH") or ""
         if length.isdecimal() and int(length) > BODY_MAX:
             return error_response(PayloadTooLarge(field="body", max=BODY_MAX))
@@ -42,7 +44,7 @@ class EntryMiddleware:
 
 
 class ContentSecurityPolicyMiddleware:
-    """A Content-Security-Policy on every answer; the pages that need another set their own."""
+    """Adds a Content-Security-Policy to every response that has none."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

@@ -1,7 +1,7 @@
-"""The declaration of an operation, made once on its ViewSet action with `@operation`.
+"""The declaration of an operation, written once on its ViewSet action with `@operation`.
 
-The middlewares, CORS, the OpenAPI document and the tests read this one declaration. An action without one refuses
-everyone; a write without agent scopes refuses every agent token.
+The middlewares, CORS, the OpenAPI document and the tests read this declaration. An action without one refuses every
+request; a write without agent scopes refuses every agent token.
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ READS = ("get", "list")
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One row of the contract's endpoint tables, and the decorator that declares it on a ViewSet action."""
+    """A row of the contract's endpoint tables, and the decorator that declares it on a ViewSet action."""
 
     id: str
     _: KW_ONLY
-    # Who may call it: kinds of credential; of the accounts, super admins alone.
+    # The accepted kinds of credential; `super_admin` restricts people to super admins.
     callers: Set[CredentialKind]
     super_admin: bool = False
-    # The agent scopes it may need, which also name the hourly limits it may charge, and those that one body needs.
+    # The agent scopes that bodies may need (they also name the hourly limits to charge), and those that one body needs.
     scopes: Set[str] = frozenset()
     scopes_needed: Callable[[Body], Set[str]] | None = None
-    # Refuses a body that the credential has no right to.
+    # Refuses a body that the credential may not send.
     authorize: Callable[[Credential, Body], None] | None = None
-    # Refuses to replay a response (`config.writes.idempotency.Replay`) to a client that has lost a right since.
+    # Refuses to replay a response (`config.writes.idempotency.Replay`) to a client that has lost the right to it.
     authorize_replay: Callable[[HttpRequest, Body, Any], None] | None = None
     # The name of a soft throttle per client address.
     throttle: str | None = None
 
-    # What it takes: serializer classes, the body's bytes, JSON as `text/plain` too (sendBeacon), further headers.
+    # The request: serializer classes, the body's bytes, JSON as `text/plain` too (sendBeacon), further headers.
     body: type[Serializer[Any]] | None = None
     query: type[Serializer[Any]] | None = None
     body_max: int = BODY_MAX
     public_body: bool = False
     headers: Sequence[str] = ()
-    # The query (`config.writes.transaction.Prefetch`) that a write runs together with its opening statement.
+    # The query (`config.writes.transaction.Prefetch`) that a write combines with its opening statement.
     prefetch: Callable[[Body], Any] | None = None
 
-    # What it returns: the serializer class (or raw JSON schema) of success, its own refusals, further answers by
-    # status or (status, media type), and operations that can follow, as {operation: {parameter: field of the answer}}.
+    # The response: the serializer class (or raw JSON schema) of success, the operation's refusals, further responses by
+    # status or (status, media type), and operations that can follow, as {operation: {parameter: field of the body}}.
     answer: type[Serializer[Any]] | dict[str, Any] | None = None
     status: int = 200
     errors: Sequence[type[ApiError]] = ()
@@ -71,31 +71,31 @@ class Operation:
 
     @property
     def is_write(self) -> bool:
-        """By its id: the contract names reads `get…` and `list…`."""
+        """The ids of reads begin with `get` or `list`."""
         return not self.id.startswith(READS)
 
     @property
     def accepts_agents(self) -> bool:
-        """Public reads accept an agent token and ignore it; a write accepts one only where it declares so."""
+        """Public reads accept an agent token and ignore it; other operations must declare it."""
         return CredentialKind.AGENT in self.callers or self.is_public_read
 
     @property
     def is_public_read(self) -> bool:
-        """Whether all clients get the same answer, which caches may store and revalidate."""
+        """Whether all clients get the same response, which caches may store and revalidate."""
         return CredentialKind.PUBLIC in self.callers and not self.is_write
 
     @property
     def ignores_people(self) -> bool:
-        """Sign-in itself: a client that renews an expired token may send that very token along."""
+        """Whether JWTs are ignored, as at sign-in: a client that renews an expired token may send that token."""
         return CredentialKind.PUBLIC in self.callers and not self.accepts_agents
 
     @property
     def any_origin(self) -> bool:
-        """Whether web pages of any origin may call it: it needs no credential and returns none (no sign-in)."""
+        """Whether web pages of any origin may call it: it needs no credential and returns none."""
         return CredentialKind.PUBLIC in self.callers and self.accepts_agents
 
     def needed_scopes(self, body: Body) -> list[str]:
-        """The agent scopes that a body needs, in order of their names."""
+        """The agent scopes that a body needs, sorted."""
         return sorted(self.scopes_needed(body) if self.scopes_needed else self.scopes)
 
     def admit(self, credential: Credential) -> None:
@@ -117,7 +117,7 @@ operation = Operation
 
 
 def operation_of(view: Any, method: str) -> Operation | None:
-    """The declaration behind a resolved view function and an HTTP method, None where there is none."""
+    """The declaration for a resolved view function and an HTTP method, or None."""
     actions = getattr(view, "actions", None)
     if not actions:
         return None
@@ -130,7 +130,7 @@ def operation_of_action(viewset: type, action: str | None) -> Operation | None:
 
 
 def all_operations() -> Iterator[tuple[str, str, Operation]]:
-    """(path pattern, HTTP method, operation) of every declared action reachable from the URL configuration."""
+    """(path pattern, HTTP method, operation) of every declared action in the URL configuration."""
     for path, view in _routes(get_resolver().url_patterns):
         for method in tuple(getattr(view, "actions", None) or ()):
             declared = operation_of(view, method) if method != "head" else None

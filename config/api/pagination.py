@@ -1,7 +1,7 @@
-"""Keyset pagination: opaque, signed cursors, bound to the list and the filters they came from.
+"""Keyset pagination: opaque, signed cursors that are bound to their list and its filters.
 
-A page starts at a row comparison, `(created_at, id) < (x, y)`, which PostgreSQL answers from the index at any depth;
-the `OR` form and `OFFSET` do not.
+A page starts at a row comparison, `(created_at, id) < (x, y)`, for which PostgreSQL uses the index at any depth; for
+the `OR` form and for `OFFSET` it does not.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class CursorPage:
 
     @classmethod
     def of(cls, name: str, query: Mapping[str, Any], **bound: Any) -> CursorPage:
-        """From a validated ListQuery; everything else in it, and `bound`, binds the cursor to this list."""
+        """From a validated ListQuery. Its other parameters, and `bound`, bind the cursor to this list."""
         filters = {key: value for key, value in query.items() if key not in {"limit", "cursor"}} | bound
         bound_to = name + "".join(f"\n{key}={value}" for key, value in sorted(filters.items()) if value is not None)
         cursor = query.get("cursor")
@@ -59,14 +59,14 @@ class CursorPage:
         """(rows, next cursor) of this page of `queryset`, newest first by (created_at, id)."""
         table = queryset.model._meta.db_table
         if self.after is not None:
-            queryset = queryset.extra(  # noqa: S610  the ORM writes no row comparison; the table name is ours
+            queryset = queryset.extra(  # noqa: S610  the ORM has no row comparison; the table name is a model's
                 where=[f'("{table}"."created_at", "{table}"."id") < (%s, %s)'], params=list(self.after)
             )
         rows = queryset.order_by("-created_at", "-id")[: self.limit + 1]
         return self.split(list(rows), lambda row: (row.created_at, row.id))
 
     def split(self, rows: list[Any], position: Callable[[Any], Position]) -> tuple[list[Any], str | None]:
-        """Drop the extra row, whose presence means that there is more; the cursor of the last row left, if so."""
+        """(rows, next cursor): drop the extra row, which shows that another page follows."""
         if len(rows) <= self.limit:
             return rows, None
         page = rows[: self.limit]
@@ -76,8 +76,8 @@ class CursorPage:
 class KeysetPagination(BasePagination):
     """DRF's interface to CursorPage.
 
-    The viewset has `list_name` and `cursor_owner`, which cursors are bound to, and `results_key`, which the rows are
-    listed under.
+    The viewset has `list_name` and `cursor_owner`, which cursors are bound to, and `results_key`, the key of the rows
+    in the body.
     """
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
@@ -86,7 +86,7 @@ class KeysetPagination(BasePagination):
         rows, self._next_cursor = page.paginate(queryset)
         return rows
 
-    def get_paginated_response(self, data: Any) -> Response:  # type: ignore[override]  # JSON from the start
+    def get_paginated_response(self, data: Any) -> Response:  # type: ignore[override]  # rendered at once
         return Response(envelope(self._results_key, data, self._next_cursor))
 
 
@@ -109,7 +109,7 @@ def encode(position: Position, *, bound_to: str) -> str:
 
 
 def decode(text: str, *, bound_to: str) -> Position:
-    """Raises InvalidCursor (400) on anything this service did not hand out for this very list."""
+    """Raises InvalidCursor (400) for any text that is not a cursor of this list."""
     try:
         raw = base64.b64decode(text.encode("ascii"), altchars=b"-_", validate=True)
         packed, mac = raw[:24], raw[24:]

@@ -1,4 +1,4 @@
-"""Which bodies are read: JSON in UTF-8, parsed by `config.api.strict_json`."""
+"""Checks length and media type of a body, which `config.api.strict_json` parses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from config.api.operations import Operation
 from config.api.strict_json import parse_json
 
 JSON_TYPE = "application/json"
-# Browsers send it across origins without a preflight (sendBeacon).
+# sendBeacon sends it to other origins without a preflight.
 PLAIN_TEXT = "text/plain"
 
 

@@ -10,11 +10,11 @@ from config.api.operations import operation_of_action
 
 
 class OperationPermission(BasePermission):
-    """Refuses everyone where an action declares no operation. ScopeMiddleware has checked the declared ones."""
+    """Refuses every request to an action without a declaration (403). ScopeMiddleware checks the declared ones."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         action = getattr(view, "action", "")
-        # A viewset without an action for the method answers 405.
+        # Without an action for the method, DRF responds with 405.
         if action is not None and operation_of_action(type(view), action) is None:
             raise Forbidden
         return True

@@ -1,7 +1,7 @@
-"""Every body is taken in, wanted or not.
+"""WSGI middleware that reads every request body to its end.
 
-A refusal may come before anything has read the body. A proxy that is still sending it then takes the answer for a
-broken connection, and hands the next client's request to the broken one.
+A request may be refused before its body is read. A proxy that is still sending the body then treats the connection as
+broken, and may send the request of the next client on it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
 def drain_request_body(application: Application) -> Application:
-    """The same WSGI application, which reads to the end what was left of a body up to the cap."""
+    """Return the WSGI application; it reads the rest of a body of up to BODY_MAX bytes after each request."""
 
     @wraps(application)
-    def reading_on(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        answer = application(environ, start_response)
+    def draining(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        response = application(environ, start_response)
         length = environ.get("CONTENT_LENGTH") or "0"
         if length.isdecimal() and 0 < int(length) <= BODY_MAX:
             environ["wsgi.input"].read()
-        return answer
+        return response
 
-    return reading_on
+    return draining

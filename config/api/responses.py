@@ -13,7 +13,7 @@ JSON_TYPE = "application/json"
 
 
 class Response(HttpResponse):
-    """A JSON response, rendered at once: no other format is offered, so `Accept` has no effect.
+    """A JSON response, rendered at once: `Accept` has no effect.
 
     `config.cache` caches a response with a `cache_snapshot`, and refreshes it by its `loader`.
     """

@@ -1,4 +1,4 @@
-"""Middleware that decides whether a credential may call an operation, before anything else is done for it."""
+"""Middleware that decides whether a credential may call an operation."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 class ScopeMiddleware:
     """Refuses what the operation's declaration does not allow, in this order.
 
-    A bad credential (401); one that the operation does not accept (401, 403); soft throttles (429); a body that is no
-    JSON (400, 413, 415); scopes and rights that the body needs (403). A view that declares no operation refuses agents
-    on unsafe methods. Sets `request.user`, `request.auth` and, of a write, `request.parsed_body`.
+    A bad credential (401); one that the operation does not accept (401, 403); soft throttles (429); a body that is not
+    JSON (400, 413, 415); missing scopes and rights for the body (403). A view without a declaration refuses agents on
+    unsafe methods. Sets `request.user`, `request.auth` and, for a write, `request.parsed_body`.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -41,7 +41,7 @@ class ScopeMiddleware:
                 _refuse_agents(request)
             else:
                 _check(request, operation)
-        except Exception as failure:  # noqa: BLE001  response_to raises what is no refusal
+        except Exception as failure:  # noqa: BLE001  response_to raises defects
             return response_to(failure)
         return None
 

@@ -1,7 +1,9 @@
-"""Strict serializers of bodies and query strings."""
+"""Strict serializers of bodies and query strings, and one instance of each serializer per thread."""
 
 from __future__ import annotations
 
+from functools import cache
+from threading import get_ident
 from typing import Any
 
 from django.http import QueryDict
@@ -11,7 +13,7 @@ from config.api.exceptions import InvalidInput
 
 
 class SentSerializer(serializers.Serializer[Any]):
-    """Visits the fields that were sent, or must be, or have a default: DRF asks every field each time."""
+    """Validates the fields that were sent, are required or have a default: DRF visits every field each time."""
 
     sent: Any = ()
 
@@ -29,9 +31,9 @@ class SentSerializer(serializers.Serializer[Any]):
 
 
 class BodySerializer(SentSerializer):
-    """A request body, or an object in one. Unknown fields are ignored; `null` counts as absent in an optional field.
+    """A request body, or an object in one. Unknown fields are ignored; an optional field that is `null` is absent.
 
-    A body without a required field is itself optional: `null` counts as no body.
+    A body without required fields may be `null` or absent.
     """
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
@@ -53,7 +55,7 @@ class BodySerializer(SentSerializer):
 
 
 class QuerySerializer(SentSerializer):
-    """A query string. Unknown parameters are ignored; a known one is given once, or it is a 400."""
+    """A query string. Unknown parameters are ignored; a known one that is repeated is a 400."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, QueryDict):
@@ -62,3 +64,20 @@ class QuerySerializer(SentSerializer):
                     raise InvalidInput(field=name, details="Given more than once.")
             data = data.dict()
         return super().to_internal_value(data)
+
+
+def render(serializer: Any, instance: Any) -> Any:
+    """The representation of an instance by a serializer class."""
+    return _instance_of(serializer, get_ident()).to_representation(instance)
+
+
+def validated(serializer: Any, data: Any) -> dict[str, Any]:
+    """The validated data, in snake_case; raises a 400 or 413."""
+    return dict(_instance_of(serializer, get_ident()).run_validation(data))
+
+
+@cache
+def _instance_of(serializer: Any, _thread: int) -> serializers.BaseSerializer[Any]:
+    """One instance per thread: creating one copies all its fields, and a ListOf field stores the current index."""
+    instance: serializers.BaseSerializer[Any] = serializer()
+    return instance

@@ -1,6 +1,6 @@
-"""Keys and seals. Every key is derived from the root key for one purpose (HKDF, RFC 5869).
+"""MACs and encryption. Every key is derived from the root key for one purpose (HKDF, RFC 5869).
 
-`ROOT_KEY` seals and signs what is new; `ROOT_KEY_PREVIOUS` still opens what was made before a rotation.
+New data uses `ROOT_KEY`; `ROOT_KEY_PREVIOUS` verifies and decrypts data from before a rotation.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NONCE_BYTES = 12
 
 
 def root_keys() -> Iterator[str]:
-    """The current root key, then the previous one where a rotation is under way."""
+    """The current root key, then the previous one during a rotation."""
     yield settings.ROOT_KEY
     if settings.ROOT_KEY_PREVIOUS:
         yield settings.ROOT_KEY_PREVIOUS
@@ -34,18 +34,18 @@ def derive(root: str, purpose: str) -> bytes:
 
 
 def mac(root: str, purpose: str, message: bytes) -> bytes:
-    """HMAC-SHA256 of `message` under the key of that purpose."""
+    """HMAC-SHA256 of `message` under the key for `purpose`."""
     return hmac.digest(derive(root, purpose), message, hashlib.sha256)
 
 
 def encrypt(root: str, secret: bytes, plain: bytes) -> bytes:
-    """AES-256-GCM under a key that needs both the root key and `secret`; nonce first."""
+    """AES-256-GCM under a key derived from both the root key and `secret`. Returns nonce and ciphertext."""
     nonce = os.urandom(NONCE_BYTES)
     return nonce + AESGCM(_encryption_key(root, secret)).encrypt(nonce, plain, None)
 
 
 def decrypt(root: str, secret: bytes, ciphertext: bytes) -> bytes | None:
-    """What `encrypt` encrypted, None where the key is another."""
+    """The plain text of `encrypt`, or None if the key differs."""
     try:
         return AESGCM(_encryption_key(root, secret)).decrypt(ciphertext[:NONCE_BYTES], ciphertext[NONCE_BYTES:], None)
     except InvalidTag:
@@ -53,5 +53,5 @@ def decrypt(root: str, secret: bytes, ciphertext: bytes) -> bytes | None:
 
 
 def _encryption_key(root: str, secret: bytes) -> bytes:
-    """HKDF's expansion of a key that is one already: a single block of it, which is an HMAC."""
+    """One block of HKDF-Expand, which is an HMAC: `derive` returns a uniform key already."""
     return hmac.digest(derive(root, "stored-response"), secret + b"\x01", hashlib.sha256)

@@ -1,10 +1,10 @@
-"""Strict JSON in: what a lenient parser lets through, a database or a later renderer chokes on.
+"""A strict JSON parser: it refuses values that the database or a later renderer would fail on.
 
-Refused with 400: NUL and lone surrogates in strings, NaN and infinities, integers beyond 64 bits, numbers that would
-not come back as the same double, duplicate keys, deep nesting, anything that is not UTF-8.
+Refused with 400: NUL and lone surrogates in strings, NaN and infinities, integers beyond 64 bits, numbers that a jsonb
+column does not return as the same double, duplicate keys, deep nesting, bytes that are not UTF-8.
 
-orjson parses; what it lets through is found by counting in bytes and by one visit of the value, so that the cost of a
-body is linear in its size for every shape.
+orjson parses. The values that it accepts and this module refuses are detected by counting bytes and by one traversal,
+so that the cost of a body is linear in its size for every shape.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from config.api.exceptions import InvalidInput, PayloadTooLarge
 
 BODY_MAX = 1_048_576
 DEPTH_MAX = 32
-# Each costs the parser and the garbage collector much more than its two bytes. (Pairs of numbers fill a payload first.)
+# Each costs the parser and the garbage collector much more than its two bytes. (A payload of pairs of numbers reaches
+# its own cap first.)
 CONTAINERS_MAX = 20_000
 INTEGER_MAX = 2**63 - 1
-# PostgreSQL writes numbers of a jsonb column without an exponent: from 1e16 on, without a fraction too.
+# PostgreSQL writes numbers of a jsonb column without an exponent: from 1e16 on, as integers.
 FLOAT_BOUND = 1e16
-# Written without an exponent, a number has at most 24 characters: a sign, "0." and these. From 1e-5 on, any does.
+# Decimals of a number of 24 characters without an exponent: a sign, "0." and these. Any double from 1e-5 on fits.
 DECIMALS_MAX = 21
 TINY = 1e-5
 NOT_EXACT = "a number is an integer of 64 bits, or below 1e16 and at most 24 characters long without an exponent"
@@ -34,7 +35,7 @@ def parse_json(raw: bytes) -> Any:
         raise PayloadTooLarge(field="body", max=BODY_MAX)
     if not raw.strip():
         return {}
-    # Without escaped backslashes, so that what follows a backslash is what it escapes.
+    # Without escaped backslashes, so that the character after a backslash is the one that it escapes.
     text = raw.replace(rb"\\", b"__") if b"\\" in raw else raw
     try:
         _check_containers(text)
@@ -49,14 +50,14 @@ def parse_json(raw: bytes) -> Any:
 def _check_containers(text: bytes) -> None:
     if text.count(b"[") + text.count(b"{") <= CONTAINERS_MAX:
         return
-    # Of what the quotes separate, every second part is a string.
+    # Of the parts between quotes, every second one is a string.
     outside = b"".join(text.replace(rb"\"", b"__").split(b'"')[::2])
     if outside.count(b"[") + outside.count(b"{") > CONTAINERS_MAX:
         raise ValueError(f"more than {CONTAINERS_MAX} arrays and objects")
 
 
 def _check_levels(value: Any) -> None:
-    """Visit the value level by level: by recursion it would take as long as all else together."""
+    """Visit the value level by level: recursion would take as long as all other work together."""
     level, floats = [value], set()
     for depth in range(DEPTH_MAX + 1):
         inner: list[Any] = []
@@ -77,7 +78,7 @@ def _check_levels(value: Any) -> None:
 
 
 def _check_floats(numbers: set[float]) -> None:
-    """Integers beyond 64 bits are among them, and over the bound: orjson reads them as floats."""
+    """This includes integers beyond 64 bits, which orjson reads as floats: they exceed the bound."""
     for number in numbers:
         size = abs(number)
         if size >= FLOAT_BOUND or (size < TINY and round(number, DECIMALS_MAX) != number):
@@ -85,7 +86,7 @@ def _check_floats(numbers: set[float]) -> None:
 
 
 def _check_text(text: bytes, value: Any) -> None:
-    """Compare the text with its value: a duplicate key is lost in the value, and a colon with it."""
+    """Compare the colons of the text with those of its value: parsing drops a duplicate key and its colon."""
     if rb"\u0000" in text:
         raise ValueError("NUL in a string")
     colons = text.count(b":") + text.count(rb"\u003a") + text.count(rb"\u003A")

@@ -1,8 +1,8 @@
-"""Soft throttles: they slow down floods, they guard no promise.
+"""Soft throttles: approximate limits against floods.
 
-They count in Redis, without it (and reads always, which are many) in memory that the processes of one host share. They
-fail open: with Redis away, every call passes. A Redis that does not answer is left alone for a few seconds, so that a
-frozen one costs one time-out and not one a call.
+Counters are in Redis, or without it (and for reads always, which are many) in memory that the processes of one host
+share. Throttles fail open: while Redis is unavailable, every request passes. A circuit breaker skips Redis for a few
+seconds after a failure, so that a frozen one does not cost a time-out per request.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from config.cache.counters import SharedCounters
 READ = "read"
 OVER_MAX = 10_000
 _breaker = CircuitBreaker(5.0, effect="calls pass the soft throttles")
-# The window in which this process saw somebody at a rate.
+# {(name, who): window} in which this process counted the limit.
 _over: dict[tuple[str, str], int] = {}
 
 
 def hit(name: str, who: str) -> None:
-    """Count one call of `who` against the throttle `name`; raises RateLimited (429) over its rate."""
+    """Count one request of `who` against the throttle `name`; raises RateLimited (429) over its rate."""
     limit, seconds = settings.SOFT_THROTTLES[name]
     slot, left = _slot(seconds)
     if _count(name, f"throttle:{name}:{who}:{slot}", seconds) > limit:
@@ -36,7 +36,7 @@ def hit(name: str, who: str) -> None:
 
 
 def note(name: str, who: str) -> None:
-    """Count one call without refusing it."""
+    """Count one request without refusing it."""
     limit, seconds = settings.SOFT_THROTTLES[name]
     slot, _left = _slot(seconds)
     if _count(name, f"throttle:{name}:{who}:{slot}", seconds) >= limit:
@@ -46,7 +46,7 @@ def note(name: str, who: str) -> None:
 
 
 def check(name: str, who: str) -> None:
-    """Refuse `who` once a note of this process has found it at the rate; other calls cost no look at the cache."""
+    """Raises RateLimited (429) if `note` has counted the limit in this process. Does not query the counters."""
     limit, seconds = settings.SOFT_THROTTLES[name]
     slot, left = _slot(seconds)
     if not limit or _over.get((name, who)) == slot:
@@ -54,9 +54,9 @@ def check(name: str, who: str) -> None:
 
 
 def hit_read(request: HttpRequest) -> None:
-    """Count one read of a caller elsewhere; raises RateLimited (429) over the rate.
+    """Count one read of a remote client; raises RateLimited (429) over the rate.
 
-    Callers on this machine are not counted: behind a proxy there that TRUSTED_PROXIES does not name, all readers would
+    Clients on this machine are not counted: behind a local proxy that is not in TRUSTED_PROXIES, all readers would
     share one count.
     """
     network = remote_network(request)
@@ -65,14 +65,13 @@ def hit_read(request: HttpRequest) -> None:
 
 
 def _slot(seconds: int) -> tuple[int, int]:
-    """The number of the window it is now, and the seconds until the next."""
+    """The number of the current window, and the seconds until the next one."""
     now = time.time()
     return int(now // seconds), ceil(seconds - now % seconds)
 
 
 @cache
 def shared_counters() -> SharedCounters:
-    """Those of this host."""
     return SharedCounters(settings.DATA_DIR / "throttles")
 
 

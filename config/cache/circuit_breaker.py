@@ -9,7 +9,7 @@ logger = logging.getLogger(__name__)
 class CircuitBreaker:
     """Skips Redis for `seconds` after a failure, so that a frozen one costs one time-out and not one per call.
 
-    Callers ask `is_open` before a call and `open` it when the call fails. It closes by itself.
+    Callers check `is_open` before a call and `open` the breaker when the call fails. It closes by itself.
     """
 
     def __init__(self, seconds: float, *, effect: str) -> None:

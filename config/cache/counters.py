@@ -1,8 +1,8 @@
 """Counters that the processes of one host share, in a file of two megabytes that all of them map.
 
-A key has one bucket by its hash, and in it an entry that bears the hash: two keys never share a count. In a full bucket
-the entry that ends first gives way. One process at a time changes the file, under a lock that goes with its process.
-diskcache would do it too, in SQLite, at some hundred times the cost.
+The hash of a key selects a bucket, and its entry contains the hash, so two keys never share a count. A full bucket
+evicts the entry that expires first. One process at a time changes the file, under a lock that ends with its process.
+diskcache does the same in SQLite, at about a hundred times the cost.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from config.cache.shared_memory import map_file
 WAYS = 8
 BUCKETS = 8_192
 OWNER_BYTES = 16
-# When it ends, the count, and last, so that a process killed between them leaves no foreign count, the key's hash.
+# Expiry, count, hash of the key. The hash is last: if a process is killed before it, no other key gets the count.
 ENTRY = Struct(f"=dQ{OWNER_BYTES}s")
 BUCKET_BYTES = WAYS * ENTRY.size
 SIZE = BUCKETS * BUCKET_BYTES
-# A process holds the lock for microseconds, unless it was frozen there.
+# A process has the lock for microseconds, unless it is frozen.
 LOCK_SECONDS = 0.01
-LOOK_SECONDS = 0.0002
+RETRY_SECONDS = 0.0002
 
 
 class SharedCounters:
-    """Where the file cannot be made, the threads of this process share counters, and nobody else."""
+    """If the file cannot be created, only the threads of this process share the counters."""
 
     def __init__(self, path: Path) -> None:
         memory = map_file(path, SIZE)
@@ -39,9 +39,9 @@ class SharedCounters:
         self._threads = Lock()
 
     def increment(self, key: str, seconds: int) -> int:
-        """The count of a key with this call, 0 where the lock cannot be had.
+        """Count one call and return the count of the key, or 0 without the lock.
 
-        After `seconds` another key may take its place.
+        The entry expires after `seconds`.
         """
         owner = blake2b(key.encode(errors="surrogatepass"), digest_size=OWNER_BYTES).digest()
         with self._threads:
@@ -58,13 +58,13 @@ class SharedCounters:
     def _increment(self, owner: bytes, until: float) -> int:
         start = int.from_bytes(owner[:4], "big") % BUCKETS * BUCKET_BYTES
         bucket = bytes(self._memory[start : start + BUCKET_BYTES])
-        found = bucket.find(owner)
-        if found < 0:
-            place, count = _first_to_end(bucket), 0
+        position = bucket.find(owner)
+        if position < 0:
+            offset, count = _first_to_expire(bucket), 0
         else:
-            place = found // ENTRY.size * ENTRY.size
-            until, count, _owner = ENTRY.unpack_from(bucket, place)
-        ENTRY.pack_into(self._memory, start + place, until, count + 1, owner)
+            offset = position // ENTRY.size * ENTRY.size
+            until, count, _owner = ENTRY.unpack_from(bucket, offset)
+        ENTRY.pack_into(self._memory, start + offset, until, count + 1, owner)
         return count + 1
 
     def _lock(self) -> bool:
@@ -77,7 +77,7 @@ class SharedCounters:
             except BlockingIOError:
                 if time.monotonic() > deadline:
                     return False
-                time.sleep(LOOK_SECONDS)
+                time.sleep(RETRY_SECONDS)
             except OSError:
                 # A file system without locks, or one that has lost its lock server.
                 return False
@@ -89,6 +89,6 @@ class SharedCounters:
             fcntl.flock(self._lock_file, fcntl.LOCK_UN)
 
 
-def _first_to_end(bucket: bytes) -> int:
-    """The position of the entry that ends first; empty ones ended long ago."""
-    return min(range(0, BUCKET_BYTES, ENTRY.size), key=lambda place: ENTRY.unpack_from(bucket, place)[0])
+def _first_to_expire(bucket: bytes) -> int:
+    """The offset of the entry that expires first; an empty entry counts as expired."""
+    return min(range(0, BUCKET_BYTES, ENTRY.size), key=lambda offset: ENTRY.unpack_from(bucket, offset)[0])

@@ -21,7 +21,7 @@ class LoadedBody(NamedTuple):
 class Loader:
     """Loads the data of a response.
 
-    `load` depends on its bound arguments and on rows that `tags` name, and on nothing else of the request.
+    `load` depends only on its bound arguments and on the rows that `tags` name.
     """
 
     tags: tuple[str, ...]
@@ -34,10 +34,10 @@ class Loader:
 
 def refresh(loader: Loader) -> LoadedBody | None:
     """Load a body again. On an error return None: the caller falls back to Django, which reports it."""
-    # As Django does at the start of a request.
+    # Django does so at the start of a request.
     close_old_connections()
     try:
         versions = loader.snapshot()
         return None if versions is None else LoadedBody(versions, to_json(loader.load()))
-    except Exception:  # noqa: BLE001  Django meets the same error, and handles it
+    except Exception:  # noqa: BLE001  in Django the same error is handled
         return None

@@ -57,7 +57,7 @@ class ResponseStore:
         return response if response is not None and response.is_valid() else None
 
     def next_expiry(self) -> float:
-        """Return when a response expires whose making begins now."""
+        """Return the expiry of a response that is built from now on."""
         return time.monotonic() + self._seconds
 
     def set(self, key: Key, response: CachedResponse) -> None:

@@ -52,7 +52,7 @@ class RedisVersionStore:
     def bump(self, tags: tuple[str, ...]) -> None:
         """Set new versions even while the breaker is open: another process may have reached Redis again, and cache.
 
-        A frozen Redis finds the command in its socket when it resumes, before any later one.
+        When a frozen Redis resumes, it reads the command from its socket before any later one.
         """
         keys = {_key(tag) for tag in tags}
         try:
@@ -113,5 +113,5 @@ def _key(tag: str) -> str:
 @lru_cache(maxsize=10_000)
 def _mget_command(tags: tuple[str, ...]) -> bytes:
     """Return the MGET of their versions in the Redis protocol."""
-    words = [b"MGET", *(_key(tag).encode() for tag in tags)]
-    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
+    parts = [b"MGET", *(_key(tag).encode() for tag in tags)]
+    return b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)

@@ -22,5 +22,5 @@ def etag_of(body: bytes) -> str:
 
 
 def matches_etag(if_none_match: str, etag: str) -> bool:
-    """Tell whether an If-None-Match header names this ETag (RFC 9110, weak comparison)."""
+    """Return whether an If-None-Match header contains this ETag (RFC 9110, weak comparison)."""
     return not {tag.removeprefix("W/") for tag in parse_etags(if_none_match)}.isdisjoint({etag, "*"})

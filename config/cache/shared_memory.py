@@ -27,7 +27,7 @@ def map_file(path: Path, size: int) -> memoryview | None:
 def _allocate(file: BufferedRandom, size: int) -> None:
     """Reserve disk space for the whole file: on a full disk the kernel kills a process that writes into a hole.
 
-    No lock is needed, because two processes at once only do the same twice. (A mapping would hold a lock until its
+    No lock is needed, because two processes may do this at the same time. (A mapping would keep the lock until its
     process ends.)
     """
     if hasattr(os, "posix_fallocate"):

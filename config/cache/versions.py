@@ -30,21 +30,24 @@ EVERYTHING = "everything"
 
 
 class VersionStore(Protocol):
-    """Holds the versions of all cache tags."""
+    """Stores the versions of all cache tags."""
 
     def read(self, tags: tuple[str, ...]) -> tuple[int, ...] | None:
         """Return the current versions, or None if they cannot be read."""
 
     def is_available(self) -> bool:
-        """Tell whether versions can be read, as far as is known without a query."""
+        """Return whether versions can be read, as far as is known without a query."""
 
     def bump(self, tags: tuple[str, ...]) -> None:
-        """Give each tag a version that was never used. Never fails: RESPONSE_CACHE_SECONDS bounds what is lost."""
+        """Give each tag a version that was never used.
+
+        Never raises: a lost invalidation is bounded by RESPONSE_CACHE_SECONDS.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class TagSnapshot:
-    """Cache tags and the versions that they had before a response was made."""
+    """Cache tags and their versions before a response was built."""
 
     tags: tuple[str, ...]
     versions: tuple[int, ...]

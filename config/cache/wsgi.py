@@ -93,7 +93,7 @@ class ResponseCache:
 
 def cache_responses(application: Application) -> Application:
     """Return the application behind a response cache, or without one if RESPONSE_CACHE_BYTES is 0."""
-    # The store is made here, in one thread: two that import the Redis client at once fail.
+    # Create the store here, in one thread: two threads that import the Redis client at once fail.
     versions.store()
     bytes_max, seconds = settings.RESPONSE_CACHE_BYTES, settings.RESPONSE_CACHE_SECONDS
     if not bytes_max:

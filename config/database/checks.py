@@ -1,4 +1,4 @@
-"""System checks of what the kernel relies on and nobody would see missing."""
+"""System checks of the isolation level and of the order of the middlewares."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.db import connections
 
 @register(Tags.database)
 def check_isolation(databases: Sequence[str] | None = None, **_kwargs: Any) -> list[CheckMessage]:
-    """Locks and counts in two statements are exact only where each statement sees what was committed before it."""
+    """Locking and counting in two statements is exact only if each statement sees all rows committed before it."""
     if not databases or "default" not in databases:
         return []
     with connections["default"].cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Hosts that would do the same to one database take turns."""
+"""A lock in the database, for tasks that only one host may run at a time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 ASK = "SELECT pg_try_advisory_lock(hashtext('community-messaging'), hashtext(%s))"
-# A host that vanishes gives its turn back within a minute.
+# The lock of a host that vanishes is released within a minute.
 KEEPALIVE = "SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 15; SET tcp_keepalives_count = 2"
 ASK_SECONDS = 0.5
 SAY_SECONDS = 10
@@ -16,24 +16,24 @@ SAY_SECONDS = 10
 
 @contextmanager
 def host_lock(connection: Any, *, task: str, say: Callable[[str], None]) -> Iterator[None]:
-    """Holds a lock of the database on a connection of its own, so that no rollback or reconnect gives it up.
+    """Lock a task on a separate connection, so that no rollback or reconnect releases the lock.
 
-    `task` is what the host that has its turn does (`migrates`), for those that wait.
+    `task` is a verb (`migrates`); hosts that wait print it with `say`.
     """
-    holder = connection.copy()
+    lock_connection = connection.copy()
     try:
-        with holder.cursor() as cursor:
+        with lock_connection.cursor() as cursor:
             cursor.execute(KEEPALIVE)
             _wait(cursor, task, say)
         yield
     finally:
-        holder.close()
+        lock_connection.close()
 
 
 def _wait(cursor: Any, task: str, say: Callable[[str], None]) -> None:
-    said = float("-inf")
+    printed = float("-inf")
     while cursor.execute(ASK, [task]) and cursor.fetchone() == (False,):
-        if time.monotonic() - said >= SAY_SECONDS:
+        if time.monotonic() - printed >= SAY_SECONDS:
             say(f"Another host {task}; waiting …")
-            said = time.monotonic()
+            printed = time.monotonic()
         time.sleep(ASK_SECONDS)

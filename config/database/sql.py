@@ -1,4 +1,4 @@
-"""How a statement that is written, not built, is run: errors come as Django's, rows as tuples."""
+"""Runs SQL statements without the ORM. Errors are Django's, rows are tuples."""
 
 from __future__ import annotations
 
@@ -12,27 +12,25 @@ from django.db import DEFAULT_DB_ALIAS, connections
 Values = Sequence[Any] | Mapping[str, Any]
 Row = tuple[Any, ...]
 
-# Another try may succeed: another transaction came first (serialisation failure, deadlock), or deleted a row that this
-# one refers to (foreign key).
+# Another try may succeed: serialisation failure, deadlock, foreign key to a row that another transaction has deleted.
 RETRYABLE_SQLSTATES = frozenset({"40001", "40P01", "23503"})
-# What time may settle, beside the errors that psycopg itself calls operational: a standby that only reads, a
-# transaction that was idle for too long.
+# Temporary errors that psycopg does not class as operational: a read-only standby, an idle transaction that timed out.
 TRANSIENT_SQLSTATES = frozenset({"25006", "25P03"})
 
 
 def sqlstate(failure: BaseException | None) -> str | None:
-    """PostgreSQL's own code behind one of Django's database errors; None where it never got there."""
+    """The SQLSTATE of one of Django's database errors; None if it is not an error of the server."""
     return getattr(getattr(failure, "__cause__", None), "sqlstate", None)
 
 
 def fetch_one(statement: str, values: Values = ()) -> Row | None:
-    """The first row, None where there is none."""
+    """The first row, or None."""
     row: Row | None = _run(statement, values).fetchone()
     return row
 
 
 def database_now() -> datetime:
-    """The time by PostgreSQL's clock, which decides what is too old: the clocks of the hosts may differ."""
+    """The time of PostgreSQL's clock, which decides about expiry: the clocks of the hosts may differ."""
     ((now,),) = fetch_all("SELECT clock_timestamp()")
     return cast(datetime, now)
 
@@ -42,7 +40,7 @@ def fetch_all(statement: str, values: Values = ()) -> list[Row]:
 
 
 def execute(statement: str, values: Values = ()) -> int:
-    """The number of rows it changed."""
+    """Return the number of changed rows."""
     return int(_run(statement, values).rowcount)
 
 
@@ -51,12 +49,12 @@ def is_in_transaction() -> bool:
 
 
 def renew_connection() -> None:
-    """Close this thread's connection, and with it every prepared statement; the next statement opens another."""
+    """Close this thread's connection with its prepared statements; the next statement opens a new one."""
     _here.database.close()
 
 
 class _Here(local):
-    """This thread's own connection: Django finds the same one, but looks for it each time."""
+    """This thread's connection: Django returns the same one, but searches for it each time."""
 
     def __init__(self) -> None:
         self.database: Any = connections[DEFAULT_DB_ALIAS]

@@ -2,7 +2,7 @@ from django.apps import AppConfig
 
 
 class RuntimeConfig(AppConfig):
-    """No models: it brings the commands `migrate` and `rotate_secret`."""
+    """An app without models, for the commands `migrate` and `rotate_secret`."""
 
     name = "config.runtime"
     verbose_name = "Runtime"

@@ -1,4 +1,4 @@
-"""What `make run` tells a newcomer once the service answers."""
+"""The text that `make run` prints when the service is ready."""
 
 import json
 import socket
@@ -21,7 +21,7 @@ def text(port: int, demo: dict[str, Any] | None) -> str:
         "",
         f"Community Messaging runs at {base}  (Ctrl-C stops it)",
         "",
-        f"  {base}/           what is here",
+        f"  {base}/           overview",
         f"  {base}/demo/      a page with a live embed",
         f"  {base}/api/docs/  every operation, to try out",
         f"  {base}/admin/     for super admins",
@@ -30,20 +30,20 @@ def text(port: int, demo: dict[str, Any] | None) -> str:
 
 
 def _demo_lines(demo: dict[str, Any]) -> list[str]:
-    who = [f"  {name}: {demo[name]['handle']} / {demo[name]['password']}" for name in ("admin", "person")]
-    post = "Post as the demo agent (again with the same key: the same answer, and no second post):"
-    return ["", "Sign in (demo):", *who, "", post, "", demo["curl"]]
+    accounts = [f"  {name}: {demo[name]['handle']} / {demo[name]['password']}" for name in ("admin", "person")]
+    post = "Post as the demo agent (a repeat with the same key returns the same response, and posts nothing):"
+    return ["", "Sign in (demo):", *accounts, "", post, "", demo["curl"]]
 
 
 def _wait_and_print(port: int, data: Path) -> None:
-    while not _answers(port):
+    while not _is_open(port):
         time.sleep(0.05)
     sys.stdout.write(text(port, _demo(data)) + "\n")
     sys.stdout.flush()
 
 
-def _answers(port: int) -> bool:
-    """A worker opens the port when it has loaded the application."""
+def _is_open(port: int) -> bool:
+    """A worker opens the port after it has loaded the application."""
     with socket.socket(bind_address.family(), socket.SOCK_STREAM) as probe:
         return probe.connect_ex((str(bind_address.host()), port)) == 0
 

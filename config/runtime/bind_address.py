@@ -1,4 +1,4 @@
-"""The address that the server listens on, and how this machine reaches it."""
+"""The address that the server listens on, and the origin for this machine."""
 
 import socket
 from ipaddress import IPv4Address, IPv6Address
@@ -7,7 +7,7 @@ from config import env
 
 
 def host() -> IPv4Address | IPv6Address:
-    """Raises ImproperlyConfigured for a HOST that is no address."""
+    """Raises ImproperlyConfigured for a HOST that is not an address."""
     return env.address("HOST", "127.0.0.1")
 
 
@@ -16,12 +16,12 @@ def family() -> socket.AddressFamily:
 
 
 def origin(port: int) -> str:
-    """Such as `http://[::1]:8000`. On all addresses (`0.0.0.0`, `::`) the service is reached at the loopback one."""
+    """An origin such as `http://[::1]:8000`. For all addresses (`0.0.0.0`, `::`) it has the loopback address."""
     address = host()
     loopback = "::1" if address.version == 6 else "127.0.0.1"
     return f"http://{in_url(loopback if address.is_unspecified else str(address))}:{port}"
 
 
 def in_url(host: str) -> str:
-    """A host as an origin and a Host header name it: an IPv6 address in brackets."""
+    """A host as in an origin or a Host header: an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host else host

@@ -22,13 +22,13 @@ PORT = 8000
 # Measured on two cores: more workers or threads only wait for one another.
 WORKERS = 2
 THREADS = 2
-# Connections a worker holds open at once; the next ones wait in the backlog.
+# Open connections of a worker; further ones wait in the backlog.
 CONNECTIONS = 512
 BACKLOG = 2048
-# How long a stop waits for the requests under way: a statement may take 5 s. Granian also waits for half-sent requests
-# and for answers that a client does not take; after this time the worker is killed, and PostgreSQL rolls back.
+# A stop waits this long for running requests: a statement may take 5 s. Granian also waits for half-sent requests and
+# for responses that a client does not read; after this time the worker is killed, and PostgreSQL rolls back.
 STOP_SECONDS = 5
-# Longest idle time of a thread that granian takes: a thread keeps its connection to PostgreSQL.
+# The longest idle time that granian accepts: the PostgreSQL connection of a thread lives as long as the thread.
 THREAD_IDLE_SECONDS = 600
 HEADER_MILLISECONDS = 10_000
 PR_SET_PDEATHSIG = 1
@@ -36,20 +36,20 @@ PR_SET_PDEATHSIG = 1
 
 class PersistentServer(Server):  # type: ignore[misc,valid-type]  # granian picks the class by platform
     def _respawn_workers(self, *arguments: Any, **options: Any) -> None:
-        """Granian stops everything when a worker dies twice within seconds: whoever could kill workers could do that.
+        """Respawn workers without granian's limit, which stops the server when a worker dies twice within seconds.
 
-        An application that does not even load is found before (`config.runtime.run`).
+        `config.runtime.run` checks beforehand that the application loads.
         """
         super()._respawn_workers(*arguments, **options)
         self.respawned_wrks.clear()
         if self.interrupt_signal:
-            # Granian clears this event after its look at the signal: one that came in between would wait for ever.
+            # Granian clears this event after it has checked for a signal: one that arrives in between would be lost.
             self.main_loop_interrupt.set()
 
 
 def load_application() -> Callable[..., Any]:
     """Runs in each worker."""
-    # Out of the terminal's process group: the main process passes a Ctrl-C on, and a worker told twice does not stop.
+    # Leave the terminal's process group: the main process forwards Ctrl-C, and a worker that gets it twice hangs.
     os.setpgrp()
     _stop_with_main_process()
     from config.wsgi import application
@@ -60,9 +60,9 @@ def load_application() -> Callable[..., Any]:
 def serve(port: int, load: Callable[[], Callable[..., Any]] = load_application) -> None:
     """Serve what `load` returns in each worker.
 
-    Returns after SIGINT or SIGTERM, when the requests under way are answered; a killed worker is replaced.
+    Returns after SIGINT or SIGTERM, when the running requests have ended; a killed worker is replaced.
     """
-    # A fork would copy a process that runs threads.
+    # A fork would copy a process with running threads.
     multiprocessing.set_start_method("spawn")
     PersistentServer(
         "config.wsgi:application",
@@ -85,16 +85,16 @@ def serve(port: int, load: Callable[[], Callable[..., Any]] = load_application) 
 
 
 def _stop_with_main_process() -> None:
-    """A worker must not outlive a main process that was killed: it would keep the port."""
+    """End this worker when the main process is killed: it would block the port."""
     main = multiprocessing.parent_process()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if main is None or os.getppid() != main.pid:
-        sys.exit("The main process is gone.")
+        sys.exit("The main process has ended.")
 
 
 def check_free(port: int) -> None:
-    """Raises OSError. Asked beforehand: granian's workers share a port, and would share a stranger's as well."""
+    """Raises OSError. Granian's workers share a port, and would share that of another program as well."""
     with socket.socket(bind_address.family(), socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind((str(bind_address.host()), port))

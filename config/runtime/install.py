@@ -1,6 +1,6 @@
-"""Makes `.venv` and installs a lock into it. Runs before anything is installed: standard library only.
+"""Creates `.venv` and installs lock files into it. Runs before any package is installed: standard library only.
 
-Usage: python install.py LOCK…   (the stamp is written last, so that a half-made .venv is seen and made anew)
+Usage: python install.py LOCK…   (the stamp is written last, so that an incomplete .venv is detected and replaced)
 """
 
 from __future__ import annotations
@@ -27,40 +27,40 @@ def main(locks: list[str]) -> None:
             fcntl.flock(lock_file, fcntl.LOCK_EX)
             install(locks)
     except OSError as error:
-        sys.exit(f"{error.filename or ROOT} cannot be written ({error.strerror}): work in a folder of your own.")
+        sys.exit(f"{error.filename or ROOT} cannot be written ({error.strerror}): work in a folder that you own.")
 
 
 def install(locks: list[str]) -> None:
-    wanted = [hashlib.sha256((ROOT / lock).read_bytes()).hexdigest() for lock in locks]
+    required = [hashlib.sha256((ROOT / lock).read_bytes()).hexdigest() for lock in locks]
     installed = STAMP.read_text().split() if STAMP.exists() else []
     usable = installed and runs()
-    if usable and set(wanted) <= set(installed):
+    if usable and set(required) <= set(installed):
         return
     sys.stdout.write(f"Installing the packages of {' and '.join(locks)} into .venv (a minute, once) …\n")
     sys.stdout.flush()
     if usable:
         STAMP.unlink()
     else:
-        make_venv()
+        create_venv()
     pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--require-hashes"]
     requirements = [part for lock in locks for part in ("-r", ROOT / lock)]
     if subprocess.run([*pip, *requirements], check=False).returncode:
         sys.exit("The packages could not be installed; pip says why above. Run the same command again afterwards.")
-    STAMP.write_text("\n".join(wanted))
+    STAMP.write_text("\n".join(required))
 
 
 def runs() -> bool:
     return PYTHON.exists() and subprocess.run([PYTHON, "-c", ""], check=False).returncode == 0
 
 
-def make_venv() -> None:
-    made = subprocess.run(
+def create_venv() -> None:
+    created = subprocess.run(
         [sys.executable, "-m", "venv", "--clear", VENV], check=False, text=True, capture_output=True, env=without_venv()
     )
-    if made.returncode:
+    if created.returncode:
         sys.exit(
-            f"{(made.stdout + made.stderr).strip()}\n"
-            "Python could not make .venv. On Debian and Ubuntu: apt install python3-venv"
+            f"{(created.stdout + created.stderr).strip()}\n"
+            "Python could not create .venv. On Debian and Ubuntu: apt install python3-venv"
         )
 
 

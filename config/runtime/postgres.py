@@ -1,7 +1,7 @@
-"""The embedded PostgreSQL: a cluster in a folder, made on first start, reached over a socket and never over a port.
+"""The embedded PostgreSQL: a cluster in a folder, created on the first start, that listens on a socket and on no port.
 
-The wheel that brings the programs has a starter of its own. It is not used: after a killed process it keeps the server
-running for ever, all users of a machine share its one lock file, and it takes any live process for PostgreSQL.
+The wheel with the programs has code to start a server. It is not used: after its process is killed the server runs for
+ever, all users of a machine share one lock file, and it mistakes any live process for PostgreSQL.
 """
 
 import hashlib
@@ -23,15 +23,15 @@ from config.runtime.postgres_binaries import PostgresError
 SUPERUSER = "postgres"
 DATABASE = "community"
 SOCKET_NAME = ".s.PGSQL.5432"
-# Linux takes 107 bytes, macOS 103.
+# The maximum is 107 bytes on Linux and 103 on macOS.
 SOCKET_PATH_MAX = 103
 START_SECONDS = 60
-# How long a fast stop may take; with the workers' part (config.runtime.granian) it stays under ten seconds.
+# How long a fast stop may take. With the stop of the workers (config.runtime.granian) it is less than ten seconds.
 STOP_SECONDS = 3
 
 SETTINGS = {
     "listen_addresses": "",
-    # Whoever may open the socket is trusted: only the owner (and root) may.
+    # Connections are trusted, because only the owner (and root) can open the socket.
     "unix_socket_permissions": "0700",
     "max_connections": "60",
     "shared_buffers": "256MB",
@@ -41,7 +41,7 @@ SETTINGS = {
     "max_wal_size": "1GB",
     "random_page_cost": "1.1",
     "jit": "off",
-    # A deadlock is looked for after so long a wait: the write that is broken off is run again at once.
+    # How long a lock waits before the check for a deadlock: the aborted write is run again at once.
     "deadlock_timeout": "200ms",
     "timezone": "UTC",
     "log_timezone": "UTC",
@@ -49,9 +49,9 @@ SETTINGS = {
 
 
 class Cluster:
-    """One data folder and the server on it.
+    """A data folder and its server.
 
-    `settings` go over SETTINGS. A running server is found again, by any process; `start` and `stop` may be repeated.
+    `settings` override SETTINGS. Any process can use and stop a running server; `start` and `stop` may be repeated.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
@@ -70,11 +70,11 @@ class Cluster:
         return postgres_binaries.answers(self.socket_folder)
 
     def start(self) -> None:
-        """Make the cluster if there is none, start it if it is not running, make its database if there is none."""
+        """Create the cluster, start it and create its database, as far as that has not been done."""
         if not self.is_made():
             self._make()
         if not self.is_running():
-            # Again: the programs may have been installed anew since the folder was made.
+            # Repeated here, because the programs may have been reinstalled since the folder was created.
             postgres_binaries.hand_over(self.folder)
             self._prepare_socket_folder()
             self._forget_dead_server()
@@ -82,9 +82,9 @@ class Cluster:
         self._make_database()
 
     def stop(self, mode: str = "fast") -> None:
-        """`fast` ends the sessions and writes everything out; `immediate` is a crash, which loses nothing committed.
+        """`fast` ends the sessions and writes all data; `immediate` is a crash, which loses no committed data.
 
-        A server that a fast stop has not ended after STOP_SECONDS is stopped by a crash; its next start recovers.
+        A server that runs STOP_SECONDS after a fast stop is stopped by `immediate`; its next start recovers.
         """
         pid_file = self.folder / "postmaster.pid"
         if pid_file.exists():
@@ -98,12 +98,12 @@ class Cluster:
             shutil.rmtree(self.socket_folder, ignore_errors=True)
 
     def _make(self) -> None:
-        """In a folder beside, and renamed when whole, so that a broken-off start leaves nothing half made."""
+        """Create a draft folder and rename it when complete, so that an interrupted start leaves no partial one."""
         draft = self.folder.with_name(self.folder.name + ".new")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True, mode=0o700)
         postgres_binaries.hand_over(draft)
-        # The locale is PostgreSQL's own, so that text sorts alike on every machine.
+        # PostgreSQL's builtin locale, so that text sorts in the same order on every machine.
         locale = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--encoding=UTF8")
         access = ("--username", SUPERUSER, "--auth-local=trust", "--auth-host=reject")
         sync = ("--no-sync",) if self.settings.get("fsync") == "off" else ()
@@ -116,18 +116,18 @@ class Cluster:
                 connection.execute(f'CREATE DATABASE "{DATABASE}"')
 
     def _prepare_socket_folder(self) -> None:
-        """Outside the data folder it lies where others may write: it has to be ours alone."""
+        """Create the socket folder. In the shared temporary folder it must belong to this user."""
         if self.socket_folder == self.folder:
             return
         owner = postgres_binaries.owner().pw_uid
         self.socket_folder.mkdir(mode=0o700, exist_ok=True)
         if self.socket_folder.is_symlink() or self.socket_folder.stat().st_uid not in (owner, os.geteuid()):
-            raise PostgresError(f"{self.socket_folder} belongs to somebody else; remove it.")
+            raise PostgresError(f"{self.socket_folder} belongs to another user; remove it.")
         os.chown(self.socket_folder, owner, -1)
         self.socket_folder.chmod(0o700)
 
     def _forget_dead_server(self) -> None:
-        """After a crash of the machine another process may have the number that `postmaster.pid` names."""
+        """Remove a `postmaster.pid` of a crash: another process may have its process id."""
         pid_file = self.folder / "postmaster.pid"
         if pid_file.exists() and not _is_postgres(pid_file.read_text().partition("\n")[0]):
             pid_file.unlink()
@@ -152,7 +152,7 @@ def embedded(data: Path) -> Cluster:
 
 
 def socket_folder(folder: Path) -> Path:
-    """The cluster's own folder; a short one where its path is too long or has letters that mean something."""
+    """The folder of the cluster, or a short one if its path is too long or has special characters."""
     path = folder / SOCKET_NAME
     if len(os.fsencode(path)) <= SOCKET_PATH_MAX and re.fullmatch(r"[\w /.+-]+", str(path), re.ASCII):
         return folder

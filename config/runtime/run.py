@@ -1,4 +1,4 @@
-"""`make run`: PostgreSQL, migrations, the demo and the server, started in order and stopped in the opposite one."""
+"""`make run`: starts PostgreSQL, migrates, creates the demo and runs the server; stops them in reverse order."""
 
 import fcntl
 import os
@@ -21,11 +21,11 @@ BASE_DIR = Path(__file__).resolve().parents[2]
 
 
 class CannotRun(Exception):
-    """Something outside the program is in the way. The text says what to do about it."""
+    """A problem that the user can solve. The text describes how."""
 
 
 def main() -> None:
-    # As Ctrl-C does: leave through every `finally`.
+    # Like Ctrl-C, an exception that runs every `finally`.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         run()
@@ -46,7 +46,7 @@ def run() -> None:
         secrets.require(data=data, debug=debug)
         if not env.text("DATABASE_URL"):
             running.enter_context(embedded_postgres(data))
-        # Before the migrations, so that a host with other secrets changes nothing; after them, for a new database.
+        # Before the migrations, so that a host with other secrets changes nothing, and after them for a new database.
         check_secrets(data, debug=debug)
         manage("migrate", "--verbosity=0")
         check_secrets(data, debug=debug)
@@ -60,20 +60,20 @@ def run() -> None:
 
 @contextmanager
 def sole_use(data: Path) -> Iterator[None]:
-    """Holds the data folder; the lock goes with the process, so that nothing is left of a killed one."""
+    """Lock the data folder. The lock ends with the process, also if it is killed."""
     try:
         data.mkdir(parents=True, exist_ok=True)
         file = (data / "lock").open("w")
     except OSError as error:
         raise CannotRun(
-            f"{data} cannot be written ({error.strerror}); name another place: DATA_DIR=… make run"
+            f"{data} cannot be written ({error.strerror}); choose another folder: DATA_DIR=… make run"
         ) from error
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise CannotRun(
-                f"another `make run` uses {data}; stop it, or name another place: DATA_DIR=… make run"
+                f"another `make run` uses {data}; stop it, or choose another folder: DATA_DIR=… make run"
             ) from error
         yield
 
@@ -104,13 +104,13 @@ def embedded_postgres(data: Path) -> Iterator[None]:
 
 def manage(*arguments: str) -> None:
     if run_python(str(BASE_DIR / "manage.py"), *arguments):
-        raise CannotRun(f"`manage.py {' '.join(arguments)}` failed; what it said stands above")
+        raise CannotRun(f"`manage.py {' '.join(arguments)}` failed; see its output above")
 
 
 def check_application() -> None:
-    """Granian would start workers anew for ever over an application that does not load."""
+    """If the application did not load, granian would respawn its workers for ever."""
     if run_python("-c", "import config.wsgi"):
-        raise CannotRun("the application does not load; what it said stands above")
+        raise CannotRun("the application does not load; see its output above")
 
 
 def run_python(*arguments: str) -> int:

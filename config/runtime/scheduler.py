@@ -1,6 +1,6 @@
-"""What has to be done every so often, done while the service runs: no cron is needed.
+"""Runs management commands periodically while the service runs, without cron.
 
-The commands are safe beside themselves, so several hosts may each do it. `HOUSEKEEPING_MINUTES=0` leaves it to others.
+Several hosts may run the same command at the same time. `HOUSEKEEPING_MINUTES=0` disables the scheduler.
 """
 
 import subprocess
@@ -20,7 +20,7 @@ NICENESS = 10
 
 @contextmanager
 def scheduled_commands() -> Iterator[None]:
-    """Runs the commands once every HOUSEKEEPING_MINUTES until the block is left, which ends the one at work."""
+    """Run the commands every HOUSEKEEPING_MINUTES. Leaving the block ends a running command."""
     minutes = env.integer("HOUSEKEEPING_MINUTES", MINUTES)
     if not minutes:
         yield
@@ -38,9 +38,9 @@ class Scheduler(threading.Thread):
         super().__init__(daemon=True, name="housekeeping")
         self._seconds = seconds
         self._stopped = threading.Event()
-        # No command may begin between the look at `_stopped` and the end of the one at work.
-        self._turn = threading.Lock()
-        self._at_work: subprocess.Popen[bytes] | None = None
+        # Guards `_running`, so that no command starts after `stop` has ended the running one.
+        self._lock = threading.Lock()
+        self._running: subprocess.Popen[bytes] | None = None
 
     def run(self) -> None:
         while not self._stopped.wait(self._seconds):
@@ -49,17 +49,17 @@ class Scheduler(threading.Thread):
 
     def stop(self) -> None:
         self._stopped.set()
-        with self._turn:
-            if self._at_work is not None:
-                self._at_work.terminate()
+        with self._lock:
+            if self._running is not None:
+                self._running.terminate()
         self.join()
 
     def _run(self, command: str) -> None:
-        """A process of its own: it takes no thread from the workers, and a failure is said and done with."""
+        """Run a command in a separate process: it uses no thread of the workers, and prints its errors."""
         program = ["nice", "-n", str(NICENESS), sys.executable, str(BASE_DIR / "manage.py"), command]
-        with self._turn:
+        with self._lock:
             if self._stopped.is_set():
                 return
-            # Out of the terminal's process group: a Ctrl-C reaches it through `stop`.
-            self._at_work = subprocess.Popen(program, stdout=subprocess.DEVNULL, start_new_session=True)
-        self._at_work.wait()
+            # Leave the terminal's process group: on Ctrl-C, `stop` ends it.
+            self._running = subprocess.Popen(program, stdout=subprocess.DEVNULL, start_new_session=True)
+        self._running.wait()

@@ -3,7 +3,7 @@ from django.apps import AppConfig
 
 class WritesConfig(AppConfig):
     name = "config.writes"
-    # The tables and the applied migrations have this name since the first release.
+    # The label of the tables and of applied migrations.
     label = "api"
     verbose_name = "Writes"
 

@@ -1,8 +1,8 @@
 """Idempotency-Key: the first 2xx response is stored for seven days and replayed byte for byte.
 
-Key lock, look-up, write and stored response share one transaction (`config.writes.transaction`): they commit or vanish
-together, and a dead process releases its lock. A response committed before the request came in is found without a lock
-by the statement that looks up the agent's token; such a retry opens no transaction.
+Key lock, query, write and stored response share one transaction (`config.writes.transaction`): they commit or roll back
+together, and the lock of a process that dies is released. The statement that fetches an agent token also fetches,
+without a lock, a response that is already committed; such a retry opens no transaction.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from config.api.responses import JSON_TYPE
 from config.database.sql import Row
 
 PRINTABLE = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_MAX}}}\Z")
-# `api_open_unit` has it as well.
+# `api_open_unit` contains the same number.
 STORED_DAYS = 7
 
-# The row of an account's key, part of the statement that finds an agent's token (`account` there is the agent's);
-# `api_open_unit` looks up the same.
+# The row of an account's key: part of the statement that fetches an agent token, where `account` is the agent's.
+# `api_open_unit` has the same query.
 COLUMNS = ("key_mac", "body_mac", "status", "location", "sealed")
 WIDTH = len(COLUMNS)
 OF_ACCOUNT = f"""
@@ -36,8 +36,8 @@ SELECT {", ".join(COLUMNS)} FROM api_storedresponse
 WHERE key_mac IN (sha256(uuid_send(account.id) || %(key)s), sha256(uuid_send(account.id) || %(previous_key)s))
     AND created_at > clock_timestamp() - interval '{STORED_DAYS} days'
 ORDER BY created_at LIMIT 1
-"""  # noqa: S608  made of constants
-# A row that is too old to be replayed is replaced.
+"""  # noqa: S608  consists of constants
+# A row that is too old for a replay is replaced.
 STORE = """
 INSERT INTO api_storedresponse (key_mac, body_mac, status, location, sealed, created_at)
 VALUES (%(stored_key)s, %(stored_body)s, %(stored_status)s, %(stored_location)s, %(stored_sealed)s, clock_timestamp())
@@ -48,7 +48,7 @@ ON CONFLICT (key_mac) DO UPDATE SET body_mac = excluded.body_mac, status = exclu
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A stored response. `mismatch`: it answered another body."""
+    """A stored response. `mismatch`: it belongs to another request body."""
 
     status: int
     body: bytes
@@ -77,11 +77,11 @@ class IdempotencyKey:
 
     @classmethod
     def of(cls, request: HttpRequest) -> IdempotencyKey | None:
-        """None without the header. Computed once, for the token's look-up and for the write."""
+        """None without the header. Computed once per request, for the token query and for the write."""
         if not hasattr(request, "idempotency_key"):
             request.idempotency_key = cls._of(request)  # type: ignore[attr-defined]
-        found: IdempotencyKey | None = request.idempotency_key  # type: ignore[attr-defined]
-        return found
+        key: IdempotencyKey | None = request.idempotency_key  # type: ignore[attr-defined]
+        return key
 
     @classmethod
     def _of(cls, request: HttpRequest) -> IdempotencyKey | None:
@@ -99,7 +99,7 @@ def look_up(key: IdempotencyKey | None) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class IdempotentRequest:
-    """One write of an account under a key."""
+    """A write of an account with an Idempotency-Key."""
 
     account_id: UUID
     key: IdempotencyKey
@@ -117,13 +117,13 @@ class IdempotentRequest:
 
     @property
     def values(self) -> dict[str, Any]:
-        """The number of its advisory lock, and the keys that its row may have."""
+        """The number of the advisory lock, and the possible primary keys of the row."""
         number = int.from_bytes(sha256(self._scope).digest()[:8], "big", signed=True)
         rows = self._row_macs
         return {"key_lock": number, "row": rows[0], "previous_row": rows[-1]}
 
     def replay_of(self, row: Row) -> Replay | None:
-        """From a row of COLUMNS; raises IdempotencyKeyReused (422) where another body is to be rejected."""
+        """From a row of COLUMNS; raises IdempotencyKeyReused (422) for another body if the setting is `reject`."""
         key_mac, body_mac, status, location, encrypted = row
         root = next(root for root, mac in zip(signing.root_keys(), self._row_macs, strict=True) if mac == key_mac)
         body = signing.decrypt(root, self._scope, bytes(encrypted))

@@ -23,10 +23,10 @@ View = Callable[[], HttpResponse]
 
 
 class IdempotencyMiddleware:
-    """Runs the view of a write inside its transaction, or answers in its place.
+    """Runs the view of a write in its transaction, or returns a replay.
 
-    Key syntax (400), the replay of a response stored before, then the transaction: key lock (409), the replay of one
-    stored meanwhile, the view, the stored response. Any status from 400 on rolls all of it back.
+    In this order: key syntax (400), replay of a response that was found with the token; then, in the transaction: key
+    lock (409), replay of a response stored meanwhile, view, stored response. A status of 400 or more rolls back.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -41,7 +41,7 @@ class IdempotencyMiddleware:
             return None
         try:
             return Write(request, operation).run(partial(view, request, *args, **kwargs))
-        except Exception as failure:  # noqa: BLE001  response_to raises what is no refusal
+        except Exception as failure:  # noqa: BLE001  response_to raises defects
             return response_to(failure)
 
 
@@ -61,12 +61,12 @@ class Write:
         replay = self.find_replay()
         if replay is None:
             return self._run(view)
-        # A stored response never changes, so nothing needs to be locked.
+        # A stored response never changes, so no lock is needed.
         self.charge.fetch()
         return self._replayed(replay)
 
     def find_replay(self) -> Replay | None:
-        """The response that the look-up of the agent's token found."""
+        """The stored response that AgentTokenMiddleware has fetched with the agent token."""
         stored = self.credential.stored_response
         return self.idempotent.replay_of(stored) if self.idempotent is not None and stored is not None else None
 

@@ -1,4 +1,4 @@
-"""The kernel's tables: responses stored for Idempotency-Keys, the ledger of hourly limits, and fingerprints."""
+"""Stored responses of Idempotency-Keys, events of hourly limits, and fingerprints of secrets."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from django.db import models
 
 
 class StoredResponse(models.Model):
-    """The first 2xx answer of a keyed write. Holds no raw key; `encrypted_body` opens only with the caller's own
-    key.
+    """The first 2xx response of a write with an Idempotency-Key.
+
+    The row has no raw key, and `encrypted_body` can only be decrypted with the client's key.
     """
 
     key_mac = models.BinaryField(primary_key=True, max_length=32)
@@ -19,7 +20,7 @@ class StoredResponse(models.Model):
 
 
 class RateLimitEvent(models.Model):
-    """One spent unit of an hourly limit. `account_id` is no foreign key: the ledger must not slow or block accounts."""
+    """One charge to an hourly limit. `account_id` is no foreign key, so that an insert locks no account."""
 
     account_id = models.UUIDField()
     counter = models.CharField(max_length=16)
@@ -34,7 +35,7 @@ class RateLimitEvent(models.Model):
 
 
 class SecretFingerprint(models.Model):
-    """Which secret the database was last used with (`config.fingerprints`). `name` is a setting such as ROOT_KEY."""
+    """The fingerprint of a secret (`config.fingerprints`). `name` is a setting such as ROOT_KEY."""
 
     name = models.CharField(max_length=32, primary_key=True)
     fingerprint = models.BinaryField(max_length=32)

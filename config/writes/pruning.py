@@ -17,7 +17,7 @@ BATCH = 5_000
 
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
-    """How many rows of each kind went (or would go)."""
+    """Return the number of rows of each kind that are deleted (or would be)."""
     old = {
         "stored responses": StoredResponse.objects.filter(created_at__lt=now - timedelta(days=STORED_DAYS)),
         "ledger entries": RateLimitEvent.objects.filter(at__lt=now - timedelta(seconds=WINDOW_SECONDS)),
@@ -27,7 +27,7 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
 
 
 def _delete(rows: QuerySet[Any]) -> int:
-    """In batches, so that no delete holds locks for long."""
+    """Delete in batches, so that locks are short."""
     total = 0
     while deleted := _delete_batch(rows):
         total += deleted
@@ -36,7 +36,7 @@ def _delete(rows: QuerySet[Any]) -> int:
 
 @transaction.atomic
 def _delete_batch(rows: QuerySet[Any]) -> int:
-    """Rows that no other transaction holds: it waits for none, so two prunes cannot deadlock. Returns how many."""
+    """Delete rows that no other transaction has locked, so that two prunes cannot deadlock. Return their number."""
     free = rows.select_for_update(skip_locked=True, of=("self",)).order_by("pk")
     batch = list(free.values_list("pk", flat=True)[:BATCH])
     return int(rows.filter(pk__in=batch).delete()[1].get(rows.model._meta.label, 0))

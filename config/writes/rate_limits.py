@@ -1,7 +1,7 @@
 """The exact hourly limits of agents: a sliding window over the last hour, recorded in PostgreSQL.
 
-The opening statement of a write locks and counts them, its last statement records the charge
-(`config.writes.transaction`): only a write that commits is charged.
+The opening statement of a write locks the limits and counts their events; its last statement inserts the charge
+(`config.writes.transaction`). Only a write that commits is charged.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from django.utils import timezone
 from config.api.exceptions import AgentRateLimited
 from config.database.sql import fetch_all
 
-# `api_open_unit` has it as well.
+# `api_open_unit` contains the same number.
 WINDOW_SECONDS = 3600
 
-# One row for each limit: its name, the events in the window, the seconds until the oldest leaves it. Locks nothing.
+# One row per limit: its name, the events in the window, the seconds until the oldest leaves it. Takes no locks.
 COLUMNS = ("counter", "spent", "next_place")
 CURRENT = f"""
 SELECT {", ".join(COLUMNS)} FROM api_open_unit(
     NULL, NULL, NULL, %(account)s::uuid, %(counters)s::text[], %(places)s::int[], false
 )
-"""  # noqa: S608  made of constants
-# One event for each limit, part of the last statement of a write.
+"""  # noqa: S608  consists of constants
+# One event per limit, part of the last statement of a write.
 RECORD = """
 INSERT INTO api_ledgerentry (account_id, counter, at)
 SELECT %(account)s::uuid, counter, clock_timestamp() FROM unnest(%(counters)s::text[]) counter
@@ -39,7 +39,7 @@ SELECT %(account)s::uuid, counter, clock_timestamp() FROM unnest(%(counters)s::t
 
 @dataclass(frozen=True, slots=True)
 class RateLimitUsage:
-    """One limit at one moment. `reset`: seconds until one more call is possible."""
+    """The state of a limit. `reset`: seconds until the oldest event leaves the window, which frees one write."""
 
     name: str
     limit: int
@@ -48,19 +48,19 @@ class RateLimitUsage:
 
     @property
     def resets_at(self) -> datetime | None:
-        """When one more call is possible; None where none was made."""
+        """When the oldest event leaves the window; None without events."""
         return timezone.now() + timedelta(seconds=self.reset) if self.remaining < self.limit else None
 
     def after_one(self) -> RateLimitUsage:
-        """After one more call; the first of all leaves the window when it has passed."""
+        """The state after one more write; without other events, that one leaves the window last."""
         return replace(self, remaining=self.remaining - 1, reset=self.reset or WINDOW_SECONDS)
 
 
 @dataclass
 class RateLimitCharge:
-    """The hourly limits that one write is charged to, sorted by name. Without an account (people) there are none.
+    """The hourly limits that a write is charged to, sorted by name; none for people.
 
-    `usages` is their state when the transaction opened, and from `require_remaining` on after this write.
+    `usages` is the state of the limits when the transaction opens, and after `require_remaining` includes this write.
     """
 
     account_id: UUID | None = None
@@ -71,7 +71,7 @@ class RateLimitCharge:
     def values(self) -> dict[str, Any]:
         """The parameters of this module's statements."""
         account = None if self.account_id is None else str(self.account_id)
-        # Arrays as PostgreSQL writes them: the driver takes longer over a list of two than over the statement.
+        # Array literals: for psycopg, adapting a list of two costs more than running the statement.
         places = ",".join(str(settings.HOURLY_LIMITS[name]) for name in self.limits)
         return {"account": account, "counters": f"{{{','.join(self.limits)}}}", "places": f"{{{places}}}"}
 
@@ -80,13 +80,13 @@ class RateLimitCharge:
         self.usages = usages_from(rows)
 
     def fetch(self) -> None:
-        """Query the state of the limits for a response that is not charged; locks nothing."""
+        """Query the state of the limits for a replay, without locks."""
         self.load(fetch_all(CURRENT, self.values) if self.limits else ())
 
     def require_remaining(self) -> None:
-        """Raises AgentRateLimited (429) where a limit is exhausted.
+        """Raises AgentRateLimited (429) if a limit is exhausted.
 
-        The refusal names the limit to wait longest for: after that, each of the others has a call left too.
+        The refusal names the exhausted limit with the longest `reset`: after it, every limit allows a write.
         """
         if len(self.usages) != len(self.limits):
             raise RuntimeError("The transaction was not opened: the state of its limits is unknown.")

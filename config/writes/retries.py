@@ -1,4 +1,4 @@
-"""Transactions that PostgreSQL breaks off are run again, where another try may succeed."""
+"""Runs a transaction again that PostgreSQL has aborted, if another try may succeed."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from config.database.sql import RETRYABLE_SQLSTATES, is_in_transaction, renew_co
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# The longest pause before each further try, in seconds. The transaction that was in the way needs a moment to take the
-# rows it waits for, and several that were broken off must not come back together.
+# The longest pause before each further try, in seconds. The conflicting transaction needs time to lock the rows that it
+# waits for; pauses are random, so that several aborted transactions do not conflict again.
 PAUSES = (0.05, 0.2, 0.8)
 RANDOM = random.SystemRandom()
 
 
 def retried(transaction: Callable[P, R]) -> Callable[P, R]:
-    """For a function that is one whole transaction: up to three further tries, all begun within STATEMENT_TIMEOUT.
+    """Decorator of a function that is one transaction: up to three further tries, started within STATEMENT_TIMEOUT.
 
-    Called inside another transaction it runs once, since only the outermost one can be run again.
+    Inside another transaction the function runs once, because only the outermost one can be run again.
     """
 
     @wraps(transaction)
@@ -38,15 +38,15 @@ def retried(transaction: Callable[P, R]) -> Callable[P, R]:
             try:
                 return transaction(*args, **kwargs)
             except DatabaseError as failure:
-                if not _is_ready_again(failure, began, RANDOM.uniform(longest / 2, longest)):
+                if not _can_retry(failure, began, RANDOM.uniform(longest / 2, longest)):
                     raise
         return transaction(*args, **kwargs)
 
     return run
 
 
-def _is_ready_again(failure: DatabaseError, began: float, pause: float) -> bool:
-    """Whether to try again, once the pause is over or the connection renewed."""
+def _can_retry(failure: DatabaseError, began: float, pause: float) -> bool:
+    """Pause or open a new connection, and return True; return False if the error is final or time is up."""
     if sqlstate(failure) in STALE_STATEMENT_SQLSTATES and _has_time(began, 0):
         renew_connection()
         return True

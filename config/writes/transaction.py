@@ -1,9 +1,9 @@
-"""The transaction of a write: locks and look-ups, the write itself, and one last statement.
+"""The transaction of a write: an opening statement, the service, and one last statement.
 
-`api_open_unit` (a function in the database, see the migrations) takes every lock and then reads what is committed: the
-response stored under the Idempotency-Key, and the usage of the hourly limits. It is a function because one statement
-would read the snapshot it took before it got its locks, and two would take two round trips. The last statement combines
-the charge to the limits, the stored response and what the service deferred.
+`api_open_unit` (a function in the database, see the migrations) takes all locks and then reads committed rows: the
+stored response of the Idempotency-Key, and the events of the hourly limits. It is a function because one statement
+would read a snapshot from before its locks, and two statements would take two round trips. The last statement combines
+the charge to the limits, the stored response and the statements that the service has deferred.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from config.writes.idempotency import IdempotentRequest, Replay
 from config.writes.rate_limits import RateLimitCharge
 
 OPENED = (*idempotency.COLUMNS, *rate_limits.COLUMNS)
-# Columns are named and read by position: another release may add its own to the function.
+# Columns are selected by name, because another release may add columns to the function.
 COLUMNS = ", ".join(f"opened.{name}" for name in OPENED)
 OPEN_FUNCTION = """
 FROM api_open_unit(
@@ -37,7 +37,7 @@ NO_KEY = {"key_lock": None, "row": None, "previous_row": None}
 
 @dataclass(frozen=True, slots=True)
 class Prefetch:
-    """A query of exactly one row, which can run together with the opening statement."""
+    """A query of exactly one row, which can be combined with the opening statement."""
 
     statement: str
     values: dict[str, Any]
@@ -48,7 +48,7 @@ class Prefetch:
 
 
 class WriteTransaction:
-    """One write in progress. Without limits it charges nothing, without a key it stores no response.
+    """The open transaction of a write. Without limits nothing is charged, without a key no response is stored.
 
     `prefetch` runs with the opening statement, and may see the state before the locks were granted.
     """
@@ -64,9 +64,9 @@ class WriteTransaction:
         self._values: dict[str, Any] = {}
 
     def open(self) -> Replay | None:
-        """Lock, load the limits' state, and return the response to replay, if one is stored.
+        """Take the locks, load the state of the limits, and return the stored response, if any.
 
-        Raises IdempotencyInProgress (409) while another request holds the key.
+        Raises IdempotencyInProgress (409) if another request has locked the key.
         """
         if self._idempotent is None and not self.charge.limits:
             return None
@@ -79,25 +79,25 @@ class WriteTransaction:
         return None if self._idempotent is None or stored[0] is None else self._idempotent.replay_of(stored)
 
     def fetch(self, prefetch: Prefetch) -> Row:
-        """The row of a query, which may have been prefetched."""
+        """Return the prefetched row, or run the query."""
         is_known = self._prefetched is not None and prefetch == self._prefetch
         return self._prefetched if is_known and self._prefetched is not None else prefetch.fetch()
 
     def consume(self) -> None:
-        """Charge one call to every limit; raises AgentRateLimited (429) where one is exhausted."""
+        """Charge the write to every limit; raises AgentRateLimited (429) if one is exhausted."""
         self.charge.require_remaining()
         if self.charge.limits:
             self.defer_statement(rate_limits.RECORD, self.charge.values)
 
     def store_response(self, response: HttpResponse) -> None:
-        """Store the response for repeats of a request with a key."""
+        """Store the response for replays, if the request has a key."""
         if self._idempotent is not None:
             self.defer_statement(idempotency.STORE, self._idempotent.to_row(response))
 
     def defer_statement(self, statement: str, values: dict[str, Any]) -> None:
-        """Run a statement together with the other deferred ones, at the end.
+        """Run a statement at the end, combined with the other deferred ones.
 
-        They share the names of their values, and no two of them write to the same table.
+        The names of their values must differ, and no two of them may write to the same table.
         """
         self._deferred.append(statement)
         self._values = _merge(self._values, values)
@@ -120,7 +120,7 @@ def write_transaction(
     idempotent: IdempotentRequest | None = None,
     prefetch: Prefetch | None = None,
 ) -> Iterator[WriteTransaction]:
-    """The only way to a WriteTransaction. An exception, or Django's `set_rollback`, rolls back all of it."""
+    """Open a WriteTransaction. An exception, or Django's `set_rollback`, rolls it back."""
     with transaction.atomic():
         write = WriteTransaction(charge or RateLimitCharge(), idempotent, prefetch)
         yield write
@@ -136,9 +136,9 @@ def open_statement(prefetch: str) -> str:
 
 @cache
 def combine_statements(*statements: str) -> str:
-    """Several statements as one."""
-    *beside, last = statements
-    parts = ", ".join(f"part_{number} AS ({statement})" for number, statement in enumerate(beside))
+    """Combine statements with CTEs."""
+    *others, last = statements
+    parts = ", ".join(f"part_{number} AS ({statement})" for number, statement in enumerate(others))
     return f"WITH {parts} {last}" if parts else last
 
 

@@ -8,7 +8,7 @@ import pytest
 from config.cache.circuit_breaker import CircuitBreaker
 
 
-def test_it_closes_after_its_time() -> None:
+def test_a_breaker_closes_after_its_time() -> None:
     breaker = CircuitBreaker(0.05, effect="calls are skipped")
     assert not breaker.is_open()
     breaker.open(OSError())

@@ -1,4 +1,4 @@
-"""A refreshed response is the one that Django would send; what cannot be refreshed goes to Django."""
+"""A refreshed response equals Django's; on an error the request enters Django."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_refreshed_response_is_what_django_would_send(
     assert (refreshed.status, refreshed.body, refreshed.headers) == (200, sent.body, sent.headers)
 
 
-def test_a_failed_refresh_is_left_to_django_and_not_repeated(call: Call, django_paths: list[str]) -> None:
+def test_after_a_failed_refresh_django_is_entered_once(call: Call, django_paths: list[str]) -> None:
     message = MessageFactory()
     path = f"/api/messages/{message.pk}"
     assert call(path).status == 200

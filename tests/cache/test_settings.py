@@ -18,7 +18,7 @@ MEGABYTE = 1024 * 1024
         ({"RESPONSE_CACHE_MEGABYTES": "0", "KEPT_ANSWER_MEGABYTES": "8"}, 0),
     ],
 )
-def test_the_name_of_release_1_0_is_read_where_the_new_one_is_not_set(
+def test_the_name_of_release_1_0_is_read_if_the_new_one_is_not_set(
     environment: dict[str, str], megabytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("RESPONSE_CACHE_MEGABYTES", "KEPT_ANSWER_MEGABYTES"):

@@ -11,9 +11,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def taken(tag: str) -> TagSnapshot:
-    found = snapshot(tag)
-    assert found is not None
-    return found
+    result = snapshot(tag)
+    assert result is not None
+    return result
 
 
 def test_an_invalidation_takes_effect_at_the_commit() -> None:

@@ -1,4 +1,4 @@
-"""HOST names an IPv4 or IPv6 address, and everything that the service says of itself names it well."""
+"""HOST is an IPv4 or IPv6 address, and every origin that the service prints contains it correctly."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ def listening_on(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
         ("::", "http://[::1]:80"),
     ],
 )
-def test_the_origin_is_one_that_reaches_the_server(listening_on: Callable[[str], None], host: str, origin: str) -> None:
+def test_the_origin_reaches_the_server(listening_on: Callable[[str], None], host: str, origin: str) -> None:
     listening_on(host)
     assert bind_address.origin(80) == origin
     assert env.origin("NOT_SET", bind_address.origin(80)) == origin
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:80", "[::1", "::1]", "1.2.3", "*"])
-def test_a_host_that_is_no_address_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+def test_a_host_that_is_not_an_address_is_refused(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
     monkeypatch.setenv("HOST", host)
     with pytest.raises(ImproperlyConfigured, match="HOST is "):
         env.address("HOST", "127.0.0.1")
 
 
-def test_a_start_says_so_in_one_sentence(tmp_path: Path) -> None:
+def test_a_start_with_an_invalid_host_prints_one_sentence(tmp_path: Path) -> None:
     environment = os.environ | {"HOST": "localhost", "DATA_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "config.runtime.run"]
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
@@ -70,7 +70,7 @@ def test_a_start_says_so_in_one_sentence(tmp_path: Path) -> None:
     assert ended.stderr.count("\n") == 1
 
 
-def test_a_trusted_proxy_is_known_by_its_ipv4_address_on_an_ipv6_socket(settings: Any) -> None:
+def test_a_trusted_ipv4_proxy_is_recognised_on_an_ipv6_socket(settings: Any) -> None:
     settings.TRUSTED_PROXIES = ["10.0.0.0/8"]
     request = RequestFactory().get("/", REMOTE_ADDR="::ffff:10.0.0.1", HTTP_X_FORWARDED_FOR="192.0.2.7")
     assert client_address(request) == "192.0.2.7"
@@ -79,7 +79,7 @@ def test_a_trusted_proxy_is_known_by_its_ipv4_address_on_an_ipv6_socket(settings
 
 
 def answer(service: Service, address: str) -> bytes:
-    """Of the API to a client that names the host by its address, as a browser does."""
+    """The status of the API for a client that sends the address as the host, as a browser does."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family) as client:
         client.settimeout(20)

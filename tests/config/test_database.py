@@ -1,4 +1,4 @@
-"""How the service's own sessions with PostgreSQL are set up."""
+"""The settings of connections to PostgreSQL."""
 
 import psycopg
 import pytest
@@ -36,15 +36,15 @@ def test_an_address_becomes_django_settings() -> None:
         ("TimeZone", "UTC"),
     ],
 )
-def test_a_session_is_bounded(name: str, value: str) -> None:
+def test_the_timeouts_of_a_session(name: str, value: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_setting(%s)", [name])
         assert cursor.fetchone() == (value,)
 
 
 @pytest.mark.django_db
-def test_a_written_statement_is_prepared_and_planned_once() -> None:
-    """Else PostgreSQL plans it for its values, the first five times at least, and each time where a page is large."""
+def test_an_sql_statement_is_prepared_and_planned_once() -> None:
+    """Otherwise PostgreSQL would plan it for its values, at least five times, and each time for a large page."""
     for number in range(8):
         fetch_one("SELECT %s::int + 20261120", [number])
     prepared = "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE %s"
@@ -55,8 +55,8 @@ def test_a_written_statement_is_prepared_and_planned_once() -> None:
 
 
 @pytest.mark.django_db
-def test_a_built_statement_is_planned_for_its_values() -> None:
-    """An index of some rows only is of use to none but those whose values are known."""
+def test_a_statement_of_the_orm_is_planned_for_its_values() -> None:
+    """A partial index can only be used if the values are known."""
     for number in range(8):
         with connection.cursor() as cursor:
             cursor.execute("SELECT %s::int + 20261121", [number])
@@ -64,14 +64,14 @@ def test_a_built_statement_is_planned_for_its_values() -> None:
 
 
 @pytest.mark.django_db
-def test_a_healthy_connection_is_known_without_asking(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_healthy_connection_is_checked_without_a_query(monkeypatch: pytest.MonkeyPatch) -> None:
     connection.ensure_connection()
     monkeypatch.setattr(base.DatabaseWrapper, "is_usable", lambda self: pytest.fail("asked the server"))
     assert connection.is_usable()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_connection_that_the_server_ended_is_noticed() -> None:
+def test_a_connection_closed_by_the_server_is_detected() -> None:
     connection.ensure_connection()
     pid = connection.connection.info.backend_pid
     with psycopg.connect(settings_url(), autocommit=True) as other:
@@ -85,7 +85,7 @@ def settings_url() -> str:
     return psycopg.conninfo.make_conninfo(dbname=current["NAME"], user=current["USER"], host=current["HOST"])
 
 
-def test_a_connection_is_kept_and_its_health_checked() -> None:
+def test_connections_are_persistent_and_checked() -> None:
     default = settings.DATABASES["default"]
     assert default["CONN_MAX_AGE"] is None
     assert default["CONN_HEALTH_CHECKS"] is True

@@ -29,13 +29,13 @@ def test_integer(variable: Callable[[str], None], written: str, read: int) -> No
 
 
 @pytest.mark.parametrize("written", ["0", "91", "-1", "1_0", "1.0", "٣", "five"])
-def test_integer_refuses_nonsense_by_name(variable: Callable[[str], None], written: str) -> None:
+def test_an_invalid_integer_is_refused_with_the_name(variable: Callable[[str], None], written: str) -> None:
     variable(written)
     with pytest.raises(ImproperlyConfigured, match=r"A_SETTING is .* write a whole number from 1 to 90"):
         env.integer("A_SETTING", 7, minimum=1, maximum=90)
 
 
-def test_flag_refuses_nonsense_by_name(variable: Callable[[str], None]) -> None:
+def test_an_invalid_flag_is_refused_with_the_name(variable: Callable[[str], None]) -> None:
     variable("maybe")
     with pytest.raises(ImproperlyConfigured, match="A_SETTING is 'maybe'"):
         env.flag("A_SETTING", default=True)
@@ -65,7 +65,7 @@ def test_origin(variable: Callable[[str], None], written: str) -> None:
 @pytest.mark.parametrize(
     "written", ["api.example.com", "ftp://a.example", "https://", "https://a.example/path", "a://b"]
 )
-def test_origin_refuses_what_is_none(variable: Callable[[str], None], written: str) -> None:
+def test_an_invalid_origin_is_refused(variable: Callable[[str], None], written: str) -> None:
     variable(written)
     with pytest.raises(ImproperlyConfigured, match=r"A_SETTING is .* write an origin"):
         env.origin("A_SETTING", "")
@@ -73,12 +73,12 @@ def test_origin_refuses_what_is_none(variable: Callable[[str], None], written: s
 
 @pytest.fixture
 def embedded_database(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where `make run` starts PostgreSQL itself."""
+    """Without DATABASE_URL, as when `make run` starts PostgreSQL."""
     monkeypatch.delenv("DATABASE_URL")
 
 
 @pytest.mark.usefixtures("embedded_database")
-def test_secrets_are_made_once_and_only_their_owner_reads_them(tmp_path: Path) -> None:
+def test_secrets_are_created_once_and_readable_by_the_owner_only(tmp_path: Path) -> None:
     secrets.make_once(tmp_path)
     file = tmp_path / "secrets.json"
     first = json.loads(file.read_text())
@@ -89,14 +89,16 @@ def test_secrets_are_made_once_and_only_their_owner_reads_them(tmp_path: Path) -
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_secrets_are_not_made_for_a_database_that_others_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_are_not_created_for_a_database_of_several_hosts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgresql://db.example/community")
     secrets.make_once(tmp_path)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.usefixtures("embedded_database")
-def test_secrets_are_not_made_for_a_database_that_exists(tmp_path: Path) -> None:
+def test_secrets_are_not_created_for_an_existing_database(tmp_path: Path) -> None:
     (tmp_path / "postgres").mkdir()
     (tmp_path / "postgres" / "PG_VERSION").write_text("18\n")
     secrets.make_once(tmp_path)
@@ -104,7 +106,7 @@ def test_secrets_are_not_made_for_a_database_that_exists(tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("embedded_database")
-def test_the_environment_goes_before_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_overrides_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     secrets.make_once(tmp_path)
     monkeypatch.setenv("ROOT_KEY", GOOD)
     assert secrets.read("ROOT_KEY", data=tmp_path, debug=False) == GOOD
@@ -124,7 +126,7 @@ def test_production_refuses_a_missing_or_short_secret(
         secrets.read("ROOT_KEY", data=tmp_path, debug=False)
 
 
-def test_production_refuses_the_secret_of_development(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_production_refuses_a_development_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ROOT_KEY")
     well_known = secrets.read("ROOT_KEY", data=tmp_path, debug=True)
     monkeypatch.setenv("ROOT_KEY", well_known)
@@ -133,7 +135,9 @@ def test_production_refuses_the_secret_of_development(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize("written", ["", "{", "[1]", "1", "null", '"text"'])
-def test_a_broken_file_of_secrets_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str) -> None:
+def test_the_error_names_an_unreadable_file_of_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
     monkeypatch.delenv("ROOT_KEY")
     (tmp_path / "secrets.json").write_text(written)
     with pytest.raises(ImproperlyConfigured, match=r"secrets\.json cannot be read"):

@@ -1,4 +1,4 @@
-"""No module of the service imports itself by way of others, imports inside functions included."""
+"""No import circles among the modules of the service, imports inside functions included."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def imported(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
+def test_there_are_no_import_circles() -> None:
     trees = modules()
     graph = {name: {other for other in imported(tree) if other in trees} for name, tree in trees.items()}
-    # `from package import module` names the package too, which need not import the module.
+    # `from package import module` refers to the package too, which need not import the module.
     for name, others in graph.items():
         others -= {other for other in others if any(more.startswith(f"{other}.") for more in others)}
         others.discard(name)

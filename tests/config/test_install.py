@@ -1,4 +1,4 @@
-"""How `make run` gets its packages: with the right Python, whole or not at all, and once."""
+"""The installation of packages by `make run`: with a supported Python, complete, and once."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment ready made: making one takes seconds."""
+    """A prepared environment, because creating one takes seconds."""
     folder = tmp_path_factory.mktemp("environment") / "venv"
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     return folder
@@ -33,7 +33,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def python(tree: Path, environment: Path) -> None:
-    """The Python that the script starts: real, but for a venv it copies the ready made one."""
+    """The Python that the script starts; instead of creating a venv it copies the prepared one."""
     copy = f'rm -rf "$4" && cp -r {environment} "$4"'
     program(tree / "python", f'test "$2" = venv && {{ {copy}; exit; }}; exec {sys.executable} "$@"')
 
@@ -54,7 +54,7 @@ def program(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
-def test_installs_once_and_makes_a_half_made_environment_anew(tree: Path) -> None:
+def test_packages_are_installed_once_and_an_incomplete_venv_is_replaced(tree: Path) -> None:
     first = install(tree)
     assert first.returncode == 0, first.stderr
     assert "Installing the packages of empty.lock" in first.stdout
@@ -69,7 +69,7 @@ def test_installs_once_and_makes_a_half_made_environment_anew(tree: Path) -> Non
     assert not leftover.exists()
 
 
-def test_a_python_that_went_away_is_noticed(tree: Path) -> None:
+def test_a_missing_python_is_detected(tree: Path) -> None:
     (tree / ".venv/bin").mkdir(parents=True)
     (tree / ".venv/bin/python").symlink_to("/nowhere/python3")
     (tree / ".venv/installed").write_text("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
@@ -85,28 +85,28 @@ def test_a_failed_install_leaves_no_stamp(tree: Path) -> None:
     assert not (tree / ".venv/installed").exists()
 
 
-def test_without_the_venv_module_it_says_what_to_install(tree: Path) -> None:
+def test_without_the_venv_module_the_error_names_the_package(tree: Path) -> None:
     program(tree / "python", 'echo "No module named ensurepip"; exit 1')
-    said = install(tree)
-    assert said.returncode == 1
-    assert "No module named ensurepip" in said.stderr
-    assert "apt install python3-venv" in said.stderr
+    result = install(tree)
+    assert result.returncode == 1
+    assert "No module named ensurepip" in result.stderr
+    assert "apt install python3-venv" in result.stderr
 
 
-def test_a_tree_that_cannot_be_written_says_so(tree: Path) -> None:
+def test_a_read_only_folder_is_reported(tree: Path) -> None:
     (tree / ".venv.lock").mkdir()
-    said = install(tree)
-    assert said.returncode == 1
-    assert "cannot be written" in said.stderr
-    assert "Traceback" not in said.stderr
+    result = install(tree)
+    assert result.returncode == 1
+    assert "cannot be written" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
-def test_a_too_old_python_says_what_is_needed(tree: Path, tmp_path: Path) -> None:
+def test_an_old_python_is_refused_with_the_required_version(tree: Path, tmp_path: Path) -> None:
     old = tmp_path / "old"
     old.mkdir()
     for name in PYTHONS:
         program(old / name, 'test "$1" = --version && echo "Python 3.9.2" && exit 0; exit 1')
-    said = subprocess.run(
+    result = subprocess.run(
         ["make", "run"],
         cwd=tree,
         env=os.environ | {"PATH": f"{old}:{os.environ['PATH']}"},
@@ -114,6 +114,6 @@ def test_a_too_old_python_says_what_is_needed(tree: Path, tmp_path: Path) -> Non
         text=True,
         check=False,
     )
-    assert said.returncode != 0
-    assert "Python 3.11 or newer is needed" in said.stderr
-    assert "Python 3.9.2" in said.stderr
+    assert result.returncode != 0
+    assert "Python 3.11 or newer is needed" in result.stderr
+    assert "Python 3.9.2" in result.stderr

@@ -24,7 +24,7 @@ def test_a_credential_is_hidden(secret: str, around: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["cag_A1b2C3d4", "the bearer", "eyJ is how one starts", "/v1/agent-tokens"])
-def test_what_is_no_credential_stays(text: str) -> None:
+def test_other_texts_are_not_hidden(text: str) -> None:
     assert hide_credentials(text) == text
 
 
@@ -59,7 +59,7 @@ def test_a_refusal_is_not_logged(
 
 
 @pytest.mark.parametrize("name", ["csrf", "DisallowedHost", "SuspiciousSession", "TooManyFieldsSent"])
-def test_nothing_of_django_security_is_logged(name: str) -> None:
+def test_django_security_logs_nothing(name: str) -> None:
     assert not logging.getLogger(f"django.security.{name}").isEnabledFor(logging.ERROR)
 
 
@@ -68,7 +68,7 @@ def test_a_failure_of_the_service_is_logged(caplog: pytest.LogCaptureFixture) ->
     assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 
-def test_every_handler_hides() -> None:
+def test_every_handler_hides_credentials() -> None:
     assert all(
         LOGGING["formatters"][handler["formatter"]]["()"] == "config.logging.HidingFormatter"
         for handler in LOGGING["handlers"].values()

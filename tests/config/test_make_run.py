@@ -1,4 +1,4 @@
-"""`make run` as real processes: start, stop, start again, and what goes wrong around it."""
+"""`make run` with real processes: start, stop, restart and errors."""
 
 import os
 import signal
@@ -25,14 +25,14 @@ def _service() -> Iterator[Service]:
 
 @pytest.fixture
 def service(_service: Service) -> Service:
-    """One service for the file; a test that stopped it costs the next one a start."""
+    """One service for the file; after a test that stops it, the next test starts it."""
     if _service.process is None or _service.process.poll() is not None:
         _service.start()
     return _service
 
 
 def status(url: str) -> int:
-    """0 where nobody answers."""
+    """The HTTP status, or 0 without a response."""
     try:
         with urllib.request.urlopen(url, timeout=5) as answer:
             return int(answer.status)
@@ -56,16 +56,16 @@ def manage(service: Service, *arguments: str) -> subprocess.CompletedProcess[str
     return subprocess.run(command, cwd=ROOT, env=service.environment, capture_output=True, text=True, check=False)
 
 
-def test_serves_with_two_workers_and_says_what_to_open(service: Service) -> None:
+def test_two_workers_serve_and_the_banner_lists_the_pages(service: Service) -> None:
     assert status(f"{service.base_url}/api/schema/") == 200
     assert len(service.workers()) == 2
     for path in ("/", "/demo/", "/api/docs/", "/admin/"):
         assert f"{service.base_url}{path} " in service.said()
 
 
-def test_ctrl_c_stops_everything_and_the_next_run_finds_its_data(service: Service) -> None:
+def test_ctrl_c_stops_every_process_and_the_next_run_has_the_data(service: Service) -> None:
     with psycopg.connect(service.cluster.url, autocommit=True) as connection:
-        connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+        connection.execute("CREATE TABLE stored AS SELECT 42 AS answer")
     secrets = (service.data / "secrets.json").read_bytes()
     processes = [psutil.Process(service.process.pid), *service.workers()]  # type: ignore[union-attr]
 
@@ -77,16 +77,16 @@ def test_ctrl_c_stops_everything_and_the_next_run_finds_its_data(service: Servic
 
     service.start()
     with psycopg.connect(service.cluster.url) as connection:
-        assert connection.execute("SELECT answer FROM kept").fetchone() == (42,)
+        assert connection.execute("SELECT answer FROM stored").fetchone() == (42,)
     assert (service.data / "secrets.json").read_bytes() == secrets
 
 
-def test_sigterm_stops_everything(service: Service) -> None:
+def test_sigterm_stops_every_process(service: Service) -> None:
     assert service.stop() == 0
     assert not service.cluster.is_running()
 
 
-def test_ctrl_c_during_the_start_stops_everything(service: Service) -> None:
+def test_ctrl_c_during_the_start_stops_every_process(service: Service) -> None:
     service.stop()
     starting = service.launch()
     assert eventually(service.cluster.is_running)
@@ -103,7 +103,7 @@ def test_a_killed_worker_is_replaced(service: Service) -> None:
     assert eventually(lambda: status(f"{service.base_url}/api/schema/") == 200)
 
 
-def test_a_killed_main_process_leaves_no_worker_and_the_next_run_takes_over(service: Service) -> None:
+def test_a_killed_main_process_leaves_no_worker_and_the_next_run_starts(service: Service) -> None:
     workers = service.workers()
     service.process.kill()  # type: ignore[union-attr]
     service.process.wait()  # type: ignore[union-attr]
@@ -115,8 +115,8 @@ def test_a_killed_main_process_leaves_no_worker_and_the_next_run_takes_over(serv
     assert not service.cluster.is_running()
 
 
-def test_a_restart_of_postgresql_costs_no_request(service: Service) -> None:
-    # A page nobody posted on: the list asks the database and is empty. Twenty requests meet every kept connection.
+def test_a_restart_of_postgresql_fails_no_request(service: Service) -> None:
+    # A page without posts: its empty list is queried each time. Twenty requests use every persistent connection.
     lists = [f"{service.base_url}/api/messages?pageId=p1_{'a' * 32}"] * 20
     assert {status(page) for page in lists} == {200}
     service.cluster.stop()
@@ -124,41 +124,41 @@ def test_a_restart_of_postgresql_costs_no_request(service: Service) -> None:
     assert {status(page) for page in lists} == {200}
 
 
-def test_a_second_run_on_the_same_data_says_so(service: Service) -> None:
+def test_a_second_run_on_the_same_data_is_refused(service: Service) -> None:
     with a_service(DATA_DIR=str(service.data)) as second:
         assert second.launch().wait(20) == 1
         assert f"another `make run` uses {service.data}" in second.said()
 
 
-def test_a_busy_port_says_what_to_do(service: Service) -> None:
+def test_a_busy_port_is_refused_with_advice(service: Service) -> None:
     with a_service(PORT=str(service.port)) as second:
         assert second.launch().wait(20) == 1
         assert f"port {service.port} cannot be used" in second.said()
         assert f"PORT={service.port + 1} make run" in second.said()
 
 
-def test_a_data_folder_that_cannot_be_written_says_what_to_do() -> None:
+def test_a_read_only_data_folder_is_refused_with_advice() -> None:
     with a_service(DATA_DIR="/dev/null/data") as service:
         assert service.launch().wait(20) == 1
         assert "/dev/null/data cannot be written (Not a directory)" in service.said()
 
 
-def test_manage_py_works_beside_it(service: Service) -> None:
+def test_manage_py_works_while_the_service_runs(service: Service) -> None:
     assert "[X] 0001_initial" in manage(service, "showmigrations", "auth").stdout
 
 
-def test_manage_py_says_in_one_sentence_that_postgresql_is_away() -> None:
+def test_manage_py_reports_an_unavailable_database_in_one_sentence() -> None:
     with a_service() as service:
-        said = manage(service, "showmigrations")
-        assert said.returncode == 1
-        assert "PostgreSQL does not answer" in said.stderr
-        assert "make run" in said.stderr
-        assert len(said.stderr.strip().splitlines()) == 1
+        result = manage(service, "showmigrations")
+        assert result.returncode == 1
+        assert "PostgreSQL does not answer" in result.stderr
+        assert "make run" in result.stderr
+        assert len(result.stderr.strip().splitlines()) == 1
 
 
 def test_production_refuses_to_start_without_a_secret(tmp_path: Path) -> None:
     with a_service() as service:
         service.environment |= {"SECRET_KEY": "", "DATA_DIR": str(tmp_path)}
-        said = manage(service, "check")
-        assert said.returncode == 1
-        assert said.stderr.startswith("manage.py: Set SECRET_KEY to ")
+        result = manage(service, "check")
+        assert result.returncode == 1
+        assert result.stderr.startswith("manage.py: Set SECRET_KEY to ")

@@ -35,7 +35,7 @@ def test_the_admin_refuses_a_form_without_its_token(browser: Client) -> None:
     assert browser.post("/admin/login/", {"username": "root", "password": "x"}).status_code == 403
 
 
-def test_every_other_path_is_spared_them(browser: Client) -> None:
+def test_other_paths_have_no_session_user_or_messages(browser: Client) -> None:
     sign_in(browser)
     request = browser.get("/api/schema/").wsgi_request
     assert not hasattr(request, "session")

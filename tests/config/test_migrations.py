@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.db import connection
 
 APPS = ("config/writes", "messaging", "agents", "reactions", "embeds")
-# As `sha256sum` prints it.
+# In the format of `sha256sum`.
 LIST = Path(__file__).with_name("applied_migrations.txt")
 DEFINITION = "SELECT pg_get_functiondef('api_open_unit'::regproc)"
 
@@ -21,22 +21,22 @@ def listed() -> dict[str, str]:
     return {path: digest for digest, path in (line.split() for line in LIST.read_text().splitlines())}
 
 
-def found() -> dict[str, str]:
+def digests() -> dict[str, str]:
     files = [file for app in APPS for file in (settings.BASE_DIR / app / "migrations").glob("[0-9]*.py")]
     return {str(file.relative_to(settings.BASE_DIR)): sha256(file.read_bytes()).hexdigest() for file in files}
 
 
-def complaints(listed: dict[str, str], found: dict[str, str]) -> list[str]:
-    edited = [path for path, digest in listed.items() if path in found and found[path] != digest]
+def complaints(listed: dict[str, str], digests: dict[str, str]) -> list[str]:
+    edited = [path for path, digest in listed.items() if path in digests and digests[path] != digest]
     return [
         *(f"{path} was edited: restore it, and put the change into a migration of its own." for path in edited),
-        *(f"{path} was applied: it has to stay." for path in listed.keys() - found.keys()),
-        *(f"{path} is new: add to {LIST.name}: {found[path]}  {path}" for path in found.keys() - listed.keys()),
+        *(f"{path} was applied: it has to stay." for path in listed.keys() - digests.keys()),
+        *(f"{path} is new: add to {LIST.name}: {digests[path]}  {path}" for path in digests.keys() - listed.keys()),
     ]
 
 
 def test_an_applied_migration_is_never_edited() -> None:
-    assert complaints(listed(), found()) == []
+    assert complaints(listed(), digests()) == []
 
 
 @pytest.mark.parametrize(
@@ -47,13 +47,13 @@ def test_an_applied_migration_is_never_edited() -> None:
         ({"a/0001.py": "1", "a/0002.py": "3"}, "a/0002.py is new: add to applied_migrations.txt: 3  a/0002.py"),
     ],
 )
-def test_the_complaint_says_what_to_do(files: dict[str, str], complaint: str) -> None:
+def test_the_error_states_what_to_do(files: dict[str, str], complaint: str) -> None:
     assert complaints({"a/0001.py": "1"}, files) == [complaint]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_function_of_0003_is_replaced_both_ways() -> None:
-    """With the same arguments and columns, so that releases on both sides of it may serve."""
+def test_migration_0003_is_reversible() -> None:
+    """With the same arguments and columns, so that the releases before and after it work with both."""
     after = definition()
     call_command("migrate", "api", "0002", verbosity=0)
     before = definition()

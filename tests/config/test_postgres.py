@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL, on clusters of its own."""
+"""The embedded PostgreSQL, with separate clusters."""
 
 import os
 import time
@@ -26,30 +26,30 @@ def cluster(temporary: TemporaryCluster) -> Cluster:
     return temporary.cluster
 
 
-def ask(cluster: Cluster, question: str) -> object:
+def query(cluster: Cluster, sql: str) -> object:
     with psycopg.connect(cluster.url) as connection:
-        row = connection.execute(question).fetchone()  # type: ignore[arg-type]
+        row = connection.execute(sql).fetchone()  # type: ignore[arg-type]
         assert row
         return row[0]
 
 
-def test_it_is_postgresql_18_on_a_socket_that_only_its_owner_opens(cluster: Cluster) -> None:
-    assert str(ask(cluster, "SHOW server_version")).startswith("18")
-    assert ask(cluster, "SHOW listen_addresses") == ""
-    assert ask(cluster, "SHOW unix_socket_permissions") == "0700"
+def test_the_server_is_postgresql_18_on_a_socket_for_its_owner_only(cluster: Cluster) -> None:
+    assert str(query(cluster, "SHOW server_version")).startswith("18")
+    assert query(cluster, "SHOW listen_addresses") == ""
+    assert query(cluster, "SHOW unix_socket_permissions") == "0700"
     assert cluster.folder.stat().st_mode & 0o077 == 0
 
 
-def test_starting_and_stopping_twice_is_harmless_and_keeps_the_data(cluster: Cluster) -> None:
+def test_start_and_stop_may_be_repeated_and_preserve_the_data(cluster: Cluster) -> None:
     with psycopg.connect(cluster.url) as connection:
-        connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+        connection.execute("CREATE TABLE stored AS SELECT 42 AS answer")
     cluster.start()
     cluster.stop()
     cluster.stop()
     assert not cluster.is_running()
     cluster.start()
     assert cluster.is_running()
-    assert ask(cluster, "SELECT answer FROM kept") == 42
+    assert query(cluster, "SELECT answer FROM stored") == 42
 
 
 def test_a_stop_does_not_wait_for_a_session_that_does_not_end(cluster: Cluster) -> None:
@@ -58,61 +58,61 @@ def test_a_stop_does_not_wait_for_a_session_that_does_not_end(cluster: Cluster) 
         backend.suspend()
         begun = time.monotonic()
         cluster.stop()
-        # PostgreSQL itself kills what does not end five seconds after it was told to stop at once.
+        # PostgreSQL kills processes that run five seconds after an immediate stop.
         assert time.monotonic() - begun < 30
     assert not cluster.is_running()
     cluster.start()
-    assert ask(cluster, "SELECT 1") == 1
+    assert query(cluster, "SELECT 1") == 1
 
 
 def test_a_running_server_is_found_by_another_object(cluster: Cluster) -> None:
     other = Cluster(cluster.folder, SETTINGS)
     assert other.is_running()
     other.start()
-    assert ask(other, "SELECT 1") == 1
+    assert query(other, "SELECT 1") == 1
 
 
-def test_it_starts_over_the_pid_of_another_process(cluster: Cluster) -> None:
-    """After a crash of the machine: `postmaster.pid` stays, and its number belongs to somebody else by now."""
+def test_a_stale_pid_file_does_not_prevent_a_start(cluster: Cluster) -> None:
+    """After a crash of the machine, `postmaster.pid` exists and another process has its process id."""
     cluster.stop()
     (cluster.folder / "postmaster.pid").write_text(f"{os.getpid()}\n{cluster.folder}\n0\n5432\n\n\n\nready\n")
     cluster.start()
-    assert ask(cluster, "SELECT 1") == 1
+    assert query(cluster, "SELECT 1") == 1
 
 
-def test_a_making_that_broke_off_is_begun_again(temporary: TemporaryCluster) -> None:
+def test_an_interrupted_creation_is_repeated(temporary: TemporaryCluster) -> None:
     draft = temporary.home / "second.new"
     draft.mkdir()
     (draft / "PG_VERSION").write_text("18\n")
     second = Cluster(temporary.home / "second", SETTINGS)
     second.start()
     try:
-        assert ask(second, "SELECT 1") == 1
+        assert query(second, "SELECT 1") == 1
         assert not draft.exists()
     finally:
         second.stop("immediate")
 
 
 @pytest.mark.parametrize("name", ["x" * 100, "it's, odd"])
-def test_a_path_that_is_no_socket_gets_a_short_one(temporary: TemporaryCluster, name: str) -> None:
+def test_a_path_that_is_unfit_for_a_socket_gets_a_short_one(temporary: TemporaryCluster, name: str) -> None:
     folder = temporary.home / name / "postgres"
     cluster = Cluster(folder, SETTINGS)
     assert cluster.socket_folder != folder
     assert len(str(cluster.socket_folder)) < 60
     cluster.start()
     try:
-        assert ask(cluster, "SELECT 1") == 1
+        assert query(cluster, "SELECT 1") == 1
         assert cluster.socket_folder.stat().st_mode & 0o077 == 0
     finally:
         cluster.stop("immediate")
         assert not cluster.socket_folder.exists()
 
 
-def test_an_ordinary_path_holds_its_own_socket() -> None:
+def test_an_ordinary_folder_contains_its_socket() -> None:
     assert socket_folder(Path("/srv/app/.data/postgres")) == Path("/srv/app/.data/postgres")
 
 
-def test_a_closed_cluster_leaves_nothing() -> None:
+def test_a_temporary_cluster_leaves_no_files() -> None:
     temporary = TemporaryCluster()
     temporary.close()
     assert not temporary.cluster.is_running()

@@ -1,4 +1,4 @@
-"""Housekeeping: the commands run again and again beside the service, and end with it."""
+"""The scheduler runs its commands repeatedly while the service runs, and ends with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from config.runtime.scheduler import Scheduler
 
 @pytest.fixture
 def diary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Puts a program in manage.py's place that writes down what it was asked for; `slow` takes a minute."""
+    """Replace manage.py with a program that logs its arguments; `slow` takes a minute."""
     file = tmp_path / "diary"
     program = "import sys, time; open({!r}, 'a').write(sys.argv[1] + '\\n'); time.sleep(60 * (sys.argv[1] == 'slow'))"
     (tmp_path / "manage.py").write_text(program.format(str(file)))
@@ -34,7 +34,7 @@ def entries(diary: Path, count: int) -> list[str]:
     raise AssertionError(f"nothing was done in time: {diary}")
 
 
-def test_the_commands_run_in_turn_again_and_again(diary: Path) -> None:
+def test_the_commands_run_in_turn_and_repeatedly(diary: Path) -> None:
     keeper = Scheduler(0.01)
     keeper.start()
     assert entries(diary, 4) == ["rollup_analytics", "prune"] * 2
@@ -42,7 +42,7 @@ def test_the_commands_run_in_turn_again_and_again(diary: Path) -> None:
     assert not keeper.is_alive()
 
 
-def test_stopping_ends_the_command_at_work(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stop_ends_the_running_command(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "COMMANDS", ("slow",))
     keeper = Scheduler(0.01)
     keeper.start()
@@ -53,7 +53,7 @@ def test_stopping_ends_the_command_at_work(diary: Path, monkeypatch: pytest.Monk
     assert not keeper.is_alive()
 
 
-def test_stopping_ends_a_command_that_is_just_beginning(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stop_ends_a_command_that_is_just_starting(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     beginning = threading.Event()
     popen = subprocess.Popen
 
@@ -73,7 +73,7 @@ def test_stopping_ends_a_command_that_is_just_beginning(diary: Path, monkeypatch
     assert not keeper.is_alive()
 
 
-def test_nothing_runs_where_it_is_switched_off(monkeypatch: pytest.MonkeyPatch, diary: Path) -> None:
+def test_a_disabled_scheduler_runs_no_command(monkeypatch: pytest.MonkeyPatch, diary: Path) -> None:
     monkeypatch.setenv("HOUSEKEEPING_MINUTES", "0")
     with scheduler.scheduled_commands():
         pass

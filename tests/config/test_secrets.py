@@ -1,4 +1,4 @@
-"""What a start does without its secrets, or with others than those of its database: real processes."""
+"""Starts with missing secrets, or with other secrets than those of the database, in real processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NONE: dict[str, str] = dict.fromkeys(NAMES, "")
 
 @pytest.fixture(scope="module")
 def _host() -> Iterator[Service]:
-    """The first host, which makes its secrets itself. Others come to its PostgreSQL."""
+    """The first host, which creates its secrets. The other hosts use its PostgreSQL."""
     with running_service(**NONE) as service:
         yield service
 
@@ -32,7 +32,7 @@ def host(_host: Service) -> Service:
 
 
 def refused(service: Service) -> str:
-    """What a start says that ends with 1."""
+    """The output of a start that exits with 1."""
     assert service.launch().wait(REFUSED_SECONDS) == 1, service.said()
     return service.said()
 
@@ -43,13 +43,13 @@ def manage(service: Service, *arguments: str) -> subprocess.CompletedProcess[str
 
 
 @pytest.mark.parametrize("missing", NAMES)
-def test_a_second_host_without_a_secret_is_refused_and_makes_none(host: Service, missing: str) -> None:
+def test_a_second_host_without_a_secret_is_refused_and_creates_none(host: Service, missing: str) -> None:
     given = {"DATABASE_URL": host.cluster.url, **host.secrets(), missing: "", "DEMO": "1"}
     with a_service(**given) as second:
-        sentence = f"{missing} is missing, and is not made for a DATABASE_URL: set it to that of the other hosts"
-        said = refused(second)
-        assert said.startswith(f"make run: {sentence}")
-        assert len(said.splitlines()) == 1
+        sentence = f"{missing} is missing, and is not created for a DATABASE_URL: set it to that of the other hosts"
+        output = refused(second)
+        assert output.startswith(f"make run: {sentence}")
+        assert len(output.splitlines()) == 1
         for command in ("demo", "migrate"):
             of_command = manage(second, command).stderr
             assert of_command.startswith(f"manage.py: {sentence}")
@@ -62,12 +62,12 @@ def test_a_second_host_without_a_secret_is_refused_and_makes_none(host: Service,
 def test_a_second_host_with_another_secret_is_refused(host: Service, name: str) -> None:
     given = {"DATABASE_URL": host.cluster.url, **host.secrets(), name: "o" * 60}
     with a_service(**given) as second:
-        said = refused(second)
-        assert said.startswith(f"make run: {name} is not the secret that this database was last used with: ")
-        assert len(said.splitlines()) == 1
+        output = refused(second)
+        assert output.startswith(f"make run: {name} is not the secret that this database was last used with: ")
+        assert len(output.splitlines()) == 1
 
 
-def test_hosts_exchange_a_secret_one_after_the_other(host: Service) -> None:
+def test_hosts_can_rotate_a_secret_one_after_the_other(host: Service) -> None:
     old, new = host.secrets(), "n" * 60
     exchanged = old | {"ROOT_KEY": new, "ROOT_KEY_PREVIOUS": old["ROOT_KEY"]}
     not_yet = old | {"ROOT_KEY_PREVIOUS": new}
@@ -76,29 +76,29 @@ def test_hosts_exchange_a_secret_one_after_the_other(host: Service) -> None:
             pass
 
 
-def test_data_without_its_secrets_is_refused_and_makes_none(host: Service) -> None:
-    """A data folder that was restored without the file."""
+def test_data_without_its_secrets_is_refused_and_gets_none(host: Service) -> None:
+    """A data folder that was restored without its secrets."""
     host.stop()
     file = host.data / "secrets.json"
     away = file.rename(file.with_suffix(".away"))
-    said = refused(host)
-    assert said.startswith(f"make run: SECRET_KEY is missing: put back {file}")
-    assert len(said.splitlines()) == 1
+    output = refused(host)
+    assert output.startswith(f"make run: SECRET_KEY is missing: restore {file}")
+    assert len(output.splitlines()) == 1
     assert not file.exists()
     assert not host.cluster.is_running()
     away.rename(file)
     host.start()
 
 
-def test_an_operator_who_lost_a_secret_goes_on_without_it(host: Service) -> None:
+def test_a_lost_secret_can_be_replaced(host: Service) -> None:
     host.stop()
     file = host.data / "secrets.json"
     before = file.read_text()
     write(file, json.loads(before) | {"TOKEN_PEPPER": "l" * 60})
-    said = refused(host)
-    assert "TOKEN_PEPPER is not the secret that this database was last used with" in said
-    assert "manage.py rotate_secret TOKEN_PEPPER --lost" in said
-    # No start, no PostgreSQL: the command runs it.
+    output = refused(host)
+    assert "TOKEN_PEPPER is not the secret that this database was last used with" in output
+    assert "manage.py rotate_secret TOKEN_PEPPER --lost" in output
+    # The service does not run, so the command starts PostgreSQL.
     done = manage(host, "rotate_secret", "TOKEN_PEPPER", "--lost")
     assert done.returncode == 0, done.stderr
     assert "Agent tokens issued before stop working" in done.stderr

@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C end the service within 10 s, however its clients hold on, and answer what is under way."""
+"""SIGTERM and Ctrl-C end the service within 10 s, with any open connections, and complete running requests."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def press_ctrl_c(service: Service) -> None:
 
 
 def terminate_each_process(service: Service) -> None:
-    """As systemd does (KillMode=control-group): a worker is told by it and by the main process."""
+    """As systemd does (KillMode=control-group): a worker gets the signal twice, from it and from the main process."""
     for process in processes_of(service):
         process.terminate()
 
@@ -66,7 +66,9 @@ def service(_service: Service) -> Service:
 
 
 @pytest.mark.parametrize("stop", [terminate, press_ctrl_c, terminate_each_process])
-def test_everything_ends_and_what_is_under_way_is_answered(service: Service, stop: Callable[[Service], None]) -> None:
+def test_a_stop_ends_every_process_and_completes_running_requests(
+    service: Service, stop: Callable[[Service], None]
+) -> None:
     with ExitStack() as held:
         answers = held.enter_context(request_under_way(service))
         for held_open in (untouched, idle, stalled):
@@ -87,7 +89,7 @@ def test_everything_ends_and_what_is_under_way_is_answered(service: Service, sto
 
 @contextmanager
 def request_under_way(service: Service) -> Iterator[list[Reply]]:
-    """A list that waits for a lock, which is given back a second after the block has begun."""
+    """A request that waits for a lock, which is released a second after the block begins."""
     answers: list[Reply] = []
     with psycopg.connect(service.cluster.url) as holder:
         holder.execute("LOCK TABLE messaging_message IN ACCESS EXCLUSIVE MODE")
@@ -119,7 +121,7 @@ def untouched(port: int) -> Iterator[None]:
 
 @contextmanager
 def idle(port: int) -> Iterator[None]:
-    """As a browser's: answered once, and open for the next request."""
+    """A keep-alive connection, as of a browser, after one response."""
     with ExitStack() as held:
         for _ in range(4):
             client = held.enter_context(socket.create_connection(("127.0.0.1", port)))
@@ -130,16 +132,16 @@ def idle(port: int) -> Iterator[None]:
 
 @contextmanager
 def stalled(port: int) -> Iterator[None]:
-    """Half-sent headers, half-sent bodies, and answers that nobody takes; a byte comes now and then."""
+    """Half-sent headers, half-sent bodies, and responses that the client does not read; a byte follows now and then."""
     with slow.sockets(port, count=12):
         time.sleep(0.5)
         yield
 
 
-def test_a_signal_beside_the_end_of_a_worker_is_not_lost() -> None:
+def test_a_signal_at_the_end_of_a_worker_is_not_lost() -> None:
     serving = PersistentServer("config.wsgi:application", log_enabled=False)
-    # What granian does about a worker that ended: it clears the event, then replaces the worker. A signal just before
-    # the first leaves this.
+    # When a worker has ended, granian clears the event, then replaces the worker. This is the state after a signal just
+    # before the event is cleared.
     serving.interrupt_signal = True
     serving.main_loop_interrupt.clear()
     serving._respawn_workers([], None, None)
@@ -147,8 +149,8 @@ def test_a_signal_beside_the_end_of_a_worker_is_not_lost() -> None:
 
 
 @pytest.mark.parametrize("delay", [0, 0.02, 0.3])
-def test_a_program_is_not_left_running_by_a_signal(delay: float) -> None:
-    """Wherever in `subprocess.Popen` it arrives: an exception raised there would lose the program."""
+def test_a_signal_leaves_no_program_running(delay: float) -> None:
+    """At any point of `subprocess.Popen`: an exception raised there would lose the program."""
     # An argument that no other program on this machine has.
     seconds = str(60 + random())
     code = (
@@ -165,7 +167,7 @@ def test_a_program_is_not_left_running_by_a_signal(delay: float) -> None:
     assert not [each for each in psutil.process_iter(["cmdline"]) if seconds in (each.info["cmdline"] or ())]
 
 
-def test_a_signal_inside_popen_waits_until_the_program_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_inside_popen_is_deferred(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen
 
@@ -180,7 +182,7 @@ def test_a_signal_inside_popen_waits_until_the_program_is_known(monkeypatch: pyt
     assert started[0].returncode == -signal.SIGTERM
 
 
-def test_the_parts_of_a_stop_stay_within_the_limit() -> None:
+def test_the_timeouts_of_a_stop_add_up_to_less_than_the_limit() -> None:
     assert granian.STOP_SECONDS + postgres.STOP_SECONDS < LIMIT_SECONDS
-    # As long as a statement of a request may take.
+    # The maximum duration of a statement of a request.
     assert granian.STOP_SECONDS >= 5

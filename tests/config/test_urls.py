@@ -1,4 +1,4 @@
-"""Pages forgive a missing slash; operations redirect nowhere, since a redirect drops Authorization."""
+"""Pages redirect to their path with a slash; operations do not, because clients drop Authorization on a redirect."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from config.urls import PAGES
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_without_its_slash_leads_to_it(page: str) -> None:
+def test_a_page_without_its_slash_redirects(page: str) -> None:
     answer = Client().get(f"/{page}")
     assert (answer.status_code, answer.headers["Location"]) == (302, f"/{page}/")
 
 
-def test_no_operation_ends_in_a_slash() -> None:
+def test_no_path_of_an_operation_ends_with_a_slash() -> None:
     assert not [path for path, _method, _held in all_operations() if path.endswith("/")]
 
 
-def test_an_operation_with_a_slash_is_unknown() -> None:
+def test_an_operation_with_a_slash_is_404() -> None:
     answer = Client().get("/api/messages/")
     assert (answer.status_code, answer.json()) == (404, {"error": "not_found"})

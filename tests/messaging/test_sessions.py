@@ -17,8 +17,8 @@ from messaging.models import Account
 from messaging.services.accounts import ensure_person
 from tests.agents.racing import race
 from tests.api import Answer, Api
+from tests.config_api.test_authentication import claims, signed
 from tests.factories import PersonFactory, SuperAdminFactory
-from tests.kernel.test_authentication import claims, signed
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"

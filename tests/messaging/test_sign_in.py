@@ -18,8 +18,8 @@ from messaging.services.sessions import start_session
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.api import Answer, Api
+from tests.config_api.test_authentication import JSON, NAMES, claims, signed
 from tests.factories import AgentAccountFactory, PersonFactory
-from tests.kernel.test_authentication import JSON, NAMES, claims, signed
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"

@@ -34,30 +34,30 @@ from config.api.fields import ListQuery
 from config.api.operations import Operation
 
 
-def possible_errors(held: Operation) -> set[type[ApiError]]:
-    """Every refusal an operation can give: its own, and those that its declaration implies."""
-    found: set[type[ApiError]] = {*held.errors, TemporarilyUnavailable, InvalidToken, TokenExpired, TokenRevoked}
-    found |= {InvalidInput} if held.body or held.query or held.is_write else set()
-    found |= {InvalidCursor} if held.query and issubclass(held.query, ListQuery) else set()
-    found |= {UserMismatch, NotAuthenticated}
-    if not held.accepts_agents:
-        found.add(AgentRouteNotAllowed)
-    if held.scopes:
-        found |= {AgentScopeMissing, AgentRateLimited}
-    if held.super_admin:
-        found.add(SuperAdminRequired)
-    if held.is_write:
-        found |= {LengthRequired, PayloadTooLarge, UnsupportedMediaType}
-    if held.is_write and CredentialKind.PUBLIC not in held.callers:
-        found |= {InvalidIdempotencyKey, IdempotencyInProgress, IdempotencyKeyReused}
-    return found | {RateLimited}
+def possible_errors(operation: Operation) -> set[type[ApiError]]:
+    """Every refusal of an operation: the declared ones, and those that its declaration implies."""
+    errors: set[type[ApiError]] = {*operation.errors, TemporarilyUnavailable, InvalidToken, TokenExpired, TokenRevoked}
+    errors |= {InvalidInput} if operation.body or operation.query or operation.is_write else set()
+    errors |= {InvalidCursor} if operation.query and issubclass(operation.query, ListQuery) else set()
+    errors |= {UserMismatch, NotAuthenticated}
+    if not operation.accepts_agents:
+        errors.add(AgentRouteNotAllowed)
+    if operation.scopes:
+        errors |= {AgentScopeMissing, AgentRateLimited}
+    if operation.super_admin:
+        errors.add(SuperAdminRequired)
+    if operation.is_write:
+        errors |= {LengthRequired, PayloadTooLarge, UnsupportedMediaType}
+    if operation.is_write and CredentialKind.PUBLIC not in operation.callers:
+        errors |= {InvalidIdempotencyKey, IdempotencyInProgress, IdempotencyKeyReused}
+    return errors | {RateLimited}
 
 
 def by_status(errors: Iterable[type[ApiError]]) -> dict[int, list[type[ApiError]]]:
     grouped: dict[int, list[type[ApiError]]] = defaultdict(list)
     for error in errors:
         grouped[error.status].append(error)
-    return {status: sorted(held, key=lambda error: error.code) for status, held in grouped.items()}
+    return {status: sorted(of_status, key=lambda error: error.code) for status, of_status in grouped.items()}
 
 
 def codes_text(errors: list[type[ApiError]]) -> str:
@@ -71,7 +71,7 @@ def error_schema(errors: list[type[ApiError]]) -> dict[str, Any]:
         pattern = {"type": "string", "pattern": f"^{AgentScopeMissing.code}:(post|reply|quote|react)$"}
         error = {"anyOf": [error, pattern]} if codes else pattern
     schema: dict[str, Any] = {"type": "object", "required": ["error"], "properties": {"error": error}}
-    if any(issubclass(held, OverCap) for held in errors):
+    if any(issubclass(error_class, OverCap) for error_class in errors):
         schema["required"] += ["field", "max"]
         schema["properties"] |= {"field": {"type": "string"}, "max": {"type": "integer"}}
     return schema

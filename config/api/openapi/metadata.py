@@ -1,24 +1,24 @@
-"""How the API's reference is laid out: its opening words, and the groups of operations in the order one meets them."""
+"""The introduction of the API's reference, its groups of operations, and the settings of drf-spectacular."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 TEXT = """\
 Posts, replies, quotes and reactions on any web page, for people and for agents.
 
-**Reading is open to anyone.** What writes or manages wants one of three credentials, each as `Authorization: Bearer …`:
+**Reading needs no credential.** Writing and managing need one of three credentials, sent as `Authorization: Bearer …`:
 
 - an **agent token** (`cag_…`, from `createAgentToken` once a request for the agent is approved): an agent's posts,
   replies, quotes and reactions;
-- a **user token** (from `createEmbedToken`), with the person's id beside it as `X-User-Id`: a person's posts and
+- a **user token** (from `createEmbedToken`), with the person's id in the header `X-User-Id`: a person's posts and
   reactions, requests for agents and their tokens;
-- a **sign-in JWT** (from `register` or `login`): embeds, and getting a user token.
+- a **sign-in JWT** (from `register` or `login`): embeds, and user tokens.
 
-A refusal is `{"error": "<code>"}`; each operation names its codes. A 401 is `not_authenticated` (nothing was sent),
-`invalid_token`, `token_expired` or `token_revoked`, and at sign-in `invalid_credentials`. A write repeated with the
-same `Idempotency-Key` happens once and gives the same answer. A list goes on with the last answer's `nextCursor` as
-`cursor`.
+A refusal is `{"error": "<code>"}`; each operation lists its codes. A 401 is `not_authenticated` (no credential),
+`invalid_token`, `token_expired` or `token_revoked`, and at sign-in `invalid_credentials`. A write that is repeated with
+the same `Idempotency-Key` runs once and returns the same response. The next page of a list starts at the `cursor` that
+the last response has as `nextCursor`.
 """
 
 
@@ -26,23 +26,42 @@ class Group(NamedTuple):
     name: str
     about: str
     modules: tuple[str, ...]
-    """Views in these modules, or below them, belong to it."""
+    """The modules, or packages, with the views of the group."""
 
 
 GROUPS = (
-    Group("Posts", "What is written on pages: posts, replies, quotes.", ("messaging.views.messages",)),
+    Group("Posts", "Messages on pages: posts, replies, quotes.", ("messaging.views.messages",)),
     Group("Reactions", "One emoji of each account on a post.", ("reactions",)),
     Group("Pages and smart tags", "The id of a page; the kinds of posts with a payload.", ("messaging.views.pages",)),
     Group("Sign-in", "People's accounts and credentials.", ("messaging.views.sessions",)),
-    Group("Agents", "Ask for an agent, decide, make and revoke its tokens.", ("agents",)),
-    Group("Embeds", "Widgets on web pages: set up, delivered, counted.", ("embeds",)),
+    Group("Agents", "Request an agent, decide on requests, create and revoke tokens.", ("agents",)),
+    Group("Embeds", "Widgets on web pages: configuration, delivery, analytics.", ("embeds",)),
 )
 TAGS = [{"name": group.name, "description": group.about} for group in GROUPS]
 
+SPECTACULAR_SETTINGS: dict[str, Any] = {
+    "TITLE": "Community Messaging, Agent Access and Web Embed Service",
+    "DESCRIPTION": TEXT,
+    "TAGS": TAGS,
+    "OAS_VERSION": "3.1.1",
+    # `make check` validates the document; Django's checks need not do it a second time.
+    "ENABLE_DJANGO_DEPLOY_CHECK": False,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": [],
+    "POSTPROCESSING_HOOKS": ["config.api.openapi.schema.add_security_schemes"],
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    # Swagger UI would send the document to a validator on the internet.
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
 
 def group_name(module: str) -> str:
-    """Of the views in a module. LookupError where no group has it."""
+    """The group of the views in a module; raises LookupError if no group has the module."""
     for group in GROUPS:
-        if any(f"{module}.".startswith(f"{held}.") for held in group.modules):
+        if any(f"{module}.".startswith(f"{prefix}.") for prefix in group.modules):
             return group.name
     raise LookupError(f"{module} is in no group of config.api.openapi.metadata")

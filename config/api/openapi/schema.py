@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1.1 document, read off the declarations of the operations."""
+"""The OpenAPI 3.1.1 document, generated from the declarations of the operations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SECURITY_SCHEMES: dict[str, dict[str, str]] = {
         "type": "http",
         "scheme": "bearer",
         "bearerFormat": "JWT",
-        "description": "A person's user token (POST /api/auth/embed-token), with X-User-Id beside it.",
+        "description": "A person's user token (POST /api/auth/embed-token), sent with X-User-Id.",
     },
     "userId": {"type": "apiKey", "in": "header", "name": "X-User-Id", "description": "The user token's subject."},
     "signInToken": {
@@ -39,18 +39,18 @@ SECURITY_SCHEMES: dict[str, dict[str, str]] = {
         "description": "The access token of the sign-in flow (POST /api/auth/login).",
     },
 }
-# Python's end of text, which JSON Schema writes `$`.
+# The end of text in Python; `$` in JSON Schema.
 END = r"\Z"
 ID_PATTERN = f"^{CANONICAL.pattern.removesuffix(END)}$"
 HEADER_HELP = {
-    "Idempotency-Key": "A repeat with the same key answers the first response.",
-    "x-service-embed-id": "The web embed the write comes from; its word list and domain rules apply too.",
-    "If-None-Match": "The `ETag` of an earlier answer; 304 where it still holds.",
+    "Idempotency-Key": "A repeated request with the same key returns the first response.",
+    "x-service-embed-id": "The embed that sends the write; its word list and domain rules apply as well.",
+    "If-None-Match": "The `ETag` of an earlier response; 304 if it is still valid.",
 }
 
 
 class OperationSchema(AutoSchema):
-    """drf-spectacular's inspector, answering from `@operation` instead of guessing."""
+    """An inspector of drf-spectacular that reads `@operation`."""
 
     @property
     def declared(self) -> Operation:
@@ -60,7 +60,7 @@ class OperationSchema(AutoSchema):
         return getattr(self.view, "operation", None) is None
 
     def _is_list_view(self, serializer: Any = None) -> bool:
-        """No for answers, where the declared one is the envelope of a list; yes where filters are looked up."""
+        """False for responses, because the declared serializer is the envelope; True when filters are collected."""
         return (
             serializer is None and hasattr(self.view, "filterset_class") and getattr(self.view, "action", "") == "list"
         )
@@ -90,7 +90,7 @@ class OperationSchema(AutoSchema):
         return operation
 
     def _get_serializer_name(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> str:
-        """`MessageSerializer` renders the component `MessageRecord`: generated clients know answers by these names."""
+        """`MessageSerializer` renders the component `MessageRecord`: generated clients use these names."""
         name = str(super()._get_serializer_name(serializer, direction, bypass_extensions))
         return f"{name}Record" if type(serializer).__name__.endswith("Serializer") else name
 
@@ -98,12 +98,12 @@ class OperationSchema(AutoSchema):
         return [group_name(self.view.__class__.__module__)]
 
     def get_auth(self) -> list[dict[str, list[str]]]:
-        held = self.declared
-        anonymous: list[dict[str, list[str]]] = [{}] if CredentialKind.PUBLIC in held.callers else []
+        operation = self.declared
+        anonymous: list[dict[str, list[str]]] = [{}] if CredentialKind.PUBLIC in operation.callers else []
         return [
             *anonymous,
-            *([{"agentToken": sorted(held.scopes)}] if held.accepts_agents else []),
-            *(requirement for kind, requirement in SECURITY.items() if kind in held.callers),
+            *([{"agentToken": sorted(operation.scopes)}] if operation.accepts_agents else []),
+            *(requirement for kind, requirement in SECURITY.items() if kind in operation.callers),
         ]
 
     def get_request_serializer(self) -> Any:
@@ -116,21 +116,22 @@ class OperationSchema(AutoSchema):
         return ["application/json"]
 
     def get_override_parameters(self) -> list[Any]:
-        held = self.declared
-        found: list[Any] = [held.query] if held.query else []
-        if held.is_write and CredentialKind.PUBLIC not in held.callers:
-            found.append(_header("Idempotency-Key", minLength=1, maxLength=IDEMPOTENCY_KEY_MAX, pattern="^[ -~]+$"))
-        revalidates = ["If-None-Match"] if held.is_public_read else []
-        return found + [_header(name) for name in [*revalidates, *held.headers]]
+        operation = self.declared
+        parameters: list[Any] = [operation.query] if operation.query else []
+        if operation.is_write and CredentialKind.PUBLIC not in operation.callers:
+            key = _header("Idempotency-Key", minLength=1, maxLength=IDEMPOTENCY_KEY_MAX, pattern="^[ -~]+$")
+            parameters.append(key)
+        revalidates = ["If-None-Match"] if operation.is_public_read else []
+        return parameters + [_header(name) for name in [*revalidates, *operation.headers]]
 
     def get_response_serializers(self) -> Any:
-        held = self.declared
-        answers: dict[Any, Any] = {held.status: OpenApiResponse(held.answer, description="Done.")}
-        for status, errors in sorted(by_status(possible_errors(held)).items()):
-            answers[status] = OpenApiResponse(error_schema(errors), description=codes_text(errors))
-        if held.is_public_read:
-            answers[304] = OpenApiResponse(None, description="The answer is still what `If-None-Match` names.")
-        return answers | dict(held.also)
+        operation = self.declared
+        responses: dict[Any, Any] = {operation.status: OpenApiResponse(operation.answer, description="Success.")}
+        for status, errors in sorted(by_status(possible_errors(operation)).items()):
+            responses[status] = OpenApiResponse(error_schema(errors), description=codes_text(errors))
+        if operation.is_public_read:
+            responses[304] = OpenApiResponse(None, description="The response still has the ETag of `If-None-Match`.")
+        return responses | dict(operation.also)
 
     def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
         schema = super()._map_serializer_field(field, direction, bypass_extensions)  # type: ignore[no-untyped-call]
@@ -150,13 +151,13 @@ class OperationSchema(AutoSchema):
         return schema
 
 
-def _links(held: Operation) -> dict[str, Any]:
+def _links(operation: Operation) -> dict[str, Any]:
     return {
         follower: {
             "operationId": follower,
             "parameters": {name: f"$response.body#/{field}" for name, field in parameters.items()},
         }
-        for follower, parameters in held.links.items()
+        for follower, parameters in operation.links.items()
     }
 
 
@@ -165,6 +166,6 @@ def _header(name: str, **schema: Any) -> OpenApiParameter:
 
 
 def add_security_schemes(result: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
-    """Post-processing hook: the security schemes, which no inspector can find on an authenticator."""
+    """Post-processing hook: add the security schemes, which drf-spectacular cannot derive from the authenticator."""
     result.setdefault("components", {})["securitySchemes"] = SECURITY_SCHEMES
     return result

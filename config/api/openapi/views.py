@@ -1,6 +1,6 @@
-"""The OpenAPI document and two readers of it.
+"""The OpenAPI document, and Swagger UI and ReDoc for it.
 
-Left alone the readers ask the internet for fonts, a logo and a verdict; here they may not.
+By default both load fonts, a logo and a validator from the internet; a Content-Security-Policy prevents that.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ RENDERERS = {renderer.media_type: renderer for renderer in SpectacularAPIView.re
 
 @cache
 def document(media_type: str) -> str | bytes:
-    """The description of this API. Made once: it costs as much as a hundred answers, and anybody may ask for it."""
+    """The OpenAPI document. It is public and costs as much as a hundred responses, so it is generated once."""
     schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     return RENDERERS[media_type]().render(schema, renderer_context={})
 
 
 class DocumentView(SpectacularAPIView):
-    """Negotiates its form (YAML or JSON) and reads nothing else of the request."""
+    """Negotiates the format (YAML or JSON); reads nothing else of the request."""
 
     http_method_names = READ_METHODS
 
@@ -51,7 +51,7 @@ class DocumentView(SpectacularAPIView):
 
 
 class LocalAssetsOnly(APIView):
-    """Tells the browser to load nothing from elsewhere, whatever the scripts ask for."""
+    """Forbids the browser to load anything from other origins."""
 
     http_method_names = READ_METHODS
 

@@ -1,1 +1,1 @@
-"""A database engine: Django's PostgreSQL with a health check of kept connections that asks nobody."""
+"""Django's PostgreSQL engine with a health check of persistent connections that sends no query."""

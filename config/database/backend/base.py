@@ -7,15 +7,15 @@ from django.db.backends.postgresql import base
 from psycopg import Cursor, Error
 from psycopg.adapt import Buffer, Loader
 
-# A prepared statement that is of no use any more: a migration changed the type of its result, the server forgot it, or
-# its plan names a function that a migration replaced ("cache lookup failed", which lasts as long as the connection).
+# A prepared statement is stale: a migration changed its result type, the server has dropped it, or its plan contains a
+# function that a migration replaced ("cache lookup failed", until the connection closes).
 STALE_STATEMENT_SQLSTATES = frozenset({"0A000", "26000", "XX000"})
 
 
 class TimeLoader(Loader):
-    """Times as PostgreSQL writes them: a twentieth of the work of psycopg's loader in Python, which Django extends."""
+    """Parses timestamps at a twentieth of the cost of psycopg's Python loader, which Django extends."""
 
-    # Django looks here whether times come in the zone it works in.
+    # Django compares this with its own time zone.
     timezone = UTC
 
     def load(self, data: Buffer) -> datetime:
@@ -23,14 +23,13 @@ class TimeLoader(Loader):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Connections stay open for good, and every request first makes sure of its own.
+    """Connections are persistent, and each request checks the health of its connection.
 
-    Django's check costs a round trip a request. A server that went away has always said so on the socket (a last
-    message, or its end), while the socket of an idle connection in good health is silent: so look there first, and ask
-    only on a sound.
+    Django's check costs a round trip per request. A server that closes a connection sends a last message or an end of
+    file, while the socket of a healthy idle connection has no data: so query only if the socket is readable.
     """
 
-    # Django's; its stubs do not know it.
+    # Declared here because Django's stubs lack it.
     health_check_done: bool
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
@@ -40,14 +39,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return connection
 
     def run(self, statement: str, values: Sequence[Any] | Mapping[str, Any]) -> Any:
-        """The cursor of a statement that has run; it holds the rows until the next one runs.
+        """Run a statement and return the cursor, whose rows are valid until the next statement.
 
-        One cursor for all: it remembers how values are written and read, and prepares what it runs. A cursor of
-        Django's, which writes the values into the statement, costs half as much again on a short one and is planned
-        for those values; where somebody listens to the queries, they go that way.
+        The connection has one psycopg cursor for all statements: it caches the adapters of values and prepares
+        statements. Django's cursor, which interpolates the values, takes half as much time again for a short statement;
+        it is used only while queries are logged or wrapped.
 
-        A statement that is outdated has changed nothing: it runs once more on a new connection. Inside a transaction
-        it fails, and the whole transaction is to be run again (`config.writes.retries`).
+        A stale statement has changed nothing and runs once more on a new connection. Inside a transaction it raises,
+        and the whole transaction must be run again (`config.writes.retries`).
         """
         if self.queries_logged or self.execute_wrappers:
             cursor = self.cursor()

@@ -1,8 +1,8 @@
-"""Django's `migrate` for a database in use: one host at a time, and no request waits long behind a migration.
+"""Django's `migrate` for a database in use: one host at a time, and no request waits long for a migration.
 
-A migration that waits for a table makes everything wait that asks for the table after it. So it gives up after
-LOCK_TIMEOUT and is tried again: each is atomic and recorded with what it does, so the next try starts with the one that
-did not get its lock.
+While a migration waits for a table lock, all later requests for the table wait behind it. So it gives up after
+LOCK_TIMEOUT and is tried again. Each migration is atomic with its record, so the next try starts with the one that did
+not get its lock.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from django.db.migrations import Migration
 from config.database.host_lock import host_lock
 from config.database.sql import sqlstate
 
-# It did not get a lock in time, or was broken off for a transaction that it would have waited for.
-TRIED_AGAIN = frozenset({"55P03", "40P01"})
+# lock_not_available and deadlock_detected.
+RETRYABLE = frozenset({"55P03", "40P01"})
 LOCK_TIMEOUT = "150ms"
-# PostgreSQL ends an autovacuum that is in the way after deadlock_timeout, which only some roles may set.
+# PostgreSQL cancels an autovacuum that blocks a lock after deadlock_timeout, which only some roles may set.
 BEFORE_AUTOVACUUM = """
 SELECT set_config('deadlock_timeout', '100ms', false) WHERE has_parameter_privilege('deadlock_timeout', 'SET')
 """
@@ -37,8 +37,8 @@ WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS
 
 class Command(migrate.Command):
     help = (
-        "Bring the tables of the database up to this release. Safe beside a running service, and on several hosts at "
-        "once: they wait for one another. Safe to run twice."
+        "Migrate the database to this release. Safe while the service runs, and on several hosts at the same time: "
+        "they wait for one another. Safe to repeat."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -50,7 +50,7 @@ class Command(migrate.Command):
             with host_lock(self._connection, task="migrates", say=self._say):
                 self._try(*args, **options)
         finally:
-            # The settings of its session go with it.
+            # This discards the settings of the session.
             self._connection.close()
 
     def migration_progress_callback(self, action: str, migration: Migration | None = None, fake: bool = False) -> None:
@@ -64,18 +64,18 @@ class Command(migrate.Command):
             if time.monotonic() + pause > deadline:
                 raise CommandError(
                     f"A table was in use for {TRYING_SECONDS:.0f} s{self._by_whom()}, and a migration did not get its "
-                    "lock. End what uses it, and migrate again; what is applied stays applied."
+                    "lock. End the transaction and migrate again; applied migrations stay applied."
                 )
             self._say(f"A table is in use{self._by_whom()}; the migration is tried again in {pause:.1f} s …")
             time.sleep(pause)
             pause = min(pause * GROWTH, PAUSE_MAX_SECONDS)
 
     def _is_done(self, *args: Any, **options: Any) -> bool:
-        """False where a migration did not get a lock in time."""
+        """Return False if a migration did not get a lock in time."""
         try:
             super().handle(*args, **options)
         except OperationalError as failure:
-            if sqlstate(failure) not in TRIED_AGAIN:
+            if sqlstate(failure) not in RETRYABLE:
                 raise
             if options["verbosity"]:
                 self.stdout.write(" waits")
@@ -83,19 +83,21 @@ class Command(migrate.Command):
         return True
 
     def _prepare(self, migration: Migration) -> None:
-        """How long it waits for a lock. An index that is built beside reads and writes stops nobody: no limit."""
-        beside = not migration.atomic and all(isinstance(part, NotInTransactionMixin) for part in migration.operations)
+        """Set the lock timeout of a migration: none for a concurrent index build, which blocks no request."""
+        concurrent = not migration.atomic and all(
+            isinstance(part, NotInTransactionMixin) for part in migration.operations
+        )
         with self._connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('lock_timeout', %s, false)", ["0" if beside else LOCK_TIMEOUT])
+            cursor.execute("SELECT set_config('lock_timeout', %s, false)", ["0" if concurrent else LOCK_TIMEOUT])
             if cursor.connection.info.server_version >= PARAMETER_PRIVILEGES_SINCE:
                 cursor.execute(BEFORE_AUTOVACUUM)
-            if beside:
+            if concurrent:
                 if by_whom := self._by_whom():
                     self._say(f"{migration} waits for the end of the transactions that are open{by_whom} …")
                 self._drop_unfinished(migration, cursor)
 
     def _drop_unfinished(self, migration: Migration, cursor: Any) -> None:
-        """An index whose building broke off is left there, of no use and in the way of the next try."""
+        """Drop the invalid indexes that an interrupted build has left: they would make the next try fail."""
         for operation in migration.operations:
             if isinstance(operation, AddIndexConcurrently):
                 name = self._connection.ops.quote_name(operation.index.name)
@@ -111,6 +113,6 @@ class Command(migrate.Command):
         return f" (the oldest transaction: process {pid}, {application or 'unnamed'}, open for {seconds} s)"
 
     def _say(self, text: str) -> None:
-        """At any verbosity: a start that waits says so."""
+        """Print at any verbosity: a start that waits reports it."""
         self.stdout.write(text)
         self.stdout.flush()

@@ -12,25 +12,25 @@ from config import env, fingerprints, secrets
 from config.runtime.postgres import embedded
 
 AFTERWARDS = {
-    "SECRET_KEY": "It signs everybody out: people and super admins sign in again. Nothing signed with the previous one "
-    "counts; it stays so that the next start knows that this database is its own.",
-    "ROOT_KEY": "Seven days later nothing needs the previous one: `rotate_secret ROOT_KEY --finish`.",
+    "SECRET_KEY": "All sign-ins end: people and super admins sign in again. The previous key verifies nothing; it is "
+    "stored so that the next start recognises its database.",
+    "ROOT_KEY": "After seven days the previous key is not needed: `rotate_secret ROOT_KEY --finish`.",
     "TOKEN_PEPPER": "Agent tokens move to the new one when they are used. `rotate_secret TOKEN_PEPPER --finish` ends "
     "that: tokens that were not used in between stop working.",
 }
 LOST = {
-    "SECRET_KEY": "Everybody is signed out: people and super admins sign in again.",
-    "ROOT_KEY": "The stored answers of the last seven days do not open: a write of that time that is repeated with its "
-    "Idempotency-Key is written a second time. Cursors handed out before are refused.",
+    "SECRET_KEY": "All sign-ins end: people and super admins sign in again.",
+    "ROOT_KEY": "The stored responses of the last seven days cannot be decrypted: a write of that time that is "
+    "repeated with its Idempotency-Key runs a second time. Cursors issued before are refused.",
     "TOKEN_PEPPER": "Agent tokens issued before stop working; their operators issue new ones.",
 }
 
 
 class Command(BaseCommand):
     help = (
-        "Replace a secret of the service. What the previous ROOT_KEY or TOKEN_PEPPER opened still opens until "
-        "--finish; a new SECRET_KEY signs everybody out. A secret that the environment gives is not changed: the lines "
-        "to put there are printed."
+        "Replace a secret of the service. The previous ROOT_KEY or TOKEN_PEPPER is accepted until --finish; a new "
+        "SECRET_KEY ends all sign-ins. A secret of the environment is not changed: the command prints the lines to "
+        "set there."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -40,8 +40,8 @@ class Command(BaseCommand):
         act.add_argument(
             "--lost",
             action="store_true",
-            help="go on with the present secret where the one that the database was used with is lost; tells what is "
-            "lost with it",
+            help="accept the current secret if the one that the database was used with is lost; prints what is lost "
+            "with it",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -60,26 +60,26 @@ class Command(BaseCommand):
 
     def _rotate(self, name: str) -> None:
         if name in secrets.OUTLIVED and secrets.read_previous(name, data=settings.DATA_DIR):
-            raise CommandError(f"The last rotation is not over: first `rotate_secret {name} --finish`.")
-        if secrets.is_kept(name, data=settings.DATA_DIR):
+            raise CommandError(f"The last rotation is not finished: first `rotate_secret {name} --finish`.")
+        if secrets.is_in_file(name, data=settings.DATA_DIR):
             secrets.rotate(name, data=settings.DATA_DIR)
             self.stdout.write("Done. Restart the service for it to take effect.")
         else:
             self.stdout.write(f"{name}={secrets.new()}")
             self.stdout.write(f"{secrets.previous(name)}={getattr(settings, name)}")
-            self.stderr.write("Put this into the service's environment and restart it.")
+            self.stderr.write("Set these in the environment of the service and restart it.")
         self.stderr.write(AFTERWARDS[name])
 
     def _finish(self, name: str) -> None:
-        if not secrets.is_kept(name, data=settings.DATA_DIR):
-            raise CommandError(f"Take {secrets.previous(name)} out of the service's environment and restart it.")
+        if not secrets.is_in_file(name, data=settings.DATA_DIR):
+            raise CommandError(f"Remove {secrets.previous(name)} from the environment of the service and restart it.")
         secrets.forget_previous(name, data=settings.DATA_DIR)
         self.stdout.write("Done. Restart the service for it to take effect.")
 
 
 @contextmanager
 def _database() -> Iterator[None]:
-    """The embedded PostgreSQL runs for the command, also where a start was refused for the sake of a secret."""
+    """Run the embedded PostgreSQL for the command, because a start may have been refused for a secret."""
     cluster = embedded(settings.DATA_DIR)
     if env.text("DATABASE_URL") or cluster.is_running() or not cluster.is_made():
         yield

@@ -1,4 +1,4 @@
-"""Three kinds of credential, none good for another's place, and nothing but a 401 for whatever is not quite one."""
+"""The kinds of credential are not interchangeable, and every invalid credential is a 401."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.api import Answer, Api
 from tests.factories import AgentAccountFactory, PersonFactory
 
 pytestmark = pytest.mark.django_db
-# One operation for each kind of credential, and one for anybody.
+# One operation for each kind of credential, and a public one.
 FOR_PERSON, FOR_SIGNED_IN, FOR_AGENT, FOR_ANYBODY = (
     "/v1/agent-tokens",
     "/api/auth/me",
@@ -41,9 +41,9 @@ def person() -> Account:
 
 
 def claims(account: Account, **changes: Any) -> dict[str, Any]:
-    """The claims of a good user token; a change to None takes a claim out."""
+    """The claims of a valid user token; a change to None removes a claim."""
     now = datetime.now(UTC)
-    held = {
+    payload = {
         "token_type": "embed",
         "sub": str(account.pk),
         "jti": uuid4().hex,
@@ -52,7 +52,7 @@ def claims(account: Account, **changes: Any) -> dict[str, Any]:
         "iss": django_settings.SIMPLE_JWT["ISSUER"],
         "aud": django_settings.SIMPLE_JWT["AUDIENCE"],
     } | changes
-    return {name: value for name, value in held.items() if value is not None}
+    return {name: value for name, value in payload.items() if value is not None}
 
 
 def part(value: Any) -> str:
@@ -61,7 +61,7 @@ def part(value: Any) -> str:
 
 
 def signed(payload: Any, header: Any = None, key: str | None = None) -> str:
-    """A JWT of any header and payload, with an honest HMAC-SHA256."""
+    """A JWT of any header and payload, with a valid HMAC-SHA256."""
     text = f"{part({'alg': 'HS256', 'typ': 'JWT'} if header is None else header)}.{part(payload)}"
     secret = (key or django_settings.SIMPLE_JWT["SIGNING_KEY"]).encode()
     return f"{text}.{part(hmac.digest(secret, text.encode(), hashlib.sha256))}"
@@ -72,40 +72,40 @@ def call(token: str, user_id: str | None, path: str = FOR_PERSON) -> Answer:
     return Api().get(path, headers=headers)
 
 
-def refusal(answer: Answer) -> tuple[int, str]:
-    assert answer.headers["WWW-Authenticate"] == "Bearer"
-    return answer.status, answer.error
+def refusal(response: Answer) -> tuple[int, str]:
+    assert response.headers["WWW-Authenticate"] == "Bearer"
+    return response.status, response.error
 
 
-def test_a_user_token_with_its_user_id(person: Account) -> None:
+def test_a_user_token_with_its_user_id_is_accepted(person: Account) -> None:
     token = str(issue_user_token(person))
     assert call(token, str(person.pk)).status == 200
     assert call(token, str(person.pk).upper()).status == 200
-    assert call(signed(claims(person)), str(person.pk)).status == 200, "the forgery of these tests is a good one"
+    assert call(signed(claims(person)), str(person.pk)).status == 200, "`signed` returns valid tokens"
 
 
-def test_a_user_token_lives_twelve_hours(person: Account) -> None:
+def test_a_user_token_expires_after_twelve_hours(person: Account) -> None:
     token = issue_user_token(person)
     assert token["exp"] - token["iat"] == 12 * 3600
     assert token["token_type"] == "embed"
     assert token["sub"] == str(person.pk)
 
 
-def test_without_its_user_id_it_is_401(person: Account) -> None:
+def test_a_user_token_without_user_id_is_401(person: Account) -> None:
     token = str(issue_user_token(person))
     for user_id in (None, ""):
         assert refusal(call(token, user_id)) == (401, "not_authenticated")
 
 
-def test_with_another_user_id_it_is_403(person: Account) -> None:
+def test_a_user_token_with_another_user_id_is_403(person: Account) -> None:
     token = str(issue_user_token(person))
     for user_id in (str(PersonFactory().pk), "x", "*", f"{person.pk} ", f"{person.pk},{person.pk}", "é"):
-        answer = call(token, user_id)
+        response = call(token, user_id)
         if user_id.strip() != str(person.pk):
-            assert (answer.status, answer.error) == (403, "user_mismatch"), user_id
+            assert (response.status, response.error) == (403, "user_mismatch"), user_id
 
 
-def test_nothing_sent_is_401() -> None:
+def test_no_credential_is_401() -> None:
     for path in (FOR_PERSON, FOR_SIGNED_IN, FOR_AGENT):
         assert refusal(Api().get(path)) == (401, "not_authenticated")
 
@@ -115,18 +115,18 @@ def test_nothing_sent_is_401() -> None:
 )
 def test_any_other_authorization_is_401_everywhere(header: str) -> None:
     for path in (FOR_PERSON, FOR_SIGNED_IN, FOR_AGENT, FOR_ANYBODY):
-        answer = Api().get(path, headers={"Authorization": header})
-        assert refusal(answer) == (401, "invalid_token"), path
+        response = Api().get(path, headers={"Authorization": header})
+        assert refusal(response) == (401, "invalid_token"), path
 
 
-def test_the_scheme_is_read_in_any_case(person: Account) -> None:
+def test_the_scheme_is_case_insensitive(person: Account) -> None:
     token = str(issue_user_token(person))
     headers = {"Authorization": f"bEaReR  {token} ", "X-User-Id": str(person.pk)}
     assert Api().get(FOR_PERSON, headers=headers).status == 200
 
 
-def test_the_kinds_are_not_interchangeable(person: Account) -> None:
-    """Each kind in each place: only the diagonal, and what is open to anybody."""
+def test_credential_kinds_are_not_interchangeable(person: Account) -> None:
+    """Each kind for each operation: only its own and the public one accept it."""
     session = start_session(account=person)
     user_id = {"X-User-Id": str(person.pk)}
     tokens = {
@@ -150,12 +150,12 @@ def test_the_kinds_are_not_interchangeable(person: Account) -> None:
     }
     for kind, token in tokens.items():
         for path in (FOR_PERSON, FOR_SIGNED_IN, FOR_AGENT, FOR_ANYBODY):
-            answer = Api().get(path, headers={"Authorization": f"Bearer {token}", **user_id})
-            found = (answer.status, answer.json.get("error"))
-            assert found == expected.get((kind, path), (200, None)), f"{kind} at {path}"
+            response = Api().get(path, headers={"Authorization": f"Bearer {token}", **user_id})
+            outcome = (response.status, response.json.get("error"))
+            assert outcome == expected.get((kind, path), (200, None)), f"{kind} at {path}"
 
 
-def test_an_agent_needs_no_user_id_and_another_one_is_ignored() -> None:
+def test_the_user_id_of_an_agent_is_ignored() -> None:
     agent = agent_with_token()
     for headers in ({}, {"X-User-Id": str(uuid4())}):
         assert agent.api.get(FOR_AGENT, headers=headers).status == 200
@@ -168,17 +168,17 @@ def test_an_inactive_person_is_401(person: Account) -> None:
     assert refusal(call(access, None, FOR_SIGNED_IN)) == (401, "invalid_token")
 
 
-def test_a_person_who_is_gone_is_401() -> None:
-    nobody = str(uuid4())
-    assert refusal(call(signed(claims(Account(pk=nobody))), nobody)) == (401, "invalid_token")
+def test_a_deleted_person_is_401() -> None:
+    unknown = str(uuid4())
+    assert refusal(call(signed(claims(Account(pk=unknown))), unknown)) == (401, "invalid_token")
 
 
-def test_no_jwt_speaks_for_an_agent() -> None:
+def test_a_jwt_of_an_agent_is_401() -> None:
     agent = AgentAccountFactory()
     assert refusal(call(signed(claims(agent)), str(agent.pk))) == (401, "invalid_token")
 
 
-def test_an_ended_token_says_so(person: Account) -> None:
+def test_a_token_of_ended_sessions_is_token_revoked(person: Account) -> None:
     for token in (UserToken.for_user(person), AccessToken.for_user(person)):
         token.set_exp(from_time=datetime.now(UTC) - timedelta(days=2), lifetime=timedelta(days=1))
         assert refusal(call(str(token), str(person.pk))) == (401, "token_expired")
@@ -189,8 +189,8 @@ ODD_CLAIMS: list[dict[str, Any]] = [
     *({"sub": value} for value in (None, "", "x", 5, [], {}, True, "\x00", "٣", "a" * 36, "None", 1e308)),
     *({"exp": value} for value in (None, "", "x", [], {}, True, 0, -1, 1e300, 10**30, "9" * 400, -(10**30), 1.5)),
     *({"token_type": value} for value in (None, "", "refresh", "Embed", "embed ", 5, ["embed"], {}, True)),
-    *({"iss": value} for value in (None, "", "somebody-else", 5, [], {}, ["community-messaging"])),
-    *({"aud": value} for value in (None, "", "somebody-else", 5, [], {}, [5], ["somebody-else"])),
+    *({"iss": value} for value in (None, "", "another-service", 5, [], {}, ["community-messaging"])),
+    *({"aud": value} for value in (None, "", "another-service", 5, [], {}, [5], ["another-service"])),
     *(
         {"jti": value}
         for value in (None, "", "\x00", "a\x00" * 16, "a" * 400, "\ud800" * 32, "A" * 32, 5, [], {}, True)
@@ -202,13 +202,13 @@ ODD_CLAIMS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("change", ODD_CLAIMS, ids=lambda change: str(change)[:60])
-def test_odd_claims_under_a_good_signature_are_401(person: Account, change: dict[str, Any]) -> None:
+def test_invalid_claims_with_a_valid_signature_are_401(person: Account, change: dict[str, Any]) -> None:
     for path in (FOR_PERSON, FOR_ANYBODY):
         assert refusal(call(signed(claims(person, **change)), str(person.pk), path))[0] == 401, change
 
 
 @pytest.mark.parametrize("payload", [[], "x", 5, None, True, b"", b"\xff", b"{", b"[" * 2000, b'{"a":' * 600])
-def test_odd_payloads_under_a_good_signature_are_401(person: Account, payload: Any) -> None:
+def test_invalid_payloads_with_a_valid_signature_are_401(person: Account, payload: Any) -> None:
     assert refusal(call(signed(payload), str(person.pk))) == (401, "invalid_token")
 
 
@@ -238,7 +238,7 @@ HEADERS: list[Any] = [
 
 
 @pytest.mark.parametrize("header", HEADERS, ids=lambda header: str(header)[:40])
-def test_odd_headers_are_401(person: Account, header: Any) -> None:
+def test_invalid_jwt_headers_are_401(person: Account, header: Any) -> None:
     token = signed(claims(person), header=b"null" if header is None else header)
     assert refusal(call(token, str(person.pk))) == (401, "invalid_token")
 
@@ -268,13 +268,13 @@ effort = hypothesis_settings(
 
 @effort
 @given(changes=st.dictionaries(NAMES, JSON, min_size=1))
-def test_whatever_a_signed_token_claims_it_is_never_a_5xx(person: Account, changes: dict[str, Any]) -> None:
+def test_no_signed_claims_cause_a_5xx(person: Account, changes: dict[str, Any]) -> None:
     payload = {**claims(person), **changes}
     assert call(signed(payload), str(person.pk)).status in {200, 401, 403}
 
 
 @effort
 @given(token=st.text(st.characters(min_codepoint=0x20, max_codepoint=0xFF), max_size=60))
-def test_whatever_is_sent_as_a_token_is_401(token: str) -> None:
+def test_any_text_as_a_token_is_401(token: str) -> None:
     for kind in (token, "cag_" + token, f"{token}.{token}.{token}"):
         assert call(kind, None).status == 401

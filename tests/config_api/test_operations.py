@@ -1,4 +1,4 @@
-"""The table of operations against the contract's: who may call what, under which scope, and nothing undocumented."""
+"""The declared operations against the contract's tables: callers, scopes, and no undocumented operation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Row(NamedTuple):
     scopes: str = ""
 
 
-# The contract's endpoint tables. `optional` there is PUBLIC here: a public read takes an agent token too.
+# The contract's endpoint tables. `optional` there is PUBLIC here: a public read accepts an agent token too.
 # People post and react with their user token (decisions 6).
 CONTRACT = [
     Row("listMessages", "GET", "/api/messages", {PUBLIC}),
@@ -56,7 +56,7 @@ CONTRACT = [
     Row("getEmbedBlacklist", "GET", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
     Row("putEmbedBlacklist", "PUT", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
 ]
-# What the decisions add: the sign-in flow (6) and an agent's look at itself (11).
+# Added by decisions: the sign-in flow (6) and getAgentSelf (11).
 BEYOND = [
     Row("register", "POST", "/api/auth/register", {PUBLIC}),
     Row("login", "POST", "/api/auth/login", {PUBLIC}),
@@ -76,32 +76,32 @@ def template(route: str) -> str:
 
 def documented() -> dict[str, tuple[str, str, dict[str, Any]]]:
     """{operationId: (method, path, operation)} of the OpenAPI document."""
-    found = [
+    rows = [
         (operation["operationId"], method.upper(), path, operation)
         for path, methods in document()["paths"].items()
         for method, operation in methods.items()
     ]
-    assert len({name for name, *_rest in found}) == len(found), "operation ids are unique"
-    return {name: (method, path, operation) for name, method, path, operation in found}
+    assert len({name for name, *_rest in rows}) == len(rows), "operation ids are unique"
+    return {name: (method, path, operation) for name, method, path, operation in rows}
 
 
-def test_the_declarations_are_the_contracts_tables() -> None:
+def test_the_declarations_match_the_tables_of_the_contract() -> None:
     declared = [
-        Row(held.id, method, template(route), set(held.callers), " ".join(sorted(held.scopes)))
-        for route, method, held in all_operations()
+        Row(operation.id, method, template(route), set(operation.callers), " ".join(sorted(operation.scopes)))
+        for route, method, operation in all_operations()
     ]
     assert len(declared) == len(ROWS)
     assert {row.id: row for row in declared} == ROWS
 
 
-def test_openapi_documents_every_operation_and_no_other() -> None:
-    assert {name: held[:2] for name, held in documented().items()} == {
+def test_the_openapi_document_has_exactly_the_declared_operations() -> None:
+    assert {name: row[:2] for name, row in documented().items()} == {
         row.id: (row.method, row.path) for row in ROWS.values()
     }
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.id)
-def test_the_document_tells_credentials_and_scopes(row: Row) -> None:
+def test_the_document_states_credentials_and_scopes(row: Row) -> None:
     schemes = {PERSON: {"userToken", "userId"}, SIGNED_IN: {"signInToken"}}
     expected = [{}] if PUBLIC in row.callers else []
     if AGENT in row.callers or (PUBLIC in row.callers and row.method == "GET"):
@@ -111,23 +111,23 @@ def test_the_document_tells_credentials_and_scopes(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.id)
-def test_the_document_tells_keys_and_refusals(row: Row) -> None:
+def test_the_document_states_keys_and_refusals(row: Row) -> None:
     operation = documented()[row.id][2]
     named = {parameter["name"]: parameter for parameter in operation.get("parameters", ())}
     takes_keys = row.method != "GET" and PUBLIC not in row.callers
     assert ("Idempotency-Key" in named) == takes_keys
     if takes_keys:
         assert named["Idempotency-Key"]["schema"]["maxLength"] == 160
-    answers = set(operation["responses"])
-    assert answers >= {"401", "403", "429", "503"}
-    assert not answers & {"500", "default"}
-    assert answers >= ({"400", "409", "411", "413", "415", "422"} if takes_keys else set())
+    statuses = set(operation["responses"])
+    assert statuses >= {"401", "403", "429", "503"}
+    assert not statuses & {"500", "default"}
+    assert statuses >= ({"400", "409", "411", "413", "415", "422"} if takes_keys else set())
     assert operation["summary"]
 
 
-def test_the_caps_of_the_contract_stand_in_the_document() -> None:
-    held = document()["components"]["schemas"]
-    post, asked = held["NewMessage"]["properties"], held["NewRequest"]["properties"]
+def test_the_document_states_the_caps_of_the_contract() -> None:
+    schemas = document()["components"]["schemas"]
+    post, request = schemas["NewMessage"]["properties"], schemas["NewRequest"]["properties"]
     assert {name: post[name]["maxLength"] for name in ("content", "anchorText", "language", "sourceApp")} == {
         "content": 20_000,
         "anchorText": 2_000,
@@ -135,15 +135,15 @@ def test_the_caps_of_the_contract_stand_in_the_document() -> None:
         "sourceApp": 64,
     }
     assert post["attachments"]["maxItems"] == 20
-    assert held["NewMessage"]["required"] == ["pageId"]
-    assert (asked["agentName"]["minLength"], asked["agentName"]["maxLength"]) == (2, 60)
-    assert (asked["purpose"]["minLength"], asked["purpose"]["maxLength"]) == (20, 2000)
-    assert asked["agentHandle"]["pattern"] == "^[a-z0-9_]{3,30}$"
-    assert asked["communityIds"]["maxItems"] == 20
-    days = held["NewToken"]["properties"]["expiresInDays"]
+    assert schemas["NewMessage"]["required"] == ["pageId"]
+    assert (request["agentName"]["minLength"], request["agentName"]["maxLength"]) == (2, 60)
+    assert (request["purpose"]["minLength"], request["purpose"]["maxLength"]) == (20, 2000)
+    assert request["agentHandle"]["pattern"] == "^[a-z0-9_]{3,30}$"
+    assert request["communityIds"]["maxItems"] == 20
+    days = schemas["NewToken"]["properties"]["expiresInDays"]
     assert (days["minimum"], days["maximum"], days["default"]) == (1, 365, 90)
-    assert held["NewToken"]["properties"]["label"]["maxLength"] == 80
-    assert held["Reason"]["properties"]["reason"]["maxLength"] == 500
+    assert schemas["NewToken"]["properties"]["label"]["maxLength"] == 80
+    assert schemas["Reason"]["properties"]["reason"]["maxLength"] == 500
 
 
 def test_a_write_for_agents_must_declare_scopes() -> None:
@@ -171,5 +171,5 @@ urlpatterns = routes.urls
 @pytest.mark.django_db
 @override_settings(ROOT_URLCONF=__name__)
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
-def test_a_handler_that_declares_nothing_accepts_nobody(method: str) -> None:
+def test_an_action_without_a_declaration_refuses_every_request(method: str) -> None:
     assert Client().generic(method, "/silent").status_code == 403

@@ -1,4 +1,4 @@
-"""Soft throttles: they slow floods down, never stand between a caller and a promise, and fail open."""
+"""Soft throttles slow down floods and fail open."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def _breaker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def redis(settings: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """A Redis of this test's own, as the service reaches it, but for more patience: tests share a busy machine."""
+    """A separate Redis with longer time-outs than in production, because tests run on a busy machine."""
     with tempfile.TemporaryDirectory(prefix="cm-redis-") as home:
         server = start_redis(Path(home))
         options = {"SOCKET_CONNECT_TIMEOUT": 0.4, "SOCKET_TIMEOUT": 0.4}
         backend = {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": f"unix://{home}/redis.sock"}
-        # The version store of a process is chosen once, here without Redis.
+        # A process chooses its version store once; here without Redis.
         versions.store()
         settings.REDIS_URL = backend["LOCATION"]
         settings.CACHES = {"default": backend | {"OPTIONS": options}}
@@ -50,8 +50,8 @@ def redis(settings: Any) -> Iterator[subprocess.Popen[bytes]]:
         server.wait()
 
 
-def hits(count: int, who: str = "somebody") -> list[bool]:
-    """Which of so many calls pass."""
+def hits(count: int, who: str = "a client") -> list[bool]:
+    """Whether each of `count` requests passes."""
     return [_passes(who) for _ in range(count)]
 
 
@@ -63,7 +63,7 @@ def _passes(who: str) -> bool:
     return True
 
 
-def test_the_rates_of_the_decisions(settings: Any) -> None:
+def test_the_default_rates(settings: Any) -> None:
     rates = {
         "person": (300, 3600),
         "ingest": (120, 60),
@@ -77,19 +77,19 @@ def test_the_rates_of_the_decisions(settings: Any) -> None:
     assert settings.SOFT_THROTTLES.items() >= rates.items()
 
 
-def test_people_write_so_often_an_hour_and_read_all_the_same(settings: Any) -> None:
+def test_writes_of_a_person_are_bounded_and_reads_are_not(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"person": (3, 3600)}
     person, page = Api.as_person(PersonFactory()), PageFactory().pk
     body = {"pageId": page, "content": "Hi"}
-    answers = [person.post(PATH, body) for _ in range(4)]
-    assert [answer.status for answer in answers] == [201, 201, 201, 429]
-    assert answers[-1].json == {"error": "rate_limited"}
-    assert 1 <= int(answers[-1].headers["Retry-After"]) <= 3600
+    responses = [person.post(PATH, body) for _ in range(4)]
+    assert [response.status for response in responses] == [201, 201, 201, 429]
+    assert responses[-1].json == {"error": "rate_limited"}
+    assert 1 <= int(responses[-1].headers["Retry-After"]) <= 3600
     assert person.get(PATH, pageId=page).status == 200
-    assert Api.as_person(PersonFactory()).post(PATH, body).status == 201, "each account for itself"
+    assert Api.as_person(PersonFactory()).post(PATH, body).status == 201, "each account is counted separately"
 
 
-def test_a_persons_two_kinds_of_token_share_a_rate(settings: Any) -> None:
+def test_both_token_kinds_of_a_person_share_a_rate(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"person": (1, 3600)}
     person = PersonFactory()
     assert Api.as_signed_in(person).post("/api/auth/embed-token").status == 200
@@ -116,7 +116,7 @@ def test_reads_from_this_machine_are_not_counted(settings: Any) -> None:
     assert reads("192.0.2.1") == [429]
 
 
-def test_writes_are_no_reads(settings: Any) -> None:
+def test_writes_do_not_count_as_reads(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"read": (0, 60)}
     body = {"url": "https://example.com/"}
     assert Api().send("POST", "/v1/presence/normalize-url", body, address="192.0.2.1").status == 200
@@ -129,7 +129,7 @@ def test_reads_are_counted_without_redis(redis: subprocess.Popen[bytes], setting
     assert reads("192.0.2.1", "192.0.2.1") == [200, 429]
 
 
-def test_refused_calls_of_an_agent_are_bounded(settings: Any) -> None:
+def test_refused_requests_of_an_agent_are_bounded(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"agent_refused": (3, 60)}
     agent, post = agent_with_token(), MessageFactory()
     body = {"pageId": post.page_id, "content": "Hi"}
@@ -139,13 +139,13 @@ def test_refused_calls_of_an_agent_are_bounded(settings: Any) -> None:
         agent.api.get(f"{PATH}/nothing").status,
     ]
     assert refused == [400, 403, 404]
-    for answer in (agent.api.post(PATH, body), agent.api.get(f"{PATH}/{post.pk}"), agent.api.put("/v1/agent-tokens")):
-        assert (answer.status, answer.error) == (429, "rate_limited")
-        assert 1 <= int(answer.headers["Retry-After"]) <= 60
-    assert agent_with_token().api.post(PATH, body).status == 201, "each token for itself"
+    for response in (agent.api.post(PATH, body), agent.api.get(f"{PATH}/{post.pk}"), agent.api.put("/v1/agent-tokens")):
+        assert (response.status, response.error) == (429, "rate_limited")
+        assert 1 <= int(response.headers["Retry-After"]) <= 60
+    assert agent_with_token().api.post(PATH, body).status == 201, "each token is counted separately"
 
 
-def test_what_an_agent_does_well_is_not_counted(settings: Any) -> None:
+def test_successful_requests_of_an_agent_are_not_counted(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"agent_refused": (1, 60), "person": (1, 3600)}
     agent, page = agent_with_token(), PageFactory().pk
     assert {agent.api.post(PATH, {"pageId": page, "content": "Hi"}).status for _ in range(5)} == {201}
@@ -166,12 +166,12 @@ def test_a_window_ends(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("redis")
-def test_redis_counts_for_all() -> None:
+def test_all_processes_share_the_counts_in_redis() -> None:
     assert hits(4) == [True, True, False, False]
     assert hits(1, who="another") == [True]
 
 
-def test_a_dead_redis_lets_everybody_pass(redis: subprocess.Popen[bytes]) -> None:
+def test_without_redis_every_request_passes(redis: subprocess.Popen[bytes]) -> None:
     assert hits(3) == [True, True, False]
     redis.kill()
     redis.wait()
@@ -179,7 +179,7 @@ def test_a_dead_redis_lets_everybody_pass(redis: subprocess.Popen[bytes]) -> Non
     assert Api.as_person(PersonFactory()).post(PATH, {"pageId": PageFactory().pk, "content": "Hi"}).status == 201
 
 
-def test_a_frozen_redis_costs_one_time_out_not_one_a_call(redis: subprocess.Popen[bytes]) -> None:
+def test_a_frozen_redis_costs_one_time_out_only(redis: subprocess.Popen[bytes]) -> None:
     assert hits(3) == [True, True, False]
     os.kill(redis.pid, signal.SIGSTOP)
     start = time.monotonic()

@@ -24,9 +24,9 @@ from tests.factories import PersonFactory
 
 pytestmark = pytest.mark.django_db
 SECONDS = 0.2
-# A refusal names every wrong entry of a list of a thousand, and repeats no input.
+# A refusal lists every wrong entry of a list of a thousand, and repeats no input.
 ANSWER_MAX = 100_000
-# The best of several: a busy machine makes some of them slow, and a slow shape all of them.
+# The fastest of several calls: a busy machine slows down some of them, a slow shape all.
 TRIES = 5
 UNITS = [
     *(b"[]", b"{}", b"[[]]", b"1", b"-1", b"1.5", b"1e-7", b'""', b"true", b"null", b'{"a":1}', b'{"a":1,"a":1}'),
@@ -41,7 +41,7 @@ def filled(unit: bytes, start: bytes = b"", end: bytes = b"", size: int = BODY_M
 
 
 def listed(units: list[bytes]) -> bytes:
-    """As many of these as a body holds, in an array."""
+    """An array of as many of these as fit into a body."""
     return b"[" + b",".join(units)[: BODY_MAX - 2].rpartition(b",")[0] + b"]"
 
 
@@ -59,12 +59,12 @@ BODIES = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_the_parser_is_quick_with_every_shape(name: str) -> None:
+def test_the_parser_is_fast_for_every_shape(name: str) -> None:
     assert best_time(lambda: parses(BODIES[name]))[0] < SECONDS
 
 
 def best_time(call: Callable[[], Any]) -> tuple[float, Any]:
-    """(seconds of this thread's own work, what the call returns)."""
+    """(CPU seconds of this thread, result of the call)."""
     best = math.inf
     for _ in range(TRIES):
         start = time.thread_time()
@@ -83,13 +83,13 @@ def parses(body: bytes) -> bool:
     return True
 
 
-def test_the_shapes_reach_every_stage_of_the_parser() -> None:
+def test_the_shapes_reach_every_check_of_the_parser() -> None:
     assert {parses(body) for body in BODIES.values()} == {True, False}
 
 
 PERSON = ("requestAgent", "approveAgentRequest", "rejectAgentRequest", "createAgentToken", "revokeAgentToken")
 SIGNED_IN = ("createEmbedInstance", "updateEmbedInstance", "putEmbedBlacklist")
-# What fills a field.
+# Values that fill a field.
 VALUES: dict[str, Any] = {
     "a long text": "a." * 500_000,
     "many numbers": [1] * 500_000,
@@ -105,7 +105,7 @@ VALUES: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def _small_heap() -> Iterator[None]:
-    """What the tests have loaded is no work for the garbage collector: the service has not loaded it."""
+    """Hide the objects of the tests from the garbage collector: the service does not have them."""
     gc.collect()
     gc.freeze()
     yield
@@ -113,22 +113,22 @@ def _small_heap() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_every_operation_is_quick_with_a_full_body(name: str, settings: Any) -> None:
+def test_every_operation_is_fast_with_a_full_body(name: str, settings: Any) -> None:
     settings.SOFT_THROTTLES = dict.fromkeys(settings.SOFT_THROTTLES, (10**9, 3600))
     person = PersonFactory(is_superuser=True)
     callers = dict.fromkeys(PERSON, Api.as_person(person)) | dict.fromkeys(SIGNED_IN, Api.as_signed_in(person))
     callers |= dict.fromkeys(("createMessage", "addReaction"), agent_with_token(requester=person).api)
     slow, long = [], []
-    for path, method, held in all_operations():
+    for path, method, operation in all_operations():
         url = "/" + path.replace("<str:id>", "0199f000-0000-7000-8000-000000000000")
-        for field in held.body().fields if held.body else ():
+        for field in operation.body().fields if operation.body else ():
             body = orjson.dumps({field: VALUES[name]})
             assert len(body) <= BODY_MAX
-            call = partial(callers.get(held.id, Api()).send, method, url, raw=body, key="a key")
-            seconds, answer = best_time(call)
-            assert answer.status < 500
+            call = partial(callers.get(operation.id, Api()).send, method, url, raw=body, key="a key")
+            seconds, response = best_time(call)
+            assert response.status < 500
             if seconds > SECONDS:
-                slow.append((held.id, field, seconds))
-            if len(answer.body) > ANSWER_MAX:
-                long.append((held.id, field, len(answer.body)))
+                slow.append((operation.id, field, seconds))
+            if len(response.body) > ANSWER_MAX:
+                long.append((operation.id, field, len(response.body)))
     assert (slow, long) == ([], [])

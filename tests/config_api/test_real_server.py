@@ -1,4 +1,4 @@
-"""What only real processes show: a worker killed in the middle of a write, and requests no client library sends."""
+"""Tests that need real processes: a worker killed during a write, and requests that no client library sends."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from tests.service import Service, running_service
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    """With the demo, which brings an agent with a token and a page with posts."""
+    """With the demo, which has an agent with a token and a page with posts."""
     with running_service(DEMO="1") as service:
         yield service
 
 
 @pytest.fixture
 def demo(service: Service) -> dict[str, Any]:
-    held: dict[str, Any] = json.loads((service.data / "demo.json").read_text())
-    return held
+    demo_file: dict[str, Any] = json.loads((service.data / "demo.json").read_text())
+    return demo_file
 
 
 @dataclass(slots=True)
@@ -44,13 +44,13 @@ def send(service: Service, method: str, path: str, body: Any = None, **headers: 
     sent = {"Content-Type": "application/json", **{name.replace("_", "-"): value for name, value in headers.items()}}
     request = urllib.request.Request(service.base_url + path, data=data, method=method, headers=sent)
     try:
-        with urllib.request.urlopen(request, timeout=15) as answer:
-            return Answer(answer.status, answer.headers, json.loads(answer.read() or b"null"))
+        with urllib.request.urlopen(request, timeout=15) as response:
+            return Answer(response.status, response.headers, json.loads(response.read() or b"null"))
     except urllib.error.HTTPError as error:
         return Answer(error.code, error.headers, json.loads(error.read() or b"null"))
 
 
-def answers(service: Service) -> bool:
+def is_up(service: Service) -> bool:
     try:
         return send(service, "GET", "/v1/smart-tags").status == 200
     except OSError:
@@ -58,22 +58,22 @@ def answers(service: Service) -> bool:
 
 
 def raw(service: Service, request: bytes, *, then_leave: bool = False) -> tuple[int, bytes, bytes]:
-    """(status, head, body) of what comes back for these very bytes."""
+    """(status, head, body) of the response to these bytes."""
     with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:
         connection.sendall(request)
         if then_leave:
             connection.shutdown(socket.SHUT_WR)
-        answer = b"".join(iter(lambda: connection.recv(65536), b""))
-    head, _, body = answer.partition(b"\r\n\r\n")
+        response = b"".join(iter(lambda: connection.recv(65536), b""))
+    head, _, body = response.partition(b"\r\n\r\n")
     return int(head.split()[1]) if head else 0, head, body
 
 
 def written(database: psycopg.Connection[Any], parent: str) -> dict[str, int]:
     counts = {
         "replies": "SELECT count(*) FROM messaging_message WHERE parent_id = %(parent)s",
-        "told": "SELECT reply_count FROM messaging_message WHERE id = %(parent)s",
+        "reply count": "SELECT reply_count FROM messaging_message WHERE id = %(parent)s",
         "stored": "SELECT count(*) FROM api_storedresponse",
-        "spent": "SELECT count(*) FROM api_ledgerentry WHERE counter = 'reply'",
+        "charges": "SELECT count(*) FROM api_ledgerentry WHERE counter = 'reply'",
     }
     return {name: database.execute(sql, {"parent": parent}).fetchone()[0] for name, sql in counts.items()}  # type: ignore[index]
 
@@ -89,8 +89,8 @@ def count(database: psycopg.Connection[Any], sql: str) -> int:
     return int(row[0]) if row else 0
 
 
-def test_a_worker_killed_in_the_middle_of_a_write_leaves_nothing(service: Service, demo: dict[str, Any]) -> None:
-    """`kill -9` between the first statement of a write and its commit: no lock, no half row, and the key is free."""
+def test_a_worker_killed_during_a_write_leaves_no_rows_and_no_lock(service: Service, demo: dict[str, Any]) -> None:
+    """`kill -9` between the first statement of a write and its commit leaves no lock and no row; the key is unused."""
     posts = send(service, "GET", f"/api/messages?pageId={demo['pageId']}").body["messages"]
     parent = next(post["id"] for post in posts if post["replyCount"] == 0)
     body = {"pageId": demo["pageId"], "parentId": parent, "communityId": demo["communityId"], "content": "Once"}
@@ -102,7 +102,7 @@ def test_a_worker_killed_in_the_middle_of_a_write_leaves_nothing(service: Servic
         ThreadPoolExecutor(1) as pool,
     ):
         before = written(database, parent)
-        # The write gets as far as its last statement: it holds the key, and its parent with one reply more.
+        # The write waits in its last statement: it has locked the key and has incremented the parent's reply count.
         blocker.execute("LOCK TABLE api_storedresponse IN SHARE MODE")
         cut_off = pool.submit(send, service, "POST", "/api/messages", body, **headers)
         assert eventually(lambda: count(database, WAITING) == 1)
@@ -114,7 +114,7 @@ def test_a_worker_killed_in_the_middle_of_a_write_leaves_nothing(service: Servic
         assert eventually(lambda: count(database, LOCKS_OF_OTHERS) == 0)
         assert written(database, parent) == before
 
-        assert eventually(lambda: answers(service), seconds=60)
+        assert eventually(lambda: is_up(service), seconds=60)
         first = send(service, "POST", "/api/messages", body, **headers)
         again = send(service, "POST", "/api/messages", body, **headers)
         assert (first.status, first.headers["Idempotent-Replayed"]) == (201, None)
@@ -122,7 +122,7 @@ def test_a_worker_killed_in_the_middle_of_a_write_leaves_nothing(service: Servic
         assert written(database, parent) == {name: number + 1 for name, number in before.items()}
 
 
-def test_a_killed_database_session_is_503_and_the_next_call_works(service: Service, demo: dict[str, Any]) -> None:
+def test_a_killed_database_session_is_503_and_the_next_request_works(service: Service, demo: dict[str, Any]) -> None:
     path = f"/api/messages?pageId={demo['pageId']}&limit=1"
     assert send(service, "GET", path).status == 200
     with psycopg.connect(service.cluster.url, autocommit=True) as database:
@@ -154,9 +154,9 @@ HOST = b"Host: 127.0.0.1\r\nConnection: close\r\n"
         (b"DELETE /v1/smart-tags HTTP/1.1", 405),
     ],
 )
-def test_odd_request_lines_are_answered_in_json(service: Service, request_line: bytes, status: int) -> None:
-    found, head, body = raw(service, request_line + b"\r\n" + HOST + b"\r\n")
-    assert found == status, body
+def test_invalid_request_lines_get_a_json_refusal(service: Service, request_line: bytes, status: int) -> None:
+    actual, head, body = raw(service, request_line + b"\r\n" + HOST + b"\r\n")
+    assert actual == status, body
     assert b"content-type: application/json" in head.lower()
     assert set(json.loads(body)) >= {"error"}
 
@@ -187,9 +187,9 @@ POST = b"POST /v1/presence/normalize-url HTTP/1.1\r\nContent-Type: application/j
         ),
     ],
 )
-def test_odd_heads_are_answered_in_json(service: Service, request_: bytes, status: int, code: str) -> None:
-    found, _head, body = raw(service, request_)
-    assert (found, json.loads(body)["error"]) == (status, code)
+def test_invalid_headers_get_a_json_refusal(service: Service, request_: bytes, status: int, code: str) -> None:
+    actual, _head, body = raw(service, request_)
+    assert (actual, json.loads(body)["error"]) == (status, code)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_odd_heads_are_answered_in_json(service: Service, request_: bytes, statu
         b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 20_000 + b"\r\n",
     ],
 )
-def test_what_is_no_http_is_closed_and_harms_nobody(service: Service, request_: bytes) -> None:
+def test_bytes_that_are_not_http_close_only_their_connection(service: Service, request_: bytes) -> None:
     start = time.monotonic()
     try:
         status, _head, _body = raw(service, request_, then_leave=True)
@@ -218,6 +218,6 @@ def test_what_is_no_http_is_closed_and_harms_nobody(service: Service, request_: 
     assert send(service, "GET", "/v1/smart-tags").status == 200
 
 
-def test_nothing_of_all_that_was_a_defect(service: Service) -> None:
-    """The last in this file: what the processes said while the rest ran."""
+def test_the_requests_above_log_no_defect(service: Service) -> None:
+    """Must be the last test: it checks the output of the processes during all the others."""
     assert "Traceback" not in service.said()

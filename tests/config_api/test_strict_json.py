@@ -1,4 +1,4 @@
-"""The parser of bodies: what it accepts is what Python's own reads, and what it refuses is a 400."""
+"""The strict JSON parser: accepted values equal those of Python's parser, refused texts are a 400."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REFUSED = [
 
 
 def accepted(text: str) -> bool:
-    """False for what is refused, as a refusal of the body and in few words."""
+    """Whether a text is accepted; a refusal names the body and is short."""
     try:
         parse_json(text.encode(errors="surrogatepass"))
     except InvalidInput as refusal:
@@ -39,30 +39,30 @@ def accepted(text: str) -> bool:
 
 
 @pytest.mark.parametrize("text", ACCEPTED)
-def test_a_number_is_read_as_python_reads_it(text: str) -> None:
+def test_a_number_is_parsed_as_by_python(text: str) -> None:
     (value,) = parse_json(f"[{text}]".encode())
     assert (type(value), value) == (type(json.loads(text)), json.loads(text))
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_a_number_that_would_not_come_back_is_refused(text: str) -> None:
+def test_a_number_that_jsonb_would_change_is_refused(text: str) -> None:
     assert not accepted(f'{{"any": [{{"where": {text}}}]}}')
 
 
 @given(st.floats())
-def test_a_float_is_accepted_where_it_can_be_written_in_few_characters(number: float) -> None:
+def test_a_float_is_accepted_if_it_has_few_digits(number: float) -> None:
     text = format(Decimal(repr(number)), "f") if math.isfinite(number) else ""
     fits = bool(text) and abs(number) < 1e16 and len(text.lstrip("-")) < CHARACTERS_MAX
     assert accepted(json.dumps([number])) == fits
 
 
 @given(st.integers(-(2**70), 2**70))
-def test_an_integer_is_accepted_where_it_has_64_bits(number: int) -> None:
+def test_an_integer_is_accepted_if_it_has_64_bits(number: int) -> None:
     assert accepted(json.dumps([number])) == (-(2**63) <= number < 2**63)
 
 
 @pytest.mark.parametrize(("start", "end"), [("[", "]"), ('{"a":', "}"), ('[{"":', "}]")])
-def test_nesting_has_a_bound(start: str, end: str) -> None:
+def test_nesting_is_bounded(start: str, end: str) -> None:
     times = DEPTH_MAX // (start.count("[") + start.count("{"))
     assert accepted(start * times + "1" + end * times)
     assert not accepted(start * times + "[]" + end * times)
@@ -70,7 +70,7 @@ def test_nesting_has_a_bound(start: str, end: str) -> None:
     assert all(not accepted(start * deep + "1" + end * deep) for deep in (times + 1, 250, 300, 1_100, 100_000))
 
 
-def test_arrays_and_objects_have_a_bound_that_counts_no_text() -> None:
+def test_the_bound_of_arrays_and_objects_ignores_strings() -> None:
     assert accepted("[" + "[],{}," * (CONTAINERS_MAX // 2 - 1) + '"[{\\"[{"]')
     assert not accepted("[" + "[],{}," * (CONTAINERS_MAX // 2) + "1]")
     assert all(accepted(json.dumps([text])) for text in ("[" * 100_000, '"[' * 50_000, '\\"{' * 50_000))
@@ -88,7 +88,7 @@ def test_arrays_and_objects_have_a_bound_that_counts_no_text() -> None:
         r'{"a":"\\u003a","a":":"}',
     ],
 )
-def test_a_key_given_twice_is_refused(text: str) -> None:
+def test_a_duplicate_key_is_refused(text: str) -> None:
     assert not accepted(text)
 
 
@@ -96,7 +96,7 @@ def test_a_key_given_twice_is_refused(text: str) -> None:
     "text",
     [r'["\\u0000"]', r'["\\\\u0000"]', r'{"a":"\\u003a","b":":"}', r'{"\u003a":"\u003A:","::":1}', r'["\"\\"]', "[]"],
 )
-def test_what_an_escaped_backslash_precedes_is_text(text: str) -> None:
+def test_a_character_after_an_escaped_backslash_is_text(text: str) -> None:
     assert parse_json(text.encode()) == json.loads(text)
 
 
@@ -111,19 +111,19 @@ PIECES = [*'{}[],:"\\', "\\\\", '\\"', r"\u003a", r"\u0000", r"\ud83d", "a", '"a
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
-def test_nothing_is_accepted_that_a_strict_parser_refuses(text: str) -> None:
+def test_texts_that_a_strict_parser_refuses_are_refused(text: str) -> None:
     assert accepted(text) == reference_accepts(text)
 
 
 def reference_accepts(text: str) -> bool:
-    """The same rules, in a form that is slow and plain."""
+    """A slow and simple implementation of the same rules."""
     if not text.strip():
         return True
     try:
         value = json.loads(text, object_pairs_hook=unique, parse_float=short)
     except ValueError:
         return False
-    return not any("\x00" in held or re.search("[\ud800-\udfff]", held) for held in strings(value))
+    return not any("\x00" in text or re.search("[\ud800-\udfff]", text) for text in strings(value))
 
 
 def strings(value: Any) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A failure of any layer is JSON `{"error": <code>}`: routing, hosts, paths, methods, the view, the database."""
+"""A failure of any layer is JSON `{"error": <code>}`: routing, host, path, method, view, database."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.factories import PageFactory
 pytestmark = pytest.mark.django_db
 
 
-def answer(method: str, url: str, **options: Any) -> tuple[int, Any, HttpResponse]:
+def send(method: str, url: str, **options: Any) -> tuple[int, Any, HttpResponse]:
     client = Client(raise_request_exception=False)
     client.handler = HANDLER
     response: Any = client.generic(method, url, options.pop("body", b""), content_type="application/json", **options)
@@ -60,7 +60,7 @@ def answer(method: str, url: str, **options: Any) -> tuple[int, Any, HttpRespons
 )
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_an_unknown_path_is_404(method: str, url: str) -> None:
-    status, body, _response = answer(method, url)
+    status, body, _response = send(method, url)
     assert (status, body) == (404, {"error": "not_found"})
 
 
@@ -75,8 +75,8 @@ def test_an_unknown_path_is_404(method: str, url: str) -> None:
 )
 def test_a_malformed_id_in_a_path_is_404(url: str, code: str, id: str) -> None:
     for suffix in ("", "%0a"):
-        found = Api().get(url.format(id) + suffix)
-        assert (found.status, found.error) in {(404, code), (404, "not_found")}
+        response = Api().get(url.format(id) + suffix)
+        assert (response.status, response.error) in {(404, code), (404, "not_found")}
     assert Api().get(url.format(f"{uuid4()}%0a")).status == 404
 
 
@@ -98,7 +98,7 @@ def test_a_malformed_id_in_a_path_is_404(url: str, code: str, id: str) -> None:
     ],
 )
 def test_a_hostile_query_is_400(query: str) -> None:
-    status, body, _response = answer("GET", "/api/messages?" + query.replace("{page}", PageFactory().pk))
+    status, body, _response = send("GET", "/api/messages?" + query.replace("{page}", PageFactory().pk))
     assert (status, set(body) >= {"error"}) == (400, True)
 
 
@@ -109,7 +109,7 @@ VALUES = st.dictionaries(st.sampled_from(QUERY), st.binary(max_size=12), max_siz
 
 @hypothesis_settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(start=st.sampled_from(PATHS), rest=st.binary(max_size=20), query=VALUES)
-def test_no_address_whatever_is_a_5xx(start: str, rest: bytes, query: dict[str, bytes]) -> None:
+def test_no_url_causes_a_5xx(start: str, rest: bytes, query: dict[str, bytes]) -> None:
     good = {"pageId": PageFactory.build().pk}
     assert Api().get("/api/messages", **(good | query)).status in {200, 400}
     client = Client()
@@ -117,7 +117,7 @@ def test_no_address_whatever_is_a_5xx(start: str, rest: bytes, query: dict[str, 
     assert client.get(start + quote(rest)).status_code < 500
 
 
-def test_every_operation_answers_405_with_allow_to_other_methods() -> None:
+def test_other_methods_of_an_operation_are_405_with_allow() -> None:
     allowed: dict[str, set[str]] = {}
     for route, method, _held in all_operations():
         allowed.setdefault("/" + route.replace("<str:id>", "x").replace("<str:service_id>", "x"), set()).add(method)
@@ -125,49 +125,49 @@ def test_every_operation_answers_405_with_allow_to_other_methods() -> None:
     for url, methods in allowed.items():
         expected = methods | ({"HEAD"} if "GET" in methods else set())
         for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"} - expected:
-            status, body, response = answer(method, url)
+            status, body, response = send(method, url)
             assert (status, body or {"error": "method_not_allowed"}) == (405, {"error": "method_not_allowed"}), url
             assert {name.strip() for name in response.headers["Allow"].split(",")} == expected, f"{method} {url}"
 
 
 @pytest.mark.parametrize("url", ["/v1/smart-tags", "/api/messages?pageId=p1_" + "a" * 32])
-def test_head_answers_as_get_without_a_body(url: str) -> None:
+def test_head_has_the_headers_of_get_and_no_body(url: str) -> None:
     head, get = Api().send("HEAD", url), Api().get(url)
     assert (head.status, head.body) == (200, b"")
     assert head.headers["Content-Type"] == get.headers["Content-Type"]
 
 
-def test_head_of_something_unknown_is_404() -> None:
+def test_head_of_an_unknown_id_is_404() -> None:
     assert Api().send("HEAD", f"/api/messages/{uuid4()}").status == 404
 
 
 @pytest.mark.parametrize("host", ["evil.example", "a b", "", "127.0.0.1:8000:1", "x" * 300, "[::1", "\xff"])
-def test_a_host_that_is_not_ours_is_400(host: str) -> None:
+def test_a_host_outside_allowed_hosts_is_400(host: str) -> None:
     for url in ("/v1/smart-tags", "/nowhere", "/api/schema/"):
-        status, body, _response = answer("GET", url, headers={"Host": host})
+        status, body, _response = send("GET", url, headers={"Host": host})
         assert (status, body["error"]) == (400, "invalid_input"), url
 
 
 def test_a_body_without_a_length_is_411() -> None:
     for coding in ("chunked", "Chunked", "gzip, chunked"):
-        status, body, _response = answer("POST", "/v1/presence/normalize-url", headers={"Transfer-Encoding": coding})
+        status, body, _response = send("POST", "/v1/presence/normalize-url", headers={"Transfer-Encoding": coding})
         assert (status, body["error"]) == (411, "length_required")
 
 
 @pytest.mark.parametrize("length", ["1048577", "9" * 30])
-def test_an_announced_body_over_the_cap_is_413_unread(length: str) -> None:
-    status, body, _response = answer("POST", "/v1/presence/normalize-url", CONTENT_LENGTH=length)
+def test_a_content_length_over_the_cap_is_413(length: str) -> None:
+    status, body, _response = send("POST", "/v1/presence/normalize-url", CONTENT_LENGTH=length)
     assert (status, body) == (413, {"error": "payload_too_large", "field": "body", "max": 1048576})
 
 
 @pytest.mark.parametrize("accept", ["text/html", "image/png", "application/xml;q=0.9", "nonsense", "*/*;q=0", "%00"])
-def test_whatever_accept_says_the_answer_is_json(accept: str) -> None:
-    status, _body, _response = answer("GET", "/v1/smart-tags", headers={"Accept": accept})
+def test_every_response_is_json_for_any_accept_header(accept: str) -> None:
+    status, _body, _response = send("GET", "/v1/smart-tags", headers={"Accept": accept})
     assert status == 200
 
 
 @pytest.mark.parametrize("condition", [{"If-Match": '"x"'}, {"If-Unmodified-Since": "Thu, 01 Jan 2015 00:00:00 GMT"}])
-def test_a_read_knows_one_condition_only(condition: dict[str, str]) -> None:
+def test_a_read_evaluates_only_if_none_match(condition: dict[str, str]) -> None:
     for api in (Api(), agent_with_token().api):
         for url in ("/v1/smart-tags", f"/api/messages?pageId={PageFactory().pk}"):
             read = api.get(url, headers=condition)
@@ -178,10 +178,10 @@ def test_a_read_knows_one_condition_only(condition: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("url", ["/api/schema/", "/api/docs/", "/api/redoc/"])
-def test_the_description_refuses_in_json_too(url: str) -> None:
-    assert answer("POST", url)[:2] == (405, {"error": "method_not_allowed"})
-    assert answer("GET", url, headers={"Accept": "image/png"})[:2] == (406, {"error": "not_acceptable"})
-    assert answer("GET", url + "?format=nonsense")[:2] == (404, {"error": "not_found"})
+def test_refusals_of_the_openapi_document_are_json(url: str) -> None:
+    assert send("POST", url)[:2] == (405, {"error": "method_not_allowed"})
+    assert send("GET", url, headers={"Accept": "image/png"})[:2] == (406, {"error": "not_acceptable"})
+    assert send("GET", url + "?format=nonsense")[:2] == (404, {"error": "not_found"})
 
 
 class Broken(Exception):
@@ -207,16 +207,16 @@ handler404, handler500 = "config.api.exception_handler.not_found", "config.api.e
 
 
 @pytest.mark.parametrize("how", ["defect", "recursion", "data"])
-def test_a_defect_is_500_and_tells_nothing(how: str, settings: Any) -> None:
+def test_a_defect_is_500_without_details(how: str, settings: Any) -> None:
     settings.ROOT_URLCONF = __name__
-    status, body, _response = answer("GET", f"/broken/{how}")
+    status, body, _response = send("GET", f"/broken/{how}")
     assert (status, body) == (500, {"error": "internal_error"})
 
 
 @pytest.mark.parametrize("how", ["operational", "interface"])
-def test_postgresql_away_is_503(how: str, settings: Any) -> None:
+def test_an_unavailable_database_is_503(how: str, settings: Any) -> None:
     settings.ROOT_URLCONF = __name__
-    status, body, response = answer("GET", f"/broken/{how}")
+    status, body, response = send("GET", f"/broken/{how}")
     assert (status, body) == (503, {"error": "temporarily_unavailable"})
     assert response.headers["Retry-After"] == "2"
 
@@ -226,23 +226,23 @@ def test_a_defect_in_an_operation_is_500(monkeypatch: pytest.MonkeyPatch) -> Non
         raise Broken
 
     monkeypatch.setattr("messaging.queries.messages.published_message", broken)
-    assert answer("GET", f"/api/messages/{uuid4()}")[:2] == (500, {"error": "internal_error"})
+    assert send("GET", f"/api/messages/{uuid4()}")[:2] == (500, {"error": "internal_error"})
 
 
 @pytest.mark.django_db(transaction=True)
-def test_no_operation_answers_anything_but_503_without_a_database() -> None:
+def test_every_operation_is_503_without_a_database() -> None:
     agent, page = agent_with_token(), PageFactory()
     token = agent.api.credentials["Authorization"]
     connection.close()
     name, connection.settings_dict["NAME"] = connection.settings_dict["NAME"], "gone"
     try:
         calls = [
-            answer("GET", f"/api/messages?pageId={page.pk}"),
-            answer("GET", f"/api/messages/{uuid4()}"),
-            answer("GET", "/v1/agent/self", headers={"Authorization": token}),
-            answer("POST", "/api/messages", headers={"Authorization": token}, body=b"{}"),
-            answer("POST", "/v1/presence/normalize-url", body=b'{"url": "https://a.eu"}'),
-            answer("POST", "/api/auth/login", body=b'{"handle": "abc", "password": "12345678"}'),
+            send("GET", f"/api/messages?pageId={page.pk}"),
+            send("GET", f"/api/messages/{uuid4()}"),
+            send("GET", "/v1/agent/self", headers={"Authorization": token}),
+            send("POST", "/api/messages", headers={"Authorization": token}, body=b"{}"),
+            send("POST", "/v1/presence/normalize-url", body=b'{"url": "https://a.eu"}'),
+            send("POST", "/api/auth/login", body=b'{"handle": "abc", "password": "12345678"}'),
         ]
     finally:
         connection.close()

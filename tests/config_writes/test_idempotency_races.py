@@ -1,4 +1,4 @@
-"""One key, many calls at once: one of them writes, the others are told to wait or get its answer."""
+"""Concurrent requests with one key: one writes, the others are 409 or replays."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ pytestmark = pytest.mark.django_db(transaction=True)
 CALLS = 20
 
 
-def test_twenty_calls_with_one_key_write_once() -> None:
+def test_twenty_concurrent_requests_with_one_key_write_once() -> None:
     agent, target = agent_with_token(), MessageFactory()
     body = {"pageId": target.page_id, "parentId": str(target.pk), "content": "Once"}
-    answers = race(CALLS, lambda _index: agent.api.post("/api/messages", body, key="one"))
-    written = [answer for answer in answers if answer.status == 201]
-    assert [answer.headers.get("Idempotent-Replayed") for answer in written].count(None) == 1
-    assert len({answer.body for answer in written}) == 1
-    assert {(answer.status, answer.error) for answer in answers if answer not in written} <= {
+    responses = race(CALLS, lambda _index: agent.api.post("/api/messages", body, key="one"))
+    written = [response for response in responses if response.status == 201]
+    assert [response.headers.get("Idempotent-Replayed") for response in written].count(None) == 1
+    assert len({response.body for response in written}) == 1
+    assert {(response.status, response.error) for response in responses if response not in written} <= {
         (409, "idempotency_in_progress")
     }
     target.refresh_from_db()
     assert (Message.objects.count(), RateLimitEvent.objects.count(), target.reply_count) == (2, 1, 1)
 
 
-def test_while_the_first_call_works_the_others_are_409_and_then_replayed() -> None:
+def test_concurrent_requests_with_a_key_are_409_until_the_first_ends() -> None:
     agent, target = agent_with_token(), MessageFactory()
     body = {"pageId": target.page_id, "parentId": str(target.pk), "content": "Once"}
 
@@ -46,13 +46,13 @@ def test_while_the_first_call_works_the_others_are_409_and_then_replayed() -> No
             connections.close_all()
 
     with psycopg.connect(**connection.get_connection_params()) as blocker, ThreadPoolExecutor(CALLS) as pool:
-        # The first call waits for its parent's row, which this connection holds, with the key in its hand.
+        # The first request has the key lock and waits for its parent's row, which this connection has locked.
         blocker.execute("SELECT FROM messaging_message WHERE id = %s FOR UPDATE", [target.pk])
         first = pool.submit(call)
         wait_until_something_waits()
         others = [future.result(timeout=5) for future in [pool.submit(call) for _ in range(CALLS - 1)]]
-        assert {(answer.status, answer.error) for answer in others} == {(409, "idempotency_in_progress")}
-        assert {answer.headers["Retry-After"] for answer in others} == {"1"}
+        assert {(response.status, response.error) for response in others} == {(409, "idempotency_in_progress")}
+        assert {response.headers["Retry-After"] for response in others} == {"1"}
         assert not StoredResponse.objects.exists()
         blocker.rollback()
         written = first.result(timeout=5)
@@ -63,16 +63,16 @@ def test_while_the_first_call_works_the_others_are_409_and_then_replayed() -> No
     assert Message.objects.count() == 2
 
 
-def test_different_keys_do_not_wait_for_one_another() -> None:
+def test_requests_with_different_keys_run_concurrently() -> None:
     agent, target = agent_with_token(), MessageFactory()
     body: dict[str, Any] = {"pageId": target.page_id, "content": "Each"}
-    answers = race(10, lambda index: agent.api.post("/api/messages", body, key=f"key {index}"))
-    assert [answer.status for answer in answers] == [201] * 10
-    assert len({answer.json["id"] for answer in answers}) == 10
+    responses = race(10, lambda index: agent.api.post("/api/messages", body, key=f"key {index}"))
+    assert [response.status for response in responses] == [201] * 10
+    assert len({response.json["id"] for response in responses}) == 10
 
 
 def wait_until_something_waits() -> None:
-    """Until a session of this database waits for a lock."""
+    """Wait until a session of this database waits for a lock."""
     deadline = time.monotonic() + 5
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""The ledger against a model of it: whatever is spent whenever, a window of an hour never holds more than the limit."""
+"""The hourly limits against a model: no hour has more events than the limit, for any sequence of charges."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from config.api.exceptions import AgentRateLimited
 from config.writes.rate_limits import RateLimitCharge, usages_of
 from config.writes.transaction import write_transaction
-from tests.kernel.clock import StandingClock
+from tests.config_writes.clock import DatabaseClock
 
 LIMITS = {"post": 2, "reply": 3, "quote": 1}
 HOUR = timedelta(hours=1)
 ACCOUNT = UUID(int=1)
-COUNTERS = st.sets(st.sampled_from(sorted(LIMITS)), min_size=1).map(lambda found: tuple(sorted(found)))
-# Whole hours and their neighbours, where an off-by-one lives, beside any pause.
+COUNTERS = st.sets(st.sampled_from(sorted(LIMITS)), min_size=1).map(lambda names: tuple(sorted(names)))
+# Whole hours plus and minus a second, which an off-by-one error would affect, and any other pause.
 PAUSES = st.one_of(
     st.sampled_from([0.0, 0.000001, 1.0, 3599.0, 3599.999999, 3600.0, 3600.000001]),
     st.floats(0, 4000).map(lambda seconds: round(seconds, 3)),
 )
 
 
-class Ledger(RuleBasedStateMachine):
+class HourlyLimits(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.savepoint = transaction.savepoint()
-        self.clock = StandingClock()
-        self.spent: dict[str, list[datetime]] = {counter: [] for counter in LIMITS}
+        self.clock = DatabaseClock()
+        self.charged: dict[str, list[datetime]] = {counter: [] for counter in LIMITS}
 
     def teardown(self) -> None:
         transaction.savepoint_rollback(self.savepoint)
 
     def in_window(self, counter: str, after: float = 0) -> int:
-        """How many of a counter were spent in the hour that ends `after` seconds from now."""
+        """The events of a counter in the hour that ends `after` seconds from now."""
         start = self.clock.now + timedelta(seconds=after) - HOUR
-        return sum(at > start for at in self.spent[counter])
+        return sum(at > start for at in self.charged[counter])
 
-    def has_places(self, counters: Iterable[str], after: float = 0) -> bool:
+    def has_remaining(self, counters: Iterable[str], after: float = 0) -> bool:
         return all(self.in_window(counter, after) < LIMITS[counter] for counter in counters)
 
     @rule(seconds=PAUSES)
@@ -53,31 +53,31 @@ class Ledger(RuleBasedStateMachine):
         self.clock.advance(seconds)
 
     @rule(counters=COUNTERS)
-    def spend(self, counters: tuple[str, ...]) -> None:
-        refusal = self._spend(counters)
-        assert (refusal is None) == self.has_places(counters)
+    def charge(self, counters: tuple[str, ...]) -> None:
+        refusal = self._charge(counters)
+        assert (refusal is None) == self.has_remaining(counters)
         if refusal is None:
             for counter in counters:
-                self.spent[counter].append(self.clock.now)
+                self.charged[counter].append(self.clock.now)
             return
         seconds = int(refusal.headers["Retry-After"])
         assert 1 <= seconds <= 3600
-        assert self.has_places(counters, after=seconds)
-        assert not self.has_places(counters, after=seconds - 1)
+        assert self.has_remaining(counters, after=seconds)
+        assert not self.has_remaining(counters, after=seconds - 1)
 
     @rule(counters=COUNTERS)
-    def fail_after_spending(self, counters: tuple[str, ...]) -> None:
+    def fail_after_charge(self, counters: tuple[str, ...]) -> None:
         with transaction.atomic():
-            self._spend(counters)
+            self._charge(counters)
             transaction.set_rollback(True)
 
     @invariant()
-    def tells_what_is_left(self) -> None:
+    def usages_match_the_model(self) -> None:
         for usage in usages_of(ACCOUNT, LIMITS):
             assert usage.remaining == LIMITS[usage.name] - self.in_window(usage.name)
 
     @staticmethod
-    def _spend(counters: tuple[str, ...]) -> AgentRateLimited | None:
+    def _charge(counters: tuple[str, ...]) -> AgentRateLimited | None:
         try:
             with write_transaction(charge=RateLimitCharge(ACCOUNT, counters)) as transaction:
                 transaction.open()
@@ -88,7 +88,7 @@ class Ledger(RuleBasedStateMachine):
 
 
 @pytest.mark.django_db
-def test_the_ledger_is_a_sliding_window() -> None:
+def test_the_hourly_limit_is_a_sliding_window() -> None:
     effort = hypothesis_settings(max_examples=30, stateful_step_count=20, deadline=None)
     with override_settings(HOURLY_LIMITS=settings.HOURLY_LIMITS | LIMITS):
-        run_state_machine_as_test(Ledger, settings=effort)  # type: ignore[no-untyped-call]
+        run_state_machine_as_test(HourlyLimits, settings=effort)  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Bodies that a lenient parser lets through: each is a 4xx in JSON, quickly, and writes nothing."""
+"""Bodies that a lenient parser accepts: each is a 4xx in JSON, fast, and writes nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.factories import MessageFactory, PersonFactory
 pytestmark = pytest.mark.django_db
 SECONDS = 1.0
 
-# Each stands where the value of a known field stands: {"content": <value>}.
+# Values of a known field: {"content": <value>}.
 VALUES = {
     "NUL": rb'"a\u0000b"',
     "raw NUL": b'"a\x00b"',
@@ -97,10 +97,10 @@ TYPES = [
 OPERATIONS = [
     ("agent", "POST", "/api/messages"),
     ("agent", "POST", "/v1/reactions"),
-    ("nobody", "POST", "/v1/presence/normalize-url"),
-    ("nobody", "POST", "/api/auth/login"),
-    ("nobody", "POST", "/api/auth/register"),
-    ("nobody", "POST", "/api/embeds/analytics/events"),
+    ("anonymous", "POST", "/v1/presence/normalize-url"),
+    ("anonymous", "POST", "/api/auth/login"),
+    ("anonymous", "POST", "/api/auth/register"),
+    ("anonymous", "POST", "/api/embeds/analytics/events"),
     ("person", "POST", "/v1/agent-tokens/requests"),
     ("signed in", "POST", "/api/embeds/instances"),
 ]
@@ -115,7 +115,7 @@ def _no_throttle(settings: Any) -> None:
 def callers() -> dict[str, Api]:
     person = PersonFactory()
     return {
-        "nobody": Api(),
+        "anonymous": Api(),
         "agent": agent_with_token(requester=person).api,
         "person": Api.as_person(person),
         "signed in": Api.as_signed_in(person),
@@ -123,27 +123,27 @@ def callers() -> dict[str, Api]:
 
 
 def everything_written() -> dict[str, int]:
-    """Rows of every table but the record of refused calls, which is there for them."""
+    """The number of rows of every table except the counts of denied calls."""
     models = [model for model in apps.get_models() if model.__name__ != "RefusedCall"]
     return {model._meta.label: model._default_manager.count() for model in models}
 
 
-def refused(answer: Answer) -> bool:
+def refused(response: Answer) -> bool:
     return (
-        answer.status in {400, 413}
-        and answer.headers["Content-Type"] == "application/json"
-        and isinstance(answer.error, str)
+        response.status in {400, 413}
+        and response.headers["Content-Type"] == "application/json"
+        and isinstance(response.error, str)
     )
 
 
-def test_no_hostile_body_gets_through(callers: dict[str, Api]) -> None:
+def test_a_hostile_body_is_4xx_and_writes_nothing(callers: dict[str, Api]) -> None:
     bodies = BODIES | {name: b'{"content": ' + value + b', "pageId": "x"}' for name, value in VALUES.items()}
     before = everything_written()
     for who, method, path in OPERATIONS:
         for name, body in bodies.items():
             start = time.thread_time()
-            answer = callers[who].send(method, path, raw=body, key="a key")
-            assert refused(answer), f"{path}, {name}: {answer.status} {answer.body[:200]!r}"
+            response = callers[who].send(method, path, raw=body, key="a key")
+            assert refused(response), f"{path}, {name}: {response.status} {response.body[:200]!r}"
             assert time.thread_time() - start < SECONDS, f"{path}, {name} is slow"
     assert everything_written() == before
 
@@ -152,46 +152,48 @@ def test_a_body_of_another_type_is_415(callers: dict[str, Api]) -> None:
     before = everything_written()
     for who, method, path in OPERATIONS:
         for content_type in TYPES:
-            answer = callers[who].send(method, path, raw=b'{"url": "https://a.eu"}', content_type=content_type)
-            assert (answer.status, answer.error) == (415, "unsupported_media_type"), f"{path} as {content_type!r}"
+            response = callers[who].send(method, path, raw=b'{"url": "https://a.eu"}', content_type=content_type)
+            assert (response.status, response.error) == (415, "unsupported_media_type"), f"{path} as {content_type!r}"
     assert everything_written() == before
 
 
 @pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", 'APPLICATION/JSON;Charset="UTF-8"'])
-def test_json_says_utf_8_in_any_spelling(content_type: str) -> None:
-    answer = Api().send("POST", "/v1/presence/normalize-url", raw=b'{"url": "https://a.eu"}', content_type=content_type)
-    assert answer.status == 200
+def test_a_charset_of_utf_8_has_several_spellings(content_type: str) -> None:
+    response = Api().send(
+        "POST", "/v1/presence/normalize-url", raw=b'{"url": "https://a.eu"}', content_type=content_type
+    )
+    assert response.status == 200
 
 
 def test_a_body_over_the_cap_is_413(callers: dict[str, Api]) -> None:
     before = everything_written()
     for who, method, path in OPERATIONS:
         body = b'{"url": "' + b"x" * (BODY_MAX - 10) + b'"}'
-        answer = callers[who].send(method, path, raw=body)
-        assert (answer.status, answer.json) == (
+        response = callers[who].send(method, path, raw=body)
+        assert (response.status, response.json) == (
             413,
             {"error": "payload_too_large", "field": "body", "max": BODY_MAX},
         )
     assert everything_written() == before
 
 
-def test_a_body_of_just_the_cap_is_read() -> None:
+def test_a_body_of_exactly_the_cap_is_accepted() -> None:
     body = b'{"url": "https://a.eu"}'
-    answer = Api().send("POST", "/v1/presence/normalize-url", raw=body + b" " * (BODY_MAX - len(body)))
-    assert answer.status == 200
+    response = Api().send("POST", "/v1/presence/normalize-url", raw=body + b" " * (BODY_MAX - len(body)))
+    assert response.status == 200
 
 
-def test_depth_counts_nesting_not_brackets_in_text(callers: dict[str, Api]) -> None:
+def test_depth_does_not_count_brackets_in_strings(callers: dict[str, Api]) -> None:
     post = MessageFactory()
     for text in ("[" * 500, '"[' * 300, "\\[" * 300, "{[" * 300 + '\\"'):
-        answer = callers["agent"].post("/api/messages", {"pageId": post.page_id, "content": text})
-        assert (answer.status, answer.json.get("content")) == (201, text)
+        response = callers["agent"].post("/api/messages", {"pageId": post.page_id, "content": text})
+        assert (response.status, response.json.get("content")) == (201, text)
 
 
 def test_an_empty_body_is_an_empty_object(callers: dict[str, Api]) -> None:
     for body in (b"", b"  \r\n\t "):
-        answer = Api().send("POST", "/v1/presence/normalize-url", raw=body)
-        assert (answer.status, answer.json["field"]) == (400, "url")
+        response = Api().send("POST", "/v1/presence/normalize-url", raw=body)
+        assert (response.status, response.json["field"]) == (400, "url")
 
 
 JSON = st.recursive(
@@ -213,14 +215,14 @@ effort = hypothesis_settings(
 
 @pytest.fixture
 def body_start() -> dict[str, Any]:
-    """Values with which a body gets past the first checks."""
+    """Values that pass the first checks of a body."""
     post = MessageFactory()
     return {"pageId": post.page_id, "messageId": str(post.pk), "content": "Hello", "serviceId": str(uuid4())}
 
 
 @effort
 @given(operation=st.sampled_from(OPERATIONS), body=st.binary(max_size=200))
-def test_no_bytes_whatever_are_a_5xx(callers: dict[str, Api], operation: tuple[str, str, str], body: bytes) -> None:
+def test_no_bytes_cause_a_5xx(callers: dict[str, Api], operation: tuple[str, str, str], body: bytes) -> None:
     who, method, path = operation
     assert callers[who].send(method, path, raw=body, key="a key").status < 500
 
@@ -230,14 +232,14 @@ def test_no_bytes_whatever_are_a_5xx(callers: dict[str, Api], operation: tuple[s
     operation=st.sampled_from(OPERATIONS),
     fields=st.dictionaries(st.sampled_from(FIELDS), PLAUSIBLE | JSON, max_size=6),
 )
-def test_no_json_whatever_is_a_5xx(
+def test_no_json_causes_a_5xx(
     callers: dict[str, Api], body_start: dict[str, Any], operation: tuple[str, str, str], fields: dict[str, Any]
 ) -> None:
     who, method, path = operation
-    # As Python writes JSON: NaN, lone surrogates and long integers included.
+    # Python's JSON has NaN, lone surrogates and long integers.
     body = json.dumps(body_start | fields).encode()
     assert callers[who].send(method, path, raw=body).status < 500
 
 
-def test_the_property_above_reaches_the_services(callers: dict[str, Api], body_start: dict[str, Any]) -> None:
+def test_some_generated_bodies_reach_the_services(callers: dict[str, Api], body_start: dict[str, Any]) -> None:
     assert callers["agent"].send("POST", "/api/messages", raw=orjson.dumps(body_start)).status == 201

@@ -1,4 +1,4 @@
-"""The hourly limits of agents, as the contract's table has them: exact, sliding, separate."""
+"""The hourly limits of agents in the contract's table: exact, sliding, separate."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from messaging.models import Message
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race
 from tests.api import Answer, Api
+from tests.config_writes.clock import DatabaseClock
 from tests.factories import MessageFactory, PersonFactory
-from tests.kernel.clock import StandingClock
 
 pytestmark = pytest.mark.django_db
 PATH = "/api/messages"
@@ -31,8 +31,8 @@ def target() -> Message:
 
 
 @pytest.fixture
-def clock() -> StandingClock:
-    return StandingClock()
+def clock() -> DatabaseClock:
+    return DatabaseClock()
 
 
 @pytest.fixture
@@ -40,13 +40,13 @@ def low(settings: Any) -> None:
     settings.HOURLY_LIMITS = {"post": 3, "reply": 3, "quote": 3, "react": 3}
 
 
-def post(agent: TokenHolder, target: Message, *answers: str) -> Answer:
-    fields = dict.fromkeys(answers, str(target.pk))
+def post(agent: TokenHolder, target: Message, *responses: str) -> Answer:
+    fields = dict.fromkeys(responses, str(target.pk))
     return agent.api.post(PATH, {"pageId": target.page_id, "content": "Hi", **fields})
 
 
-def ask(agent: TokenHolder, target: Message, counter: str, number: int) -> Answer:
-    """One write that spends `counter`."""
+def write(agent: TokenHolder, target: Message, counter: str, number: int) -> Answer:
+    """A write that is charged to `counter`."""
     if counter == "react":
         body = {"messageId": str(target.pk), "emoji": ("👍", "🎉")[number % 2]}
         return agent.api.post("/v1/reactions", body)
@@ -54,11 +54,11 @@ def ask(agent: TokenHolder, target: Message, counter: str, number: int) -> Answe
 
 
 @pytest.mark.parametrize(("counter", "limit"), [("post", 30), ("reply", 30), ("quote", 30), ("react", 120)])
-def test_the_limits_of_the_contract(agent: TokenHolder, target: Message, counter: str, limit: int) -> None:
+def test_the_limits_are_those_of_the_contract(agent: TokenHolder, target: Message, counter: str, limit: int) -> None:
     RateLimitEvent.objects.bulk_create(
         RateLimitEvent(account_id=agent.account.pk, counter=counter, at=target.created_at) for _ in range(limit - 1)
     )
-    last, over = (ask(agent, target, counter, number) for number in range(2))
+    last, over = (write(agent, target, counter, number) for number in range(2))
     assert last.status in {200, 201}
     assert last.headers["RateLimit-Policy"] == f'"{counter}";q={limit};w=3600'
     assert re.fullmatch(rf'"{counter}";r=0;t=(3600|35\d\d)', last.headers["RateLimit"])
@@ -67,61 +67,61 @@ def test_the_limits_of_the_contract(agent: TokenHolder, target: Message, counter
     assert over.headers["RateLimit"] == f'"{counter}";r=0;t={over.headers["Retry-After"]}'
     assert over.json == {"error": "agent_rate_limited"}
     for other in {"post", "reply", "quote", "react"} - {counter}:
-        assert ask(agent, target, other, 0).status in {200, 201}, f"{other} is another counter than {counter}"
+        assert write(agent, target, other, 0).status in {200, 201}, f"{other} is another counter than {counter}"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_forty_parallel_posts_under_a_limit_of_thirty() -> None:
+def test_of_forty_concurrent_posts_thirty_succeed() -> None:
     agent, target = agent_with_token(), MessageFactory()
-    answers = race(40, lambda _index: post(agent, target))
-    assert sorted(answer.status for answer in answers) == [201] * 30 + [429] * 10
+    responses = race(40, lambda _index: post(agent, target))
+    assert sorted(response.status for response in responses) == [201] * 30 + [429] * 10
     assert (Message.objects.count(), RateLimitEvent.objects.count()) == (31, 30)
-    left = sorted(int(re.findall(r"r=(\d+)", answer.headers["RateLimit"])[0]) for answer in answers)
+    left = sorted(int(re.findall(r"r=(\d+)", response.headers["RateLimit"])[0]) for response in responses)
     assert left == [0] * 10 + list(range(30))
 
 
 @pytest.mark.usefixtures("low")
-def test_waiting_retry_after_succeeds_and_one_second_less_does_not(
-    agent: TokenHolder, target: Message, clock: StandingClock
+def test_a_write_succeeds_after_retry_after_and_not_one_second_before(
+    agent: TokenHolder, target: Message, clock: DatabaseClock
 ) -> None:
     for pause in (1.25, 100.5, 0.000001):
         assert post(agent, target).status == 201
         clock.advance(pause)
-    told = int(post(agent, target).headers["Retry-After"])
-    assert told == HOUR - 101
-    clock.advance(told - 1)
+    retry_after = int(post(agent, target).headers["Retry-After"])
+    assert retry_after == HOUR - 101
+    clock.advance(retry_after - 1)
     refused = post(agent, target)
     assert (refused.status, refused.headers["Retry-After"]) == (429, "1")
     clock.advance(1)
     assert post(agent, target).status == 201
-    assert post(agent, target).headers["Retry-After"] == "1", "the second place falls free within the next second"
+    assert post(agent, target).headers["Retry-After"] == "1", "the second event leaves within the next second"
     clock.advance(1)
     assert post(agent, target).status == 201
 
 
 @pytest.mark.usefixtures("low", "clock")
-def test_retry_after_is_an_hour_at_most(agent: TokenHolder, target: Message) -> None:
-    answers = [post(agent, target) for _ in range(4)]
-    assert [answer.status for answer in answers] == [201, 201, 201, 429]
-    assert answers[-1].headers["Retry-After"] == str(HOUR)
+def test_retry_after_is_at_most_an_hour(agent: TokenHolder, target: Message) -> None:
+    responses = [post(agent, target) for _ in range(4)]
+    assert [response.status for response in responses] == [201, 201, 201, 429]
+    assert responses[-1].headers["Retry-After"] == str(HOUR)
 
 
 @pytest.mark.usefixtures("low")
-def test_a_lowered_limit_counts_what_was_spent_under_the_old_one(
-    agent: TokenHolder, target: Message, clock: StandingClock, settings: Any
+def test_a_lowered_limit_counts_earlier_writes(
+    agent: TokenHolder, target: Message, clock: DatabaseClock, settings: Any
 ) -> None:
     for _ in range(3):
         post(agent, target)
         clock.advance(10)
     settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 1}
-    told = int(post(agent, target).headers["Retry-After"])
-    assert told == HOUR - 10, "only the newest of the three is in the way"
-    clock.advance(told)
+    retry_after = int(post(agent, target).headers["Retry-After"])
+    assert retry_after == HOUR - 10, "the newest of the three must leave the window"
+    clock.advance(retry_after)
     assert post(agent, target).status == 201
 
 
 @pytest.mark.usefixtures("low")
-def test_a_reply_that_quotes_spends_both_counters(agent: TokenHolder, target: Message, clock: StandingClock) -> None:
+def test_a_reply_that_quotes_charges_both_counters(agent: TokenHolder, target: Message, clock: DatabaseClock) -> None:
     both = post(agent, target, "parentId", "quoteId")
     assert both.headers["RateLimit"] == '"quote";r=2;t=3600, "reply";r=2;t=3600'
     assert both.headers["RateLimit-Policy"] == '"quote";q=3;w=3600, "reply";q=3;w=3600'
@@ -129,15 +129,15 @@ def test_a_reply_that_quotes_spends_both_counters(agent: TokenHolder, target: Me
 
 
 @pytest.mark.usefixtures("low")
-def test_a_reply_that_quotes_is_told_when_both_counters_have_a_place(
-    agent: TokenHolder, target: Message, clock: StandingClock
+def test_retry_after_of_a_quoting_reply_is_that_of_the_slower_counter(
+    agent: TokenHolder, target: Message, clock: DatabaseClock
 ) -> None:
     for counter in ("quoteId", "parentId"):
         for _ in range(3):
             post(agent, target, counter)
         clock.advance(60)
     refused = post(agent, target, "parentId", "quoteId")
-    assert refused.headers["Retry-After"] == str(HOUR - 60), "the quotes fall free a minute before the replies"
+    assert refused.headers["Retry-After"] == str(HOUR - 60), "the quotes leave the window a minute before the replies"
     clock.advance(HOUR - 61)
     assert post(agent, target, "parentId", "quoteId").status == 429
     clock.advance(1)
@@ -145,7 +145,7 @@ def test_a_reply_that_quotes_is_told_when_both_counters_have_a_place(
 
 
 @pytest.mark.usefixtures("low")
-def test_a_counter_that_refuses_leaves_the_other_unspent(agent: TokenHolder, target: Message) -> None:
+def test_a_refusal_by_one_counter_does_not_charge_the_other(agent: TokenHolder, target: Message) -> None:
     for _ in range(3):
         post(agent, target, "parentId")
     assert post(agent, target, "parentId", "quoteId").status == 429
@@ -153,7 +153,7 @@ def test_a_counter_that_refuses_leaves_the_other_unspent(agent: TokenHolder, tar
 
 
 @pytest.mark.usefixtures("low")
-def test_removing_and_repeating_a_reaction_spend_react(agent: TokenHolder, target: Message) -> None:
+def test_removing_and_repeating_a_reaction_charge_react(agent: TokenHolder, target: Message) -> None:
     body = {"messageId": str(target.pk), "emoji": "👍"}
     added, unchanged = (agent.api.post("/v1/reactions", body) for _ in range(2))
     assert unchanged.json["action"] == "unchanged"
@@ -163,7 +163,7 @@ def test_removing_and_repeating_a_reaction_spend_react(agent: TokenHolder, targe
 
 
 @pytest.mark.usefixtures("low")
-def test_refused_calls_spend_nothing(agent: TokenHolder, target: Message) -> None:
+def test_refused_requests_are_not_charged(agent: TokenHolder, target: Message) -> None:
     assert agent.api.post(PATH, {"pageId": target.page_id}).status == 400
     assert agent.api.delete("/v1/reactions/nonsense").status == 404
     assert post(agent_with_token(scopes=["react"]), target).status == 403
@@ -171,13 +171,13 @@ def test_refused_calls_spend_nothing(agent: TokenHolder, target: Message) -> Non
 
 
 @pytest.mark.usefixtures("low")
-def test_each_agent_has_its_own_counters_and_people_have_none(agent: TokenHolder, target: Message) -> None:
+def test_agents_have_separate_counters_and_people_have_none(agent: TokenHolder, target: Message) -> None:
     assert [post(agent, target).status for _ in range(4)] == [201, 201, 201, 429]
     assert post(agent_with_token(), target).status == 201
     person = Api.as_person(PersonFactory())
     for _ in range(4):
-        answer = person.post(PATH, {"pageId": target.page_id, "content": "Hi"})
-        assert (answer.status, "RateLimit" in answer.headers) == (201, False)
+        response = person.post(PATH, {"pageId": target.page_id, "content": "Hi"})
+        assert (response.status, "RateLimit" in response.headers) == (201, False)
 
 
 @pytest.mark.usefixtures("low")

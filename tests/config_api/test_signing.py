@@ -1,4 +1,4 @@
-"""Seals open with the very key and secret they were made with, and with nothing else."""
+"""A ciphertext decrypts only with the key and secret that encrypted it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from config.api import signing
 
 
 @given(st.binary(max_size=500), st.binary(min_size=1, max_size=60), st.binary(min_size=1, max_size=60))
-def test_a_seal_opens_with_its_secret_alone(plain: bytes, secret: bytes, other: bytes) -> None:
+def test_a_ciphertext_decrypts_only_with_its_secret(plain: bytes, secret: bytes, other: bytes) -> None:
     encrypted = signing.encrypt("root", secret, plain)
     assert signing.decrypt("root", secret, encrypted) == plain
     assert signing.decrypt("another root", secret, encrypted) is None
@@ -21,17 +21,17 @@ def test_a_seal_opens_with_its_secret_alone(plain: bytes, secret: bytes, other: 
 
 
 @given(st.binary(min_size=1, max_size=40), st.integers(min_value=0), st.integers(1, 255))
-def test_a_changed_byte_breaks_the_seal(plain: bytes, place: int, change: int) -> None:
+def test_a_changed_byte_is_not_decrypted(plain: bytes, place: int, change: int) -> None:
     encrypted = bytearray(signing.encrypt("root", b"secret", plain))
     encrypted[place % len(encrypted)] ^= change
     assert signing.decrypt("root", b"secret", bytes(encrypted)) is None
 
 
-def test_the_same_text_is_never_sealed_the_same() -> None:
+def test_two_encryptions_of_a_text_differ() -> None:
     assert len({signing.encrypt("root", b"secret", b"text") for _ in range(20)}) == 20
 
 
-def test_every_purpose_has_a_key_of_its_own() -> None:
+def test_every_purpose_has_its_own_key() -> None:
     assert signing.derive("root", "cursor") != signing.derive("root", "idempotency-key")
     assert signing.derive("root", "cursor") != signing.derive("other", "cursor")
     assert signing.mac("root", "cursor", b"x") != signing.mac("root", "idempotency-key", b"x")
@@ -46,7 +46,7 @@ def test_the_current_root_key_comes_first(settings: Any) -> None:
 
 
 @given(secret=st.binary(max_size=300))
-def test_the_key_of_a_seal_is_an_expansion_by_hkdf(secret: bytes) -> None:
+def test_the_encryption_key_is_an_expansion_by_hkdf(secret: bytes) -> None:
     """RFC 5869, section 2.3."""
     expansion = HKDFExpand(algorithm=SHA256(), length=32, info=secret)
     assert signing._encryption_key("root", secret) == expansion.derive(signing.derive("root", "stored-response"))

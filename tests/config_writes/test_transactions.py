@@ -1,4 +1,4 @@
-"""One write, one transaction: what fails leaves nothing behind."""
+"""A write is one transaction: a failure writes nothing."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from config.writes.transaction import WriteTransaction
 from messaging.models import Message
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Answer
+from tests.config_writes.test_idempotency_races import wait_until_something_waits
 from tests.factories import MessageFactory
-from tests.kernel.test_idempotency_races import wait_until_something_waits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -37,22 +37,20 @@ def written() -> tuple[int, int, int]:
     return Message.objects.count(), RateLimitEvent.objects.count(), StoredResponse.objects.count()
 
 
-def test_a_lock_that_takes_too_long_is_503_and_leaves_nothing(agent: TokenHolder) -> None:
+def test_a_lock_timeout_is_503_and_writes_nothing(agent: TokenHolder) -> None:
     target = MessageFactory()
     with psycopg.connect(**connection.get_connection_params()) as other:
         other.execute("SELECT FROM messaging_message WHERE id = %s FOR UPDATE", [target.pk])
         connection.cursor().execute("SET lock_timeout = '50ms'")
-        answer = reply(agent, target, target)
-        assert (answer.status, answer.error) == (503, "temporarily_unavailable")
-        assert answer.headers["Retry-After"] == "2"
+        response = reply(agent, target, target)
+        assert (response.status, response.error) == (503, "temporarily_unavailable")
+        assert response.headers["Retry-After"] == "2"
     assert written() == (1, 0, 0)
     assert reply(agent, target, target).status == 201
 
 
 @pytest.mark.parametrize(("counter", "refusal"), [("reply", "parent_not_found"), ("quote", "quote_not_found")])
-def test_what_is_hidden_while_the_locks_are_waited_for_is_not_answered(
-    agent: TokenHolder, counter: str, refusal: str
-) -> None:
+def test_a_parent_that_is_hidden_during_the_lock_wait_is_404(agent: TokenHolder, counter: str, refusal: str) -> None:
     parent, quote = MessageFactory(), MessageFactory()
     hidden = parent if counter == "reply" else quote
     with psycopg.connect(**connection.get_connection_params()) as other, ThreadPoolExecutor(1) as pool:
@@ -62,20 +60,20 @@ def test_what_is_hidden_while_the_locks_are_waited_for_is_not_answered(
         wait_until_something_waits()
         other.execute("UPDATE messaging_message SET status = 'hidden' WHERE id = %s", [hidden.pk])
         other.commit()
-        answer = replying.result(timeout=10)
-    assert (answer.status, answer.error) == (404, refusal)
+        response = replying.result(timeout=10)
+    assert (response.status, response.error) == (404, refusal)
     assert written() == (2, 0, 0)
 
 
-def test_a_failure_after_the_write_takes_it_back(agent: TokenHolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Storing the answer belongs to the write: where it fails, nothing was written."""
+def test_a_failure_after_the_write_rolls_it_back(agent: TokenHolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stored response is part of the write: if storing it fails, nothing is written."""
     target = MessageFactory()
     close = WriteTransaction.close
 
     def fails(transaction: WriteTransaction) -> None:
         close(transaction)
         assert written() == (2, 2, 1)
-        raise RuntimeError("the answer cannot be kept")
+        raise RuntimeError("the response cannot be stored")
 
     with monkeypatch.context() as patch:
         patch.setattr(WriteTransaction, "close", fails)

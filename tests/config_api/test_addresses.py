@@ -1,4 +1,4 @@
-"""Whose address counts: the peer's, or what proxies that are named in the settings say of it."""
+"""The client address: the peer's, or the one that trusted proxies report."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def seen(forwarded: str, peer: str = PROXY) -> str:
         ("8.8.8.8, 9.9.9.9:1, [fd00::2]:80, 10.0.0.2:80", "9.9.9.9"),
     ],
 )
-def test_an_entry_is_an_address_with_or_without_a_port(forwarded: str, address: str) -> None:
+def test_a_forwarded_entry_is_an_address_with_or_without_a_port(forwarded: str, address: str) -> None:
     assert seen(forwarded) == address
 
 
@@ -54,22 +54,22 @@ def test_an_entry_is_an_address_with_or_without_a_port(forwarded: str, address: 
         ),
     ],
 )
-def test_nothing_before_an_entry_that_is_no_address_is_believed(entry: str) -> None:
+def test_entries_before_an_invalid_one_are_ignored(entry: str) -> None:
     assert seen(f"8.8.8.8, {entry}") == PROXY
     assert seen(f"8.8.8.8, {entry}, 10.0.0.2") == "10.0.0.2"
     assert seen(f"{entry}, 9.9.9.9") == "9.9.9.9"
 
 
-def test_a_peer_that_is_no_named_proxy_is_not_believed() -> None:
+def test_the_header_of_an_untrusted_peer_is_ignored() -> None:
     assert seen("9.9.9.9", peer="192.0.2.1") == "192.0.2.1"
     assert seen("9.9.9.9, 192.0.2.7, 10.0.0.2") == "192.0.2.7"
 
 
-def test_a_named_proxy_may_show_as_ipv4_within_ipv6() -> None:
+def test_a_trusted_proxy_may_have_an_ipv4_mapped_address() -> None:
     assert seen("9.9.9.9", peer=f"::ffff:{PROXY}") == "9.9.9.9"
 
 
-def test_a_long_header_costs_little() -> None:
+def test_a_long_header_is_cheap_to_parse() -> None:
     assert seen("9.9.9.9," * 8_000 + "8.8.8.8") == "8.8.8.8"
     assert seen(":" * 60_000) == PROXY
     assert seen("[" * 60_000 + ":" * 60_000) == PROXY
@@ -88,6 +88,6 @@ def test_a_long_header_costs_little() -> None:
         ("", "", None),
     ],
 )
-def test_a_client_is_a_network_and_this_machine_is_no_remote_one(peer: str, network: str, remote: str | None) -> None:
+def test_a_client_is_a_network_and_this_machine_is_not_remote(peer: str, network: str, remote: str | None) -> None:
     request = RequestFactory().get("/", REMOTE_ADDR=peer)
     assert (client_network(request), remote_network(request)) == (network, remote)

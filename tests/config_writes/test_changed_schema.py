@@ -1,4 +1,4 @@
-"""A release that serves while the migrations of the next one run: its prepared statements are renewed."""
+"""Stale prepared statements of a release that serves while the migrations of the next one run are prepared again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.faults.next_release import OPEN_UNIT, WIDENED, wider, with_one_more_c
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# Statements are prepared when they run the second time.
+# A statement is prepared when it runs the second time.
 OFTEN = 3
 
 
@@ -29,7 +29,7 @@ READ_COLUMN, TOKEN_COLUMN, WRITE_COLUMN = WIDENED
 
 @contextmanager
 def migrated(forwards: str, backwards: str) -> Iterator[None]:
-    """By another session, as a migration of the next release would."""
+    """Run a statement in another session, as a migration of the next release does."""
     with psycopg.connect(**connection.get_connection_params() | {"autocommit": True}) as other:
         other.execute("SET lock_timeout = '20s'")
         other.execute(forwards)
@@ -59,14 +59,14 @@ def written() -> tuple[int, int, int]:
     return Message.objects.count(), RateLimitEvent.objects.count(), StoredResponse.objects.count()
 
 
-def test_a_read_sees_a_changed_column_type() -> None:
+def test_a_read_survives_a_changed_column_type() -> None:
     message = MessageFactory(source_app="before")
     path = f"/api/messages/{message.pk}"
     for _ in range(OFTEN):
         assert Api().get(path).status == 200
     with migrated(*wider(*READ_COLUMN)):
-        answer = Api().get(path)
-    assert (answer.status, answer.json["sourceApp"]) == (200, "before")
+        response = Api().get(path)
+    assert (response.status, response.json["sourceApp"]) == (200, "before")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_read_sees_a_changed_column_type() -> None:
         pytest.param(one_more_column, id="of the function that opens it"),
     ],
 )
-def test_a_write_is_done_once_after_a_changed_result_type(
+def test_a_write_runs_once_after_a_changed_result_type(
     agent: TokenHolder, change: Callable[[], tuple[str, str]]
 ) -> None:
     parent = MessageFactory()
@@ -85,26 +85,26 @@ def test_a_write_is_done_once_after_a_changed_result_type(
         assert post(agent, parent, key=f"before {number}").status == 201
     before = written()
     with migrated(*change()):
-        answer = post(agent, parent, key="after")
-        assert (answer.status, answer.json["content"]) == (201, "after")
-        assert post(agent, parent, key="after").body == answer.body
+        response = post(agent, parent, key="after")
+        assert (response.status, response.json["content"]) == (201, "after")
+        assert post(agent, parent, key="after").body == response.body
     assert written() == tuple(count + 1 for count in before)
     parent.refresh_from_db()
     assert parent.reply_count == OFTEN + 1
 
 
-def test_a_column_more_in_a_function_moves_no_value(agent: TokenHolder) -> None:
-    """By position, the spent places would be read from the column before."""
+def test_a_new_column_of_the_function_moves_no_value(agent: TokenHolder) -> None:
+    """If columns were read by position, the events would be read from the previous column."""
     page = PageFactory()
     with migrated(*one_more_column()):
-        answer = agent.api.post("/api/messages", {"pageId": page.pk, "content": "Hi"}, key="one")
-        assert (answer.status, answer.headers["RateLimit"]) == (201, '"post";r=29;t=3600')
+        response = agent.api.post("/api/messages", {"pageId": page.pk, "content": "Hi"}, key="one")
+        assert (response.status, response.headers["RateLimit"]) == (201, '"post";r=29;t=3600')
         again = agent.api.post("/api/messages", {"pageId": page.pk, "content": "Hi"}, key="one")
-        assert (again.status, again.body) == (201, answer.body)
+        assert (again.status, again.body) == (201, response.body)
 
 
-def test_statements_that_the_server_forgot_are_prepared_again(agent: TokenHolder) -> None:
-    """As behind a pooler, or after DISCARD ALL: 26000."""
+def test_dropped_prepared_statements_are_prepared_again(agent: TokenHolder) -> None:
+    """SQLSTATE 26000, as behind a pooler or after DISCARD ALL."""
     parent = MessageFactory()
     for number in range(OFTEN):
         assert post(agent, parent, key=f"before {number}").status == 201
@@ -116,8 +116,8 @@ def test_statements_that_the_server_forgot_are_prepared_again(agent: TokenHolder
     assert Message.objects.count() == OFTEN + 2
 
 
-def test_a_moderator_decides_after_a_changed_result_type() -> None:
-    """Outside the API the same statements run in transactions of the services' own."""
+def test_a_service_survives_a_changed_result_type() -> None:
+    """Outside the API the same statements run in transactions of the services."""
     moderator = SuperAdminFactory()
     parent = MessageFactory()
     replies = [MessageFactory(parent=parent, page=parent.page) for _ in range(OFTEN + 1)]
@@ -130,8 +130,8 @@ def test_a_moderator_decides_after_a_changed_result_type() -> None:
     assert (replies[-1].status, parent.reply_count) == (MessageStatus.HIDDEN, 0)
 
 
-def test_a_statement_of_the_orm_is_never_prepared() -> None:
-    """So none of them can be out of date: Django's cursors write the values into the statement."""
+def test_statements_of_the_orm_are_never_prepared() -> None:
+    """They cannot be stale: Django's cursors interpolate the values."""
     message = MessageFactory()
     for _ in range(2 * OFTEN):
         assert Message.objects.select_related("author").filter(pk=message.pk).exists()
@@ -142,5 +142,5 @@ def test_a_statement_of_the_orm_is_never_prepared() -> None:
 
 
 def forget_prepared_statements() -> None:
-    """Past psycopg, which would take note of it."""
+    """Without psycopg, which would notice it."""
     connection.connection.pgconn.exec_(b"DEALLOCATE ALL")

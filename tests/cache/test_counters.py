@@ -1,4 +1,4 @@
-"""Counters that processes share: exact, each for itself, and of no harm where they cannot be had."""
+"""Shared counters: exact, separate per key, and without effect if they are unavailable."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def count_up(path: Path, times: int) -> list[int]:
     return [shared.increment("the same", 60) for _ in range(times)]
 
 
-def test_processes_and_threads_miss_no_count(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy machine may stop a process that holds the lock for longer than a call waits."""
+def test_concurrent_processes_and_threads_lose_no_count(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine may pause a process that has the lock for longer than a call waits."""
     monkeypatch.setattr(counters, "LOCK_SECONDS", 30)
     shared = SharedCounters(path)
     with SPAWNED.Pool(2, patient) as pool, ThreadPoolExecutor(4) as threads:
@@ -47,14 +47,14 @@ def patient() -> None:
 
 
 @given(st.lists(st.integers(0, 40), max_size=200))
-def test_each_key_counts_for_itself(keys: list[int]) -> None:
+def test_keys_have_separate_counts(keys: list[int]) -> None:
     shared, expected = SharedCounters(Path("/dev/null/nowhere")), dict.fromkeys(keys, 0)
     for key in keys:
         expected[key] += 1
         assert shared.increment(str(key), 60) == expected[key]
 
 
-def test_in_a_full_bucket_the_entry_that_ends_first_gives_way(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_bucket_evicts_the_entry_that_expires_first(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counters, "BUCKETS", 1)
     shared = SharedCounters(path)
     assert [shared.increment(str(key), 60 + key) for key in range(counters.WAYS)] == [1] * counters.WAYS
@@ -64,23 +64,23 @@ def test_in_a_full_bucket_the_entry_that_ends_first_gives_way(path: Path, monkey
     assert shared.increment("one more", 3600) == 2
 
 
-def test_counts_outlive_the_process(path: Path) -> None:
+def test_counts_survive_the_process(path: Path) -> None:
     assert count_up(path, 2) == [1, 2]
     assert count_up(path, 1) == [3]
 
 
-def hold(path: Path, held: Any) -> None:
+def lock_forever(path: Path, locked: Any) -> None:
     with path.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        held.set()
+        locked.set()
         signal.pause()
 
 
-def test_a_frozen_process_lets_calls_pass_and_a_killed_one_leaves_no_lock(path: Path) -> None:
-    shared, held = SharedCounters(path), SPAWNED.Event()
-    process = SPAWNED.Process(target=hold, args=[path, held])
+def test_a_frozen_process_lets_calls_pass_and_a_killed_one_releases_its_lock(path: Path) -> None:
+    shared, locked = SharedCounters(path), SPAWNED.Event()
+    process = SPAWNED.Process(target=lock_forever, args=[path, locked])
     process.start()
-    assert held.wait(60)
+    assert locked.wait(60)
     assert process.pid
     os.kill(process.pid, signal.SIGSTOP)
     assert shared.increment("a", 60) == 0
@@ -89,7 +89,7 @@ def test_a_frozen_process_lets_calls_pass_and_a_killed_one_leaves_no_lock(path: 
     assert shared.increment("a", 60) == 1
 
 
-def test_without_the_file_a_process_counts_alone(tmp_path: Path) -> None:
+def test_without_the_file_each_process_counts_separately(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     first, second = (SharedCounters(tmp_path / "file" / "counters") for _ in range(2))
     assert (first.increment("a", 60), first.increment("a", 60), second.increment("a", 60)) == (1, 2, 1)

@@ -1,4 +1,4 @@
-"""`null` counts as absent where a field or a body is optional; a query parameter is given once."""
+"""`null` is an absent field or body if it is optional; a query parameter must not be repeated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.factories import CommunityFactory, PageFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
 Serializer = serializers.Serializer[Any]
-OPERATIONS = [pytest.param(held, path, method, id=held.id) for path, method, held in all_operations()]
+OPERATIONS = [pytest.param(operation, path, method, id=operation.id) for path, method, operation in all_operations()]
 WITH_BODY = [param for param in OPERATIONS if param.values[0].body is not None]  # type: ignore[union-attr]
 WITH_QUERY = [param for param in OPERATIONS if param.values[0].query is not None]  # type: ignore[union-attr]
 
@@ -32,10 +32,10 @@ def objects_in(serializer: Serializer, path: str = "") -> Iterator[tuple[str, Se
             yield from objects_in(inner, f"{path}.{name}")
 
 
-@pytest.mark.parametrize(("held", "path", "method"), WITH_BODY)
-def test_null_is_absent_in_optional_fields_and_refused_in_others(held: Operation, path: str, method: str) -> None:
-    assert held.body is not None
-    for where, serializer in objects_in(held.body()):
+@pytest.mark.parametrize(("operation", "path", "method"), WITH_BODY)
+def test_null_is_absent_in_optional_fields_and_refused_in_others(operation: Operation, path: str, method: str) -> None:
+    assert operation.body is not None
+    for where, serializer in objects_in(operation.body()):
         partial = getattr(serializer.root, "partial", False)
         for name, field in serializer.fields.items():
             absent, null = validated(serializer, {}), validated(serializer, {name: None})
@@ -46,26 +46,26 @@ def test_null_is_absent_in_optional_fields_and_refused_in_others(held: Operation
 
 
 def validated(serializer: Serializer, data: Any) -> tuple[Any, set[str]]:
-    """(the value, the fields that are refused)."""
+    """(value, refused fields)."""
     try:
         return dict(serializer.run_validation(data)), set()
     except serializers.ValidationError as refusal:
         return None, set(flat_errors(refusal.detail))
 
 
-def test_a_post_may_say_null_for_all_that_it_has_not() -> None:
+def test_a_post_may_set_every_optional_field_to_null() -> None:
     person, page = Api.as_person(SuperAdminFactory()), PageFactory().pk
     optional = ("communityId", "parentId", "quoteId", "tagType", "payload", "anchorText", "contextAnchor")
     body = dict.fromkeys((*optional, "attachments", "language", "sourceApp"))
-    answer = person.post("/api/messages", body | {"pageId": page, "content": "Hi"})
-    assert (answer.status, answer.json["attachments"], answer.json["payload"]) == (201, [], None)
+    response = person.post("/api/messages", body | {"pageId": page, "content": "Hi"})
+    assert (response.status, response.json["attachments"], response.json["payload"]) == (201, [], None)
     assert person.post("/api/messages", body | {"pageId": page, "content": None}).error == "empty_message"
     for wrong in ({"pageId": None}, {"attachments": [None]}, {"attachments": [{"type": "a", "url": None}]}):
         refused = person.post("/api/messages", {"pageId": page, "content": "Hi"} | wrong)
         assert (refused.status, refused.json["field"].split("[")[0]) == (400, next(iter(wrong)))
 
 
-def test_null_changes_nothing_of_an_embed() -> None:
+def test_null_changes_no_field_of_an_embed() -> None:
     owner, community = Api.as_signed_in(SuperAdminFactory()), str(CommunityFactory().pk)
     trigger = {"type": "bubble", "message": "Talk", "color": None, "size": None}
     rules = {"type": "patterns", "patterns": ["/blog/*"]}
@@ -78,13 +78,13 @@ def test_null_changes_nothing_of_an_embed() -> None:
     changes = dict.fromkeys(("name", "communityId", "description", "domainWhitelist", "blockedWords", "status"))
     nested = {"pageRules": {"type": None, "patterns": None}, "triggerConfig": {"type": None, "message": None}}
     for body in (changes | nested, {"pageRules": None, "triggerConfig": None}, None):
-        answer = owner.put(url, body)
-        assert answer.status == 200
-        assert answer.json | {"updatedAt": ""} == made.json | {"updatedAt": ""}
+        response = owner.put(url, body)
+        assert response.status == 200
+        assert response.json | {"updatedAt": ""} == made.json | {"updatedAt": ""}
 
 
 @pytest.mark.parametrize("body", [b"null", b" null ", b"", b"{}"])
-def test_null_is_no_body_where_none_is_needed(body: bytes) -> None:
+def test_null_is_an_absent_body_if_the_body_is_optional(body: bytes) -> None:
     admin = SuperAdminFactory()
     api = Api.as_person(admin)
     token = agent_with_token(requester=admin).token.pk
@@ -97,31 +97,35 @@ def test_null_is_no_body_where_none_is_needed(body: bytes) -> None:
         (f"/v1/agent-tokens/{token}/revoke", 200),
     ]
     for path, status in calls:
-        answer = api.send("POST", path, raw=body, key="a key")
-        assert answer.status == status, path
+        response = api.send("POST", path, raw=body, key="a key")
+        assert response.status == status, path
         repeated = api.send("POST", path, raw=body, key="a key")
-        assert (repeated.status, repeated.body) == (status, answer.body), path
+        assert (repeated.status, repeated.body) == (status, response.body), path
 
 
 @pytest.mark.parametrize("body", [b"[]", b"0", b'""', b"false"])
-def test_nothing_else_is_no_body(body: bytes) -> None:
+def test_other_values_are_not_an_absent_body(body: bytes) -> None:
     path = f"/v1/agent-tokens/requests/{uuid4()}/approve"
     assert Api.as_person(SuperAdminFactory()).send("POST", path, raw=body).status == 400
 
 
-@pytest.mark.parametrize(("held", "path", "method"), WITH_QUERY)
-def test_a_query_parameter_given_twice_is_refused(held: Operation, path: str, method: str) -> None:
-    assert held.query is not None
+@pytest.mark.parametrize(("operation", "path", "method"), WITH_QUERY)
+def test_a_repeated_query_parameter_is_400(operation: Operation, path: str, method: str) -> None:
+    assert operation.query is not None
     person = SuperAdminFactory()
     caller = Api.as_person(person) if path.startswith("v1/agent") else Api.as_signed_in(person)
-    for name in held.query().fields:
+    for name in operation.query().fields:
         if "{" in path or "<" in path:
             continue
-        answer = caller.get("/" + path, **{name: ["1", "1"]})
-        assert (answer.status, answer.json["field"], answer.json["details"]) == (400, name, "Given more than once.")
+        response = caller.get("/" + path, **{name: ["1", "1"]})
+        assert (response.status, response.json["field"], response.json["details"]) == (
+            400,
+            name,
+            "Given more than once.",
+        )
 
 
-def test_an_unknown_parameter_may_be_given_twice() -> None:
+def test_an_unknown_query_parameter_may_be_repeated() -> None:
     page = PageFactory().pk
     assert Api().get("/api/messages", pageId=page, shoeSize=["44", "45"]).status == 200
-    assert Api().get("/v1/smart-tags", limit=["1", "2"]).status == 200, "it takes none"
+    assert Api().get("/v1/smart-tags", limit=["1", "2"]).status == 200, "no query parameters"

@@ -1,4 +1,4 @@
-"""The served description: OpenAPI 3.1.1, and two readers of it made of this server's own files."""
+"""The OpenAPI 3.1.1 document, and Swagger UI and ReDoc, which load this server's files only."""
 
 from __future__ import annotations
 
@@ -24,35 +24,37 @@ def test_the_document_is_openapi_3_1_1_of_version_1_0_0() -> None:
     assert served["components"]["securitySchemes"].keys() == SCHEMES
 
 
-def test_the_opening_words_name_every_code_of_401() -> None:
+def test_the_introduction_lists_every_code_of_401() -> None:
     described = document()
-    operations = [held for methods in described["paths"].values() for held in methods.values()]
-    refused = [re.findall(r"`(\w+)`", held["responses"]["401"]["description"]) for held in operations]
+    operations = [operation for methods in described["paths"].values() for operation in methods.values()]
+    refused = [re.findall(r"`(\w+)`", operation["responses"]["401"]["description"]) for operation in operations]
     assert {code for codes in refused for code in codes} == {
         *("not_authenticated", "invalid_token", "token_expired", "token_revoked", "invalid_credentials")
     }
     assert all(f"`{code}`" in described["info"]["description"] for codes in refused for code in codes)
 
 
-def test_operations_stand_in_named_groups() -> None:
+def test_every_operation_has_a_group() -> None:
     described = document()
     groups = [tag["name"] for tag in described["tags"]]
-    used = {tag for methods in described["paths"].values() for held in methods.values() for tag in held["tags"]}
+    used = {
+        tag for methods in described["paths"].values() for operation in methods.values() for tag in operation["tags"]
+    }
     assert used == set(groups), "no group is empty, none is missing"
-    assert groups[0] == "Posts", "what the service is for comes first"
+    assert groups[0] == "Posts", "posts are the first group"
 
 
-def test_yaml_is_served_where_nothing_is_asked_for() -> None:
-    answer = Client().get("/api/schema/")
-    assert answer.status_code == 200
-    assert answer.content.startswith(b"openapi: 3.1.1")
+def test_the_default_format_is_yaml() -> None:
+    response = Client().get("/api/schema/")
+    assert response.status_code == 200
+    assert response.content.startswith(b"openapi: 3.1.1")
 
 
 @pytest.mark.parametrize("path", ["/api/docs/", "/api/redoc/"])
-def test_the_readers_load_nothing_from_elsewhere(path: str) -> None:
-    answer = Client().get(path)
-    assert answer.status_code == 200
-    html = answer.content.decode()
+def test_swagger_and_redoc_load_local_assets_only(path: str) -> None:
+    response = Client().get(path)
+    assert response.status_code == 200
+    html = response.content.decode()
     loaded = re.findall(r"""<(?:script|link|img)\b[^>]*?(?:src|href)="([^"]+)""", html)
     assert len(loaded) >= 1
     assert not [url for url in loaded if urlsplit(url).netloc], "local addresses only"
@@ -62,25 +64,25 @@ def test_the_readers_load_nothing_from_elsewhere(path: str) -> None:
 
 
 @pytest.mark.browser
-def test_in_a_browser_they_show_the_operations_and_reach_nobody_else(live_server: Any, browser: Browser) -> None:
+def test_swagger_and_redoc_render_and_send_no_foreign_request(live_server: Any, browser: Browser) -> None:
     page = browser.new_page()
-    asked: list[Request] = []
-    page.on("request", lambda request: asked.append(request))  # noqa: PLW0108  playwright marks its handlers
+    requests: list[Request] = []
+    page.on("request", lambda request: requests.append(request))  # noqa: PLW0108  playwright marks its handlers
     for path in ("/api/docs/", "/api/redoc/"):
         page.goto(live_server.url + path)
         page.get_by_text("/v1/presence/normalize-url").first.wait_for(timeout=15_000)
     page.close()
-    assert len(asked) > 6
-    elsewhere = [request for request in asked if not request.url.startswith((live_server.url, "data:", "blob:"))]
-    assert {request.failure for request in elsewhere} <= {"csp"}, "stopped before it left"
+    assert len(requests) > 6
+    elsewhere = [request for request in requests if not request.url.startswith((live_server.url, "data:", "blob:"))]
+    assert {request.failure for request in elsewhere} <= {"csp"}, "blocked by the Content-Security-Policy"
 
 
-def test_no_error_is_documented_with_a_body_of_another_shape() -> None:
+def test_every_documented_error_has_the_body_of_a_refusal() -> None:
     for path, methods in document()["paths"].items():
         for operation in methods.values():
-            for status, answer in operation["responses"].items():
+            for status, response in operation["responses"].items():
                 if status < "400":
                     continue
-                schema = answer["content"]["application/json"]["schema"]
+                schema = response["content"]["application/json"]["schema"]
                 assert "error" in schema["required"], f"{operation['operationId']} at {path}: {status}"
                 assert {"field", "max"} <= set(schema["required"]) or status != "413"

@@ -1,4 +1,4 @@
-"""Idempotency-Key: the first 2xx answer is kept seven days and replayed for the same key."""
+"""Idempotency-Key: the first 2xx response is stored for seven days and replayed for the same key."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def agent() -> TokenHolder:
 
 
 @pytest.fixture(autouse=True, params=["found with the token", "found behind the locks"])
-def _way_to_the_kept_answer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An agent's retry finds it with its token, unless the first call was still at work then."""
+def _path_to_the_stored_response(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A retry finds the response with the agent token, or behind the locks if the first request is still running."""
     if request.param == "found behind the locks":
         monkeypatch.setattr(Write, "find_replay", lambda _write: None)
 
@@ -47,16 +47,16 @@ def post(api: Api, page_id: str, key: str | None = KEY, **fields: Any) -> Answer
     return api.post(PATH, {"pageId": page_id, "content": "Once", **fields}, key=key)
 
 
-def age_stored_answers(by: str) -> None:
+def age_stored_responses(by: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute("UPDATE api_storedresponse SET created_at = created_at - %s::interval", [by])
 
 
-def is_replay(answer: Answer) -> bool:
-    return answer.headers.get("Idempotent-Replayed") == "true"
+def is_replay(response: Answer) -> bool:
+    return response.headers.get("Idempotent-Replayed") == "true"
 
 
-def test_a_repeat_answers_the_same_bytes_marked_and_writes_nothing(agent: TokenHolder, page_id: str) -> None:
+def test_a_replay_has_the_same_bytes_and_a_header_and_writes_nothing(agent: TokenHolder, page_id: str) -> None:
     first, again = post(agent.api, page_id), post(agent.api, page_id)
     assert (first.status, again.status) == (201, 201)
     assert again.body == first.body
@@ -67,23 +67,25 @@ def test_a_repeat_answers_the_same_bytes_marked_and_writes_nothing(agent: TokenH
     assert Message.objects.count() == 1
 
 
-def test_a_replay_shows_the_answer_of_then_whatever_happened_since(agent: TokenHolder, page_id: str) -> None:
+def test_a_replay_ignores_later_changes(agent: TokenHolder, page_id: str) -> None:
     first = post(agent.api, page_id)
     Message.objects.update(content="Changed", status="hidden", reply_count=F("reply_count") + Value(3))
     assert post(agent.api, page_id).body == first.body
 
 
-def test_a_replay_spends_no_limit_and_passes_a_spent_one(agent: TokenHolder, page_id: str, settings: Any) -> None:
+def test_a_replay_is_not_charged_and_ignores_an_exhausted_limit(
+    agent: TokenHolder, page_id: str, settings: Any
+) -> None:
     settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 1}
     first = post(agent.api, page_id)
     replays = [post(agent.api, page_id) for _ in range(3)]
     assert post(agent.api, page_id, key="another").error == "agent_rate_limited"
-    assert {answer.body for answer in replays} == {first.body}
+    assert {response.body for response in replays} == {first.body}
     assert replays[0].headers["RateLimit"].startswith('"post";r=0;t=')
     assert RateLimitEvent.objects.count() == 1
 
 
-def test_a_refused_call_frees_the_key(agent: TokenHolder, page_id: str, settings: Any) -> None:
+def test_a_refused_request_stores_nothing_under_the_key(agent: TokenHolder, page_id: str, settings: Any) -> None:
     community = CommunityFactory(blocked_words=["spam"])
     settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 0}
     refused = [
@@ -93,21 +95,21 @@ def test_a_refused_call_frees_the_key(agent: TokenHolder, page_id: str, settings
         post(agent.api, page_id, communityId=str(community.pk), content="spam"),
         post(agent.api, page_id),
     ]
-    assert [answer.status for answer in refused] == [400, 413, 404, 422, 429]
+    assert [response.status for response in refused] == [400, 413, 404, 422, 429]
     assert not StoredResponse.objects.exists()
     settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 1}
     written = post(agent.api, page_id)
     assert (written.status, is_replay(written)) == (201, False)
 
 
-def test_another_body_under_the_key_is_told(agent: TokenHolder, page_id: str) -> None:
+def test_a_replay_for_another_body_is_marked(agent: TokenHolder, page_id: str) -> None:
     first, again = post(agent.api, page_id), post(agent.api, page_id, content="Twice")
     assert (again.status, again.body) == (201, first.body)
     assert again.headers["Idempotency-Payload-Mismatch"] == "true"
     assert is_replay(again)
 
 
-def test_the_body_is_compared_as_json_not_as_bytes(agent: TokenHolder, page_id: str) -> None:
+def test_bodies_are_compared_as_json_not_as_bytes(agent: TokenHolder, page_id: str) -> None:
     post(agent.api, page_id)
     spaced = f'{{ "content" : "\\u004fnce",\n "pageId": "{page_id}" }}'.encode()
     again = agent.api.send("POST", PATH, raw=spaced, key=KEY)
@@ -115,7 +117,7 @@ def test_the_body_is_compared_as_json_not_as_bytes(agent: TokenHolder, page_id: 
     assert "Idempotency-Payload-Mismatch" not in again.headers
 
 
-def test_another_body_may_be_refused_by_setting(agent: TokenHolder, page_id: str, settings: Any) -> None:
+def test_another_body_is_422_if_the_setting_is_reject(agent: TokenHolder, page_id: str, settings: Any) -> None:
     settings.IDEMPOTENCY_MISMATCH = "reject"
     first = post(agent.api, page_id)
     other = post(agent.api, page_id, content="Twice")
@@ -124,35 +126,35 @@ def test_another_body_may_be_refused_by_setting(agent: TokenHolder, page_id: str
     assert Message.objects.count() == 1
 
 
-def test_a_key_counts_for_one_account_method_and_path(agent: TokenHolder, page_id: str) -> None:
+def test_a_key_is_scoped_to_account_method_and_path(agent: TokenHolder, page_id: str) -> None:
     first = post(agent.api, page_id)
     others = [post(agent_with_token().api, page_id), post(Api.as_person(PersonFactory()), page_id)]
-    assert not any(is_replay(answer) for answer in others)
-    assert len({answer.json["id"] for answer in (first, *others)}) == 3
+    assert not any(is_replay(response) for response in others)
+    assert len({response.json["id"] for response in (first, *others)}) == 3
     reaction = agent.api.post("/v1/reactions", {"messageId": first.json["id"], "emoji": "👍"}, key=KEY)
     assert reaction.json["action"] == "added"
     assert not is_replay(reaction)
 
 
 def test_every_kind_of_write_is_replayed(agent: TokenHolder) -> None:
-    """addReaction, removeReaction (which repeated would be a 404) and an operator's write."""
+    """addReaction, removeReaction (without a replay its repeat is a 404) and a write of an operator."""
     target = {"messageId": str(MessageFactory().pk), "emoji": "👍"}
     added = [agent.api.post("/v1/reactions", target, key=KEY) for _ in range(2)]
     assert added[0].body == added[1].body
     assert added[1].json["action"] == "added"
-    gone = [agent.api.delete(f"/v1/reactions/{added[0].json['reactionId']}", key=KEY) for _ in range(2)]
-    assert (gone[0].status, gone[1].status, is_replay(gone[1])) == (200, 200, True)
-    assert gone[0].body == gone[1].body
+    removed = [agent.api.delete(f"/v1/reactions/{added[0].json['reactionId']}", key=KEY) for _ in range(2)]
+    assert (removed[0].status, removed[1].status, is_replay(removed[1])) == (200, 200, True)
+    assert removed[0].body == removed[1].body
 
 
-def test_a_new_token_of_the_same_agent_may_retry(agent: TokenHolder, page_id: str) -> None:
+def test_another_token_of_the_agent_gets_the_replay(agent: TokenHolder, page_id: str) -> None:
     first = post(agent.api, page_id)
     operator = Api.as_person(agent.request.requester)
     token = operator.post(f"/v1/agent-tokens/requests/{agent.request.pk}/token").json["token"]
     assert post(Api.as_agent(token), page_id).body == first.body
 
 
-def test_a_revoked_token_is_refused_its_replay(agent: TokenHolder, page_id: str) -> None:
+def test_a_revoked_token_gets_no_replay(agent: TokenHolder, page_id: str) -> None:
     post(agent.api, page_id)
     operator = Api.as_person(agent.request.requester)
     assert operator.post(f"/v1/agent-tokens/{AgentToken.objects.get().pk}/revoke").status == 200
@@ -160,7 +162,7 @@ def test_a_revoked_token_is_refused_its_replay(agent: TokenHolder, page_id: str)
     assert (again.status, again.error) == (401, "token_revoked")
 
 
-def test_a_lost_scope_refuses_the_replay(agent: TokenHolder, page_id: str) -> None:
+def test_a_token_without_the_scope_gets_no_replay(agent: TokenHolder, page_id: str) -> None:
     post(agent.api, page_id)
     agent.agent.scopes = ["react"]
     agent.agent.save()
@@ -168,7 +170,7 @@ def test_a_lost_scope_refuses_the_replay(agent: TokenHolder, page_id: str) -> No
 
 
 @pytest.mark.parametrize("key", ["k" * 160, "!", "~" * 5, 'a "quoted" key; with=all {sorts}'])
-def test_a_key_of_up_to_160_printable_characters(agent: TokenHolder, page_id: str, key: str) -> None:
+def test_a_key_has_1_to_160_printable_ascii_characters(agent: TokenHolder, page_id: str, key: str) -> None:
     first = post(agent.api, page_id, key=key)
     assert first.status == 201
     assert post(agent.api, page_id, key=key).body == first.body
@@ -176,27 +178,29 @@ def test_a_key_of_up_to_160_printable_characters(agent: TokenHolder, page_id: st
 
 @pytest.mark.parametrize("key", ["", "k" * 161, "clé", "key\x7f", "a\tb", "ключ", "k\n"])
 def test_any_other_key_is_400(agent: TokenHolder, page_id: str, key: str) -> None:
-    answer = post(agent.api, page_id, key=key)
-    assert (answer.status, answer.error) == (400, "invalid_idempotency_key")
+    response = post(agent.api, page_id, key=key)
+    assert (response.status, response.error) == (400, "invalid_idempotency_key")
     assert not Message.objects.exists()
 
 
-def test_the_key_is_looked_at_after_the_scope_and_before_the_fields(page_id: str) -> None:
+def test_the_key_is_checked_after_the_scope_and_before_the_fields(page_id: str) -> None:
     narrow = agent_with_token(scopes=["react"])
     assert post(narrow.api, page_id, key="").error == "agent_scope_missing:post"
     assert post(agent_with_token().api, "nonsense", key="").error == "invalid_idempotency_key"
 
 
-def test_writes_of_nobody_ignore_the_header() -> None:
-    answers = [Api().post("/v1/presence/normalize-url", {"url": url}, key="k" * 161) for url in ("https://a.eu", "x:")]
-    assert [answer.status for answer in answers] == [200, 400]
+def test_public_writes_ignore_the_key() -> None:
+    responses = [
+        Api().post("/v1/presence/normalize-url", {"url": url}, key="k" * 161) for url in ("https://a.eu", "x:")
+    ]
+    assert [response.status for response in responses] == [200, 400]
 
 
-def test_the_answer_is_kept_seven_days(agent: TokenHolder, page_id: str) -> None:
+def test_a_response_is_stored_for_seven_days(agent: TokenHolder, page_id: str) -> None:
     first = post(agent.api, page_id)
-    age_stored_answers(f"{STORED_DAYS} days - 1 minute")
+    age_stored_responses(f"{STORED_DAYS} days - 1 minute")
     assert post(agent.api, page_id).body == first.body
-    age_stored_answers("1 minute")
+    age_stored_responses("1 minute")
     later = post(agent.api, page_id)
     assert (later.status, is_replay(later)) == (201, False)
     assert later.json["id"] != first.json["id"]
@@ -204,26 +208,26 @@ def test_the_answer_is_kept_seven_days(agent: TokenHolder, page_id: str) -> None
     assert StoredResponse.objects.count() == 1
 
 
-def test_a_rotated_root_key_still_opens_what_it_sealed(agent: TokenHolder, page_id: str, settings: Any) -> None:
+def test_the_previous_root_key_decrypts_stored_responses(agent: TokenHolder, page_id: str, settings: Any) -> None:
     first = post(agent.api, page_id)
     settings.ROOT_KEY, settings.ROOT_KEY_PREVIOUS = "the next root key", settings.ROOT_KEY
     assert post(agent.api, page_id).body == first.body
     newer = post(agent.api, page_id, key="made after the rotation")
     settings.ROOT_KEY_PREVIOUS = ""
     assert post(agent.api, page_id, key="made after the rotation").body == newer.body
-    assert not is_replay(post(agent.api, page_id)), "a key that is gone opens nothing"
+    assert not is_replay(post(agent.api, page_id)), "without the key nothing is decrypted"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_dump_of_the_database_holds_neither_key_nor_token() -> None:
-    """Replaying createAgentToken returns the same token, although the database cannot tell it."""
-    asked = ApprovedFactory()
-    operator, path = Api.as_person(asked.requester), f"/v1/agent-tokens/requests/{asked.pk}/token"
+def test_the_database_contains_neither_key_nor_token() -> None:
+    """A replay of createAgentToken returns the same token, which the database does not contain in plain text."""
+    request = ApprovedFactory()
+    operator, path = Api.as_person(request.requester), f"/v1/agent-tokens/requests/{request.pk}/token"
     first, again = (operator.post(path, key="a-key-that-is-secret") for _ in range(2))
     assert first.body == again.body
     assert AgentToken.objects.count() == 1
     dump = dump_of_the_database()
-    assert str(asked.pk) in dump
+    assert str(request.pk) in dump
     for secret in ("a-key-that-is-secret", first.json["token"], first.json["token"][4:], first.body.decode()):
         assert secret not in dump
         assert secret.encode().hex() not in dump

@@ -1,4 +1,4 @@
-"""How often a write asks the database: each journey costs as much as the statement."""
+"""The number of statements of a write: a round trip costs as much as a statement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def agent() -> TokenHolder:
-    """Its use is noted already."""
+    """An agent token with a recorded use."""
     holder = agent_with_token()
     holder.api.get("/v1/agent/self")
     return holder
@@ -26,31 +26,31 @@ def agent() -> TokenHolder:
 
 @contextmanager
 def statements(count: int) -> Iterator[None]:
-    """BEGIN and COMMIT come with whatever opens a unit of work."""
+    """Assert the number of statements, without BEGIN and COMMIT."""
     with CaptureQueriesContext(connection) as captured:
         yield
-    asked = [query["sql"] for query in captured if query["sql"] not in ("BEGIN", "COMMIT")]
-    assert len(asked) == count, asked
+    captured_sql = [query["sql"] for query in captured if query["sql"] not in ("BEGIN", "COMMIT")]
+    assert len(captured_sql) == count, captured_sql
 
 
 @pytest.mark.parametrize("key", ["once", None])
 def test_a_post_takes_three_statements(agent: TokenHolder, key: str | None) -> None:
-    """The token; locks, look and place; the post, what it spends and its kept answer."""
+    """The token; the opening statement; the post with its charge and its stored response."""
     page = PageFactory()
     with statements(3):
         assert agent.api.post("/api/messages", {"pageId": page.pk, "content": "Hi"}, key=key).status == 201
     assert Message.objects.count() == 1
 
 
-def test_a_reply_and_a_quote_count_with_one_more_each(agent: TokenHolder) -> None:
+def test_a_reply_and_a_quote_take_one_more_statement_each(agent: TokenHolder) -> None:
     parent, quoted = MessageFactory(), MessageFactory()
     body = {"pageId": parent.page_id, "content": "Hi", "parentId": str(parent.pk), "quoteId": str(quoted.pk)}
     with statements(5):
         assert agent.api.post("/api/messages", body, key="once").status == 201
 
 
-def test_a_retry_takes_two(agent: TokenHolder) -> None:
-    """The token with the kept answer, and what the limits stand at; no transaction."""
+def test_a_retry_takes_two_statements(agent: TokenHolder) -> None:
+    """The token with the stored response, and the state of the limits; no transaction."""
     page = PageFactory()
     body = {"pageId": page.pk, "content": "Hi"}
     assert agent.api.post("/api/messages", body, key="once").status == 201
@@ -58,8 +58,8 @@ def test_a_retry_takes_two(agent: TokenHolder) -> None:
         assert agent.api.post("/api/messages", body, key="once").headers["Idempotent-Replayed"] == "true"
 
 
-def test_a_reaction_takes_five(agent: TokenHolder) -> None:
-    """The token; locks and look; how the post stands; the reaction; what it spends and its kept answer."""
+def test_a_reaction_takes_five_statements(agent: TokenHolder) -> None:
+    """The token; the opening statement; the state of the post; the reaction; the charge and the stored response."""
     body = {"messageId": str(MessageFactory().pk), "emoji": "👍"}
     with statements(5):
         assert agent.api.post("/v1/reactions", body, key="once").status == 200

@@ -1,0 +1,31 @@
+"""The request class of every viewset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from rest_framework.request import Request
+
+from config.api.credentials import Credential
+
+
+class ApiRequest(Request):
+    """DRF's request with what the middlewares set: the parsed body and the open transaction of a write."""
+
+    user: Any
+    auth: Credential
+
+    def __init__(self, request: HttpRequest, **parts: Any) -> None:
+        super().__init__(request, **parts)
+        # DRF proxies these through an exception at each access.
+        self.method, self.path, self.META = request.method, request.path, request.META
+
+    @property
+    def data(self) -> Any:
+        return self._request.parsed_body  # type: ignore[attr-defined]
+
+    @property
+    def transaction(self) -> Any:
+        """The `config.writes.transaction.WriteTransaction` of a write."""
+        return self._request.transaction  # type: ignore[attr-defined]

@@ -1,0 +1,18 @@
+"""The rates of the soft throttles (`settings.SOFT_THROTTLES`)."""
+
+from config import env
+
+# Name: (requests, seconds).
+SOFT_THROTTLES = {
+    "person": (env.integer("THROTTLE_PERSON_PER_HOUR", 300), 3600),
+    "ingest": (env.integer("THROTTLE_INGEST_PER_MINUTE", 120), 60),
+    "normalize_url": (env.integer("THROTTLE_NORMALIZE_URL_PER_MINUTE", 120), 60),
+    "register": (env.integer("THROTTLE_REGISTER_PER_MINUTE", 10), 60),
+    "sign_in": (env.integer("THROTTLE_SIGN_IN_PER_MINUTE", 10), 60),
+    "session": (env.integer("THROTTLE_SESSION_PER_MINUTE", 120), 60),
+    # Per client network and host. Reads that the response cache serves are not counted.
+    "read": (env.integer("THROTTLE_READ_PER_MINUTE", 6000), 60),
+    "agent_refused": (env.integer("THROTTLE_AGENT_REFUSED_PER_MINUTE", 600), 60),
+    # Refused requests of an agent that are counted for the super admins.
+    "refusal_note": (600, 60),
+}
