@@ -20,7 +20,7 @@ DECISIONS_SHOWN_MAX = 10
 
 @admin.register(Account)
 class AccountAdmin(ReadOnlyModelAdmin):
-    """People and agents. What an agent may do is decided on a page of its own."""
+    """People and agents. The admin of agents manages their scopes and tokens."""
 
     row_actions = (SUSPEND, UNSUSPEND, HIDE_POSTS, RESTORE_POSTS)
     change_form_template = "admin/messaging/account.html"
