@@ -38,7 +38,7 @@ class AccountAdmin(ReadOnlyModelAdmin):
     def status_text(self, row: Account) -> str:
         state = "" if row.is_active else "not active; "
         shown, hidden = posts_to_hide(row).count(), posts_hidden_together(row).count()
-        return f"{state}{shown} posts shown or waiting, {hidden} hidden together"
+        return f"{state}{shown} posts published or pending, {hidden} hidden together"
 
     def extra_context(self, request: HttpRequest, row: Account) -> dict[str, Any]:
         posts = Message.objects.filter(author=row).select_related("community").order_by("-created_at", "-pk")

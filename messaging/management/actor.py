@@ -18,12 +18,12 @@ def add_by_option(parser: ArgumentParser) -> None:
 
 
 def get_actor(handle: str | None) -> Account:
-    """The person named by --by, or the account of the command line, which has no password.
+    """The person named by --by, or the account of the command line, which has no password."""
+    return _command_line() if handle is None else get_person(handle)
 
-    Raises CommandError for an unknown handle.
-    """
-    if handle is None:
-        return _command_line()
+
+def get_person(handle: str) -> Account:
+    """The person with this handle; raises CommandError if there is none."""
     person = Account.objects.filter(handle=handle, kind=AccountKind.HUMAN).first()
     if person is None:
         raise CommandError(f"Person @{handle} does not exist.")

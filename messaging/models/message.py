@@ -62,7 +62,7 @@ class Message(models.Model):
     quote = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="quotes")
     status = models.CharField(max_length=9, choices=MessageStatus, default=MessageStatus.PUBLISHED)
     # The status to restore if the post was hidden together with all others by its author.
-    status_before_hiding = models.CharField(  # noqa: DJ001  null unless hidden so
+    status_before_hiding = models.CharField(  # noqa: DJ001  null unless hidden together
         max_length=9, choices=MessageStatus, null=True, blank=True, editable=False
     )
     content = models.TextField(blank=True)

@@ -28,4 +28,4 @@ def canonical_escapes(text: str) -> str:
 
 
 def has_canonical_escapes(text: str) -> bool:
-    return all(_DECIDED.get(match) == match for match in _TO_DECIDE.findall(text))
+    return all(_DECIDED.get(piece) == piece for piece in _TO_DECIDE.findall(text))

@@ -102,6 +102,19 @@ def _statement(
     with_top_reply: bool,
     is_weighed: bool,
 ) -> tuple[str, list[Any]]:
+    where, values = _where(page_id, parent_id, filters, after)
+    columns, joins = TEXT_COLUMNS if is_weighed else COLUMNS, JOINS
+    if with_top_reply:
+        columns, joins = columns + ", top.id AS top_id", joins + TOP_REPLY
+    # The limit is a literal. As a parameter, it is unknown to a prepared plan: PostgreSQL expects a long list and plans
+    # the statement again each time, which takes three times as long as the list itself.
+    listed = f"SELECT {columns} {joins} WHERE {where} ORDER BY m.created_at DESC, m.id DESC LIMIT {count:d}"
+    return _limited(listed, order="created_at DESC, id DESC") if is_weighed else listed, values
+
+
+def _where(
+    page_id: str, parent_id: UUID | None, filters: dict[str, Any], after: tuple[datetime, UUID] | None
+) -> tuple[str, list[Any]]:
     values: list[Any] = [page_id] if parent_id is None else [parent_id, page_id]
     conditions = [OF_PAGE if parent_id is None else OF_PARENT]
     for name, value in filters.items():
@@ -110,14 +123,7 @@ def _statement(
     if after is not None:
         conditions.append("(m.created_at, m.id) < (%s, %s)")
         values += after
-    columns, joins = TEXT_COLUMNS if is_weighed else COLUMNS, JOINS
-    if with_top_reply:
-        columns, joins = columns + ", top.id AS top_id", joins + TOP_REPLY
-    where = " AND ".join(conditions)
-    # The limit is a literal. As a parameter, it is unknown to a prepared plan: PostgreSQL expects a long list and plans
-    # the statement again each time, which takes three times as long as the list itself.
-    listed = f"SELECT {columns} {joins} WHERE {where} ORDER BY m.created_at DESC, m.id DESC LIMIT {count:d}"
-    return _limited(listed, order="created_at DESC, id DESC") if is_weighed else listed, values
+    return " AND ".join(conditions), values
 
 
 def _limited(statement: str, *, order: str) -> str:

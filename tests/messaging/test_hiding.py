@@ -227,7 +227,7 @@ class TestAdmin:
     ) -> None:
         posts = [MessageFactory(author=author) for _ in range(3)]
         confirmation = admin_client.get(page(author, "hide-posts")).content.decode()
-        assert "3 posts shown or waiting" in confirmation
+        assert "3 posts published or pending" in confirmation
         assert states(*posts) == ["published"] * 3
         assert "This field is required" in decide(admin_client, author, "hide-posts")
         assert "all posts hidden" in decide(admin_client, author, "hide-posts", reason="Spam")

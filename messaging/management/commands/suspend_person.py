@@ -8,8 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from config.admin.actions import REASON_MAX
 from config.api.exceptions import ApiError
-from messaging.management.actor import add_by_option, get_actor
-from messaging.models import Account, AccountKind
+from messaging.management.actor import add_by_option, get_actor, get_person
+from messaging.models import Account
 from messaging.services.accounts import account_record
 from messaging.services.people import suspend_person, unsuspend_person
 
@@ -40,9 +40,7 @@ def _decide(options: dict[str, Any]) -> Account:
     reason, needed = options["reason"].strip(), 0 if options["undo"] else 1
     if not needed <= len(reason) <= REASON_MAX:
         raise CommandError(f"--reason: {needed} to {REASON_MAX} characters.")
-    person = Account.objects.filter(handle=options["handle"], kind=AccountKind.HUMAN).first()
-    if person is None:
-        raise CommandError(f"Person @{options['handle']} does not exist.")
+    person = get_person(options["handle"])
     decide = unsuspend_person if options["undo"] else suspend_person
     try:
         return decide(person=person, by=get_actor(options["by"]), reason=reason)
