@@ -44,7 +44,7 @@ def listed(page_id: str, **query: Any) -> list[str]:
 
 
 def walk(page_id: str, limit: int, **query: Any) -> list[list[str]]:
-    """Every page, cursor by cursor."""
+    """The ids of each page of the list."""
     pages, cursor = [], {}
     while True:
         body = Api().get(PATH, pageId=page_id, limit=limit, **query, **cursor).json
