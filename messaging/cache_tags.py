@@ -18,5 +18,5 @@ def message_tag(message_id: UUID) -> str:
 
 
 def invalidate_message(*, page_id: str, message_id: UUID) -> None:
-    """Invalidate all responses that show a message or its counts."""
+    """Invalidate all responses that contain a message or its counts."""
     invalidate(page_tag(page_id), message_tag(message_id))

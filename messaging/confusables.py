@@ -1,11 +1,12 @@
-"""Handles that a reader may take for one another.
+"""Confusable handles, by skeletons in the sense of UTS 39.
 
-What a hurried eye keeps of a handle is its *skeleton*: `0` reads as `o`, `1` and `i` as `l`, `rn` as `m`, an underscore
-as nothing. Two handles look alike where their skeletons are the same, one slip apart (a letter more, less or other, or
-two swapped), or where one adds a word that claims to belong to the other (`official`, `bot`).
+The *skeleton* of a handle replaces characters by those they resemble: `0` by `o`, `1` and `i` by `l`, `rn` by `m`; it
+drops underscores. Two handles are confusable if their skeletons are the same, differ by one edit (a letter inserted,
+deleted, replaced or swapped with the next), or if one adds a word that claims to belong to the other (`official`,
+`bot`).
 
-All skeletons near one are few (at most some 1,500), so they are listed and looked up in an index. The work does not
-grow with the number of handles.
+A skeleton has at most about 1,500 confusable skeletons. They are listed and queried by index, so the cost does not grow
+with the number of handles.
 """
 
 from __future__ import annotations
@@ -13,18 +14,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
-# One character for another, then pairs in this order; `HandleClaim.skeleton` is computed from the same constants.
+# Characters are replaced first, then pairs in this order. `HandleClaim.skeleton` is computed from the same constants.
 SEEN, READ = "0123456789iq", "olzeasbtbglg"
 DROPPED = "_"
 PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
-# What may be left in a skeleton.
+# The letters that a skeleton can contain.
 LETTERS = "abcdefghjklmnoprstuvwxyz"
 
 ADDED_WORDS = ("agent", "ai", "app", "bot", "help", "helper", "hq", "my", "official", "real", "support", "team", "the")
 
 
 class Likeness(StrEnum):
-    """Most alike first."""
+    """How two handles are confusable, most similar first."""
 
     SAME = "reads the same"
     DRESSED = "one word more or less"
@@ -32,7 +33,7 @@ class Likeness(StrEnum):
 
 
 def skeleton(handle: str) -> str:
-    """What of a handle (`[a-z0-9_]`) is read at a glance."""
+    """The skeleton of a handle (`[a-z0-9_]`)."""
     read = handle.translate(_TABLE)
     for pair, letter in PAIRS:
         read = read.replace(pair, letter)
@@ -40,10 +41,10 @@ def skeleton(handle: str) -> str:
 
 
 def near(shape: str) -> dict[str, Likeness]:
-    """Every skeleton that looks like this one, itself included, and how."""
-    found = dict.fromkeys(_slips(shape), Likeness.SLIP)
-    found |= dict.fromkeys(_dressings(shape), Likeness.DRESSED)
-    return found | {shape: Likeness.SAME}
+    """Every skeleton that is confusable with this one, itself included, with its likeness."""
+    likenesses = dict.fromkeys(_slips(shape), Likeness.SLIP)
+    likenesses |= dict.fromkeys(_dressings(shape), Likeness.DRESSED)
+    return likenesses | {shape: Likeness.SAME}
 
 
 def _slips(shape: str) -> Iterator[str]:

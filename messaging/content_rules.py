@@ -1,7 +1,7 @@
 """Rules that a message must pass before it is stored: the objects named in `CONTENT_RULES`.
 
 Another app adds a rule by its dotted path, so messaging does not import that app. `prepare` runs before the community
-is checked; it may set the community or refuse the source. `check` runs last before the rate limits are charged; it may
+is checked; it may set the community or refuse the embed. `check` runs just before the rate limits are charged; it may
 refuse the text.
 """
 
@@ -32,8 +32,8 @@ class Draft:
     """A message before it is stored.
 
     `data` is the validated body by column; absent columns get the defaults of the model. `embed_id` is the raw
-    `x-service-embed-id` header, `origin` the Origin header. The rules find the rest: the embed that the message comes
-    through, and the community it goes to.
+    `x-service-embed-id` header, `origin` the Origin header. The rules set `source_embed`, and `community_id` for an
+    embed with a community.
     """
 
     data: dict[str, Any]
@@ -65,12 +65,12 @@ class ContentRule(Protocol):
 
 
 class CommunityRule:
-    """The community's own word list."""
+    """Applies the word list of the message's community."""
 
     errors = ()
 
     def prepare(self, draft: Draft) -> None:
-        """Nothing to prepare: the message names its community."""
+        """Does nothing: the body of the request names the community."""
 
     def check(self, draft: Draft) -> None:
         if draft.community is not None:
@@ -105,5 +105,5 @@ def _strings(value: Any, *, with_names: bool) -> Iterator[str]:
 
 
 def content_rule_errors() -> tuple[type[ApiError], ...]:
-    """What the rules refuse with, beyond ContentBlocked: createMessage describes it."""
+    """The errors that the rules raise besides ContentBlocked, for the description of createMessage."""
     return tuple(error for rule in content_rules() for error in rule.errors)

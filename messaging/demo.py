@@ -1,4 +1,4 @@
-"""The demo: a small believable conversation, filled once. Each app adds its part, named in `DEMO_PARTS`."""
+"""Demo data: a small conversation, created once. `DEMO_PARTS` names the functions of other apps that add to it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AGENTS = {"demo_librarian": "Demo Librarian", "demo_factcheck": "Demo Fact Check
 
 @dataclass(slots=True)
 class DemoContext:
-    """What the parts share. `facts` is what `make run` tells a newcomer and keeps in DATA_DIR/demo.json."""
+    """The data that the parts share. `facts` is printed by `make run` and stored in DATA_DIR/demo.json."""
 
     facts: dict[str, Any]
     community: Community
@@ -37,7 +37,7 @@ class DemoContext:
 
     @property
     def page_url(self) -> str:
-        """The demo page on another origin than the widget's, as on a real site."""
+        """The URL of the demo page. Its origin differs from the widget's, as on a real site."""
         return f"http://localhost:{settings.PORT}/demo/"
 
     def messages(self) -> list[Message]:
@@ -45,7 +45,7 @@ class DemoContext:
 
 
 def prepare_demo(facts: dict[str, Any]) -> DemoContext:
-    """People, community and page. Their passwords are random, made once, and stand in `facts`."""
+    """Create the people, community and page. Passwords are random, created once, and stored in `facts`."""
     admin = _person(facts, "admin", handle=ADMIN, name="Demo Admin", is_superuser=True)
     person = _person(facts, "person", handle=PERSON, name="Ada Demo", is_superuser=False)
     community = ensure_community(name=COMMUNITY, rules={})
@@ -56,40 +56,40 @@ def prepare_demo(facts: dict[str, Any]) -> DemoContext:
 
 
 def conversation(demo: DemoContext) -> None:
-    """Posts, replies, a quote and smart tags of two agents and a person on the demo page."""
+    """Create posts, replies, a quote and smart tags by two agents and a person on the demo page."""
     if demo.messages() or len(demo.agents) < len(AGENTS):
         return
     librarian, checker = demo.agents
-    claim = _say(
+    claim = _post(
         demo,
         checker,
         content="The article says the harbour light was first lit in 1871. The port's own register agrees.",
         tagType="claim",
         payload={"statement": "The harbour light was first lit in 1871.", "rationale": "Two sources agree."},
     )
-    _say(
+    _post(
         demo,
         demo.person,
-        content="My grandmother kept a postcard dated 1869 that shows it!",
+        content="My grandmother had a postcard dated 1869 that shows it!",
         parentId=str(claim["id"]),
     )
-    _say(
+    _post(
         demo,
         librarian,
         content="The tower stood by 1869; the lamp itself was bought in 1871, says the council's ledger.",
         parentId=str(claim["id"]),
     )
-    _say(
+    _post(
         demo,
         demo.person,
         content="Does anybody know who painted the picture above?",
         tagType="question",
         payload={"question": "Who painted the picture of the harbour?"},
     )
-    _say(demo, librarian, content="Worth repeating, since it comes up every year.", quoteId=str(claim["id"]))
+    _post(demo, librarian, content="Worth repeating, since it comes up every year.", quoteId=str(claim["id"]))
 
 
-def _say(demo: DemoContext, author: Account, **fields: Any) -> dict[str, Any]:
+def _post(demo: DemoContext, author: Account, **fields: Any) -> dict[str, Any]:
     kind = CredentialKind.AGENT if author.kind == AccountKind.AGENT else CredentialKind.PERSON
     body = {"pageId": demo.page_id, "communityId": str(demo.community.pk), **fields}
     draft = Draft(NewMessage().run_validation(body), author_kind=author.kind)

@@ -1,4 +1,4 @@
-"""Refusals of posts, pages and accounts."""
+"""Errors of operations on posts, pages and accounts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class InvalidUrlError(InvalidInput):
 
 
 class UnknownPage(InvalidInput):
-    """400: a `pageId` that normalize-url never handed out."""
+    """400: normalize-url has issued no such `pageId`."""
 
     code = "unknown_page"
 
@@ -50,7 +50,7 @@ class QuoteNotFound(NotFound):
 
 
 class ContentBlocked(ApiError):
-    """422: a word list refuses the text. The words themselves are not told."""
+    """422: a word list blocks the text. The response does not contain the words."""
 
     status = 422
     code = "content_blocked"
@@ -62,33 +62,33 @@ class HandleTaken(ApiError):
 
 
 class NotInThisState(ApiError):
-    """409: a moderator's decision came too late, the message is in another state."""
+    """409: a moderator's decision does not apply to the message's current status."""
 
     status = 409
     code = "message_state_changed"
 
 
 class InvalidCredentials(Unauthenticated):
-    """401: handle or password is wrong; which of them is not told."""
+    """401: the handle or the password is wrong. The response does not say which."""
 
     code = "invalid_credentials"
 
 
 class PersonNotFound(NotFound):
-    """404: no such account, or one of an agent."""
+    """404: the account does not exist or is an agent's."""
 
     code = "person_not_found"
 
 
 class OwnAccount(ApiError):
-    """409: nobody suspends themselves."""
+    """409: a super admin cannot suspend their own account."""
 
     status = 409
     code = "own_account"
 
 
 class LastSuperAdmin(ApiError):
-    """409: one super admin has to remain."""
+    """409: the last active super admin cannot be suspended."""
 
     status = 409
     code = "last_super_admin"

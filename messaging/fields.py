@@ -14,7 +14,7 @@ CONTEXT_ANCHOR_MAX = 65_536
 
 
 class Name(Text):
-    """The name of an account or agent, trimmed, of the characters that `messaging.names` allows."""
+    """The trimmed name of an account or agent; `messaging.names` checks its characters."""
 
     def __init__(self, *, max_length: int, **kwargs: Any) -> None:
         super().__init__(trim=True, max_length=max_length, **kwargs)
@@ -48,7 +48,7 @@ class WebUrl(Text):
 
 
 class PayloadField(Object):
-    """The payload of a smart tag. It is capped in bytes, its `rationale` in characters."""
+    """The payload of a smart tag. `cap` limits it in bytes, RATIONALE_MAX its `rationale` in characters."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         payload = super().to_internal_value(data)

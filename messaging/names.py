@@ -1,7 +1,7 @@
-"""What a name may hold: of people, agents, communities, embeds and tokens.
+"""Validation of the names of people, agents, communities, embeds and tokens.
 
-A name is shown beside other people's words, so it must show something, must not look like another by characters that
-show nothing, and must not turn round what comes after it.
+A name is shown beside text by other authors, so it needs a visible character, must not imitate another name with
+invisible characters, and must not change the direction of the text after it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from django.db import models
 
 from messaging.word_lists.characters import ZERO_WIDTH
 
-# Fillers and selectors, of which some count as letters or marks, and the blank pattern of Braille.
-_SHOWN_AS_NOTHING = re.compile(f"[{ZERO_WIDTH}\u2800]")
+# Fillers and selectors, some of which are letters or marks to Unicode, and the blank pattern of Braille.
+_INVISIBLE = re.compile(f"[{ZERO_WIDTH}\u2800]")
 _SEPARATORS = {"Zl", "Zp"}
 _VISIBLE = "LNPS"
-# Which of its two forms the emoji before it has.
+# Variation selectors: text or emoji presentation of the preceding emoji.
 _PRESENTATIONS = ("\ufe0e", "\ufe0f")
-# In a list of characters: an emoji, and what is before the first and after the last.
+# In a list of characters: represents an emoji, and the position before the first and after the last character.
 EMOJI = ""
 _JOINERS = "\u200c\u200d"
 _VIRAMA = 9
@@ -47,7 +47,7 @@ class Named(models.Model):
 
 
 def validate_name(name: str) -> None:
-    """Raises ValidationError for a character that has no place in a name, or where nothing of it is visible."""
+    """Raises ValidationError for a character that names must not contain, or if no character is visible."""
     characters = list(_without_emoji(name))
     for before, character, after in zip(["", *characters], characters, [*characters[1:], ""], strict=False):
         if _is_refused(character) and not _joins(before, character, after):
@@ -57,14 +57,14 @@ def validate_name(name: str) -> None:
 
 
 def validate_edges(text: str, name: str) -> None:
-    """Raises ValidationError where more than spaces was trimmed off `text` to make `name`."""
+    """Raises ValidationError if a refused character was trimmed off `text` to create `name`."""
     for character in set(text.replace(name, "", 1)):
         if _is_refused(character):
             raise _refusal(character)
 
 
 def _refusal(character: str) -> ValidationError:
-    return ValidationError(f"A name may not hold U+{ord(character):04X}.", code="character")
+    return ValidationError(f"A name may not contain U+{ord(character):04X}.", code="character")
 
 
 def _is_visible(character: str) -> bool:
@@ -72,15 +72,15 @@ def _is_visible(character: str) -> bool:
 
 
 def _is_refused(character: str) -> bool:
-    """Control, format, private, unassigned and lone surrogate characters, line separators, and what shows nothing."""
+    """Control, format, private, unassigned, lone surrogate and invisible characters, and line separators."""
     if character == EMOJI:
         return False
     category = unicodedata.category(character)
-    return category[0] == "C" or category in _SEPARATORS or _SHOWN_AS_NOTHING.match(character) is not None
+    return category[0] == "C" or category in _SEPARATORS or _INVISIBLE.match(character) is not None
 
 
 def _joins(before: str, character: str, after: str) -> bool:
-    """Where joiners change how letters look: beside a virama (Indic scripts), between Arabic letters (Persian)."""
+    """Whether a joiner changes how letters look: beside a virama (Indic scripts), between Arabic letters (Persian)."""
     if character not in _JOINERS:
         return False
     beside = [each for each in (before, after) if each != EMOJI]
@@ -90,11 +90,11 @@ def _joins(before: str, character: str, after: str) -> bool:
 
 
 def _without_emoji(name: str) -> Iterator[str]:
-    """Each character, and EMOJI for each emoji, whose own joiners, selectors and tags are part of it."""
+    """Each character, and EMOJI for each emoji with its joiners, selectors and tags."""
     at = 0
     for token in emoji.analyze(name, join_emoji=True):
-        found: Any = token.value
-        yield from name[at : found.start]
+        match: Any = token.value
+        yield from name[at : match.start]
         yield EMOJI
-        at = found.end + (name[found.end : found.end + 1] in _PRESENTATIONS)
+        at = match.end + (name[match.end : match.end + 1] in _PRESENTATIONS)
     yield from name[at:]

@@ -1,4 +1,4 @@
-"""Messaging on the super admins' desk: moderation, communities and their word lists, accounts, and the history."""
+"""The admin of messaging: moderation, communities and their word lists, accounts, and log entries."""
 
 from messaging.admin.accounts import AccountAdmin
 from messaging.admin.communities import CommunityAdmin

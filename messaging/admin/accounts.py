@@ -20,7 +20,7 @@ DECISIONS_SHOWN_MAX = 10
 
 @admin.register(Account)
 class AccountAdmin(ReadOnlyModelAdmin):
-    """People and agents. What an agent may do is decided on a page of its own."""
+    """People and agents. The admin of agents manages their scopes and tokens."""
 
     row_actions = (SUSPEND, UNSUSPEND, HIDE_POSTS, RESTORE_POSTS)
     change_form_template = "admin/messaging/account.html"
@@ -38,7 +38,7 @@ class AccountAdmin(ReadOnlyModelAdmin):
     def status_text(self, row: Account) -> str:
         state = "" if row.is_active else "not active; "
         shown, hidden = posts_to_hide(row).count(), posts_hidden_together(row).count()
-        return f"{state}{shown} posts shown or waiting, {hidden} hidden together"
+        return f"{state}{shown} posts published or pending, {hidden} hidden together"
 
     def extra_context(self, request: HttpRequest, row: Account) -> dict[str, Any]:
         posts = Message.objects.filter(author=row).select_related("community").order_by("-created_at", "-pk")

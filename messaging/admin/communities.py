@@ -22,7 +22,7 @@ from messaging.word_lists.marking import marked
 
 @admin.register(Community)
 class CommunityAdmin(ReadOnlyModelAdmin):
-    """The rows that are changed here, with what was changed and why in their history."""
+    """Editable; the history shows the changed columns and the reason."""
 
     form = CommunityForm
     change_form_template = "admin/messaging/community.html"
@@ -50,27 +50,27 @@ class CommunityAdmin(ReadOnlyModelAdmin):
         return True
 
     def get_urls(self) -> list[URLPattern]:
-        trying = self.admin_site.admin_view(self.try_words)
-        return [path("<uuid:pk>/try-words/", trying, name=self.url_name("try_words")), *super().get_urls()]
+        view = self.admin_site.admin_view(self.try_words)
+        return [path("<uuid:pk>/try-words/", view, name=self.url_name("try_words")), *super().get_urls()]
 
-    def construct_change_message(  # type: ignore[override]  # Django takes a text as well
+    def construct_change_message(  # type: ignore[override]  # Django accepts text too
         self, request: HttpRequest, form: CommunityForm, formsets: Any, add: bool = False
     ) -> str:
-        """In the words of every other entry: what was done, and why."""
+        """The change and its reason, in the format of `log_decision`."""
         names = [name.replace("_", " ") for name in form.changed_columns]
         done = "Added" if add else f"Changed {', '.join(names) or 'nothing'}"
         reason = form.cleaned_data["reason"]
         return f"{done}: {reason}" if reason else f"{done}."
 
     def save_model(self, request: HttpRequest, obj: Community, form: CommunityForm, change: bool) -> None:
-        """Only what was changed: the rest may be newer than the form."""
+        """Save changed columns only: the others may be newer than the form."""
         obj.save(update_fields=[*form.changed_columns, "updated_at"] if change else None)
 
     def extra_context(self, request: HttpRequest, row: Community) -> dict[str, Any]:
         return {"text_max": CONTENT_MAX}
 
     def try_words(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """Which words of the list match where in a text. Nothing is kept, by GET or by POST."""
+        """Show which entries of the word list match a text, and where. Stores nothing."""
         community = get_object_or_404(Community, pk=pk)
         text = request.POST.get("text", "").replace("\r\n", "\n")[:CONTENT_MAX]
         matches = compile_words(tuple(community.blocked_words)).matches(text)
@@ -88,14 +88,14 @@ class CommunityAdmin(ReadOnlyModelAdmin):
 
     @admin.display(description="rules")
     def rules(self, row: Community) -> str:
-        held = {
+        rules = {
             "read only": row.read_only,
             "no agents": not row.agents_may_post,
             "no people": not row.people_may_post,
             f"moderated first: {row.pre_moderation}": row.pre_moderation != "off",
             "some smart tags only": bool(row.allowed_tag_types),
         }
-        return ", ".join(rule for rule, holds in held.items() if holds) or "open to all"
+        return ", ".join(rule for rule, applies in rules.items() if applies) or "open to all"
 
     @admin.display(description="blocked words")
     def words(self, row: Community) -> int:

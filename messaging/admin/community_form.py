@@ -11,14 +11,14 @@ from messaging.smart_tags import SMART_TAGS
 
 
 class LinesField(forms.CharField):
-    """A list of texts, one a line."""
+    """A list of strings, one per line."""
 
     widget = forms.Textarea(attrs={"rows": 8, "cols": 40})
 
     def prepare_value(self, value: Any) -> Any:
         return "\n".join(value) if isinstance(value, list) else value
 
-    def to_python(self, value: Any) -> list[str]:  # type: ignore[override]  # a list is the point of it
+    def to_python(self, value: Any) -> list[str]:  # type: ignore[override]  # returns a list
         return [line.strip() for line in str(value or "").splitlines() if line.strip()]
 
     def has_changed(self, initial: Any, data: Any) -> bool:
@@ -28,17 +28,17 @@ class LinesField(forms.CharField):
 class CommunityForm(ConflictCheckedForm):
     blocked_words = LinesField(
         required=False,
-        help_text="One word or phrase a line. A trailing * matches every word that begins so: spam* finds spammer.",
+        help_text="One word or phrase per line. With a trailing *, it is a prefix: spam* matches spammer.",
     )
     allowed_tag_types = forms.MultipleChoiceField(
         required=False,
         label="Allowed smart tags",
         choices=[(tag_type, tag.title) for tag_type, tag in SMART_TAGS.items()],
         widget=forms.CheckboxSelectMultiple,
-        help_text="None chosen: every one.",
+        help_text="If none is selected, all are allowed.",
     )
     reason = forms.CharField(
-        required=False, max_length=REASON_MAX, strip=True, help_text="Why it is changed; kept in the history."
+        required=False, max_length=REASON_MAX, strip=True, help_text="Reason for the change; stored in the history."
     )
 
     class Meta:

@@ -11,14 +11,14 @@ from config.admin.model_admin import ReadOnlyModelAdmin
 
 @admin.register(LogEntry)
 class LogEntryAdmin(ReadOnlyModelAdmin):
-    """Who decided what, when and why, over the whole desk and the API."""
+    """All decisions made in the admin, by commands and through the API, with actor, time and reason."""
 
     list_display = ["when", "user", "about", "decision"]
     list_display_links = None
     list_filter = ["action_time", ("content_type", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["user", "content_type"]
     search_fields = ["object_repr", "change_message", "user__handle"]
-    search_help_text = "Part of what was decided on, of a reason, or of a super admin's handle."
+    search_help_text = "Part of the object's name, of a reason, or of a super admin's handle."
     ordering = ["-pk"]
     fields = ["action_time", "user", "about", "decision"]
     readonly_fields = ["when", "about", "decision"]

@@ -1,4 +1,4 @@
-"""Moderation: what waits, what is shown, and what is hidden. Texts are shown as text."""
+"""Moderation of pending, published and hidden posts. Content is rendered as plain text."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ EXCERPT = 120
 FIELDSETS: list[tuple[str | None, dict[str, list[str]]]] = [
     (None, {"fields": ["state", "text", "anchor", "tag", "files"]}),
     ("Where and who", {"fields": ["written_by", "written_as", "community", "on_page", "answers", "quotes", "posted"]}),
-    ("Answers to it", {"fields": ["reply_count", "quote_count", "reaction_total"]}),
+    ("Replies, quotes and reactions", {"fields": ["reply_count", "quote_count", "reaction_total"]}),
 ]
-# Shown where the column is not empty.
+# Fields that are shown if their column is not empty.
 OPTIONAL = {"anchor": "anchor_text", "tag": "tag_type", "files": "attachments", "answers": "parent", "quotes": "quote"}
 DECISIONS_SHOWN_MAX = 10
 
@@ -40,7 +40,7 @@ class MessageAdmin(ReadOnlyModelAdmin):
     list_filter = ["status", "author_kind", TagFilter, "created_at", "community"]
     list_select_related = ["author", "community"]
     search_fields = ["content"]
-    search_help_text = "Words of the text, an id of a post or account, an @handle, a page's id or address."
+    search_help_text = "Part of the text, the id of a post or account, an @handle, or the id or URL of a page."
     readonly_fields = [
         *("excerpt", "written_by", "written_as", "state", "posted"),
         *("text", "anchor", "tag", "files", "on_page", "answers", "quotes"),
@@ -50,24 +50,24 @@ class MessageAdmin(ReadOnlyModelAdmin):
         return Message.objects.select_related("author", "community")
 
     def get_fieldsets(self, request: HttpRequest, obj: Message | None = None) -> list[Any]:
-        """Without what the post does not have."""
-        held = [name for name in OPTIONAL if obj is None or getattr(obj, OPTIONAL[name])]
+        """FIELDSETS without the optional fields that are empty."""
+        empty = [name for name in OPTIONAL if obj is not None and not getattr(obj, OPTIONAL[name])]
         return [
-            (title, {"fields": [name for name in shown["fields"] if name not in OPTIONAL or name in held]})
-            for title, shown in FIELDSETS
+            (title, {"fields": [name for name in options["fields"] if name not in empty]})
+            for title, options in FIELDSETS
         ]
 
     def get_ordering(self, request: HttpRequest) -> list[Any]:
-        """Newest first, as their ids sort; of those that wait, the oldest."""
+        """Newest first, by id; pending posts oldest first."""
         waiting = request.GET.get("status__exact") == MessageStatus.PENDING
         return ["created_at", "id"] if waiting else ["-id"]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        named = _named(search_term.strip())
-        if named is not None:
-            return queryset.filter(named), False
+        condition = _condition(search_term.strip())
+        if condition is not None:
+            return queryset.filter(condition), False
         return super().get_search_results(request, queryset, search_term)
 
     def queue_summary(self) -> QueueSummary:
@@ -84,14 +84,14 @@ class MessageAdmin(ReadOnlyModelAdmin):
         return {"log_entries": log_entries_about([row], latest=DECISIONS_SHOWN_MAX), "next_waiting": _next_waiting(row)}
 
     def next_url(self, request: HttpRequest, action: AdminAction, row: Message) -> str:
-        """From one that waited to the next that waits."""
+        """The next pending post after a pending one."""
         following = _next_waiting(row) if row.status == MessageStatus.PENDING else None
         return change_url(following or row)
 
     @admin.display(description="post")
     def excerpt(self, row: Message) -> str:
-        words = str(row) if not row.content else row.content[:EXCERPT]
-        return words + ("…" if len(row.content) > EXCERPT else "")
+        text = str(row) if not row.content else row.content[:EXCERPT]
+        return text + ("…" if len(row.content) > EXCERPT else "")
 
     @admin.display(description="author", ordering="author__handle")
     def written_by(self, row: Message) -> str | SafeString:
@@ -113,7 +113,7 @@ class MessageAdmin(ReadOnlyModelAdmin):
     def text(self, row: Message) -> str | SafeString:
         return plain(row.content)
 
-    @admin.display(description="about the words")
+    @admin.display(description="anchor text")
     def anchor(self, row: Message) -> str | SafeString:
         return plain(row.anchor_text)
 
@@ -138,8 +138,8 @@ class MessageAdmin(ReadOnlyModelAdmin):
         return link(row.quote)
 
 
-def _named(term: str) -> Q | None:
-    """What an id, a handle or an address names; None for words."""
+def _condition(term: str) -> Q | None:
+    """The filter for an id, a handle or a URL; None for other text."""
     if is_id(term):
         return Q(pk=term) | Q(author=term)
     if term.startswith("@"):

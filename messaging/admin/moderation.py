@@ -1,4 +1,4 @@
-"""What a moderator can decide about posts, and finds them by."""
+"""Admin actions and filters of moderation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ APPROVE = AdminAction(
 HIDE = AdminAction(
     name="hide",
     label="Hide",
-    confirmation="The post is out of every public list at once. It can be restored.",
+    confirmation="The post is removed from every public list at once. It can be restored.",
     success_message="hidden",
     run=lambda row, **arguments: hide_message(message_id=row.pk, **arguments),
     is_available=lambda row: row.status in {MessageStatus.PENDING, MessageStatus.PUBLISHED},
@@ -41,7 +41,7 @@ RESTORE = AdminAction(
 
 
 class TagFilter(SimpleListFilter):
-    """By the types there are, not by those that a walk over all posts would find."""
+    """Lists the smart tag types of the registry, without a query on all posts."""
 
     title = "smart tag"
     parameter_name = "tag_type"

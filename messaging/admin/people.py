@@ -1,4 +1,4 @@
-"""What a super admin can decide about people, and about the posts of a person or an agent."""
+"""Admin actions on people, and on all posts by an account."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _is_suspended_person(account: Account) -> bool:
 SUSPEND = AdminAction(
     name="suspend",
     label="Suspend",
-    confirmation="All sessions end, and every agent of this person stops, at once. The posts stay. It can be undone.",
+    confirmation="All sessions end, and every agent of this person stops, at once. The posts stay. This can be undone.",
     success_message="suspended",
     run=lambda row, **arguments: suspend_person(person=row, **arguments),
     is_available=_is_active_person,
@@ -29,16 +29,14 @@ UNSUSPEND = AdminAction(
     name="unsuspend",
     label="Unsuspend",
     confirmation="The person can sign in again, and the agents that are not frozen work again.",
-    success_message="no longer suspended",
+    success_message="unsuspended",
     run=lambda row, **arguments: unsuspend_person(person=row, **arguments),
     is_available=_is_suspended_person,
 )
 HIDE_POSTS = AdminAction(
     name="hide-posts",
     label="Hide all posts of this author",
-    confirmation=(
-        "Every post is out of all public lists, those that wait for approval too. It can be undone as a whole."
-    ),
+    confirmation=("All published and pending posts are hidden from public lists. You can restore them together."),
     success_message="all posts hidden",
     run=lambda row, **arguments: hide_posts_of(author=row, **arguments),
     is_available=lambda row: posts_to_hide(row).exists(),
@@ -49,7 +47,7 @@ RESTORE_POSTS = AdminAction(
     name="restore-posts",
     label="Restore all posts of this author",
     confirmation=(
-        "The posts that were hidden together are as they were before. Those that were hidden one by one stay hidden."
+        "The posts that were hidden together get their previous status. Posts that were hidden one by one stay hidden."
     ),
     success_message="posts restored",
     run=lambda row, **arguments: restore_posts_of(author=row, **arguments),

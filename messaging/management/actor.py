@@ -1,4 +1,4 @@
-"""Whom a command's decision is recorded under."""
+"""The account that a command logs its decisions under."""
 
 from __future__ import annotations
 
@@ -9,21 +9,24 @@ from django.core.management.base import CommandError
 
 from messaging.models import Account, AccountKind
 
-# No person can have it: their handles know no hyphen.
+# No person can have this handle: it contains a hyphen.
 COMMAND_LINE = "command-line"
 
 
 def add_by_option(parser: ArgumentParser) -> None:
-    parser.add_argument("--by", metavar="HANDLE", help=f"the person it is recorded under; @{COMMAND_LINE} where absent")
+    parser.add_argument("--by", metavar="HANDLE", help=f"person to log the decision under (default: @{COMMAND_LINE})")
 
 
 def get_actor(handle: str | None) -> Account:
-    """The person named by --by, else the account of the command line, as which nobody can sign in."""
-    if handle is None:
-        return _command_line()
+    """The person named by --by, or the account of the command line, which has no password."""
+    return _command_line() if handle is None else get_person(handle)
+
+
+def get_person(handle: str) -> Account:
+    """The person with this handle; raises CommandError if there is none."""
     person = Account.objects.filter(handle=handle, kind=AccountKind.HUMAN).first()
     if person is None:
-        raise CommandError(f"There is no person @{handle}.")
+        raise CommandError(f"Person @{handle} does not exist.")
     return person
 
 

@@ -34,7 +34,7 @@ class AccountKind(models.TextChoices):
 
 
 def _skeleton() -> Func[Any]:
-    """`messaging.confusables.skeleton` of the handle, as PostgreSQL computes it."""
+    """`messaging.confusables.skeleton` of the handle as an SQL expression."""
     read: Func[Any] = Func(
         F("handle"), Value(SEEN + DROPPED), Value(READ), function="TRANSLATE", output_field=models.CharField()
     )
@@ -44,7 +44,7 @@ def _skeleton() -> Func[Any]:
 
 
 class HandleClaim(models.Model):
-    """The one namespace of handles: whoever inserts the row first has it, person, agent or pending request."""
+    """The namespace of handles of people, agents and pending agent requests; the first insert claims a handle."""
 
     handle = models.CharField(primary_key=True, max_length=HANDLE_MAX)
     claimed_at = models.DateTimeField(default=timezone.now)
@@ -71,7 +71,7 @@ class AccountManager(BaseUserManager["Account"]):
     def create_person(
         self, *, handle: str, name: str, password: str | None, is_staff: bool = False, is_superuser: bool = False
     ) -> Account:
-        """A new person; without a password nobody can sign in. Raises InvalidInput (400), HandleTaken (409)."""
+        """Create a person, who cannot sign in if `password` is None. Raises InvalidInput (400), HandleTaken (409)."""
         account = self.model(handle=handle, name=name, is_staff=is_staff, is_superuser=is_superuser)
         account.validate_fields()
         HandleClaim.claim(handle)
@@ -80,7 +80,7 @@ class AccountManager(BaseUserManager["Account"]):
         return account
 
     def create_superuser(self, handle: str, password: str | None = None, **fields: Any) -> Account:
-        """What Django's own `createsuperuser` calls."""
+        """Called by Django's `createsuperuser` command."""
         return self.create_person(
             handle=handle, name=fields.get("name") or handle, password=password, is_staff=True, is_superuser=True
         )
@@ -95,11 +95,11 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
     name = models.CharField(max_length=NAME_MAX, validators=[MinLengthValidator(NAME_MIN)])
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField("may open the admin", default=False)
-    # A token or admin session issued under another value has ended.
+    # A token or admin session that was issued under another value is invalid.
     sessions_valid_from = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
-    # Django's note of a new password that is not saved yet; its stubs do not know it.
+    # A new password that is not saved yet, set by Django; missing from the type stubs.
     _password: str | None
 
     objects = AccountManager()
@@ -110,7 +110,7 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
     class Meta:
         constraints = [
             models.CheckConstraint(condition=models.Q(kind__in=AccountKind.values), name="account_kind_known"),
-            # A token can be narrowed and revoked; an administrator's rights on an agent could not.
+            # An agent's rights are those of its tokens, which can be narrowed and revoked.
             models.CheckConstraint(
                 condition=models.Q(kind=AccountKind.HUMAN) | models.Q(is_staff=False, is_superuser=False),
                 name="agent_is_no_admin",
@@ -128,7 +128,7 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
             raise InvalidInput(field=next(iter(failure.message_dict)), details=failure.message_dict) from None
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """A new password ends all sessions, whichever form or command sets it. A stronger hash of the old does not."""
+        """Saving a new password ends all sessions. Saving a stronger hash of the same password does not."""
         saved = kwargs.get("update_fields")
         if self._password is not None and (saved is None or "password" in saved):
             self.end_sessions()
@@ -136,9 +136,9 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
         super().save(*args, **kwargs)
 
     def end_sessions(self) -> None:
-        """Once this is saved, no token or admin session issued so far works. The time is PostgreSQL's."""
+        """After a save, every token and admin session issued so far is invalid. The time is PostgreSQL's."""
         self.sessions_valid_from = database_now()
 
     def get_session_auth_hash(self) -> str:
-        """What an admin session must match."""
+        """The hash that an admin session must match; it changes when sessions end."""
         return f"{super().get_session_auth_hash()}:{self.sessions_valid_from}"

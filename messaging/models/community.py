@@ -18,7 +18,7 @@ WORD_MAX = 100
 
 
 class PreModeration(models.TextChoices):
-    """Whose posts wait for a moderator before anybody sees them."""
+    """The authors whose posts stay pending until a moderator approves them."""
 
     OFF = "off"
     AGENTS = "agents"
@@ -39,7 +39,7 @@ def validate_tag_types(types: list[str]) -> None:
 
 
 class Community(Named):
-    """Whom posts belong to, and the rules and blocked words that hold for them."""
+    """A group that posts may belong to, with rules and blocked words for these posts."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     name = models.CharField(max_length=NAME_MAX, validators=[MinLengthValidator(1)])
@@ -72,14 +72,14 @@ class Community(Named):
     def __str__(self) -> str:
         return self.name
 
-    def holds_back(self, author_kind: str) -> bool:
-        """Whether a post of such an author waits for a moderator."""
+    def needs_approval(self, author_kind: str) -> bool:
+        """Whether a post by such an author stays pending until a moderator approves it."""
         return self.pre_moderation == PreModeration.EVERYONE or (
             self.pre_moderation == PreModeration.AGENTS and author_kind == "agent"
         )
 
     def allows(self, *, author_kind: str, tag_type: str | None) -> bool:
-        """Whether its rules let such an author post, with that smart tag."""
+        """Whether the rules allow a post by such an author with that smart tag."""
         may_post = self.agents_may_post if author_kind == "agent" else self.people_may_post
         tag_allowed = tag_type is None or not self.allowed_tag_types or tag_type in self.allowed_tag_types
         return may_post and tag_allowed and not self.read_only

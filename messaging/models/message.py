@@ -20,7 +20,7 @@ TAG_TYPE_MAX = 32
 
 
 class MessageStatus(models.TextChoices):
-    """Only `published` is listed or got by anybody."""
+    """The public API returns published messages only."""
 
     PUBLISHED = "published"
     PENDING = "pending"
@@ -44,29 +44,29 @@ class MessageQuerySet(models.QuerySet["Message"]):
 class Message(models.Model):
     """A post, a reply (`parent`) or a quote (`quote`) on a page.
 
-    The counts are of published replies and quotes and of reactions; they change in the transaction that changes what
-    they count.
+    The counts are of published replies, published quotes and reactions. A transaction that changes one of these updates
+    the counts.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    # No index on all posts of a page: PostgreSQL would choose it for the list of a page with many replies, and read all
-    # of them. Deleting or moving a page scans the posts instead (93 ms with 300,000).
+    # No index on all posts of a page: PostgreSQL would choose it to list a page with many replies, and read them all.
+    # Deleting or moving a page scans the posts instead (93 ms with 300,000).
     page = models.ForeignKey(Page, on_delete=models.PROTECT, db_index=False, related_name="messages")
     community = models.ForeignKey(Community, on_delete=models.PROTECT, null=True, blank=True, related_name="messages")
     author = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="messages")
-    # A copy of the author's kind, which never changes, so that a page filtered by it needs no join.
+    # A copy of the author's kind, which never changes: filtering by it needs no join.
     author_kind = models.CharField(max_length=5, choices=AccountKind)
     parent = models.ForeignKey(
         "self", on_delete=models.PROTECT, null=True, blank=True, db_index=False, related_name="replies"
     )
     quote = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="quotes")
     status = models.CharField(max_length=9, choices=MessageStatus, default=MessageStatus.PUBLISHED)
-    # Set while the post is hidden together with all others of its author: what undoing that gives back.
-    status_before_hiding = models.CharField(  # noqa: DJ001  null where no such decision holds
+    # The status to restore if the post was hidden together with all others by its author.
+    status_before_hiding = models.CharField(  # noqa: DJ001  null unless hidden together
         max_length=9, choices=MessageStatus, null=True, blank=True, editable=False
     )
     content = models.TextField(blank=True)
-    tag_type = models.CharField(max_length=TAG_TYPE_MAX, null=True, blank=True)  # noqa: DJ001  null is the contract's
+    tag_type = models.CharField(max_length=TAG_TYPE_MAX, null=True, blank=True)  # noqa: DJ001  null in the API
     payload = models.JSONField(null=True, blank=True)
     anchor_text = models.TextField(null=True, blank=True)  # noqa: DJ001  as above
     context_anchor = models.JSONField(null=True, blank=True)
@@ -88,7 +88,7 @@ class Message(models.Model):
             models.Index(
                 "page", F("created_at").desc(), F("id").desc(), condition=PUBLISHED & Q(parent=None), name="page_posts"
             ),
-            # Of replies alone: with other posts in them, PostgreSQL may take one for the list of a large page.
+            # Limited to replies: with other posts in it, PostgreSQL may use the index to list a large page.
             models.Index("parent", F("created_at").desc(), F("id").desc(), condition=REPLIES, name="post_replies"),
             models.Index("parent", F("reaction_total").desc(), "created_at", "id", condition=REPLIES, name="top_reply"),
             models.Index("created_at", "id", condition=Q(status=MessageStatus.PENDING), name="moderation_queue"),

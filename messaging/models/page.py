@@ -7,13 +7,13 @@ PAGE_ID_MAX = 35
 
 
 class Page(models.Model):
-    """A page somebody asked the id of. The id follows from the normalised URL (see `messaging.page_ids`)."""
+    """A web page with an id that normalize-url has issued, a digest of the normalised URL (`messaging.page_ids`)."""
 
     id = models.CharField(primary_key=True, max_length=PAGE_ID_MAX)
-    # No index: a URL may be longer than PostgreSQL indexes, and the id already stands for it.
+    # No index: a URL may exceed the size limit of PostgreSQL's indexes, and the id identifies it.
     normalized_url = models.TextField()
     created_at = models.DateTimeField(default=timezone.now, editable=False, db_index=True)
-    # Written at most once a day. Null: not again since `created_at`.
+    # When the id was last issued again, written at most once a day. Null: not since `created_at`.
     handed_out_at = models.DateTimeField(null=True, editable=False)
 
     def __str__(self) -> str:
@@ -23,7 +23,7 @@ class Page(models.Model):
 class MovedPage(models.Model):
     """An id that a page had under earlier rules, and the page that has its posts (see `messaging.services.moving`).
 
-    No foreign key: the page may be pruned and handed out again, and the old id leads to it then, too.
+    No foreign key: the page may be pruned and issued again; the old id then redirects to it as before.
     """
 
     old_id = models.CharField(primary_key=True, max_length=PAGE_ID_MAX)

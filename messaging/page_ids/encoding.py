@@ -1,4 +1,4 @@
-"""RFC 3986 percent-encoding in one form: escapes only where needed, and in upper case."""
+"""Canonical RFC 3986 percent-encoding: escapes only where needed, in upper case."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import string
 UNRESERVED = string.ascii_letters + string.digits + "-._~"
 RESERVED = "!$&'()*+,;=:@/?"
 
-# What a path, a query or a fragment holds as it is; all else is escaped. A `%` that starts no escape is one to escape.
+# Matches escapes, and the characters that a path, query or fragment must escape, among them a `%` outside an escape.
 _TO_DECIDE = re.compile(rf"%[0-9A-Fa-f]{{2}}|[^{re.escape(UNRESERVED + RESERVED)}]")
 
 _ESCAPED = {chr(code): f"%{code:02X}" for code in range(128)}
@@ -20,12 +20,12 @@ _DECIDED = _ESCAPED | {
 
 
 def canonical_escapes(text: str) -> str:
-    """Of ASCII text: unreserved characters decoded, hex in upper case, illegal characters escaped.
+    """ASCII text with unreserved characters decoded, hex digits in upper case, and illegal characters escaped.
 
-    One pass decides each escape for good, so `%2541` stays: decoded once more it would say something else.
+    Each escape is decoded at most once, so `%2541` stays: decoding it twice would change its meaning.
     """
-    return _TO_DECIDE.sub(lambda found: _DECIDED[found.group()], text)
+    return _TO_DECIDE.sub(lambda match: _DECIDED[match.group()], text)
 
 
 def has_canonical_escapes(text: str) -> bool:
-    return all(_DECIDED.get(found) == found for found in _TO_DECIDE.findall(text))
+    return all(_DECIDED.get(piece) == piece for piece in _TO_DECIDE.findall(text))

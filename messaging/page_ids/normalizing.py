@@ -16,7 +16,7 @@ _HASH_BYTES = 20
 
 
 class NormalizedUrl(NamedTuple):
-    """`rules_applied` in the order of `Rule`; `removed_params` as the URL names them, percent-encoded, each once."""
+    """`rules_applied` is in the order of `Rule`; `removed_params` are percent-encoded names without duplicates."""
 
     page_id: str
     normalized_url: str
@@ -25,18 +25,18 @@ class NormalizedUrl(NamedTuple):
 
 
 def is_page_id(text: str) -> bool:
-    """Whether `text` has the form of a page id; not whether it was ever handed out."""
+    """Whether `text` has the form of a page id; the page may not exist."""
     return _PAGE_ID.match(text) is not None
 
 
 def normalize(url: str) -> NormalizedUrl:
-    """The page that a URL stands for; raises `InvalidUrl` and nothing else."""
+    """Normalise a URL; raises no error but `InvalidUrl`."""
     if len(url) > URL_MAX:
         raise InvalidUrl(f"longer than {URL_MAX} characters")
     if _CONTROL.search(url):
         raise InvalidUrl("control characters")
     reading = Reading()
-    # All but the host is settled at once. A host without its dots may read as an address: `0x7f.1..`, then `127.0.0.1`.
+    # Repeated, because a host without its trailing dots may parse as an address: `0x7f.1..`, then `127.0.0.1`.
     while (normalized := reading.read(url)) != url:
         url = normalized
     if len(normalized) > URL_MAX:

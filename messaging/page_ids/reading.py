@@ -22,7 +22,7 @@ _INDEX_FILES = frozenset({"index.html", "index.htm"})
 
 
 class InvalidUrl(ValueError):
-    """The text is not the URL of a page; `reason` says why in a few words."""
+    """The text is not the URL of a page; `reason` is a short phrase."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -30,14 +30,14 @@ class InvalidUrl(ValueError):
 
 
 class Reading:
-    """Applies the rules to one URL, and keeps account of what they did."""
+    """Applies the rules to one URL, and records the rules that changed it and the removed parameters."""
 
     def __init__(self) -> None:
         self.rules: set[Rule] = set()
         self.removed: dict[str, None] = {}
 
     def read(self, url: str) -> str:
-        """The URL after every rule once."""
+        """The URL after each rule was applied once; raises InvalidUrl."""
         try:
             parts = parse_url(url, _PARTS)
         except ValueError:
@@ -85,12 +85,12 @@ class Reading:
             return ""
         pieces = self._after(Rule.PERCENT_ENCODING, sent, canonical_escapes(sent.replace("+", "%20"))).split("&")
         pairs = self._after(Rule.NAME_VALUE_PAIRS, pieces, [_pair(piece) for piece in pieces if piece])
-        kept = [pair for pair in pairs if not self._removes(pair)]
-        query = "&".join(self._after(Rule.SORT_QUERY, kept, sorted(kept, key=_name)))
+        remaining = [pair for pair in pairs if not self._removes(pair)]
+        query = "&".join(self._after(Rule.SORT_QUERY, remaining, sorted(remaining, key=_name)))
         return query and "?" + query
 
     def _removes(self, pair: str) -> bool:
-        """Canonical escapes leave every character of a removed parameter's name decoded."""
+        """Whether a parameter is removed. The names of such parameters contain no escapes in canonical form."""
         name, _, value = pair.partition("=")
         if is_tracking(name):
             self.rules.add(Rule.DROP_TRACKING)
@@ -106,15 +106,15 @@ class Reading:
             return ""
         fragment = self._after(Rule.PERCENT_ENCODING, fragment, "#" + canonical_escapes(fragment[1:]))
         path, mark, query = fragment.partition("?")
-        kept = "&".join(pair for pair in query.split("&") if not self._removes(pair))
+        remaining = "&".join(pair for pair in query.split("&") if not self._removes(pair))
         if mark and not query:
             self.rules.add(Rule.DROP_EMPTY_QUERY)
-        route = path + (mark + kept if kept else "")
+        route = path + (mark + remaining if remaining else "")
         return self._after(Rule.DROP_FRAGMENT, route, route if is_route(route) else "")
 
 
 def _is_index(segment: str, query: str) -> bool:
-    """IIS alone serves `default.aspx`, and to it names have no case. `index.php?p=1` is a page of its own."""
+    """`default.aspx` is served by IIS, whose paths ignore case. `index.php?p=1` is a separate page."""
     if segment == "index.php":
         return not query
     return segment in _INDEX_FILES or segment.lower() == "default.aspx"

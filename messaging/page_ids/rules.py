@@ -7,7 +7,7 @@ from messaging.page_ids.encoding import has_canonical_escapes
 
 
 class Rule(StrEnum):
-    """What normalising may do to a URL, in the order in which it is done."""
+    """The rules of normalisation, in the order in which they are applied."""
 
     PARSE_AS_BROWSER = "parse_as_browser"
     DROP_USER_INFO = "drop_user_info"
@@ -41,29 +41,29 @@ _DOT_SEGMENT = re.compile(r"[/\\](?:\.|%2e){1,2}(?![^/\\])", re.IGNORECASE)
 
 
 def is_route(fragment: str) -> bool:
-    """Whether a fragment is where a single-page application keeps the address of its page, and names one."""
+    """Whether a fragment identifies a page of a single-page application."""
     return fragment.startswith(_ROUTES) and fragment not in _EMPTY_ROUTES
 
 
 def rules_of_the_parser(url: str, hostname: str, port: str) -> set[Rule]:
-    """Which rules show only by comparing the URL as sent with what the parser made of it, a `hostname` and a `port`."""
+    """The rules that the parser applied, by comparing the URL as sent with the parsed `hostname` and `port`."""
     sent = _AS_SENT.fullmatch(url.strip(" "))
     if sent is None:
         return {Rule.PARSE_AS_BROWSER}
     part = sent.groupdict(default="")
     path, query, fragment = part["path"], part["query"], part["fragment"]
-    keeps_fragment = is_route(fragment)
+    has_route = is_route(fragment)
     plain = url[:7] == "http://" or url[:8] == "https://"
-    escapes = path.replace("\\", "/") + query + fragment[1:] * keeps_fragment
-    followed = {
+    escapes = path.replace("\\", "/") + query + fragment[1:] * has_route
+    applied = {
         Rule.PARSE_AS_BROWSER: not plain or url.endswith(" ") or "\\" in path or part["slashes"] != "//" or not path,
         Rule.DROP_USER_INFO: bool(part["user"]),
         Rule.CANONICAL_HOST: part["host"] != hostname,
         Rule.DROP_DEFAULT_PORT: bool(part["port"]) and not port,
         Rule.RESOLVE_DOT_SEGMENTS: _DOT_SEGMENT.search(path) is not None,
-        # In a query, browsers escape the apostrophe, though it need not be.
+        # Browsers escape an apostrophe in a query, although RFC 3986 allows it.
         Rule.PERCENT_ENCODING: not has_canonical_escapes(escapes) or "'" in query,
         Rule.DROP_EMPTY_QUERY: query != "" and not query.strip("?&"),
-        Rule.DROP_FRAGMENT: fragment != "" and not keeps_fragment,
+        Rule.DROP_FRAGMENT: fragment != "" and not has_route,
     }
-    return {rule for rule, holds in followed.items() if holds}
+    return {rule for rule, is_applied in applied.items() if is_applied}

@@ -1,16 +1,16 @@
-"""Query parameters that say how a reader came to a page, never which page it is.
+"""Query parameters that track how a reader reached a page and do not identify the page.
 
-A name is listed when its owner documents it as tracking and nobody is known to choose content by it. Names that are
-also used for content (`ref`, `source`, `id`, `campaign`, `si`, `spm`, `trk`) are left out, however often they track.
+A name is listed if its owner documents it as tracking and no known site selects content by it. Names that are also used
+for content (`ref`, `source`, `id`, `campaign`, `si`, `spm`, `trk`) are not listed, even if they mostly track.
 """
 
 from __future__ import annotations
 
-# The day of the last change. A change moves pages to other ids: see the version of the rules.
+# The date of the last change. A change gives other ids to pages: see `messaging.page_ids` on versions.
 TRACKING_VERSION = "2026-11-20"
 
 _PREFIXES = (
-    "utm_",  # Google Analytics and whoever copied it
+    "utm_",  # Google Analytics and compatible tools
     "mtm_",  # Matomo
     "hsa_",  # HubSpot ads
     "oly_",  # Omeda
@@ -40,6 +40,6 @@ _NAMES = frozenset(" ".join(_BY_OWNER.values()).split())
 
 
 def is_tracking(name: str) -> bool:
-    """`name` decoded; its case does not count."""
+    """`name` is decoded; its case is ignored."""
     name = name.lower()
     return name in _NAMES or name.startswith(_PREFIXES)

@@ -1,1 +1,1 @@
-"""Statements in SQL, and the answers made of their rows."""
+"""SQL statements, and response bodies from their rows."""

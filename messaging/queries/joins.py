@@ -1,4 +1,4 @@
-"""The tables that are read together with a message: its author, and the message it quotes with the author of that."""
+"""The joins of a message: its author, the message that it quotes, and the author of that message."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ JOINS = """
 
 
 def account_from_row(row: Sequence[Any]) -> dict[str, Any]:
-    """The contract's Account, from AUTHOR_COLUMNS."""
+    """`{id, name, handle, kind}` from AUTHOR_COLUMNS."""
     return {"id": row[0], "name": row[1], "handle": row[2], "kind": row[3]}
 
 
 def quote_from_row(row: Sequence[Any]) -> dict[str, Any]:
-    """The contract's Quote, from QUOTE_COLUMNS."""
+    """`{id, content, author, createdAt}` from QUOTE_COLUMNS."""
     return {"id": row[0], "content": row[1], "author": account_from_row(row[3:]), "createdAt": row[2]}

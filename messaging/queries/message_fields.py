@@ -1,6 +1,6 @@
-"""The fields of a message. Statements, answers, the body of createMessage and the OpenAPI document follow from them.
+"""The fields of a message, the source of its SQL, its response, the body of createMessage and their OpenAPI schemas.
 
-To add an optional field: add it to `Message`, make the migration, and add a row to MESSAGE_FIELDS.
+To add an optional field: add it to `Message`, create the migration, and add a row to MESSAGE_FIELDS.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ CAPITAL = re.compile(r"[A-Z]")
 
 @dataclass(frozen=True)
 class MessageField:
-    """A field of the contract's Message. `name` is camelCase; its model field has the same name in snake_case.
+    """A field of a message in the API. `name` is camelCase; its model field has the same name in snake_case.
 
-    `answer` describes the field in answers, `body` validates it in createMessage; the `source` of `body` is the column.
-    `select` lists the SQL expressions that are read instead of a column, and `from_select` makes the value of them.
+    `response` describes the field in responses, `body` validates it in createMessage; the `source` of `body` is the
+    column. `select` lists SQL expressions that are read instead of a column; `from_select` converts them to a value.
     `has_word_lists`: the word lists of communities and embeds apply to the strings in it.
     """
 
     name: str
-    answer: Field
+    response: Field
     body: Field | None = None
     select: tuple[str, ...] = ()
     from_select: Callable[[Any], Any] | None = None
@@ -75,7 +75,7 @@ class MessageField:
 
     @property
     def convert(self) -> Callable[[Any], Any] | None:
-        """The function that makes the value of the columns, if the value is not the column itself."""
+        """The function that converts the columns to the value; None if the value is the column itself."""
         return orjson.Fragment if self.is_json else self.from_select
 
 
@@ -87,7 +87,7 @@ MESSAGE_FIELDS = (
     MessageField(
         "pageId",
         CharField(),
-        body=Text(source="page_id", help_text="As handed out by POST /v1/presence/normalize-url."),
+        body=Text(source="page_id", help_text="A page id from POST /v1/presence/normalize-url."),
     ),
     MessageField("communityId", UUIDField(allow_null=True), body=Id(source="community_id", required=False)),
     MessageField("parentId", UUIDField(allow_null=True), body=Id(source="parent_id", required=False)),
@@ -135,9 +135,9 @@ MESSAGE_FIELDS = (
     MessageField("createdAt", DateTimeField()),
     MessageField("updatedAt", DateTimeField()),
 )
-# The required field comes first.
+# Required fields are first.
 BODY_FIELDS = sorted(
     (field for field in MESSAGE_FIELDS if field.body), key=lambda field: not (field.body and field.body.required)
 )
-# The fields that are stored as sent. `create_message` sets the relations.
+# The fields that are stored as sent; `create_message` sets the relations.
 CONTENT_FIELDS = [field for field in BODY_FIELDS if not field.model_field.is_relation]

@@ -1,7 +1,7 @@
 """Lists of messages, newest first, limited in bytes: 100 messages and their top replies may take 50 MB.
 
-Up to FEW messages are fetched as they are. For more, PostgreSQL adds up their sizes and sends no more than fits, so
-neither the connection nor the process holds more; for few messages, that would cost a tenth of the list.
+Up to FEW messages are fetched without a limit in bytes. For more, PostgreSQL adds up their sizes and sends only those
+that fit, which bounds the memory of connection and process. For few messages, this would add a tenth to the cost.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ from messaging.queries.joins import JOINS
 from messaging.queries.message_fields import MESSAGE_FIELDS
 from messaging.queries.messages import COLUMNS, EXPRESSIONS, message_from_row
 
-# The limit of the answer of a list, unless it is a single message.
+# The limit of the response of a list, unless it contains a single message.
 PAGE_BYTES = 2 * 1024 * 1024
 ENVELOPE_BYTES = 200
-# A list of up to so many messages is fetched as it is: at the documented caps, 11 of them take 3 MB.
+# A list of up to this many messages is fetched without a limit in bytes: at the documented caps, 11 take 3 MB.
 FEW = 10
-# A message without its long columns: keys, ids, times, numbers, short strings. And one character escaped in JSON.
+# The size of a message without its long columns (keys, ids, times, numbers, short strings), and of one character
+# escaped in JSON.
 MESSAGE_BYTES = 1_000
 ESCAPED_MAX = 6
 
-# The names of the columns in a row, which are those of a subquery as well.
+# The names of the columns in a row, and in a subquery.
 NAMES = [re.split(r"\W", expression)[-1] for expression in EXPRESSIONS]
 LONG_TYPES = (models.TextField, models.JSONField)
 LONG = {"quoted", *(field.column for field in MESSAGE_FIELDS if isinstance(field.model_field, LONG_TYPES))}
@@ -39,7 +40,7 @@ WEIGHT = " + ".join([str(MESSAGE_BYTES), *(f"coalesce(octet_length({name}), 0)" 
 WEIGHED_OF = itemgetter(*map(NAMES.index, WEIGHED))
 # The id of the top reply follows the columns of the message.
 TOP_ID = len(NAMES)
-# JSON is rendered once, for its size and for the answer.
+# JSON is rendered once, for its size and for the response.
 JSON_AS_TEXT = {
     f"m.{field.column}": f"m.{field.column}::text AS {field.column}" for field in MESSAGE_FIELDS if field.is_json
 }
@@ -53,13 +54,13 @@ TOP_REPLY = """
 """
 FILTERS = {"author_kind": "m.author_kind = %s", "community_id": "m.community_id = %s", "tag_type": "m.tag_type = %s"}
 OF_PAGE = "m.status = 'published' AND m.page_id = %s AND m.parent_id IS NULL"
-# The page is that of the parent, which is looked up by its id.
+# The page is checked on the parent, which is read by its id.
 OF_PARENT = """m.status = 'published' AND m.parent_id = %s AND EXISTS (
     SELECT FROM messaging_message p WHERE p.id = m.parent_id AND p.page_id = %s AND p.status = 'published')"""
 
 
 class Fetched(NamedTuple):
-    """Rows of COLUMNS, and whether PostgreSQL left out others that do not fit."""
+    """Rows of COLUMNS, and whether PostgreSQL omitted others that do not fit."""
 
     rows: list[Row]
     is_cut: bool
@@ -74,9 +75,9 @@ def list_messages(
     limit: int,
     with_top_reply: bool,
 ) -> tuple[list[dict[str, Any]], bool]:
-    """(published messages of a page, or replies to `parent_id` there; whether there are more), in two statements.
+    """(published messages of a page, or replies to `parent_id` there; whether more follow), in at most two statements.
 
-    At most `limit`, and no more than fit into PAGE_BYTES, but at least one.
+    At most `limit` messages, and no more than fit into PAGE_BYTES, but at least one.
     """
     is_weighed = limit > FEW
     statement, values = _statement(page_id, parent_id, filters, after, limit + 1, with_top_reply, is_weighed)
@@ -101,6 +102,19 @@ def _statement(
     with_top_reply: bool,
     is_weighed: bool,
 ) -> tuple[str, list[Any]]:
+    where, values = _where(page_id, parent_id, filters, after)
+    columns, joins = TEXT_COLUMNS if is_weighed else COLUMNS, JOINS
+    if with_top_reply:
+        columns, joins = columns + ", top.id AS top_id", joins + TOP_REPLY
+    # The limit is a literal. As a parameter, it is unknown to a prepared plan: PostgreSQL expects a long list and plans
+    # the statement again each time, which takes three times as long as the list itself.
+    listed = f"SELECT {columns} {joins} WHERE {where} ORDER BY m.created_at DESC, m.id DESC LIMIT {count:d}"
+    return _limited(listed, order="created_at DESC, id DESC") if is_weighed else listed, values
+
+
+def _where(
+    page_id: str, parent_id: UUID | None, filters: dict[str, Any], after: tuple[datetime, UUID] | None
+) -> tuple[str, list[Any]]:
     values: list[Any] = [page_id] if parent_id is None else [parent_id, page_id]
     conditions = [OF_PAGE if parent_id is None else OF_PARENT]
     for name, value in filters.items():
@@ -109,25 +123,18 @@ def _statement(
     if after is not None:
         conditions.append("(m.created_at, m.id) < (%s, %s)")
         values += after
-    columns, joins = TEXT_COLUMNS if is_weighed else COLUMNS, JOINS
-    if with_top_reply:
-        columns, joins = columns + ", top.id AS top_id", joins + TOP_REPLY
-    where = " AND ".join(conditions)
-    # The limit is part of the text. As a parameter it is unknown to a prepared plan: PostgreSQL expects a long list and
-    # plans the statement again each time, which takes three times as long as the list itself.
-    listed = f"SELECT {columns} {joins} WHERE {where} ORDER BY m.created_at DESC, m.id DESC LIMIT {count:d}"
-    return _limited(listed, order="created_at DESC, id DESC") if is_weighed else listed, values
+    return " AND ".join(conditions), values
 
 
 def _limited(statement: str, *, order: str) -> str:
-    """The rows of a statement of TEXT_COLUMNS that fit, at least one. The last column tells if others follow."""
+    """The rows of a statement of TEXT_COLUMNS that fit, at least one. The last column is true if more follow."""
     return f"""
         SELECT * FROM (
             SELECT listed.*, lag(id) OVER w IS NULL AS is_first, sum({WEIGHT}) OVER w AS weight,
                 lead(id) OVER w IS NOT NULL AS has_next
             FROM ({statement}) listed WINDOW w AS (ORDER BY {order} ROWS UNBOUNDED PRECEDING)
         ) weighed WHERE weight <= {PAGE_BYTES} OR is_first ORDER BY {order}
-    """  # noqa: S608  made of constants and a statement of this module
+    """  # noqa: S608  built from constants and a statement of this module
 
 
 OF_IDS = f"{JOINS} WHERE m.id = ANY(%(ids)s::uuid[])"
@@ -143,15 +150,15 @@ def _fetch(statement: str, values: Any, *, is_weighed: bool) -> Fetched:
 
 
 def _top_replies(ids: list[UUID | None]) -> Fetched:
-    found = [message_id for message_id in ids if message_id is not None]
-    if not found:
+    reply_ids = [message_id for message_id in ids if message_id is not None]
+    if not reply_ids:
         return Fetched([], is_cut=False)
-    is_weighed = len(found) > FEW
-    return _fetch(BY_IDS_LIMITED if is_weighed else BY_IDS, {"ids": found}, is_weighed=is_weighed)
+    is_weighed = len(reply_ids) > FEW
+    return _fetch(BY_IDS_LIMITED if is_weighed else BY_IDS, {"ids": reply_ids}, is_weighed=is_weighed)
 
 
 def _with_top_replies(messages: list[dict[str, Any]], ids: list[UUID | None], replies: Fetched) -> list[dict[str, Any]]:
-    """The messages up to the last whose top reply fits."""
+    """The messages with their top replies, up to the last top reply that fits."""
     by_id = {row[0]: message_from_row(row) for row in replies.rows}
     for message, reply_id in zip(messages, ids, strict=True):
         message["topReply"] = by_id.get(reply_id)
@@ -159,12 +166,12 @@ def _with_top_replies(messages: list[dict[str, Any]], ids: list[UUID | None], re
 
 
 def _weight(rows: Sequence[Row]) -> int:
-    """About the number of characters of the rows; never less."""
+    """An upper estimate of the number of characters of the rows."""
     return MESSAGE_BYTES * len(rows) + sum(len(text) for row in rows for text in WEIGHED_OF(row) if text)
 
 
 def _fitting(messages: list[dict[str, Any]]) -> int:
-    """How many of the messages fit into an answer; at least one."""
+    """How many of the messages fit into a response; at least one."""
     size = ENVELOPE_BYTES
     for count, message in enumerate(messages):
         size += len(to_json(message)) + 1

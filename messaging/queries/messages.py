@@ -1,7 +1,7 @@
-"""Statements that read and insert a message, and the answer made of a row.
+"""Statements that read and insert a message, and the response body from a row.
 
-The SQL is written, not built by the ORM: compiling a query takes longer than running it. It is assembled once, from
-the table of fields. JSON columns come from PostgreSQL as text and are answered as they are.
+The SQL does not use the ORM, which takes longer to compile a query than PostgreSQL to run it. It is assembled once from
+the field table. JSON columns are read as text and rendered unchanged.
 """
 
 from __future__ import annotations
@@ -29,43 +29,43 @@ INSERT INTO messaging_message (id, page_id, community_id, author_id, author_kind
 VALUES (%(id)s, %(page_id)s, %(community_id)s, %(author_id)s, %(author_kind)s, %(parent_id)s, %(quote_id)s,
     %(status)s, {", ".join(f"%({column})s" for column in CONTENT_COLUMNS)}, %(embed_id)s,
     0, 0, '{{}}', 0, %(now)s, %(now)s)
-"""  # noqa: S608  made of constants
-# A row of COLUMNS, from a dict by column, and by expression where another table is joined.
+"""  # noqa: S608  built from constants
+# A row of COLUMNS from a dict; its keys are columns of the message, and expressions for joined tables.
 ROW = itemgetter(*(expression.removeprefix("m.") for expression in EXPRESSIONS))
 COUNTS_OF_A_NEW_MESSAGE = {"reply_count": 0, "quote_count": 0, "reaction_counts": "{}", "reaction_total": 0}
 
 
-def _places() -> Iterator[tuple[MessageField, slice]]:
-    """Each field, and the place of its columns in a row."""
+def _slices() -> Iterator[tuple[MessageField, slice]]:
+    """Each field, and the slice of its columns in a row."""
     start = 0
     for field in MESSAGE_FIELDS:
         yield field, slice(start, start + len(field.columns))
         start += len(field.columns)
 
 
-# Copied for each message: a dict that has its keys is filled faster than one that grows.
+# Copied for each message: filling a dict with existing keys is faster than adding keys.
 NULLS = dict.fromkeys(field.name for field in MESSAGE_FIELDS)
-PLAIN = [(field.name, place.start) for field, place in _places() if field.convert is None]
+PLAIN = [(field.name, columns.start) for field, columns in _slices() if field.convert is None]
 CONVERTED = [
-    (field.name, place.start, place if field.select else place.start, field.convert)
-    for field, place in _places()
+    (field.name, columns.start, columns if field.select else columns.start, field.convert)
+    for field, columns in _slices()
     if field.convert is not None
 ]
 
 
 def message_from_row(row: Row) -> dict[str, Any]:
-    """The contract's Message, from a row of COLUMNS. A field is null if its first column is."""
+    """The Message of the API from a row of COLUMNS. A field is null if its first column is null."""
     message: dict[str, Any] = NULLS.copy()
     for name, index in PLAIN:
         message[name] = row[index]
-    for name, first, place, convert in CONVERTED:
+    for name, first, columns, convert in CONVERTED:
         if row[first] is not None:
-            message[name] = convert(row[place])
+            message[name] = convert(row[columns])
     return message
 
 
 class Author(Protocol):
-    """An account, or an object with these attributes of it."""
+    """An account, or an object with these attributes of one."""
 
     pk: Any
     name: Any
@@ -74,7 +74,7 @@ class Author(Protocol):
 
 
 def new_message(values: Mapping[str, Any], *, author: Author, quote: Row) -> dict[str, Any]:
-    """The contract's Message, from the values of INSERT and a row of QUOTE_COLUMNS."""
+    """The Message of the API from the values of INSERT and a row of QUOTE_COLUMNS."""
     columns = {**COUNTS_OF_A_NEW_MESSAGE, **values, "created_at": values["now"], "updated_at": values["now"]}
     columns |= zip(AUTHOR_COLUMNS, (author.pk, author.name, author.handle, author.kind), strict=True)
     columns |= zip(QUOTE_COLUMNS, quote, strict=True)
@@ -88,7 +88,7 @@ def published_message(message_id: UUID) -> dict[str, Any] | None:
 
 
 def stored_content(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of CONTENT_COLUMNS, from a validated body by column. JSON is stored as text."""
+    """The values of CONTENT_COLUMNS from a validated body by column; JSON is serialised to text."""
     return {
         field.column: _json(data[field.column]) if field.is_json else data[field.column] for field in CONTENT_FIELDS
     }

@@ -1,4 +1,4 @@
-"""The page, parent and quoted post that a new message names, found in one statement."""
+"""Loads the page, parent and quoted post of a new message in one statement."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ LEFT JOIN messaging_message parent
     ON parent.id = %(parent)s AND parent.page_id = page.id AND parent.status = 'published'
 LEFT JOIN messaging_message q ON q.id = %(quote)s AND q.status = 'published'
 LEFT JOIN messaging_account qa ON qa.id = q.author_id
-"""  # noqa: S608  made of constants
+"""  # noqa: S608  built from constants
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageTargets:
-    """The page, parent and quoted post of a new message, each if it is public.
+    """The page of a new message, and its parent and quoted post if these are published.
 
-    `quote` is a row of QUOTE_COLUMNS, all None if there is no such post. `now` is the time by PostgreSQL's clock.
+    `quote` is a row of QUOTE_COLUMNS, all None without a published post. `now` is the time by PostgreSQL's clock.
     """
 
     parent_id: UUID | None
@@ -43,34 +43,32 @@ class MessageTargets:
     quote: Row
 
     def require_page(self) -> str:
-        """The id of the page, to which an older id may lead; raises UnknownPage (400)."""
+        """The current id of the page, also for an older id; raises UnknownPage (400)."""
         if self.page_id is None:
-            raise UnknownPage(
-                field="pageId", details="Ask POST /v1/presence/normalize-url for the id of the page first."
-            )
+            raise UnknownPage(field="pageId", details="Get the id of the page from POST /v1/presence/normalize-url.")
         return self.page_id
 
     def require_visible(self, still_visible: Collection[UUID] | None = None) -> None:
-        """Raises ParentNotFound or QuoteNotFound (404). `still_visible`: the ids that a later statement found."""
-        if self.parent_id is not None and (not self.has_parent or _is_gone(self.parent_id, still_visible)):
+        """Raises ParentNotFound or QuoteNotFound (404). `still_visible`: the ids that a later statement returned."""
+        if self.parent_id is not None and (not self.has_parent or _is_missing(self.parent_id, still_visible)):
             raise ParentNotFound
-        if self.quote_id is not None and (self.quote[0] is None or _is_gone(self.quote_id, still_visible)):
+        if self.quote_id is not None and (self.quote[0] is None or _is_missing(self.quote_id, still_visible)):
             raise QuoteNotFound
 
 
 def prefetch_targets(data: Mapping[str, Any]) -> Prefetch | None:
-    """The statement for a body that is not validated yet; None if the body names something that is no id."""
-    page_id, named = data.get("pageId"), (data.get("parentId"), data.get("quoteId"))
-    if not isinstance(page_id, str) or not is_page_id(page_id) or not all(i is None or is_id(i) for i in named):
+    """The statement for a body that is not validated yet; None if an id in the body is malformed."""
+    page_id, message_ids = data.get("pageId"), (data.get("parentId"), data.get("quoteId"))
+    if not isinstance(page_id, str) or not is_page_id(page_id) or not all(i is None or is_id(i) for i in message_ids):
         return None
-    parent_id, quote_id = (None if i is None else UUID(i) for i in named)
+    parent_id, quote_id = (None if i is None else UUID(i) for i in message_ids)
     return Prefetch(FIND, {"page": page_id, "parent": parent_id, "quote": quote_id})
 
 
 def fetch_targets(transaction: WriteTransaction, data: Mapping[str, Any]) -> MessageTargets:
     """The targets of a valid body, which the transaction may have prefetched.
 
-    Raises UnknownPage (400) for what is no page id.
+    Raises UnknownPage (400) for a malformed page id.
     """
     prefetch = prefetch_targets(data)
     if prefetch is None:
@@ -87,5 +85,5 @@ def fetch_targets(transaction: WriteTransaction, data: Mapping[str, Any]) -> Mes
     )
 
 
-def _is_gone(message_id: UUID, still_visible: Collection[UUID] | None) -> bool:
+def _is_missing(message_id: UUID, still_visible: Collection[UUID] | None) -> bool:
     return still_visible is not None and message_id not in still_visible

@@ -1,1 +1,1 @@
-"""Bodies, queries and answers of the operations of messaging, in the contract's camelCase."""
+"""Bodies, queries and responses of the operations of messaging, with fields in camelCase."""

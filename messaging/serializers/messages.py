@@ -1,4 +1,4 @@
-"""Bodies, queries and answers of the operations on messages. The fields of a message are those of MESSAGE_FIELDS."""
+"""Bodies, queries and responses of the operations on messages. The fields of a message are those of MESSAGE_FIELDS."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from messaging.queries.message_fields import BODY_FIELDS, MESSAGE_FIELDS
 class NewMessage(BodySerializer):
     """A post; with `parentId` a reply, with `quoteId` a quote."""
 
-    # Copies in the order of the table: DRF sorts fields by their creation.
+    # Copied in the order of the field table, because DRF sorts fields by creation.
     locals().update({field.name: deepcopy(field.body) for field in BODY_FIELDS})
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -40,7 +40,7 @@ class MessagesQuery(ListQuery):
 
 
 class PlainMessageSerializer(serializers.Serializer[Any]):
-    locals().update({field.name: field.answer for field in MESSAGE_FIELDS})
+    locals().update({field.name: field.response for field in MESSAGE_FIELDS})
 
 
 class MessageSerializer(PlainMessageSerializer):

@@ -31,7 +31,7 @@ class RefreshBody(BodySerializer):
 class SignInSerializer(serializers.Serializer[Any]):
     accessToken = serializers.CharField()
     refreshToken = serializers.CharField()
-    expiresAt = serializers.DateTimeField(help_text="When the access token ends.")
+    expiresAt = serializers.DateTimeField(help_text="When the access token expires.")
     user = AccountSerializer()
 
 

@@ -1,4 +1,4 @@
-"""Accounts: who may exist, under which handle, and signing in."""
+"""Accounts: handles, creation, passwords, and checking credentials."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ CONFUSABLES_MAX = 20
 
 
 def claim_handle(*, handle: str) -> None:
-    """Take a handle for a person, an agent or a pending request; raises HandleTaken (409)."""
+    """Claim a handle for a person, an agent or a pending agent request; raises HandleTaken (409)."""
     HandleClaim.claim(handle)
 
 
 def release_handle(*, handle: str) -> None:
-    """Give back the handle of a request that came to nothing."""
+    """Release the handle of a rejected or cancelled agent request."""
     HandleClaim.objects.filter(handle=handle).delete()
 
 
 def handles_like(*, handle: str) -> list[tuple[str, Likeness]]:
-    """Other taken handles that a reader may take for this one; those that read the same come first."""
+    """Other claimed handles that are confusable with this one, at most CONFUSABLES_MAX, same skeletons first."""
     shape = skeleton(handle)
     likenesses = near(shape)
     same_first = Case(When(skeleton=shape, then=0), default=1)
@@ -41,7 +41,7 @@ def handles_like(*, handle: str) -> list[tuple[str, Likeness]]:
 
 @transaction.atomic
 def register_person(*, handle: str, name: str, password: str) -> Account:
-    """A person who opens an account of their own, with a password that is neither short nor common."""
+    """Create a person; raises InvalidInput (400) for a short or common password, HandleTaken (409)."""
     _check_password(password, Account(handle=handle, name=name))
     return create_person(handle=handle, name=name, password=password)
 
@@ -49,7 +49,7 @@ def register_person(*, handle: str, name: str, password: str) -> Account:
 def create_person(
     *, handle: str, name: str, password: str | None, is_staff: bool = False, is_superuser: bool = False
 ) -> Account:
-    """A new person. Without a password nobody can sign in as them."""
+    """Create a person, who cannot sign in if `password` is None. Raises InvalidInput (400), HandleTaken (409)."""
     return Account.objects.create_person(
         handle=handle, name=name, password=password, is_staff=is_staff, is_superuser=is_superuser
     )
@@ -59,7 +59,7 @@ def create_person(
 def ensure_person(
     *, handle: str, name: str | None, password: str | None, is_staff: bool, is_superuser: bool
 ) -> Account:
-    """The person with this handle, made or changed. Rights are only added; None leaves name and password alone."""
+    """Create or update the person with this handle. Rights are only added; None leaves name and password unchanged."""
     person = Account.objects.select_for_update().filter(handle=handle, kind=AccountKind.HUMAN).first()
     if person is None:
         return create_person(
@@ -74,29 +74,32 @@ def ensure_person(
     person.is_superuser |= is_superuser
     person.validate_fields(but=() if name is not None else ("name",))
     person.save()
-    # The same password again would end the person's sessions: `make run` says it at each start.
+    # Setting the same password would end the person's sessions, and `make run` passes it at each start.
     if password is not None and not person.check_password(password):
         change_password(account=person, password=password)
-    # The name stands on every post.
+    # The name is part of every post.
     invalidate(EVERYTHING)
     return person
 
 
 @transaction.atomic
 def change_password(*, account: Account, password: str) -> None:
-    """A new password, which ends every token and admin session of the account (see `Account.save`)."""
+    """Set a password; this ends every token and admin session of the account (see `Account.save`)."""
     account.set_password(password)
     account.save(update_fields=["password"])
 
 
 @transaction.atomic
 def create_agent_account(*, handle: str, name: str) -> Account:
-    """The account of an approved agent, whose handle its request has claimed already."""
+    """Create the account of an approved agent; its request has already claimed the handle."""
     return Account.objects.create(handle=handle, name=name, kind=AccountKind.AGENT, password=make_password(None))
 
 
 def authenticate(*, handle: str, password: str) -> Account:
-    """The person with this password; raises InvalidCredentials (401), after the same work for unknown handles."""
+    """The person with this handle and password; raises InvalidCredentials (401).
+
+    Unknown handles cost one password hash too, so response times do not reveal which handles exist.
+    """
     account = Account.objects.filter(handle=handle, kind=AccountKind.HUMAN).first()
     if account is None:
         make_password(password)
@@ -108,7 +111,7 @@ def authenticate(*, handle: str, password: str) -> Account:
 
 
 def account_record(account: Account) -> dict[str, Any]:
-    """`{id, handle, name, kind}`: how an account shows anywhere in this API."""
+    """`{id, name, handle, kind}`, the Account of the API."""
     return {"id": account.pk, "name": account.name, "handle": account.handle, "kind": account.kind}
 
 

@@ -1,4 +1,4 @@
-"""Communities, their rules and blocked words, as the command and the demo make them."""
+"""Creates and updates communities, their rules and blocked words, for the command and the demo."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FLAGS = {"true": True, "false": False}
 
 
 def _flag(text: str) -> bool | str:
-    """Anything else stays as it is: `full_clean` refuses it by the rule's name."""
+    """Other text is returned unchanged: `full_clean` refuses it."""
     return FLAGS.get(text, text)
 
 
@@ -26,7 +26,7 @@ def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-# The rule's name outside: its column, and how its value is read.
+# The name of each rule in the API: its column, and the parser of its value.
 RULES: dict[str, tuple[str, Callable[[str], Any]]] = {
     "agentsMayPost": ("agents_may_post", _flag),
     "peopleMayPost": ("people_may_post", _flag),
@@ -40,7 +40,7 @@ RULES: dict[str, tuple[str, Callable[[str], Any]]] = {
 def ensure_community(
     *, name: str, slug: str | None = None, blocked_words: list[str] | None = None, rules: Mapping[str, str]
 ) -> Community:
-    """The community with this slug, made or changed; raises ValidationError on a bad rule, word or name."""
+    """Create or update the community with this slug; raises ValidationError for an invalid rule, word or name."""
     slug = slug or slug_of(name)
     words = {} if blocked_words is None else {"blocked_words": blocked_words}
     given = {"name": name} | words | _columns(rules)
@@ -55,7 +55,7 @@ def ensure_community(
 
 
 def change_community(community: Community, given: Mapping[str, Any]) -> None:
-    """Set the columns `given` on a row that the caller has locked. Values that are not changed are not checked."""
+    """Set the columns `given` on a row that the caller has locked. Unchanged values are not validated."""
     changes = {column: value for column, value in given.items() if getattr(community, column) != value}
     for column, value in changes.items():
         setattr(community, column, value)
@@ -64,19 +64,19 @@ def change_community(community: Community, given: Mapping[str, Any]) -> None:
 
 
 def check_community(community: Community, *, changed: Collection[str]) -> None:
-    """Raises ValidationError. What was saved under rules of an earlier release stays."""
+    """Raises ValidationError. Only `changed` fields are checked: an earlier release may have saved the others."""
     community.full_clean(exclude={field.name for field in Community._meta.fields} - set(changed))
 
 
 def _columns(rules: Mapping[str, str]) -> dict[str, Any]:
     unknown = [rule for rule in rules if rule not in RULES]
     if unknown:
-        raise ValidationError(f"Unknown rule {unknown[0]!r}; there are {', '.join(RULES)}.")
+        raise ValidationError(f"Unknown rule {unknown[0]!r}; the rules are {', '.join(RULES)}.")
     return {column: read(rules[rule]) for rule, (column, read) in RULES.items() if rule in rules}
 
 
 def slug_of(name: str) -> str:
-    """The name in ASCII; where that loses letters or is too long, with a digest that keeps it from other names."""
+    """The name as an ASCII slug, with a digest of the name appended if the slug loses letters or is too long."""
     slug = slugify(name)
     if len(slug) == len(slugify(name, allow_unicode=True)) <= SLUG_MAX:
         return slug

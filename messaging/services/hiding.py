@@ -1,7 +1,7 @@
-"""Hiding all posts of an author, and undoing just that. Callers check that `by` is a super admin.
+"""Hides all posts by an author, and restores them. Callers check that `by` is a super admin.
 
-An author may have very many posts, so they are changed in batches, each in a transaction of its own. A run that is cut
-off has changed some of them; the next one changes the rest.
+An author may have very many posts, so they are changed in batches, each in its own transaction. An interrupted run has
+changed some of them; the next run changes the rest.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ LOCKED = Message.objects.only("status", "status_before_hiding", "parent_id", "qu
 
 
 def posts_to_hide(author: Account) -> MessageQuerySet:
-    """What `hide_posts_of` hides."""
+    """The posts that `hide_posts_of` hides."""
     return Message.objects.filter(author=author, status__in=[PUBLISHED, PENDING])
 
 
 def posts_hidden_together(author: Account) -> MessageQuerySet:
-    """What `restore_posts_of` restores."""
+    """The posts that `restore_posts_of` restores."""
     return Message.objects.filter(author=author, status=HIDDEN, status_before_hiding__isnull=False)
 
 
 def hide_posts_of(*, author: Account, by: Account, reason: str = "") -> int:
-    """Take every post of the author out of all public answers; returns their number."""
+    """Hide every post by the author from public responses; returns their number."""
     return _change(posts_to_hide(author), _hide, by=by, author=author, done="hidden", reason=reason)
 
 
 def restore_posts_of(*, author: Account, by: Account, reason: str = "") -> int:
-    """Undo `hide_posts_of`: posts that a decision of their own has hidden stay hidden."""
+    """Undo `hide_posts_of`; returns the number of posts. Posts that were hidden one by one stay hidden."""
     return _change(posts_hidden_together(author), _restore, by=by, author=author, done="restored", reason=reason)
 
 
@@ -51,11 +51,11 @@ def _change(
     ordered, changed = posts.order_by("id").values_list("id", flat=True), 0
     ids = list(ordered)
     if ids:
-        # First: a run that is cut off is in the history too.
+        # Logged first, so that the history includes an interrupted run.
         log_decision(by=by, about=author, verb=f"All posts {done} ({len(ids)})", reason=reason)
     while ids:
         changed += sum(change(ids[start : start + BATCH]) for start in range(0, len(ids), BATCH))
-        # Those that were written in the meantime.
+        # Posts that were written in the meantime.
         ids = list(ordered.all())
     return changed
 
@@ -84,15 +84,15 @@ def _update(posts: list[Message], **changes: MessageStatus | F | None) -> None:
 
 
 def _count(posts: Iterable[Message], *, by: int) -> None:
-    """Raise or lower the counts on the posts that these answer, which are locked. One statement for equal changes."""
+    """Add `by` to the counts of the (locked) posts that these reply to or quote, one statement for equal changes."""
     replies: Counter[UUID] = Counter()
     quotes: Counter[UUID] = Counter()
     for post in posts:
         replies.update(filter(None, [post.parent_id]))
         quotes.update(filter(None, [post.quote_id]))
-    answered = defaultdict(list)
+    ids_by_change = defaultdict(list)
     for message_id in replies.keys() | quotes.keys():
-        answered[replies[message_id], quotes[message_id]].append(message_id)
-    for (replied, quoted), ids in answered.items():
+        ids_by_change[replies[message_id], quotes[message_id]].append(message_id)
+    for (replied, quoted), ids in ids_by_change.items():
         counts = {"reply_count": F("reply_count") + by * replied, "quote_count": F("quote_count") + by * quoted}
         Message.objects.filter(pk__in=ids).update(**counts)

@@ -1,4 +1,4 @@
-"""Creating a message: a post, reply or quote."""
+"""Creates messages: posts, replies and quotes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ PUBLIC = "status = 'published'"
 def create_message(
     *, auth: Credential, transaction: WriteTransaction, targets: MessageTargets, draft: Draft
 ) -> dict[str, Any]:
-    """Store a message of `auth.user` and count it on its targets; returns the contract's Message.
+    """Store a message by `auth.user` and count it on its targets; returns the Message of the API.
 
-    Each check raises its own error. `draft.data` is valid: see `NewMessage`.
+    `draft.data` is validated by `NewMessage`. Raises the errors that createMessage declares.
     """
     page_id = targets.require_page()
-    # The API checks it before a replay; other callers of this function do not.
+    # The API has checked this before a replay; other callers have not.
     auth.require_community(draft.community_id)
     for rule in content_rules():
         rule.prepare(draft)
@@ -63,9 +63,9 @@ def _values(draft: Draft, targets: MessageTargets, *, page_id: str, author_id: U
 
 
 def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int, where: str = "true") -> set[UUID]:
-    """Add `by` to the counts of the parent and the quoted post; returns the ids of those that meet the condition.
+    """Add `by` to the counts of the parent and the quoted post; returns the ids of those that match `where`.
 
-    Rows are updated in id order, so no two writes deadlock.
+    Rows are updated in id order, so that writes do not deadlock.
     """
     columns: dict[UUID, list[str]] = {}
     if parent_id is not None:
@@ -76,7 +76,7 @@ def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int, wher
     for message_id in sorted(columns):
         changes = ", ".join(f"{column} = {column} + %s" for column in columns[message_id])
         rows = fetch_all(
-            f"UPDATE messaging_message SET {changes} WHERE id = %s AND {where} RETURNING page_id",  # noqa: S608  ours
+            f"UPDATE messaging_message SET {changes} WHERE id = %s AND {where} RETURNING page_id",  # noqa: S608  constants
             [*(by for _ in columns[message_id]), message_id],
         )
         for (page_id,) in rows:
@@ -86,7 +86,10 @@ def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int, wher
 
 
 def _community(draft: Draft, targets: MessageTargets) -> Community | None:
-    """The community of the message, if the rules of that community allow the message."""
+    """The community of the message, or None.
+
+    Raises CommunityMismatch (400), CommunityNotFound (404), or CommunityForbids (403) if its rules forbid the message.
+    """
     community_id = draft.community_id
     if targets.has_parent:
         if community_id not in (None, targets.parent_community_id):
@@ -103,5 +106,5 @@ def _community(draft: Draft, targets: MessageTargets) -> Community | None:
 
 
 def _first_status(draft: Draft) -> MessageStatus:
-    held_back = draft.community is not None and draft.community.holds_back(draft.author_kind)
-    return MessageStatus.PENDING if held_back else MessageStatus.PUBLISHED
+    is_pending = draft.community is not None and draft.community.needs_approval(draft.author_kind)
+    return MessageStatus.PENDING if is_pending else MessageStatus.PUBLISHED

@@ -1,4 +1,7 @@
-"""A moderator's decisions. Each starts from the state it names, under the row's lock, and keeps the counts true."""
+"""Moderation of single posts. Each decision locks the row, requires certain statuses, and updates the counts.
+
+All raise MessageNotFound (404), or NotInThisState (409) for another status.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +23,17 @@ PUBLISHED, PENDING, HIDDEN = MessageStatus.PUBLISHED, MessageStatus.PENDING, Mes
 
 
 def approve_message(*, message_id: UUID, by: Account, reason: str = "") -> Message:
-    """A pending post becomes public."""
+    """Publish a pending post."""
     return _move(message_id, by=by, reason=reason, start={PENDING}, end=PUBLISHED, verb="Approved")
 
 
 def hide_message(*, message_id: UUID, by: Account, reason: str = "") -> Message:
-    """A public or pending post is taken out of every public answer."""
+    """Hide a published or pending post from public responses."""
     return _move(message_id, by=by, reason=reason, start={PUBLISHED, PENDING}, end=HIDDEN, verb="Hidden")
 
 
 def restore_message(*, message_id: UUID, by: Account, reason: str = "") -> Message:
-    """A hidden post becomes public again."""
+    """Publish a hidden post."""
     return _move(message_id, by=by, reason=reason, start={HIDDEN}, end=PUBLISHED, verb="Restored")
 
 
@@ -55,16 +58,16 @@ def _move(
     message.save(update_fields=["status", "status_before_hiding", "updated_at"])
     if was_public != (end == PUBLISHED):
         count_answer(parent_id=message.parent_id, quote_id=message.quote_id, by=-1 if was_public else 1)
-    # A hidden post disappears from wherever it is quoted, too.
+    # Every list may contain a quote of the post.
     invalidate(EVERYTHING)
     log_decision(by=by, about=message, verb=verb, reason=reason)
     return message
 
 
 def locked_posts(ids: Collection[UUID], posts: MessageQuerySet) -> list[Message]:
-    """Those of `posts` with these ids, locked together with the posts they answer, in id order as every write locks."""
-    answers = Message.objects.filter(pk__in=ids).values_list("pk", "parent_id", "quote_id")
-    involved = {held for row in answers for held in row if held is not None}
-    locked = posts.select_for_update(no_key=True).filter(pk__in=involved).order_by("id")
-    asked = set(ids)
-    return [message for message in locked if message.pk in asked]
+    """Those of `posts` with these ids, locked with their parents and quoted posts, in id order as in every write."""
+    rows = Message.objects.filter(pk__in=ids).values_list("pk", "parent_id", "quote_id")
+    to_lock = {message_id for row in rows for message_id in row if message_id is not None}
+    locked = posts.select_for_update(no_key=True).filter(pk__in=to_lock).order_by("id")
+    requested = set(ids)
+    return [message for message in locked if message.pk in requested]

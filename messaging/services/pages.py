@@ -10,8 +10,8 @@ from messaging.page_ids import InvalidUrl, NormalizedUrl, normalize
 
 UNUSED_PAGE_DAYS = 30
 PRUNE_BATCH = 5_000
-# Nothing is written, and no row is locked, where the page was handed out within a day.
-HAND_OUT = """
+# Writes nothing and locks no row if the page was issued within a day.
+ISSUE = """
 INSERT INTO messaging_page (id, normalized_url, created_at)
 SELECT %(id)s::text, %(url)s, clock_timestamp() WHERE NOT EXISTS (
     SELECT FROM messaging_page
@@ -23,8 +23,8 @@ UNUSED = """
 greatest(page.created_at, page.handed_out_at) < %(before)s
 AND NOT EXISTS (SELECT FROM messaging_message message WHERE message.page_id = page.id)
 """
-COUNT_UNUSED = f"SELECT count(*) FROM messaging_page page WHERE {UNUSED}"  # noqa: S608  made of constants
-# The lock checks the condition again on a page that was handed out meanwhile, and waits for nobody.
+COUNT_UNUSED = f"SELECT count(*) FROM messaging_page page WHERE {UNUSED}"  # noqa: S608  built from constants
+# Locking checks the condition again on a page that was issued meanwhile, and skips locked rows.
 DELETE_UNUSED = f"""
 WITH unused AS MATERIALIZED (
     SELECT page.id FROM messaging_page page WHERE {UNUSED}
@@ -35,23 +35,23 @@ DELETE FROM messaging_page page USING unused WHERE page.id = unused.id
 
 
 def normalize_url(*, url: str) -> NormalizedUrl:
-    """The page a URL stands for, recorded so that posts may name it; raises InvalidUrlError (400). Fetches nothing."""
+    """Normalise a URL and store its page, so that posts may refer to it; raises InvalidUrlError (400)."""
     try:
         page = normalize(url)
     except InvalidUrl as failure:
         raise InvalidUrlError(field="url", details=str(failure)) from None
-    execute(HAND_OUT, {"id": page.page_id, "url": page.normalized_url})
+    execute(ISSUE, {"id": page.page_id, "url": page.normalized_url})
     return page
 
 
 def count_unused_pages(*, before: datetime) -> int:
-    """How many pages without a post were last handed out before that time."""
+    """The number of pages without a post that were last issued before that time."""
     row = fetch_one(COUNT_UNUSED, {"before": before})
     return row[0] if row else 0
 
 
 def delete_unused_pages(*, before: datetime, batch: int) -> int:
-    """Delete them, a batch at a time; how many. A page whose first post comes meanwhile stays."""
+    """Delete these pages in batches; returns their number. A page that gets its first post meanwhile is not deleted."""
     total, deleted = 0, batch
     while deleted:
         try:
@@ -63,7 +63,7 @@ def delete_unused_pages(*, before: datetime, batch: int) -> int:
 
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
-    """What the command `prune` deletes."""
+    """Delete or count unused pages, for the command `prune`."""
     before = now - timedelta(days=UNUSED_PAGE_DAYS)
     count = count_unused_pages(before=before) if dry_run else delete_unused_pages(before=before, batch=PRUNE_BATCH)
     return {"unused pages": count}

@@ -1,4 +1,4 @@
-"""Suspending people. Callers check that `by` is a super admin."""
+"""Suspends people. Callers check that `by` is a super admin."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from messaging.models import Account, AccountKind
 
 @transaction.atomic
 def suspend_person(*, person: Account, by: Account, reason: str = "") -> Account:
-    """End the person's sessions and stop the agents they operate, at once.
+    """End the person's sessions and stop the agents they operate at once. Idempotent.
 
-    Raises PersonNotFound (404) for an agent, OwnAccount or LastSuperAdmin (409). Once suspended, nothing changes.
+    Raises PersonNotFound (404) for an agent, OwnAccount or LastSuperAdmin (409).
     """
-    held, super_admins = _locked(person)
-    if held == by:
+    locked, super_admins = _locked(person)
+    if locked == by:
         raise OwnAccount
-    if super_admins == {held}:
+    if super_admins == {locked}:
         raise LastSuperAdmin
-    if held.is_active:
-        held.is_active = False
-        held.end_sessions()
-        _save(held, by=by, done="Suspended", reason=reason)
-    return held
+    if locked.is_active:
+        locked.is_active = False
+        locked.end_sessions()
+        _save(locked, by=by, done="Suspended", reason=reason)
+    return locked
 
 
 @transaction.atomic
 def unsuspend_person(*, person: Account, by: Account, reason: str = "") -> Account:
-    """Let the person sign in again, and the agents that are not frozen work again."""
-    held, _super_admins = _locked(person)
-    if not held.is_active:
-        held.is_active = True
-        _save(held, by=by, done="Unsuspended", reason=reason)
-    return held
+    """Let the person sign in again, and reactivate their agents that are not frozen. Idempotent."""
+    locked, _super_admins = _locked(person)
+    if not locked.is_active:
+        locked.is_active = True
+        _save(locked, by=by, done="Unsuspended", reason=reason)
+    return locked
 
 
 def _locked(person: Account) -> tuple[Account, set[Account]]:
-    """(the person, the active super admins), all locked: of two who suspend each other, the second is the last one."""
+    """(the person, the active super admins), all locked: if two super admins suspend each other, the second fails."""
     either = Q(pk=person.pk) | Q(is_superuser=True, is_active=True)
     people = Account.objects.select_for_update(no_key=True).filter(either, kind=AccountKind.HUMAN).order_by("pk")
-    held = {row.pk: row for row in people}
-    if person.pk not in held:
+    locked = {row.pk: row for row in people}
+    if person.pk not in locked:
         raise PersonNotFound
-    return held[person.pk], {row for row in held.values() if row.is_superuser and row.is_active}
+    return locked[person.pk], {row for row in locked.values() if row.is_superuser and row.is_active}
 
 
 def _save(person: Account, *, by: Account, done: str, reason: str) -> None:

@@ -1,6 +1,6 @@
-"""Sign-in tokens of people: a short access token, a refresh token that logging out ends, and user tokens.
+"""Sign-in sessions of people: a short-lived access token, and a refresh token that is revoked on logout.
 
-Of a refresh token nothing is stored until it is logged out, and then only its `jti`.
+A refresh token is stored only on logout, and only its `jti`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BLANK = ""
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """What a sign-in hands out. `expires_at` is the end of the access token."""
+    """The tokens of a new session. `expires_at` is the expiry of the access token."""
 
     account: Account
     access: str
@@ -36,7 +36,7 @@ def start_session(*, account: Account) -> SignedIn:
 
 
 def refresh_session(*, refresh_token: str) -> AccessToken:
-    """A new access token; raises a 401 for a refresh token that ended, was logged out, or whose person is gone."""
+    """A new access token; raises a 401 if the refresh token has expired or is revoked, or its person is not active."""
     refresh = jwt.read(RefreshToken, refresh_token)
     if BlacklistedToken.objects.filter(token__jti=refresh["jti"]).exists():
         raise TokenRevoked
@@ -45,13 +45,13 @@ def refresh_session(*, refresh_token: str) -> AccessToken:
 
 @transaction.atomic
 def end_session(*, refresh_token: str) -> None:
-    """End a refresh token. Ending an ended session is no error."""
+    """Revoke a refresh token. Idempotent, also for an expired one."""
     try:
         refresh = jwt.read(RefreshToken, refresh_token)
     except TokenExpired:
         return
     times = {"created_at": refresh.current_time, "expires_at": jwt.expiry_of(refresh)}
-    outstanding, _made = OutstandingToken.objects.get_or_create(jti=refresh["jti"], defaults=times)
+    outstanding, _created = OutstandingToken.objects.get_or_create(jti=refresh["jti"], defaults=times)
     BlacklistedToken.objects.get_or_create(token=outstanding)
 
 
@@ -63,7 +63,7 @@ def end_all_sessions(*, account: Account) -> None:
 
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
-    """Blank the tokens that an earlier release has stored in clear, and still does while it serves beside this one."""
+    """Blank or count tokens stored in clear by an earlier release, which may still run on other hosts."""
     clear = OutstandingToken.objects.exclude(token=BLANK)
     return {"sign-in tokens in clear": clear.count() if dry_run else clear.update(token=BLANK)}
 

@@ -1,14 +1,14 @@
-"""Smart tags: what a post can declare itself to be, and the data that goes with it.
+"""Smart tags: the kinds of posts with structured data.
 
-A tag is a type and a payload. Types are fixed in code, for a type is a promise to every reader of the API: a client
-that knows `review` may rely on its `rating`. So each type but `note` refuses properties that it does not name, and a
-new property is a new release of the service. Every payload may carry `rationale`, the author's reasons in words.
+A tag is a type and a payload. Types are fixed in code, so that a client that knows `review` may rely on its `rating`.
+Each type but `note` refuses properties that it does not define; a new property needs a release of the service. Every
+payload may contain `rationale`, the author's reasons as text.
 
-Nothing is required beyond what the tag is meaningless without (a poll without options), and what is required is
-required of every post with that tag: a post that brings no payload is checked as if it had brought `{}`.
+A property is required only if the tag is meaningless without it (a poll without options), and then in every post with
+that tag: a post without a payload is validated as `{}`.
 
-Formats (`date`, `uri`, ...) are asserted, not merely noted. The cap of `rationale` stands in the published schema, so
-that clients see it; callers answer 413 for it, and so compare with `RATIONALE_MAX` before they validate.
+Formats (`date`, `uri`, ...) are validated. The published schema contains the cap of `rationale` for clients; callers
+check `RATIONALE_MAX` before they validate, because exceeding it is a 413.
 """
 
 from messaging.smart_tags.registry import SMART_TAGS, is_known, is_open

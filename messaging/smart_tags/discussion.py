@@ -1,4 +1,4 @@
-"""Tags of a discussion: what is claimed, shown, asked, answered and put right. The post's content says it in words."""
+"""Tags of a discussion: claims, evidence, questions, answers and corrections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tags that carry data of their own: a rating, a probability, options, points, a marked passage, or anything."""
+"""Tags with specific data: a rating, a probability, options, points, a marked passage, or any properties."""
 
 from __future__ import annotations
 

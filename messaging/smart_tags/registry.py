@@ -16,5 +16,5 @@ def is_known(tag_type: str) -> bool:
 
 
 def is_open(tag_type: str | None) -> bool:
-    """Whether authors choose the names of the properties of its payload."""
+    """Whether authors choose the property names of the payload."""
     return tag_type is not None and SMART_TAGS[tag_type].is_open

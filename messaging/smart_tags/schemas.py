@@ -1,4 +1,4 @@
-"""The pieces that the payload schemas of smart tags are put together from (JSON Schema 2020-12)."""
+"""Builders of the payload schemas of smart tags (JSON Schema 2020-12)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FRACTION: dict[str, Any] = {"type": "number", "minimum": 0, "maximum": 1}
 
 
 def text(longest: int) -> dict[str, Any]:
-    """A string of 1 to `longest` characters that shows something."""
+    """A string of 1 to `longest` characters, not all of them white space."""
     return {"type": "string", "minLength": 1, "maxLength": longest, "pattern": r"\S"}
 
 
@@ -40,12 +40,12 @@ def described(schema: dict[str, Any], description: str) -> dict[str, Any]:
 
 
 def closed(properties: dict[str, Any], *, required: tuple[str, ...] = ()) -> dict[str, Any]:
-    """An object of these properties and `rationale`, and of no others."""
+    """An object with only these properties and `rationale`."""
     return {**_object({**properties, "rationale": RATIONALE}, required), "additionalProperties": False}
 
 
 def open_to_any() -> dict[str, Any]:
-    """An object of any properties; `rationale`, where given, is still text."""
+    """An object with any properties; `rationale` is text."""
     return _object({"rationale": RATIONALE}, ())
 
 

@@ -21,7 +21,7 @@ class TagType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SmartTag:
-    """What a post can declare itself to be. `description` is one sentence of use; `example` fits `payload_schema`."""
+    """A kind of post. `description` is one sentence on its use; `example` is valid by `payload_schema`."""
 
     type: TagType
     title: str
@@ -31,5 +31,5 @@ class SmartTag:
 
     @property
     def is_open(self) -> bool:
-        """Whether authors choose the names of its properties."""
+        """Whether authors choose the property names of the payload."""
         return self.payload_schema.get("additionalProperties", True) is not False

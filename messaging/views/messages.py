@@ -28,20 +28,20 @@ from messaging.services.moving import moved_to
 
 
 def scopes_needed(data: Mapping[str, Any]) -> frozenset[str]:
-    """A reply needs `reply`, a quote `quote`, both need both; anything else is a post."""
-    named = {"reply": "parentId", "quote": "quoteId"}
-    return frozenset(scope for scope, field in named.items() if data.get(field) is not None) or frozenset({"post"})
+    """`reply` for a body with `parentId`, `quote` for one with `quoteId`, otherwise `post`."""
+    fields = {"reply": "parentId", "quote": "quoteId"}
+    return frozenset(scope for scope, field in fields.items() if data.get(field) is not None) or frozenset({"post"})
 
 
 def authorize(credential: Credential, body: Mapping[str, Any]) -> None:
-    """An agent that is limited to communities names one of them. The fields' validation refuses what is no id."""
-    named = body.get("communityId")
-    if named is None or is_id(named):
-        credential.require_community(None if named is None else UUID(named))
+    """An agent that is limited to communities must name one of them. Validation refuses a malformed id later."""
+    community_id = body.get("communityId")
+    if community_id is None or is_id(community_id):
+        credential.require_community(None if community_id is None else UUID(community_id))
 
 
 def authorize_replay(request: HttpRequest, _body: Mapping[str, Any], replay: Replay) -> None:
-    """The community of the stored response counts, which another body may not name."""
+    """Checks the community of the stored response: the body of a retry may differ."""
     community_id = orjson.loads(replay.body)["communityId"]
     request.auth.require_community(community_id and UUID(community_id))  # type: ignore[attr-defined]
 
@@ -51,19 +51,19 @@ class MessageViewSet(ApiViewSet):
     def list(self, request: ApiRequest) -> Response:
         """List the posts of a page, or the replies to one of them, newest first.
 
-        An answer of more than one post is at most 2 MiB: `hasMore` may be true with fewer posts than `limit`.
+        A response with more than one post is at most 2 MiB: `hasMore` may be true with fewer posts than `limit`.
         """
         query = self.query()
         if not is_page_id(query["page_id"]):
             raise InvalidInput(field="pageId", details="Not a page id.")
-        # With top replies or without it is the same list, and one cursor leads on in both.
+        # A cursor is valid with and without top replies: the list is the same.
         page = self.page("messages", query, include_top_reply=False)
-        asked = page_tag(query["page_id"])
+        tag = page_tag(query["page_id"])
         try:
-            return self.read(lambda: _listed(query, page), asked)
+            return self.read(lambda: _listed(query, page), tag)
         except PageMoved as moved:
-            there = {**query, "page_id": moved.page_id}
-            return self.read(lambda: _listed(there, page), asked, page_tag(moved.page_id))
+            moved_query = {**query, "page_id": moved.page_id}
+            return self.read(lambda: _listed(moved_query, page), tag, page_tag(moved.page_id))
 
     @operation(
         "createMessage",
@@ -95,7 +95,7 @@ class MessageViewSet(ApiViewSet):
         ),
     )
     def create(self, request: ApiRequest) -> Response:
-        """Write a post, a reply (`parentId`) or a quote (`quoteId`)."""
+        """Create a post, a reply (`parentId`) or a quote (`quoteId`)."""
         draft = Draft(
             self.body(),
             author_kind=request.user.kind,
@@ -110,13 +110,13 @@ class MessageViewSet(ApiViewSet):
         "getMessage", callers={CredentialKind.PUBLIC}, answer=MessageSerializer, errors=(exceptions.MessageNotFound,)
     )
     def retrieve(self, request: ApiRequest, id: str) -> Response:
-        """One published post."""
+        """Return a published post."""
         message_id = self.path_id(exceptions.MessageNotFound)
         return self.read(lambda: _published(message_id), message_tag(message_id))
 
 
 class PageMoved(Exception):
-    """The posts that were asked for are listed by another page id."""
+    """The posts of the requested page are listed under another page id."""
 
     def __init__(self, page_id: str) -> None:
         super().__init__(page_id)
@@ -124,8 +124,8 @@ class PageMoved(Exception):
 
 
 def _listed(query: Mapping[str, Any], page: CursorPage) -> dict[str, Any]:
-    """Raises PageMoved, which is asked for where nothing is found, so that it costs other lists nothing."""
-    found, has_more = list_messages(
+    """Raises PageMoved. Redirects are queried only for an empty list, so that other lists do not pay for it."""
+    listed, has_more = list_messages(
         page_id=query["page_id"],
         parent_id=query.get("parent_id"),
         filters={name: query[name] for name in FILTERS if name in query},
@@ -133,10 +133,10 @@ def _listed(query: Mapping[str, Any], page: CursorPage) -> dict[str, Any]:
         limit=page.limit,
         with_top_reply=query["include_top_reply"],
     )
-    if not found and (page_id := moved_to(query["page_id"])) is not None:
+    if not listed and (page_id := moved_to(query["page_id"])) is not None:
         raise PageMoved(page_id)
-    next_cursor = page.cursor_at((found[-1]["createdAt"], found[-1]["id"])) if has_more else None
-    return envelope("messages", found, next_cursor)
+    next_cursor = page.cursor_at((listed[-1]["createdAt"], listed[-1]["id"])) if has_more else None
+    return envelope("messages", listed, next_cursor)
 
 
 def _published(message_id: UUID) -> dict[str, Any]:

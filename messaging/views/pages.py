@@ -26,7 +26,7 @@ class PageViewSet(ApiViewSet):
         links={"listMessages": {"pageId": "pageId"}},
     )
     def normalize_url(self, request: ApiRequest) -> Response:
-        """The page id of a URL. Nothing is fetched.
+        """Return the page id of a URL. The URL is not fetched.
 
         `rulesApplied` names the rules that changed the URL, `removedParams` the tracking parameters that were dropped.
         """
@@ -44,7 +44,7 @@ class PageViewSet(ApiViewSet):
 class SmartTagViewSet(ApiViewSet):
     @operation("listSmartTags", callers={CredentialKind.PUBLIC}, answer=SmartTagListSerializer)
     def list(self, request: ApiRequest) -> Response:
-        """The smart tag types, each with the schema of its payload and an example."""
+        """List the smart tag types, each with the JSON Schema of its payload and an example."""
         return self.read(_smart_tags)
 
 

@@ -35,7 +35,7 @@ class SessionViewSet(ApiViewSet):
         throttle="register",
     )
     def register(self, request: ApiRequest) -> Response:
-        """Open an account and sign in."""
+        """Create an account and sign in."""
         if not settings.REGISTRATION_OPEN:
             raise RegistrationClosed
         account = register_person(**self.body())
@@ -64,7 +64,7 @@ class SessionViewSet(ApiViewSet):
         throttle="session",
     )
     def refresh(self, request: ApiRequest) -> Response:
-        """A new access token for a refresh token."""
+        """Create an access token from a refresh token."""
         access = sessions.refresh_session(**self.body())
         return Response({"accessToken": str(access), "expiresAt": jwt.expiry_of(access)})
 
@@ -77,16 +77,16 @@ class SessionViewSet(ApiViewSet):
         throttle="session",
     )
     def logout(self, request: ApiRequest) -> Response:
-        """End a session: its refresh token is refused from now on, its access token ends by itself in minutes."""
+        """End a session: its refresh token is revoked at once, its access token expires within minutes."""
         sessions.end_session(**self.body())
         return Response({"success": True})
 
     @action(detail=False, methods=["post"], url_path="logout-all")
     @operation("logoutAll", callers=SIGNED_IN, answer=serializers.LoggedOutSerializer)
     def logout_all(self, request: ApiRequest) -> Response:
-        """Sign out everywhere: every token and admin session issued so far ends, the calling one too.
+        """Sign out everywhere: revoke every token and admin session issued so far, including the calling one.
 
-        Tokens of one's agents go on working; they are revoked one by one.
+        The tokens of the person's agents stay valid; they are revoked one by one.
         """
         sessions.end_all_sessions(account=request.user)
         return Response({"success": True})
@@ -94,13 +94,13 @@ class SessionViewSet(ApiViewSet):
     @action(detail=False)
     @operation("getMe", callers=SIGNED_IN, answer=AccountSerializer)
     def me(self, request: ApiRequest) -> Response:
-        """Whose sign-in JWT this is."""
+        """Return the account of the sign-in token."""
         return Response(account_record(request.user))
 
     @action(detail=False, methods=["post"], url_path="embed-token")
     @operation("createEmbedToken", callers=SIGNED_IN, answer=serializers.EmbedTokenSerializer)
     def embed_token(self, request: ApiRequest) -> Response:
-        """A user token, for posting from a page and for managing agents."""
+        """Create a user token, for posting from a page and for managing agents."""
         token = jwt.issue_user_token(request.user)
         return Response({"token": str(token), "userId": request.user.pk, "expiresAt": jwt.expiry_of(token)})
 

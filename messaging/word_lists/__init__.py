@@ -1,25 +1,24 @@
-r"""Word lists: which texts a community or an embed refuses.
+r"""Word lists: the blocked words of a community or an embed.
 
-What an owner writes in a list, and what it then matches:
+The entries of a list, and the text that they match:
 
-- `cialis` matches the word wherever it stands, in any case and width, also with characters in it that are shown as
-  nothing, and never a part of a longer word (`specialist`).
-- `buy now` matches over any run of spaces and punctuation: `Buy -- NOW`. So does `e-mail`: `e mail`, but not `email`.
-- `spam*` matches every word that begins so: `spammer`, not `antispam`.
-- Signs that stand in for letters are taken as they are: `a$$` matches `a$$` and not the article `a`, `C++` not the
-  letter. Punctuation around an entry is dropped.
+- `cialis` matches the word in any position, case and width, also with invisible characters in it, but not as part of a
+  longer word (`specialist`).
+- `buy now` matches across any run of spaces and punctuation: `Buy -- NOW`. `e-mail` matches `e mail`, but not `email`.
+- `spam*` matches every word with this prefix: `spammer`, not `antispam`.
+- Signs that replace letters match literally: `a$$` matches `a$$` and not the article `a`, `C++` not the letter.
+  Punctuation around an entry is dropped.
 
-Word characters are those of `\w` and the combining marks of a script. Underscores belong to a word inside it only:
+Word characters are those of `\w` and the combining marks of a script. Underscores are part of a word only inside it:
 `bad` matches `_bad_` and `*bad*`, not the identifier `bad_word`, which is one word, matched by `bad_word` or `bad_*`.
 
-A text in a script that is written without spaces (Chinese, Japanese, Thai, ...) is one word from one space or
-punctuation mark to the next: there an entry matches where it is alone, and an entry with `*` also where such a
-stretch begins with it. Nothing cuts such a text into words without a dictionary, and matching inside it would be
-matching substrings.
+In scripts without spaces (Chinese, Japanese, Thai, ...), the text between two spaces or punctuation marks is one word:
+an entry matches the whole of it, an entry with `*` its beginning. Splitting such text into words needs a dictionary,
+and matching inside it would match substrings.
 
-Diacritics count (`resume` is not `résumé`), but marks laid over letters that have no such form do not (`s̶p̶a̶m̶`).
+Diacritics are significant (`resume` is not `résumé`), but overlays on letters are ignored (`s̶p̶a̶m̶`).
 
-A list is compiled once, and a text is read once for any length of the list.
+A list is compiled once. A text is scanned once, independent of the length of the list.
 """
 
 from __future__ import annotations
@@ -37,19 +36,19 @@ from messaging.word_lists.phrases import Match, Phrases
 __all__ = ["MATCHES_MAX", "WORD_MAX", "InvalidWord", "Match", "WordList", "check_words", "compile_words"]
 
 MATCHES_MAX = 1_000
-# What the compiled lists of a process may take: some 100 of the largest allowed ones, or thousands of usual ones.
+# The memory for the compiled lists of a process: about 100 lists of the maximal size, or thousands of usual ones.
 COMPILED_BYTES_MAX = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class WordList:
-    """A compiled list; equal to any other of the same words."""
+    """A compiled list. Lists with the same words are equal."""
 
     words: tuple[str, ...]
     _phrases: Phrases = field(compare=False, repr=False)
 
     def matches(self, text: str) -> list[Match]:
-        """The first `MATCHES_MAX` matches, overlapping ones included; positions are those of `text` as given."""
+        """The first `MATCHES_MAX` matches, overlapping ones included, with positions in the original `text`."""
         return list(islice(self._search(text), MATCHES_MAX))
 
     def first_match(self, text: str) -> Match | None:
@@ -58,14 +57,14 @@ class WordList:
     def _search(self, text: str) -> Iterator[Match]:
         if not self.words:
             return
-        places: tuple[list[int], list[int]] | None = None
+        offsets: tuple[list[int], list[int]] | None = None
         for word, start, end in self._phrases.search(fold(text)):
-            starts, ends = places = places or origins(text)
+            starts, ends = offsets = offsets or origins(text)
             yield Match(word, starts[start], ends[end - 1])
 
 
 def compile_words(words: Iterable[str]) -> WordList:
-    """Leaves out entries that `check_words` refuses: they may have been saved before it did."""
+    """Compile a list, without the entries that `check_words` refuses: an earlier release may have saved them."""
     return _compiled.get(tuple(words))
 
 

@@ -10,10 +10,10 @@ Value = TypeVar("Value")
 
 
 class BoundedCache(Generic[Key, Value]):
-    """What `make` makes of a key, made once while there is room; the least recently used goes first.
+    """A thread-safe LRU cache, which calls `make` for a missing key.
 
-    Bounded in bytes, not in number: values differ by a factor of a thousand. The value that was asked for last
-    stays, even where it is over the bound by itself.
+    It is bounded in bytes, because sizes differ by a factor of a thousand. The last requested value is never evicted,
+    even if it exceeds the bound.
     """
 
     def __init__(self, *, make: Callable[[Key], Value], size: Callable[[Value], int], bytes_max: int) -> None:
@@ -23,7 +23,7 @@ class BoundedCache(Generic[Key, Value]):
         self.bytes = 0
 
     def get(self, key: Key) -> Value:
-        # Making it inside the lock, which takes milliseconds, keeps two threads from making the same.
+        # `make` runs inside the lock, for milliseconds, so that two threads do not create the same value.
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)

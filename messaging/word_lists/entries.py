@@ -9,15 +9,15 @@ from messaging.word_lists.characters import EVERY_MARK, MARKS, SIGNS
 from messaging.word_lists.folding import fold
 
 WORD_MAX = 100
-# Signs before the first and after the last word of an entry.
+# The maximal number of signs before the first and after the last word of an entry.
 SIGNS_MAX = 4
 
-# A list of sentences has some 20 words and 100 characters (300 bytes in Hindi) an entry.
+# An entry that is a sentence has about 20 words and 100 characters (300 bytes in Hindi).
 LIST_WORDS_MAX = 12_500
 LIST_BYTES_MAX = 200_000
 
 _PLAIN_WORD = re.compile(r"\w+")
-# Underscores belong to a word inside it only (`bad_word`): those around it hide nothing (`_bad_`).
+# Underscores are part of a word only inside it (`bad_word`): `_bad_` matches `bad`.
 _JOINED_WORD = re.compile(r"[^\W_]+(?:_+[^\W_]+)*")
 _MARKED_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:_+[^\W_](?:[^\W_]|[{MARKS}])*)*")
 _HAS_SIGNS = re.compile(f"[{SIGNS}]")
@@ -26,15 +26,15 @@ _SEPARATOR_EDGES = re.compile(rf"^{_SEPARATORS}|{_SEPARATORS}$")
 
 
 class InvalidWord(ValueError):
-    """An entry that no text could match, or that would match far too much. The message says why."""
+    """An entry that could match no text, or is too long. The message states the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`words` in a row match; the last may be the beginning of a word where `prefix` holds.
+    """Consecutive `words` match; with `prefix`, the last one matches the beginning of a word.
 
-    `spelling` is set where signs belong to the entry: it must then stand in the text just so, `before` and `after`
-    being the lengths of what it has on either side of its words.
+    `spelling` is set if the entry contains signs: the text must then contain exactly this spelling, with `before`
+    characters before its first word and `after` characters after its last.
     """
 
     word: str
@@ -46,27 +46,26 @@ class Entry:
 
 
 def word_pattern(folded: str) -> re.Pattern[str]:
-    """What finds the words of this text: the cheapest pattern that does, the one that knows of marks costs eight times
-    the first."""
+    """The cheapest pattern that finds the words of this text; the one with marks costs eight times the first."""
     if folded.isascii() or EVERY_MARK.isdisjoint(folded):
         return _JOINED_WORD if "_" in folded else _PLAIN_WORD
     return _MARKED_WORD
 
 
 def parse_entry(word: str) -> Entry:
-    """Reads one line of a word list; raises `InvalidWord`."""
+    """Parse one entry of a word list; raises `InvalidWord`."""
     if len(word) > WORD_MAX:
         raise InvalidWord(f"A blocked word has at most {WORD_MAX} characters")
     folded = fold(word).strip()
     stem = folded.rstrip("*")
     spelling = _SEPARATOR_EDGES.sub("", stem).rstrip("!")
-    found = list(word_pattern(spelling).finditer(spelling))
-    if not found:
+    matches = list(word_pattern(spelling).finditer(spelling))
+    if not matches:
         raise InvalidWord(f"A blocked word needs a letter or a digit: {word!r}")
-    before, after = found[0].start(), len(spelling) - found[-1].end()
+    before, after = matches[0].start(), len(spelling) - matches[-1].end()
     if max(before, after) > SIGNS_MAX:
         raise InvalidWord(f"A blocked word has at most {SIGNS_MAX} signs on either side: {word!r}")
-    *first, last = (match.group() for match in found)
+    *first, last = (match.group() for match in matches)
     prefix = folded.endswith("*") and not after
     tail = _underscores_after(last, stem) if prefix else ""
     return Entry(
@@ -80,20 +79,20 @@ def parse_entry(word: str) -> Entry:
 
 
 def _underscores_after(last: str, stem: str) -> str:
-    """`bad_*` finds `bad_word` and not `badge`: before a `*`, underscores are inside a word."""
+    """The underscores before a `*`, which are inside a word: `bad_*` matches `bad_word` and not `badge`."""
     tail = stem[len(stem.rstrip("_")) :]
     return tail if stem.endswith(last + tail) else ""
 
 
 def parse_entries(words: Iterable[str]) -> Iterator[Entry]:
-    """Those of a list that can be read. Lists that were saved under other rules keep working without the others."""
+    """The valid entries of a list. An earlier release may have saved invalid ones."""
     for word in words:
         with suppress(InvalidWord):
             yield parse_entry(word)
 
 
 def check_words(words: Iterable[str]) -> None:
-    """Raises `InvalidWord` for a list that may not be saved: an entry is wrong, or the whole is too large."""
+    """Raises `InvalidWord` if an entry is invalid or the list is too large."""
     total_words = total_bytes = 0
     for entry in map(parse_entry, words):
         total_words += len(entry.words)

@@ -7,14 +7,14 @@ from messaging.word_lists.phrases import Match
 
 
 class Piece(NamedTuple):
-    """A stretch of a text, and the entries that match in it (none: nothing does)."""
+    """A part of a text, and the entries that match in it, if any."""
 
     text: str
     words: tuple[str, ...]
 
 
 def marked(text: str, matches: Iterable[Match]) -> list[Piece]:
-    """The text cut into what matches and what does not; matches that overlap are one piece."""
+    """The text split into matching and other pieces; overlapping matches are one piece."""
     return [piece for piece in _pieces(text, sorted(matches, key=lambda match: match.start)) if piece.text]
 
 

@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 from messaging.word_lists.entries import Entry, word_pattern
 
-# A number of words that entries have, the lengths of the last one where it is a prefix, and whether some are whole.
+# The number of words of some entries, the lengths of their last words that are prefixes, and whether some are whole.
 Shape = tuple[int, tuple[int, ...], bool]
 WHOLE = 0
-# What each takes beside the text of its key.
+# The memory of each, without the text of its key.
 ENDS_BYTES, SHAPE_BYTES, SPELLING_BYTES = 150, 200, 600
 
 
 class Match(NamedTuple):
-    """An entry of the list, as its owner wrote it, and the part of the text it matches (`text[start:end]`)."""
+    """An entry of the list, as written, and the part of the text that it matches (`text[start:end]`)."""
 
     word: str
     start: int
@@ -25,7 +25,7 @@ class Match(NamedTuple):
 
 @dataclass(slots=True)
 class Ends:
-    """The entries that consist of the same words, and differ in the signs between and around them at most."""
+    """The entries with the same words, which may differ in the signs between and around them."""
 
     phrase: str | None = None
     spellings: dict[str, str] | None = None
@@ -43,17 +43,18 @@ class Ends:
         if self.phrase is not None:
             yield Match(self.phrase, start, end)
         for before, after in self.sides:
-            # A slice that would begin before the text comes out shorter than any spelling of these sides.
+            # A slice with a negative start is shorter than any spelling with these sides, so it does not match.
             if self.spellings and (word := self.spellings.get(folded[start - before : end + after])):
                 yield Match(word, start - before, end + after)
 
 
 @dataclass(slots=True)
 class Phrases:
-    """A compiled list: one key for each entry, for any number of words.
+    """A compiled list, with one key per entry.
 
-    `ends` holds the words of an entry, joined by spaces, `*` after a prefix. What to look up from a word of the text:
-    the word, its beginnings of the lengths in `prefixes`, and longer entries by the `shapes` of their first word.
+    The keys of `ends` are the words of an entry joined by spaces, with `*` after a prefix. For each word of the text,
+    these keys are looked up: the word, its prefixes with the lengths in `prefixes`, and longer entries by the `shapes`
+    of their first word.
     """
 
     ends: dict[str, Ends] = field(default_factory=dict)
@@ -72,13 +73,13 @@ class Phrases:
             phrases.ends.setdefault(key, Ends()).add(entry)
         phrases.prefixes = tuple(sorted(shapes.pop("", {}).get(1, set()) - {WHOLE}))
         phrases.shapes = {
-            word: tuple((count, tuple(sorted(found - {WHOLE})), WHOLE in found) for count, found in sorted(by.items()))
+            word: tuple((count, tuple(sorted(ends - {WHOLE})), WHOLE in ends) for count, ends in sorted(by.items()))
             for word, by in shapes.items()
         }
         return phrases
 
     def size(self) -> int:
-        """Bytes of memory, about."""
+        """The approximate memory in bytes."""
         keys = sum(map(getsizeof, self.ends)) + sum(map(getsizeof, self.shapes))
         shapes = sum(map(len, self.shapes.values()))
         spellings = sum(len(ends.spellings or ()) for ends in self.ends.values())
@@ -95,8 +96,9 @@ class Phrases:
     def search(self, folded: str) -> Iterator[Match]:
         """All matches in a folded text, in the order of their first words.
 
-        From each word that opens an entry, one key is looked up for each number of words of the entries with it, so
-        the work is bounded by the words of the text times those. Most texts open no entry at all.
+        For each word that begins an entry, one key is looked up per number of words of the entries that begin with it,
+        so the cost is at most proportional to the words of the text times these numbers. In most texts, no word begins
+        an entry.
         """
         pattern = word_pattern(folded)
         openers = {word for word in set(pattern.findall(folded)) if self.opens(word)}
@@ -118,8 +120,8 @@ class Phrases:
             yield from self._longer(text, first)
 
     def _longer(self, text: Words, first: int) -> Iterator[Match]:
-        """Entries of two words or more; the innermost loop, so it looks nothing up twice."""
-        held, joined, opening = self.ends, text.joined, text.starts[first]
+        """Entries of two words or more. The innermost loop: attributes are read once."""
+        entries, joined, opening = self.ends, text.joined, text.starts[first]
         for count, lengths, whole in self.shapes[text.words[first]]:
             last = first + count - 1
             if last >= len(text.words):
@@ -128,15 +130,15 @@ class Phrases:
             for length in lengths:
                 if start + length > end:
                     break
-                if ends := held.get(joined[opening : start + length] + "*"):
+                if ends := entries.get(joined[opening : start + length] + "*"):
                     yield from ends.matches(text.folded, text.spans[first][0], text.spans[last][0] + length)
-            if whole and (ends := held.get(joined[opening:end])):
+            if whole and (ends := entries.get(joined[opening:end])):
                 yield from ends.matches(text.folded, text.spans[first][0], text.spans[last][1])
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a folded text, and the same `joined` by spaces, as the keys of a list are."""
+    """The words of a folded text, also `joined` by spaces as in the keys of a list."""
 
     folded: str
     spans: list[tuple[int, int]]

@@ -10,23 +10,23 @@ from django.core.management.base import CommandError
 
 
 def run(name: str, *arguments: str) -> str:
-    """What a command prints."""
+    """The output of a command."""
     out = StringIO()
     call_command(name, *arguments, stdout=out, stderr=StringIO())
     return out.getvalue()
 
 
 def run_json(name: str, *arguments: str) -> Any:
-    """The same of a command that prints one JSON object and nothing else."""
+    """The output of a command that prints one JSON object and nothing else."""
     (line,) = run(name, *arguments).splitlines()
     return json.loads(line)
 
 
 def refused(name: str, *arguments: str) -> str:
-    """What a command says that refuses its arguments: one line for a person."""
+    """The error message of a command that refuses its arguments, which is one line."""
     with pytest.raises(CommandError) as refusal:
         run(name, *arguments)
-    said = str(refusal.value)
-    assert said
-    assert "\n" not in said.strip()
-    return said
+    message = str(refusal.value)
+    assert message
+    assert "\n" not in message.strip()
+    return message

@@ -17,7 +17,7 @@ RULES = {
 }
 
 
-def test_it_prints_the_community_it_made() -> None:
+def test_create_community_prints_the_community() -> None:
     printed = run_json("create_community", "Harbour Gazette")
     assert printed == {
         "id": str(Community.objects.get().pk),
@@ -28,7 +28,7 @@ def test_it_prints_the_community_it_made() -> None:
     }
 
 
-def test_words_and_rules_repeat() -> None:
+def test_block_and_rule_options_may_be_repeated() -> None:
     printed = run_json(
         *("create_community", "Harbour", "--slug", "hb", "--block", "spam*", "--block", "buy now"),
         *("--rule", "readOnly=true", "--rule", "allowedTagTypes=claim, note", "--rule", "preModeration=agents"),
@@ -38,7 +38,7 @@ def test_words_and_rules_repeat() -> None:
     assert printed["rules"] == RULES | changed
 
 
-def test_again_it_sets_what_is_given_and_leaves_the_rest() -> None:
+def test_a_second_run_changes_only_the_given_options() -> None:
     first = run_json("create_community", "Harbour", "--block", "spam", "--rule", "preModeration=everyone")
     again = run_json("create_community", "HARBOUR", "--rule", "agentsMayPost=false")
     assert again == first | {"name": "HARBOUR", "rules": first["rules"] | {"agentsMayPost": False}}
@@ -47,31 +47,31 @@ def test_again_it_sets_what_is_given_and_leaves_the_rest() -> None:
 
 
 @pytest.mark.parametrize("names", [("Общество", "社区"), ("社区 2", "同人 2"), ("x" * 119 + "a", "x" * 119 + "b")])
-def test_any_name_has_a_slug_of_its_own(names: tuple[str, str]) -> None:
-    made = [run_json("create_community", name) for name in names]
-    assert [community["name"] for community in made] == list(names)
-    assert run_json("create_community", names[0]) == made[0]
+def test_slugs_of_different_names_differ(names: tuple[str, str]) -> None:
+    created = [run_json("create_community", name) for name in names]
+    assert [community["name"] for community in created] == list(names)
+    assert run_json("create_community", names[0]) == created[0]
     assert Community.objects.count() == 2
 
 
-def test_accents_need_no_digest() -> None:
+def test_slug_of_an_accented_name_has_no_digest() -> None:
     assert run_json("create_community", "Café Zürich")["slug"] == "cafe-zurich"
 
 
-def test_a_repeated_rule_adds_to_a_list_and_contradicts_a_flag() -> None:
+def test_a_repeated_rule_extends_a_list_and_is_refused_for_a_flag() -> None:
     rules = ("--rule", "allowedTagTypes=claim", "--rule", "allowedTagTypes=note")
     assert run_json("create_community", "Harbour", *rules)["rules"]["allowedTagTypes"] == ["claim", "note"]
     assert "readOnly" in refused("create_community", "Harbour", "--rule", "readOnly=true", "--rule", "readOnly=false")
 
 
-def test_what_it_makes_holds_for_posts() -> None:
+def test_blocked_words_of_the_command_apply_to_posts() -> None:
     community = run_json("create_community", "Harbour", "--block", "spam")["id"]
     body = {"pageId": PageFactory().pk, "communityId": community, "content": "Spam!"}
     assert agent_with_token().api.post("/api/messages", body).error == "content_blocked"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ([""], "name"),
         (["x" * 121], "name"),
@@ -88,6 +88,6 @@ def test_what_it_makes_holds_for_posts() -> None:
         (["Harbour", "--rule", "allowedTagTypes=gossip"], "gossip"),
     ],
 )
-def test_what_it_refuses_it_says_in_a_line(arguments: list[str], said: str) -> None:
-    assert said.lower() in refused("create_community", *arguments).lower()
+def test_invalid_arguments_are_refused_in_one_line(arguments: list[str], message: str) -> None:
+    assert message.lower() in refused("create_community", *arguments).lower()
     assert not Community.objects.exists()

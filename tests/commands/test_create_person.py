@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
 
 
-def test_it_prints_the_person_it_made() -> None:
+def test_create_person_prints_the_person() -> None:
     printed = run_json("create_person", "ada_l", "--name", "Ada Lovelace", "--password", PASSWORD)
     account = Account.objects.get()
     assert printed == {
@@ -28,26 +28,26 @@ def test_it_prints_the_person_it_made() -> None:
         "staff": False,
         "superAdmin": False,
     }
-    answer = Api().post("/api/auth/login", {"handle": "ada_l", "password": PASSWORD})
-    assert answer.json["user"]["id"] == printed["id"]
+    response = Api().post("/api/auth/login", {"handle": "ada_l", "password": PASSWORD})
+    assert response.json["user"]["id"] == printed["id"]
 
 
-def test_the_least_is_a_handle() -> None:
+def test_name_and_password_are_optional() -> None:
     assert run_json("create_person", "ada_l")["name"] == "ada_l"
     assert not Account.objects.get().has_usable_password()
 
 
-def test_the_same_password_again_signs_nobody_out() -> None:
+def test_setting_the_same_password_ends_no_session() -> None:
     run_json("create_person", "ada_l", "--password", PASSWORD, "--super-admin")
     session = Client()
     assert session.login(handle="ada_l", password=PASSWORD)
     run_json("create_person", "ada_l", "--password", PASSWORD)
     assert session.get("/admin/").status_code == 200
     run_json("create_person", "ada_l", "--password", f"{PASSWORD} another")
-    assert session.get("/admin/").status_code == 302, "a new one does"
+    assert session.get("/admin/").status_code == 302, "a new password ends sessions"
 
 
-def test_again_it_sets_what_is_given_and_leaves_the_rest() -> None:
+def test_a_second_run_changes_only_the_given_options() -> None:
     first = run_json("create_person", "ada_l", "--name", "Ada", "--password", PASSWORD, "--super-admin")
     again = run_json("create_person", "ada_l")
     assert again == first
@@ -58,19 +58,19 @@ def test_again_it_sets_what_is_given_and_leaves_the_rest() -> None:
     assert Account.objects.count() == 1
 
 
-def test_staff_alone_is_no_super_admin() -> None:
+def test_staff_does_not_imply_super_admin() -> None:
     printed = run_json("create_person", "ada_l", "--staff")
     assert (printed["staff"], printed["superAdmin"]) == (True, False)
 
 
-def test_a_dash_reads_the_password_from_the_input(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_password_dash_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(PASSWORD + "\n"))
     run_json("create_person", "ada_l", "--password", "-")
     assert authenticate(handle="ada_l", password=PASSWORD)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["Ada"], "handle"),
         (["ab"], "handle"),
@@ -81,23 +81,23 @@ def test_a_dash_reads_the_password_from_the_input(monkeypatch: pytest.MonkeyPatc
         (["ada_l", "--name", "  "], "name"),
     ],
 )
-def test_what_it_refuses_it_says_in_a_line(arguments: list[str], said: str) -> None:
-    assert said in refused("create_person", *arguments)
+def test_invalid_arguments_are_refused_in_one_line(arguments: list[str], message: str) -> None:
+    assert message in refused("create_person", *arguments)
     assert not Account.objects.exists()
 
 
 @pytest.mark.parametrize("change", [["--name", "x" * 61]])
-def test_a_refused_change_changes_nothing(change: list[str]) -> None:
+def test_a_refused_update_changes_nothing(change: list[str]) -> None:
     before = PersonFactory(handle="ada_l", password=PASSWORD)
     refused("create_person", "ada_l", "--super-admin", *change)
     after: Any = Account.objects.get()
     assert (after.name, after.password, after.is_superuser) == (before.name, before.password, False)
 
 
-def test_the_handle_of_an_agent_is_taken() -> None:
+def test_the_handle_of_an_agent_is_refused() -> None:
     assert "handle_taken" in refused("create_person", agent_with_token().account.handle)
 
 
-def test_an_operator_may_choose_any_password() -> None:
+def test_password_validators_do_not_apply_to_the_command() -> None:
     run_json("create_person", "ada_l", "--password", "short")
     assert authenticate(handle="ada_l", password="short").handle == "ada_l"

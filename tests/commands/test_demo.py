@@ -26,11 +26,10 @@ def data(tmp_path: Path, settings: Any) -> Path:
 
 
 def rows() -> Counter[str]:
-    # Sessions, history and the like may grow; what a reader sees may not.
     return Counter({model.__name__: model._default_manager.count() for model in apps.get_models()})
 
 
-def test_it_fills_a_page_worth_looking_at(data: Path) -> None:
+def test_demo_creates_each_kind_of_content(data: Path) -> None:
     facts = run_json("demo", "--json")
     assert json.loads((data / "demo.json").read_text()) == facts
     posts = Api().get("/api/messages", pageId=facts["pageId"]).json["messages"]
@@ -43,11 +42,11 @@ def test_it_fills_a_page_worth_looking_at(data: Path) -> None:
     assert Api().get(f"/api/embeds/config/{facts['embedId']}").status == 200
 
 
-def test_its_people_can_sign_in_and_its_token_posts_by_the_printed_curl() -> None:
+def test_demo_people_can_sign_in_and_the_printed_curl_command_posts() -> None:
     facts = run_json("demo", "--json")
     for role in ("admin", "person"):
-        known = {name: facts[role][name] for name in ("handle", "password")}
-        assert Api().post("/api/auth/login", known).status == 200
+        credentials = {name: facts[role][name] for name in ("handle", "password")}
+        assert Api().post("/api/auth/login", credentials).status == 200
     words = shlex.split(facts["curl"].replace("\\\n", " "))
     headers = dict(words[n + 1].split(": ", 1) for n, word in enumerate(words) if word == "-H")
     body = json.loads(words[words.index("-d") + 1])
@@ -56,23 +55,23 @@ def test_its_people_can_sign_in_and_its_token_posts_by_the_printed_curl() -> Non
     assert (first.status, again.body) == (201, first.body)
 
 
-def test_a_second_run_adds_nothing() -> None:
+def test_a_second_run_adds_no_rows() -> None:
     first = run_json("demo", "--json")
     before = rows()
     assert run_json("demo", "--json") == first
     assert rows() == before
 
 
-def test_what_it_keeps_is_for_its_owner_alone(data: Path) -> None:
+def test_only_the_owner_can_read_the_credentials(data: Path) -> None:
     printed = run("demo")
-    kept = json.loads((data / "demo.json").read_text())
+    facts = json.loads((data / "demo.json").read_text())
     assert "demo.json" in printed
-    assert not [secret for secret in (kept["person"]["password"], kept["agentToken"]) if secret in printed]
+    assert not [secret for secret in (facts["person"]["password"], facts["agentToken"]) if secret in printed]
     assert stat.S_IMODE((data / "demo.json").stat().st_mode) == 0o600
     assert [file.name for file in data.iterdir()] == ["demo.json"]
 
 
-def test_a_lost_file_costs_a_new_token_and_no_second_page(data: Path) -> None:
+def test_a_lost_file_creates_a_new_token_and_no_posts(data: Path) -> None:
     first = run_json("demo", "--json")
     before = Message.objects.count()
     (data / "demo.json").unlink()
@@ -85,9 +84,9 @@ def test_a_lost_file_costs_a_new_token_and_no_second_page(data: Path) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_hosts_that_start_at_once_fill_it_in_turns() -> None:
-    """Each finds what the one before it has committed, or all of them would claim the same handles."""
+def test_concurrent_runs_on_several_hosts_create_the_demo_once() -> None:
+    """The host lock serialises the runs; otherwise all of them would claim the same handles."""
     race(3, lambda _: run("demo"))
     assert Agent.objects.count() == 2
-    # Each host has a token of its own to tell of; here they share a folder, and the last one counts.
+    # Each host creates a token for its demo.json. Here they share a folder, and the last token is active.
     assert AgentToken.objects.active().count() == 1

@@ -1,4 +1,4 @@
-"""PostgreSQL's clock decides what is too old: a host whose clock is ahead deletes nothing too early."""
+"""Ages are computed with PostgreSQL's clock: a host with a clock that is ahead deletes nothing too early."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def manage_ahead(seconds: int, *command: str) -> str:
 
 @pytest.fixture
 def _empty_rings(transactional_db: None) -> Iterator[None]:
-    """Django empties the tables of models; these two have none."""
+    """Truncates the two tables without models, which Django does not truncate."""
     yield
     with connection.cursor() as cursor:
         cursor.execute("TRUNCATE embeds_event, embeds_visitor")
@@ -40,20 +40,20 @@ def _empty_rings(transactional_db: None) -> Iterator[None]:
 
 @pytest.fixture
 def clock_is_8_days_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of this process, as far as Django asks for the time."""
+    """Patches Django's clock in this process."""
     later = timezone.now() + timedelta(days=8)
     monkeypatch.setattr(timezone, "now", lambda: later)
 
 
-def test_the_clock_of_a_command_really_is_ahead() -> None:
+def test_the_clock_of_a_command_is_ahead() -> None:
     program = "import time, datetime; print(json.dumps([time.time(), datetime.datetime.now().timestamp()]))"
-    said = run_ahead(8 * DAY, os.environ, "shell", "--no-imports", "-c", f"import json; {program}")
-    assert all(seconds > timezone.now().timestamp() + 7 * DAY for seconds in json.loads(said))
+    output = run_ahead(8 * DAY, os.environ, "shell", "--no-imports", "-c", f"import json; {program}")
+    assert all(seconds > timezone.now().timestamp() + 7 * DAY for seconds in json.loads(output))
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("seconds", AHEAD)
-def test_a_spent_limit_stays_spent_and_a_retry_is_replayed(seconds: int, settings: Any) -> None:
+def test_an_exhausted_limit_stays_exhausted_and_a_retry_is_replayed(seconds: int, settings: Any) -> None:
     settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 2}
     agent, body = agent_with_token(), {"pageId": PageFactory().pk, "content": "once"}
     first = agent.api.post("/api/messages", body, key="a")
@@ -67,7 +67,7 @@ def test_a_spent_limit_stays_spent_and_a_retry_is_replayed(seconds: int, setting
 
 
 @pytest.mark.usefixtures("_empty_rings")
-def test_a_roll_up_closes_no_day_of_the_database_s_own() -> None:
+def test_rollup_closes_no_day_that_is_current_in_the_database() -> None:
     event = {"serviceId": str(an_embed().pk), "event": "trigger_view", "pageUrl": "https://a.example"}
     assert Api().post(EVENTS, event).status == 201
     manage_ahead(8 * DAY, "rollup_analytics")
@@ -76,7 +76,7 @@ def test_a_roll_up_closes_no_day_of_the_database_s_own() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("clock_is_8_days_ahead")
-def test_events_count_for_the_database_s_day() -> None:
+def test_events_are_counted_on_the_day_of_the_database() -> None:
     embed = an_embed()
     event = {"serviceId": str(embed.pk), "event": "trigger_view", "pageUrl": "https://a.example"}
     assert Api().post(EVENTS, event).status == 201
@@ -87,7 +87,7 @@ def test_events_count_for_the_database_s_day() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("clock_is_8_days_ahead")
-def test_posts_are_dated_by_the_database_so_that_lists_have_one_order() -> None:
+def test_created_at_of_a_post_is_the_time_of_the_database() -> None:
     body = {"pageId": PageFactory().pk, "content": "Hi"}
     created = agent_with_token().api.post("/api/messages", body).json["createdAt"]
     post = Message.objects.get()
@@ -96,7 +96,7 @@ def test_posts_are_dated_by_the_database_so_that_lists_have_one_order() -> None:
 
 
 @pytest.mark.django_db
-def test_a_token_that_has_not_expired_counts_towards_the_five(request: pytest.FixtureRequest) -> None:
+def test_an_unexpired_token_counts_towards_the_limit_of_five(request: pytest.FixtureRequest) -> None:
     agent = agent_with_token()
     for _ in range(4):
         create_token(request_id=agent.request.pk, by=agent.request.requester, expires_in_days=7)
@@ -107,7 +107,7 @@ def test_a_token_that_has_not_expired_counts_towards_the_five(request: pytest.Fi
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("clock_is_8_days_ahead")
-def test_a_token_lives_as_long_as_it_was_asked_for() -> None:
+def test_token_expiry_is_computed_with_the_clock_of_the_database() -> None:
     agent = agent_with_token()
     create_token(request_id=agent.request.pk, by=agent.request.requester, expires_in_days=1)
     assert AgentToken.objects.latest("id").expires_at < database_now() + timedelta(days=1, minutes=1)

@@ -12,23 +12,23 @@ from tests.factories import AgentAccountFactory, PersonFactory
 pytestmark = pytest.mark.django_db
 
 
-def test_it_prints_a_token_that_works_and_nothing_else() -> None:
+def test_issue_user_token_prints_only_a_valid_token() -> None:
     person = PersonFactory()
     (token,) = run("issue_user_token", person.handle).splitlines()
     api = Api({"Authorization": f"Bearer {token}", "X-User-Id": str(person.pk)})
     assert api.get("/v1/agent-tokens").status == 200
 
 
-def test_as_json_it_tells_what_goes_with_it() -> None:
+def test_json_output_contains_user_id_and_expiry() -> None:
     person = PersonFactory()
     printed = run_json("issue_user_token", person.handle, "--json")
     assert printed["userId"] == str(person.pk)
-    assert printed["expiresAt"].endswith("Z"), "as the API writes times"
+    assert printed["expiresAt"].endswith("Z"), "the time format of the API"
     left = datetime.fromisoformat(printed["expiresAt"]) - datetime.now(UTC)
     assert timedelta(hours=11, minutes=59) < left <= timedelta(hours=12)
 
 
-def test_it_knows_active_people_only() -> None:
+def test_only_active_people_get_a_token() -> None:
     closed = PersonFactory()
     Account.objects.filter(pk=closed.pk).update(is_active=False)
     for handle in (closed.handle, AgentAccountFactory().handle, "nobody_here", ""):

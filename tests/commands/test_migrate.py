@@ -1,4 +1,4 @@
-"""Migrating a database in use, on several hosts at once."""
+"""Migrations of a database in use, on several hosts at once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WAITS_FOR = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND %s = ANY 
 
 @pytest.fixture
 def next_release() -> Iterator[None]:
-    """Its migrations are there to be applied, and are taken back afterwards."""
+    """An app with migrations to apply, which are reversed after the test."""
     with override_settings(INSTALLED_APPS=INSTALLED_APPS):
         yield
         call_command("migrate", APP, "zero", verbosity=0)
@@ -52,7 +52,7 @@ def pool() -> Iterator[ThreadPoolExecutor]:
 
 
 class Migrating:
-    """`migrate` at work in a thread, as `make run` calls it."""
+    """Runs `migrate` in a thread, as `make run` calls it."""
 
     def __init__(self, pool: ThreadPoolExecutor, *target: str) -> None:
         self.out = StringIO()
@@ -64,34 +64,34 @@ class Migrating:
         finally:
             connections.close_all()
 
-    def wait_until_said(self, words: str) -> None:
+    def wait_for_output(self, text: str) -> None:
         deadline = time.monotonic() + 30
-        while words not in self.out.getvalue():
+        while text not in self.out.getvalue():
             assert not self.done.done(), self.out.getvalue()
             assert time.monotonic() < deadline, self.out.getvalue()
             time.sleep(0.01)
 
 
-def value(session: Session, question: str, *values: object) -> object:
-    row = session.execute(question, values).fetchone()
+def value(session: Session, query: str, *values: object) -> object:
+    row = session.execute(query, values).fetchone()
     assert row
     return row[0]
 
 
-def test_it_waits_while_another_host_migrates(pool: ThreadPoolExecutor, another: Session) -> None:
+def test_migrate_waits_while_another_host_migrates(pool: ThreadPoolExecutor, another: Session) -> None:
     assert value(another, ASK, "migrates") is True
     migrating = Migrating(pool)
-    migrating.wait_until_said("Another host migrates; waiting …")
+    migrating.wait_for_output("Another host migrates; waiting …")
     another.close()
     migrating.done.result(timeout=60)
 
 
 @pytest.mark.usefixtures("next_release")
-def test_it_gets_its_lock_once_a_long_reader_ends(pool: ThreadPoolExecutor, another: Session) -> None:
-    """It says that it waits, and for whom, and applies nothing by halves."""
+def test_migrate_gets_its_lock_after_a_long_read_transaction_ends(pool: ThreadPoolExecutor, another: Session) -> None:
+    """It reports the process that it waits for, and applies no part of the migration meanwhile."""
     another.execute("SELECT FROM messaging_message")
     migrating = Migrating(pool, APP, "0001")
-    migrating.wait_until_said(f"process {another.info.backend_pid}, community-messaging, open for ")
+    migrating.wait_for_output(f"process {another.info.backend_pid}, community-messaging, open for ")
     assert value(another, TYPE) == 64
     another.commit()
     migrating.done.result(timeout=60)
@@ -99,7 +99,7 @@ def test_it_gets_its_lock_once_a_long_reader_ends(pool: ThreadPoolExecutor, anot
 
 
 @pytest.mark.usefixtures("next_release")
-def test_it_ends_in_one_sentence_where_the_table_stays_in_use(
+def test_migrate_fails_with_one_line_if_the_table_stays_in_use(
     another: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrate, "TRYING_SECONDS", 1.0)
@@ -112,8 +112,8 @@ def test_it_ends_in_one_sentence_where_the_table_stays_in_use(
 
 @pytest.mark.usefixtures("next_release")
 @pytest.mark.parametrize("is_valid", [True, False])
-def test_an_index_whose_building_broke_off_is_built_again(is_valid: bool) -> None:
-    """It broke off while it was built, or once it was built and before that was recorded."""
+def test_an_index_build_that_was_interrupted_is_repeated(is_valid: bool) -> None:
+    """Interrupted during the build, or after the build and before the migration was recorded."""
     call_command("migrate", APP, "0003", verbosity=0)
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE INDEX {INDEX} ON next_release_note (words)")
@@ -125,14 +125,14 @@ def test_an_index_whose_building_broke_off_is_built_again(is_valid: bool) -> Non
 
 
 @pytest.mark.usefixtures("next_release")
-def test_an_index_built_beside_writes_waits_for_them_without_limit(pool: ThreadPoolExecutor, another: Session) -> None:
+def test_a_concurrent_index_build_waits_for_writes_without_timeout(pool: ThreadPoolExecutor, another: Session) -> None:
     call_command("migrate", APP, "0003", verbosity=0)
     another.execute("INSERT INTO next_release_note (words) VALUES ('a')")
     migrating = Migrating(pool, APP)
-    migrating.wait_until_said("waits for the end of the transactions that are open (the oldest transaction: ")
+    migrating.wait_for_output("waits for the end of the transactions that are open (the oldest transaction: ")
     while not value(another, WAITS_FOR, another.info.backend_pid):
         assert not migrating.done.done(), migrating.out.getvalue()
-    # Longer than a migration of another kind waits for its lock.
+    # Longer than the lock timeout of other migrations.
     time.sleep(0.5)
     another.commit()
     migrating.done.result(timeout=60)
@@ -141,6 +141,6 @@ def test_an_index_built_beside_writes_waits_for_them_without_limit(pool: ThreadP
 
 
 @pytest.mark.parametrize("option", ["--plan", "--check"])
-def test_what_only_looks_waits_for_nobody(option: str, another: Session) -> None:
+def test_plan_and_check_do_not_wait_for_the_host_lock(option: str, another: Session) -> None:
     assert value(another, ASK, "migrates") is True
     call_command("migrate", option, verbosity=0, stdout=StringIO())

@@ -24,7 +24,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def old_and_young() -> None:
-    """Two of everything that lasts for a while: one past its time and the margin, one within the margin."""
+    """Two rows of each kind that expires: one older than retention and margin, one within the margin."""
     now, moment = timezone.now(), timedelta(minutes=1)
     past = MARGIN + moment
     agent, page = agent_with_token(), PageFactory()
@@ -46,18 +46,18 @@ def old_and_young() -> None:
 KINDS = {"stored responses": 1, "ledger entries": 1, "ended sign-in tokens": 1, "unused pages": 1}
 
 
-def kept() -> dict[str, int]:
+def row_counts() -> dict[str, int]:
     models: Any = (StoredResponse, RateLimitEvent, OutstandingToken, BlacklistedToken, Page)
     return {model.__name__: model.objects.count() for model in models}
 
 
 @pytest.mark.usefixtures("old_and_young")
-def test_what_is_past_its_time_goes_and_nothing_else() -> None:
-    before = kept()
+def test_prune_deletes_expired_rows_only() -> None:
+    before = row_counts()
     assert run_json("prune", "--dry-run", "--json").items() >= KINDS.items()
-    assert kept() == before
+    assert row_counts() == before
     assert run_json("prune", "--json").items() >= KINDS.items()
-    assert kept() == {
+    assert row_counts() == {
         "StoredResponse": 1,
         "RateLimitEvent": 1,
         "OutstandingToken": 1,
@@ -68,12 +68,12 @@ def test_what_is_past_its_time_goes_and_nothing_else() -> None:
 
 
 @pytest.mark.usefixtures("old_and_young")
-def test_it_tells_a_person_what_went() -> None:
-    assert "unused pages: 1 would go" in run("prune", "--dry-run").splitlines()
-    assert "unused pages: 1 gone" in run("prune").splitlines()
+def test_prune_prints_the_number_of_deleted_rows() -> None:
+    assert "unused pages: 1 to delete" in run("prune", "--dry-run").splitlines()
+    assert "unused pages: 1 deleted" in run("prune").splitlines()
 
 
-def test_it_works_through_more_than_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prune_deletes_more_than_one_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "PRUNE_BATCH", 3)
     for _ in range(8):
         PageFactory(created_at=timezone.now() - 40 * DAY)
@@ -83,11 +83,11 @@ def test_it_works_through_more_than_a_batch(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("old_and_young")
-def test_it_waits_for_no_row_that_another_session_holds() -> None:
-    """Two prunes that waited for each other's rows could deadlock."""
-    held = PageFactory(created_at=timezone.now() - 31 * DAY)
+def test_prune_skips_rows_that_another_session_has_locked() -> None:
+    """Two runs that wait for each other's rows could deadlock."""
+    locked = PageFactory(created_at=timezone.now() - 31 * DAY)
     with psycopg.connect(**connection.get_connection_params()) as other:
-        other.execute("SELECT FROM messaging_page WHERE id = %s FOR UPDATE", [held.pk])
+        other.execute("SELECT FROM messaging_page WHERE id = %s FOR UPDATE", [locked.pk])
         connection.cursor().execute("SET lock_timeout = '50ms'")
         assert run_json("prune", "--json").items() >= KINDS.items()
         assert run_json("prune", "--json", "--dry-run")["unused pages"] == 1

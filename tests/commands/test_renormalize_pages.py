@@ -31,50 +31,50 @@ NEW_ID = normalize(NEW_URL).page_id
 
 @pytest.fixture
 def old() -> Page:
-    """A page as earlier rules made it."""
+    """A page with an id of earlier rules."""
     return Page.objects.create(id=OLD_ID, normalized_url=OLD_URL)
 
 
 def listed(page_id: str, **query: Any) -> list[str]:
-    answer = Api().get("/api/messages", pageId=page_id, **query)
-    assert answer.status == 200
-    return [record["id"] for record in answer.json["messages"]]
+    response = Api().get("/api/messages", pageId=page_id, **query)
+    assert response.status == 200
+    return [record["id"] for record in response.json["messages"]]
 
 
 def post(agent: TokenHolder, **fields: Any) -> Any:
     return agent.api.post("/api/messages", {"pageId": OLD_ID, "content": "Hi"} | fields)
 
 
-def test_pages_of_these_rules_do_not_differ() -> None:
+def test_pages_with_ids_of_the_current_rules_do_not_differ() -> None:
     PageFactory()
     assert run("renormalize_pages", "--dry-run").splitlines() == ["0 pages would get another id."]
     assert run("renormalize_pages", "--apply").splitlines() == ["0 pages had another id."]
 
 
-def test_a_dry_run_shows_a_page_with_its_new_id_and_moves_nothing(old: Page) -> None:
+def test_dry_run_prints_the_new_id_and_moves_nothing(old: Page) -> None:
     MessageFactory(page=old)
     expected = {"pageId": OLD_ID, "url": OLD_URL, "newPageId": NEW_ID, "newUrl": NEW_URL}
     assert run_json("renormalize_pages", "--dry-run", "--json") == expected
-    said = run("renormalize_pages", "--dry-run")
-    assert OLD_ID in said
-    assert "1 pages would get another id." in said
+    output = run("renormalize_pages", "--dry-run")
+    assert OLD_ID in output
+    assert "1 pages would get another id." in output
     assert (Page.objects.get().pk, Message.objects.get().page_id) == (OLD_ID, OLD_ID)
 
 
 @pytest.mark.parametrize("url", ["gopher://example.com/", "https://example.com/" + "%C3%A9" * 340])
 @pytest.mark.parametrize("option", ["--dry-run", "--apply"])
-def test_a_page_whose_url_is_refused_is_told_and_stays(url: str, option: str) -> None:
+def test_a_page_with_a_refused_url_is_reported_and_stays(url: str, option: str) -> None:
     Page.objects.create(id=OLD_ID, normalized_url=url)
     assert run_json("renormalize_pages", option, "--json")["problem"]
     assert Page.objects.get().pk == OLD_ID
 
 
-def test_it_is_told_whether_to_report_or_to_move() -> None:
+def test_exactly_one_of_dry_run_and_apply_is_required() -> None:
     assert "--dry-run" in refused("renormalize_pages")
     assert "--dry-run" in refused("renormalize_pages", "--dry-run", "--apply")
 
 
-def test_all_posts_of_a_page_move_and_both_ids_lead_to_them(old: Page) -> None:
+def test_all_posts_move_and_both_page_ids_list_them(old: Page) -> None:
     first = MessageFactory(page=old)
     reply = MessageFactory(parent=first, quote=first)
     hidden = MessageFactory(page=old, status="hidden")
@@ -92,7 +92,7 @@ def test_all_posts_of_a_page_move_and_both_ids_lead_to_them(old: Page) -> None:
     assert run("renormalize_pages", "--apply").splitlines() == ["0 pages had another id."], "safe to run twice"
 
 
-def test_a_page_that_exists_already_gets_the_posts_of_both_in_one_order(old: Page) -> None:
+def test_an_existing_target_page_lists_the_posts_of_all_pages_newest_first(old: Page) -> None:
     pages = [old, PageFactory(url=NEW_URL), Page.objects.create(id="p1_" + "b" * 32, normalized_url=OLD_URL + "2")]
     posts = [MessageFactory(page=pages[number % 3]) for number in range(7)]
     run("renormalize_pages", "--apply")
@@ -102,23 +102,23 @@ def test_a_page_that_exists_already_gets_the_posts_of_both_in_one_order(old: Pag
     assert Page.objects.get().pk == NEW_ID
 
 
-def test_a_cursor_of_before_leads_on_afterwards(old: Page) -> None:
+def test_a_cursor_from_before_the_move_stays_valid(old: Page) -> None:
     posts = [str(MessageFactory(page=old).pk) for _ in range(5)][::-1]
-    begun = Api().get("/api/messages", pageId=OLD_ID, limit=2).json
+    first_page = Api().get("/api/messages", pageId=OLD_ID, limit=2).json
     run("renormalize_pages", "--apply")
-    assert [record["id"] for record in begun["messages"]] == posts[:2]
-    assert listed(OLD_ID, cursor=begun["nextCursor"]) == posts[2:]
+    assert [record["id"] for record in first_page["messages"]] == posts[:2]
+    assert listed(OLD_ID, cursor=first_page["nextCursor"]) == posts[2:]
 
 
-def test_a_post_by_the_old_id_goes_to_the_new_page(old: Page) -> None:
+def test_a_post_with_the_old_page_id_is_stored_on_the_new_page(old: Page) -> None:
     first, agent = MessageFactory(page=old), agent_with_token()
     run("renormalize_pages", "--apply")
-    for answer in (post(agent), post(agent, parentId=str(first.pk)), post(agent, quoteId=str(first.pk))):
-        assert (answer.status, answer.json["pageId"]) == (201, NEW_ID)
+    for response in (post(agent), post(agent, parentId=str(first.pk)), post(agent, quoteId=str(first.pk))):
+        assert (response.status, response.json["pageId"]) == (201, NEW_ID)
     assert not Message.objects.exclude(page=NEW_ID).exists()
 
 
-def test_an_id_that_moved_twice_leads_on_and_one_that_moved_back_is_itself(old: Page) -> None:
+def test_redirects_follow_a_second_move_and_end_when_a_page_moves_back(old: Page) -> None:
     MessageFactory(page=old)
     newer = Page.objects.create(id="p1_" + "b" * 32, normalized_url=OLD_URL)
     moving._move(OLD_ID, newer.pk)
@@ -130,14 +130,14 @@ def test_an_id_that_moved_twice_leads_on_and_one_that_moved_back_is_itself(old: 
     assert not MovedPage.objects.filter(old_id=OLD_ID).exists()
 
 
-def test_a_page_that_an_older_release_handed_out_again_moves_again(old: Page) -> None:
+def test_a_page_that_an_older_release_issued_again_moves_again(old: Page) -> None:
     for _ in range(2):
         MessageFactory(page=Page.objects.get_or_create(id=OLD_ID, normalized_url=OLD_URL)[0])
         run("renormalize_pages", "--apply")
     assert len(listed(OLD_ID)) == len(listed(NEW_ID)) == 2
 
 
-def test_an_old_id_of_a_page_that_was_pruned_is_unknown_until_the_page_is_handed_out(old: Page) -> None:
+def test_the_old_id_of_a_pruned_page_is_unknown_until_the_page_is_issued(old: Page) -> None:
     run("renormalize_pages", "--apply")
     Page.objects.update(created_at=database_now() - timedelta(days=31))
     run("prune")
@@ -149,7 +149,7 @@ def test_an_old_id_of_a_page_that_was_pruned_is_unknown_until_the_page_is_handed
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("tags_max", [moving.TAGS_MAX, 0])
-def test_a_move_invalidates_responses_about_both_pages_and_the_posts(
+def test_a_move_invalidates_responses_of_both_pages_and_the_posts(
     old: Page, tags_max: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(moving, "TAGS_MAX", tags_max)
@@ -163,7 +163,7 @@ def test_a_move_invalidates_responses_about_both_pages_and_the_posts(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_post_and_a_reply_under_way_to_the_old_page_are_written_to_the_new_one(old: Page) -> None:
+def test_concurrent_writes_to_the_old_page_are_stored_on_the_new_page(old: Page) -> None:
     first, agents = MessageFactory(page=old), [agent_with_token(), agent_with_token()]
     PageFactory(url=NEW_URL)
     for agent, fields in zip(agents, ({}, {"parentId": str(first.pk)}), strict=True):
@@ -173,9 +173,9 @@ def test_a_post_and_a_reply_under_way_to_the_old_page_are_written_to_the_new_one
         with ThreadPoolExecutor(1) as pool:
             with transaction.atomic():
                 moving._move(OLD_ID, NEW_ID)
-                answer = in_background(pool, lambda agent=agent, fields=fields: post(agent, **fields))
+                writing = in_background(pool, lambda agent=agent, fields=fields: post(agent, **fields))
                 wait_until_another_waits()
-            written = answer.result(WAIT_SECONDS)
+            written = writing.result(WAIT_SECONDS)
         assert (written.status, written.json["pageId"]) == (201, NEW_ID)
     first.refresh_from_db()
     assert first.reply_count == 1
@@ -183,13 +183,13 @@ def test_a_post_and_a_reply_under_way_to_the_old_page_are_written_to_the_new_one
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_post_that_is_being_committed_to_the_old_page_is_waited_for_and_moved(old: Page) -> None:
+def test_a_move_waits_for_a_committing_post_and_moves_it(old: Page) -> None:
     author = PersonFactory()
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
             MessageFactory(page=old, author=author)
             with connection.cursor() as cursor:
-                # Locks the page, as the check of the reference at commit does.
+                # Checks the foreign key and so locks the page, as the commit does.
                 cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
             moved = in_background(pool, lambda: move_page(old))
             wait_until_another_waits()
@@ -198,26 +198,26 @@ def test_a_post_that_is_being_committed_to_the_old_page_is_waited_for_and_moved(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_page_that_stays_locked_is_left_whole_and_told(old: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_stays_locked_is_reported_and_not_moved(old: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(moving, "TRIES", 1)
     message, pool = MessageFactory(page=old), ThreadPoolExecutor(1)
     with pool, transaction.atomic():
         Page.objects.select_for_update().get(pk=OLD_ID)
         with pytest.raises(PageBusy):
             in_background(pool, lambda: move_page(old)).result(WAIT_SECONDS)
-        said = in_background(pool, lambda: refused("renormalize_pages", "--apply")).result(WAIT_SECONDS)
-    assert said == "1 pages took writes all the time and were not moved: run this again."
+        message_text = in_background(pool, lambda: refused("renormalize_pages", "--apply")).result(WAIT_SECONDS)
+    assert message_text == "1 pages were locked by writes and not moved: run this again."
     message.refresh_from_db()
     assert message.page_id == OLD_ID
 
 
 @pytest.mark.django_db(transaction=True)
-def test_writers_and_two_runs_at_once_lose_nothing(old: Page) -> None:
+def test_concurrent_writes_and_two_runs_lose_no_post(old: Page) -> None:
     first, agents = MessageFactory(page=old), [agent_with_token() for _ in range(3)]
-    begun = threading.Barrier(3)
+    start = threading.Barrier(3)
 
     def write(agent: TokenHolder) -> list[int]:
-        begun.wait()
+        start.wait()
         bodies = ({} if turn % 2 else {"parentId": str(first.pk)} for turn in range(20))
         return [post(agent, **body).status for body in bodies]
 
@@ -225,9 +225,9 @@ def test_writers_and_two_runs_at_once_lose_nothing(old: Page) -> None:
         writing = [in_background(pool, lambda agent=agent: write(agent)) for agent in agents]
         runs = [in_background(pool, lambda: run("renormalize_pages", "--apply", "--json")) for _ in range(2)]
         statuses = [status for future in writing for status in future.result(60)]
-        said = [json.loads(line) for future in runs for line in future.result(60).splitlines()]
+        records = [json.loads(line) for future in runs for line in future.result(60).splitlines()]
     assert statuses == [201] * 60
-    assert all("posts" in record for record in said)
+    assert all("posts" in record for record in records)
     first.refresh_from_db()
     assert first.reply_count == 30
     assert Message.objects.filter(page=NEW_ID).count() == 61

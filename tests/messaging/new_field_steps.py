@@ -17,7 +17,7 @@ VALUE = {"readingLevel": "easy"}
 
 @contextmanager
 def database(name: str) -> Iterator[None]:
-    """A database of this process, with the migrations of the copy."""
+    """A test database with the migrations of the copy."""
     original = connection.settings_dict["NAME"]
     connection.settings_dict["TEST"]["NAME"] = name
     connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
@@ -62,8 +62,8 @@ def check_description() -> None:
     operations: Any = document()["paths"][PATH]
     schemas = document()["components"]["schemas"]
     body = operations["post"]["requestBody"]["content"]["application/json"]["schema"]
-    answer = operations["post"]["responses"]["201"]["content"]["application/json"]["schema"]
-    for schema in (body, answer):
+    response = operations["post"]["responses"]["201"]["content"]["application/json"]["schema"]
+    for schema in (body, response):
         assert "readingLevel" in schemas[schema["$ref"].rpartition("/")[2]]["properties"]
 
 

@@ -1,4 +1,4 @@
-"""Pairs of URLs: those of one page, and those of two."""
+"""Pairs of URLs of the same page, and of different pages."""
 
 SAME = [
     # scheme, port
@@ -11,7 +11,7 @@ SAME = [
     ("https://example.com:/a", "https://example.com/a"),
     ("https://example.com:0443/a", "https://example.com/a"),
     ("http://example.com:8080/a", "https://example.com:8080/a"),
-    # as browsers read it
+    # as browsers parse it
     ("https:example.com/a", "https://example.com/a"),
     ("https:/example.com/a", "https://example.com/a"),
     ("https:///example.com/a", "https://example.com/a"),

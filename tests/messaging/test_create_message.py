@@ -31,10 +31,10 @@ def post(caller: Api, page_id: str, **fields: Any) -> Answer:
     return caller.post(PATH, {"pageId": page_id, "content": "Hello", **fields})
 
 
-def test_an_agent_posts_and_everybody_reads_it(agent: TokenHolder, page_id: str) -> None:
-    answer = post(agent.api, page_id, content="Grüße 👋", language="de", sourceApp="cli")
-    assert answer.status == 201
-    record = answer.json
+def test_a_post_by_an_agent_is_public(agent: TokenHolder, page_id: str) -> None:
+    response = post(agent.api, page_id, content="Grüße 👋", language="de", sourceApp="cli")
+    assert response.status == 201
+    record = response.json
     assert record["author"] == {
         "id": str(agent.account.pk),
         "name": agent.account.name,
@@ -43,20 +43,20 @@ def test_an_agent_posts_and_everybody_reads_it(agent: TokenHolder, page_id: str)
     }
     assert (record["content"], record["status"], record["pageId"]) == ("Grüße 👋", "published", page_id)
     assert record["createdAt"].endswith("Z")
-    assert answer.headers["Location"] == f"/api/messages/{record['id']}"
-    assert Api().get(answer.headers["Location"]).json == record
+    assert response.headers["Location"] == f"/api/messages/{record['id']}"
+    assert Api().get(response.headers["Location"]).json == record
     assert Api().get(PATH, pageId=page_id).json["messages"] == [record]
 
 
 def test_a_person_posts_with_a_user_token(page_id: str) -> None:
     person = PersonFactory()
-    answer = post(Api.as_person(person), page_id)
-    assert answer.status == 201
-    assert answer.json["author"]["kind"] == "human"
-    assert "RateLimit" not in answer.headers
+    response = post(Api.as_person(person), page_id)
+    assert response.status == 201
+    assert response.json["author"]["kind"] == "human"
+    assert "RateLimit" not in response.headers
 
 
-def test_nobody_and_a_sign_in_token_are_refused(page_id: str) -> None:
+def test_anonymous_requests_and_sign_in_tokens_are_401(page_id: str) -> None:
     assert (post(Api(), page_id).status, post(Api(), page_id).error) == (401, "not_authenticated")
     signed_in = post(Api.as_signed_in(PersonFactory()), page_id)
     assert (signed_in.status, signed_in.error) == (401, "invalid_token")
@@ -64,7 +64,7 @@ def test_nobody_and_a_sign_in_token_are_refused(page_id: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("held", "needed", "fields"),
+    ("scopes", "missing", "fields"),
     [
         ({"reply", "quote", "react"}, "post", ()),
         ({"post", "quote", "react"}, "reply", ("parentId",)),
@@ -73,19 +73,23 @@ def test_nobody_and_a_sign_in_token_are_refused(page_id: str) -> None:
         ({"post", "quote"}, "reply", ("parentId", "quoteId")),
     ],
 )
-def test_the_scope_follows_from_parent_and_quote(held: set[str], needed: str, fields: tuple[str, ...]) -> None:
+def test_the_required_scope_depends_on_parent_and_quote(
+    scopes: set[str], missing: str, fields: tuple[str, ...]
+) -> None:
     target = MessageFactory()
-    answer = post(agent_with_token(scopes=sorted(held)).api, target.page_id, **dict.fromkeys(fields, str(target.pk)))
-    assert (answer.status, answer.error) == (403, f"agent_scope_missing:{needed}")
+    response = post(
+        agent_with_token(scopes=sorted(scopes)).api, target.page_id, **dict.fromkeys(fields, str(target.pk))
+    )
+    assert (response.status, response.error) == (403, f"agent_scope_missing:{missing}")
     assert Message.objects.count() == 1
 
 
-def test_the_missing_scope_is_told_before_anything_else_is_looked_at() -> None:
-    answer = agent_with_token(scopes=["react"]).api.post(PATH, {"pageId": "nonsense"})
-    assert answer.error == "agent_scope_missing:post"
+def test_the_scope_is_checked_before_the_body() -> None:
+    response = agent_with_token(scopes=["react"]).api.post(PATH, {"pageId": "nonsense"})
+    assert response.error == "agent_scope_missing:post"
 
 
-def test_a_reply_and_a_quote_are_counted_on_what_they_answer(agent: TokenHolder) -> None:
+def test_replies_and_quotes_are_counted_on_their_targets(agent: TokenHolder) -> None:
     target = MessageFactory()
     reply = post(agent.api, target.page_id, parentId=str(target.pk)).json
     both = post(agent.api, target.page_id, parentId=reply["id"], quoteId=str(target.pk)).json
@@ -112,15 +116,15 @@ def test_an_unknown_or_unpublished_target_is_404(
 ) -> None:
     target = MessageFactory(status=status).pk if status else uuid4()
     page = Message.objects.get(pk=target).page_id if status else page_id
-    answer = post(agent.api, page, **{field: str(target)})
-    assert (answer.status, answer.error) == (404, "parent_not_found" if field == "parentId" else "quote_not_found")
+    response = post(agent.api, page, **{field: str(target)})
+    assert (response.status, response.error) == (404, "parent_not_found" if field == "parentId" else "quote_not_found")
 
 
 def test_a_parent_on_another_page_is_404(agent: TokenHolder, page_id: str) -> None:
     assert post(agent.api, page_id, parentId=str(MessageFactory().pk)).error == "parent_not_found"
 
 
-def test_a_quote_may_come_from_another_page(agent: TokenHolder, page_id: str) -> None:
+def test_the_quoted_post_may_be_on_another_page(agent: TokenHolder, page_id: str) -> None:
     assert post(agent.api, page_id, quoteId=str(MessageFactory().pk)).status == 201
 
 
@@ -138,24 +142,24 @@ OVER = [
 def test_over_a_cap_is_413_with_field_and_max(
     agent: TokenHolder, page_id: str, field: str, value: Any, code: str, cap: int
 ) -> None:
-    answer = post(agent.api, page_id, **{field: value})
-    assert (answer.status, answer.json) == (413, {"error": code, "field": field, "max": cap})
+    response = post(agent.api, page_id, **{field: value})
+    assert (response.status, response.json) == (413, {"error": code, "field": field, "max": cap})
     assert not Message.objects.exists()
 
 
-def test_at_the_caps_is_fine(agent: TokenHolder, page_id: str) -> None:
+def test_fields_at_their_caps_are_accepted(agent: TokenHolder, page_id: str) -> None:
     fields = {field: value[: len(value) - 1] for field, value, _code, _cap in OVER}
     assert post(agent.api, page_id, **fields).status == 201
 
 
-def test_nested_caps_name_their_path(agent: TokenHolder, page_id: str) -> None:
+def test_the_error_of_a_nested_cap_names_its_path(agent: TokenHolder, page_id: str) -> None:
     links = [{"type": "link", "url": "https://a.example/"}] * 3 + [{"type": "link", "url": "https://a/" + "x" * 2039}]
-    answer = post(agent.api, page_id, attachments=links)
-    assert answer.json == {"error": "content_too_long", "field": "attachments[3].url", "max": 2048}
-    answer = post(agent.api, page_id, tagType="note", payload={"rationale": "x" * 4001})
-    assert answer.json == {"error": "payload_too_large", "field": "payload.rationale", "max": 4000}
-    answer = post(agent.api, page_id, tagType="note", payload={"a": "ü" * 32_800})
-    assert answer.json == {"error": "payload_too_large", "field": "payload", "max": 65_536}
+    response = post(agent.api, page_id, attachments=links)
+    assert response.json == {"error": "content_too_long", "field": "attachments[3].url", "max": 2048}
+    response = post(agent.api, page_id, tagType="note", payload={"rationale": "x" * 4001})
+    assert response.json == {"error": "payload_too_large", "field": "payload.rationale", "max": 4000}
+    response = post(agent.api, page_id, tagType="note", payload={"a": "ü" * 32_800})
+    assert response.json == {"error": "payload_too_large", "field": "payload", "max": 65_536}
 
 
 @pytest.mark.parametrize(
@@ -184,11 +188,11 @@ def test_nested_caps_name_their_path(agent: TokenHolder, page_id: str) -> None:
         ({"pageId": "p1_" + "a" * 32}, "unknown_page"),
     ],
 )
-def test_bad_input_is_400_and_writes_nothing(
+def test_invalid_input_is_400_and_writes_nothing(
     agent: TokenHolder, page_id: str, fields: dict[str, Any], code: str
 ) -> None:
-    answer = post(agent.api, page_id, **fields)
-    assert (answer.status, answer.error) == (400, code)
+    response = post(agent.api, page_id, **fields)
+    assert (response.status, response.error) == (400, code)
     assert not Message.objects.exists()
 
 
@@ -199,10 +203,12 @@ def test_bad_input_is_400_and_writes_nothing(
         {"attachments": [{"type": "link", "url": "https://a.example/?q=1#x"}]},
     ],
 )
-def test_a_post_without_text_needs_something_else(agent: TokenHolder, page_id: str, fields: dict[str, Any]) -> None:
-    answer = agent.api.post(PATH, {"pageId": page_id, **fields})
-    assert answer.status == 201, answer.json
-    assert answer.json["content"] == ""
+def test_a_post_without_text_needs_a_tag_or_an_attachment(
+    agent: TokenHolder, page_id: str, fields: dict[str, Any]
+) -> None:
+    response = agent.api.post(PATH, {"pageId": page_id, **fields})
+    assert response.status == 201, response.json
+    assert response.json["content"] == ""
 
 
 def test_a_quote_needs_no_text(agent: TokenHolder) -> None:
@@ -218,8 +224,8 @@ def test_a_limited_agent_must_name_one_of_its_communities(page_id: str) -> None:
     mine, other = CommunityFactory(), CommunityFactory()
     limited = agent_with_token(community_ids=[mine.pk])
     for fields in ({}, {"communityId": str(other.pk)}, {"communityId": str(uuid4())}):
-        answer = post(limited.api, page_id, **fields)
-        assert (answer.status, answer.error) == (403, "agent_community_not_allowed")
+        response = post(limited.api, page_id, **fields)
+        assert (response.status, response.error) == (403, "agent_community_not_allowed")
     assert post(limited.api, page_id, communityId=str(mine.pk)).json["communityId"] == str(mine.pk)
 
 
@@ -232,11 +238,11 @@ def test_a_limited_agent_must_name_the_community_for_a_reply_too() -> None:
 
 
 def test_an_unknown_community_is_404(agent: TokenHolder, page_id: str) -> None:
-    answer = post(agent.api, page_id, communityId=str(uuid4()))
-    assert (answer.status, answer.error) == (404, "community_not_found")
+    response = post(agent.api, page_id, communityId=str(uuid4()))
+    assert (response.status, response.error) == (404, "community_not_found")
 
 
-def test_a_reply_takes_the_community_of_its_parent_and_no_other(agent: TokenHolder) -> None:
+def test_a_reply_has_the_community_of_its_parent(agent: TokenHolder) -> None:
     parent = MessageFactory(community=CommunityFactory())
     reply = post(agent.api, parent.page_id, parentId=str(parent.pk))
     assert reply.json["communityId"] == str(parent.community_id)
@@ -256,22 +262,22 @@ def test_a_reply_takes_the_community_of_its_parent_and_no_other(agent: TokenHold
         ({"allowed_tag_types": ["claim"]}, {}, 201, 201),
     ],
 )
-def test_community_rules(
+def test_community_rules_apply_by_author_kind_and_tag(
     page_id: str, agent: TokenHolder, rules: Any, fields: Any, agent_status: int, person_status: int
 ) -> None:
     community = str(CommunityFactory(**rules).pk)
     callers = ((agent.api, agent_status), (Api.as_person(PersonFactory()), person_status))
     for caller, status in callers:
-        answer = post(caller, page_id, communityId=community, **fields)
-        assert answer.status == status
-        assert status == 201 or answer.error == "community_forbids"
+        response = post(caller, page_id, communityId=community, **fields)
+        assert response.status == status
+        assert status == 201 or response.error == "community_forbids"
 
 
 @pytest.mark.parametrize(
     ("mode", "agent_state", "person_state"),
     [("off", "published", "published"), ("agents", "pending", "published"), ("everyone", "pending", "pending")],
 )
-def test_pre_moderation(agent: TokenHolder, mode: str, agent_state: str, person_state: str) -> None:
+def test_pre_moderation_makes_posts_pending(agent: TokenHolder, mode: str, agent_state: str, person_state: str) -> None:
     parent = MessageFactory(community=CommunityFactory(pre_moderation=mode))
     for caller, state in ((agent.api, agent_state), (Api.as_person(PersonFactory()), person_state)):
         record = post(caller, parent.page_id, parentId=str(parent.pk)).json
@@ -297,18 +303,18 @@ def test_pre_moderation(agent: TokenHolder, mode: str, agent_state: str, person_
 )
 def test_a_blocked_word_is_422(agent: TokenHolder, page_id: str, fields: Any) -> None:
     community = CommunityFactory(blocked_words=["cheap pills"])
-    answer = post(agent.api, page_id, communityId=str(community.pk), **fields)
-    assert (answer.status, answer.json) == (422, {"error": "content_blocked"})
+    response = post(agent.api, page_id, communityId=str(community.pk), **fields)
+    assert (response.status, response.json) == (422, {"error": "content_blocked"})
     assert not Message.objects.exists()
 
 
-def test_property_names_of_a_closed_tag_are_not_the_authors(agent: TokenHolder, page_id: str) -> None:
+def test_word_lists_ignore_property_names_of_closed_tags(agent: TokenHolder, page_id: str) -> None:
     community = CommunityFactory(blocked_words=["statement"])
     claim = {"tagType": "claim", "payload": {"statement": "So it is."}}
     assert post(agent.api, page_id, communityId=str(community.pk), **claim).status == 201
 
 
-def test_a_refusal_spends_no_limit(agent: TokenHolder, page_id: str) -> None:
+def test_a_refused_post_is_not_charged_to_the_limit(agent: TokenHolder, page_id: str) -> None:
     community = CommunityFactory(blocked_words=["spam"])
     for _ in range(3):
         post(agent.api, page_id, content="spam", communityId=str(community.pk))
@@ -320,7 +326,7 @@ def test_text_is_stored_as_sent(agent: TokenHolder, page_id: str) -> None:
     assert post(agent.api, page_id, content=text).json["content"] == text
 
 
-def test_json_values_come_back_as_sent(agent: TokenHolder, page_id: str) -> None:
+def test_json_values_are_returned_as_sent(agent: TokenHolder, page_id: str) -> None:
     payload = {"n": 1.5, "big": 2**53, "null": None, "list": [True, {"x": "ü\u2028"}]}
     anchor = {"type": "TextQuoteSelector", "exact": "abc"}
     record = post(agent.api, page_id, tagType="note", payload=payload, contextAnchor=anchor).json

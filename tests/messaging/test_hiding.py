@@ -1,4 +1,4 @@
-"""Hiding all posts of an author and undoing it: just those, with true counts, in short transactions."""
+"""Hiding and restoring all posts by an author: statuses, counts, and short transactions."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def author() -> Account:
 
 
 def states(*posts: Message) -> list[str]:
-    held = Message.objects.in_bulk([post.pk for post in posts])
-    return [held[post.pk].status for post in posts]
+    current = Message.objects.in_bulk([post.pk for post in posts])
+    return [current[post.pk].status for post in posts]
 
 
 def wrong_counts() -> list[Message]:
@@ -51,7 +51,7 @@ def wrong_counts() -> list[Message]:
     return list(posts.exclude(reply_count=F("replied"), quote_count=F("quoted")))
 
 
-def test_only_what_it_hid_comes_back(author: Account, boss: Account) -> None:
+def test_restoring_publishes_only_posts_that_were_hidden_together(author: Account, boss: Account) -> None:
     shown, waiting, hidden = (
         MessageFactory(author=author, status=status) for status in ("published", "pending", "hidden")
     )
@@ -63,7 +63,7 @@ def test_only_what_it_hid_comes_back(author: Account, boss: Account) -> None:
     assert states(*every) == ["published", "pending", "hidden", "deleted", "published"]
 
 
-def test_what_was_decided_on_its_own_meanwhile_stays(author: Account, boss: Account) -> None:
+def test_restoring_does_not_change_posts_that_were_moderated_meanwhile(author: Account, boss: Account) -> None:
     shown, again, other = (MessageFactory(author=author) for _ in range(3))
     hide_posts_of(author=author, by=boss)
     for post in (shown, again):
@@ -73,18 +73,18 @@ def test_what_was_decided_on_its_own_meanwhile_stays(author: Account, boss: Acco
     assert states(shown, again, other) == ["published", "hidden", "published"]
 
 
-def test_twice_is_once(author: Account, boss: Account) -> None:
+def test_hiding_and_restoring_are_idempotent(author: Account, boss: Account) -> None:
     MessageFactory(author=author)
     assert [hide_posts_of(author=author, by=boss, reason="Spam") for _ in range(2)] == [1, 0]
     assert [restore_posts_of(author=author, by=boss) for _ in range(2)] == [1, 0]
-    told = LogEntry.objects.order_by("pk").values_list("user", "object_id", "change_message")
-    assert list(told) == [
+    entries = LogEntry.objects.order_by("pk").values_list("user", "object_id", "change_message")
+    assert list(entries) == [
         (boss.pk, str(author.pk), "All posts hidden (1): Spam"),
         (boss.pk, str(author.pk), "All posts restored (1)."),
     ]
 
 
-def test_counts_stay_true_with_replies_to_oneself(
+def test_counts_are_correct_with_replies_to_the_same_author(
     author: Account, boss: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hiding, "BATCH", 3)
@@ -102,15 +102,13 @@ def test_counts_stay_true_with_replies_to_oneself(
     assert list(Message.objects.order_by("pk").values_list("status", "reply_count", "quote_count")) == before
 
 
-def test_agents_are_authors_too_and_lists_show_it_at_once(
-    boss: Account, django_capture_on_commit_callbacks: Any
-) -> None:
-    agent, place = agent_with_token(), PageFactory()
+def test_hiding_posts_of_an_agent_changes_lists_at_once(boss: Account, django_capture_on_commit_callbacks: Any) -> None:
+    agent, page_row = agent_with_token(), PageFactory()
     with django_capture_on_commit_callbacks(execute=True):
-        post = agent.api.post("/api/messages", {"pageId": place.pk, "content": "Hi"}).json
+        post = agent.api.post("/api/messages", {"pageId": page_row.pk, "content": "Hi"}).json
 
     def listed() -> int:
-        return len(Api().get("/api/messages", pageId=place.pk).json["messages"])
+        return len(Api().get("/api/messages", pageId=page_row.pk).json["messages"])
 
     assert listed() == 1
     with django_capture_on_commit_callbacks(execute=True):
@@ -139,34 +137,34 @@ def test_batches_are_short_transactions_of_a_few_statements(monkeypatch: pytest.
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_batch_waits_for_no_more_than_its_own_posts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others write to the author's other posts while a batch holds its own."""
+def test_a_batch_locks_only_its_own_posts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other sessions can write to the author's other posts while a batch has locked its own."""
     monkeypatch.setattr(hiding, "BATCH", 2)
     author, boss = PersonFactory(), SuperAdminFactory()
     posts = [MessageFactory(author=author) for _ in range(6)]
-    held = hiding.locked_posts
+    lock_posts = hiding.locked_posts
     seen: list[int] = []
 
-    def reacting(ids: Any, rows: Any) -> list[Message]:
-        """With the batch's rows locked, every other row can be locked elsewhere without waiting."""
-        locked = held(ids, rows)
+    def lock_and_count(ids: Any, rows: Any) -> list[Message]:
+        """While the rows of the batch are locked, another session can lock every other row."""
+        locked = lock_posts(ids, rows)
         with psycopg.connect(**connection.get_connection_params()) as elsewhere:
             seen.append(
                 len(elsewhere.execute("SELECT id FROM messaging_message FOR NO KEY UPDATE SKIP LOCKED").fetchall())
             )
         return locked
 
-    monkeypatch.setattr(hiding, "locked_posts", reacting)
+    monkeypatch.setattr(hiding, "locked_posts", lock_and_count)
     hide_posts_of(author=author, by=boss)
     assert seen == [4, 4, 4]
     assert states(*posts) == ["hidden"] * 6
 
 
 @pytest.mark.django_db(transaction=True)
-def test_counts_stay_true_in_a_race_of_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_are_correct_after_concurrent_writes_and_decisions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hiding, "BATCH", 3)
-    boss, agent, place = SuperAdminFactory(), agent_with_token(), PageFactory()
-    parents = [MessageFactory(page=place, author=agent.account) for _ in range(4)]
+    boss, agent, page_row = SuperAdminFactory(), agent_with_token(), PageFactory()
+    parents = [MessageFactory(page=page_row, author=agent.account) for _ in range(4)]
     replies = [
         MessageFactory(author=agent.account, parent=parents[n % 4], quote=parents[(n + 1) % 4]) for n in range(12)
     ]
@@ -185,7 +183,7 @@ def test_counts_stay_true_in_a_race_of_everything(monkeypatch: pytest.MonkeyPatc
             case 2:
                 for parent in parents:
                     body = {
-                        "pageId": place.pk,
+                        "pageId": page_row.pk,
                         "content": "x",
                         "parentId": str(parent.pk),
                         "quoteId": str(parents[turn].pk),
@@ -208,7 +206,7 @@ def _moderate(post: Message, by: Account) -> None:
             continue
 
 
-def test_approving_a_post_takes_it_out_of_the_decision(author: Account, boss: Account) -> None:
+def test_an_approved_post_is_not_restored_again(author: Account, boss: Account) -> None:
     waiting = MessageFactory(author=author, status="pending", community=CommunityFactory())
     hide_posts_of(author=author, by=boss)
     restore_posts_of(author=author, by=boss)
@@ -217,17 +215,19 @@ def test_approving_a_post_takes_it_out_of_the_decision(author: Account, boss: Ac
     assert states(waiting) == ["published"]
 
 
-class TestTheDesk:
+class TestAdmin:
     @pytest.fixture
     def admin_client(self, boss: Account) -> Client:
         client = Client()
         client.force_login(boss)
         return client
 
-    def test_tells_how_many_asks_why_and_takes_it_back(self, admin_client: Client, author: Account) -> None:
+    def test_confirms_with_the_number_of_posts_requires_a_reason_and_restores(
+        self, admin_client: Client, author: Account
+    ) -> None:
         posts = [MessageFactory(author=author) for _ in range(3)]
-        asked = admin_client.get(page(author, "hide-posts")).content.decode()
-        assert "3 posts shown or waiting" in asked
+        confirmation = admin_client.get(page(author, "hide-posts")).content.decode()
+        assert "3 posts published or pending" in confirmation
         assert states(*posts) == ["published"] * 3
         assert "This field is required" in decide(admin_client, author, "hide-posts")
         assert "all posts hidden" in decide(admin_client, author, "hide-posts", reason="Spam")
@@ -238,7 +238,7 @@ class TestTheDesk:
         assert states(*posts) == ["published"] * 3
         assert page(author, "restore-posts") not in admin_client.get(page(author)).content.decode()
 
-    def test_offers_it_for_agents_which_link_to_it(self, admin_client: Client) -> None:
+    def test_agents_have_the_action_and_link_to_it(self, admin_client: Client) -> None:
         agent = agent_with_token()
         MessageFactory(author=agent.account)
         assert page(agent.account) in admin_client.get(page(agent.agent)).content.decode()

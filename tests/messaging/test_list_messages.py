@@ -1,4 +1,4 @@
-"""listMessages: order, pages, filters, replies, the top reply, and what it refuses."""
+"""listMessages: order, paging, filters, replies, top replies, and invalid parameters."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ def page_id() -> str:
 
 
 def posts(page_id: str, count: int, **fields: Any) -> list[str]:
-    """Ids of posts a minute apart, the newest first."""
+    """Create posts one minute apart; returns their ids newest first."""
     author = fields.pop("author", None) or PersonFactory()
-    made = [
+    created_posts = [
         MessageFactory(page_id=page_id, page=None, author=author, created_at=START + timedelta(minutes=n), **fields)
         for n in range(count)
     ]
-    return [str(post.pk) for post in reversed(made)]
+    return [str(post.pk) for post in reversed(created_posts)]
 
 
 def listed(page_id: str, **query: Any) -> list[str]:
-    answer = Api().get(PATH, pageId=page_id, **query)
-    assert answer.status == 200, answer.json
-    return [message["id"] for message in answer.json["messages"]]
+    response = Api().get(PATH, pageId=page_id, **query)
+    assert response.status == 200, response.json
+    return [message["id"] for message in response.json["messages"]]
 
 
 def walk(page_id: str, limit: int, **query: Any) -> list[list[str]]:
-    """Every page, cursor by cursor."""
+    """The ids of each page of the list."""
     pages, cursor = [], {}
     while True:
         body = Api().get(PATH, pageId=page_id, limit=limit, **query, **cursor).json
@@ -55,62 +55,64 @@ def walk(page_id: str, limit: int, **query: Any) -> list[list[str]]:
         cursor = {"cursor": body["nextCursor"]}
 
 
-def test_a_page_with_nothing_on_it(page_id: str) -> None:
+def test_a_page_without_posts_is_an_empty_list(page_id: str) -> None:
     nothing = {"messages": [], "hasMore": False, "nextCursor": None}
     assert Api().get(PATH, pageId=page_id).json == nothing
-    assert Api().get(PATH, pageId="p1_" + "a" * 32).json == nothing, "a page nobody asked the id of"
+    assert Api().get(PATH, pageId="p1_" + "a" * 32).json == nothing, "a page that does not exist"
 
 
 @pytest.mark.parametrize(
     "page", ["", "p1_", "p2_" + "a" * 32, "p1_" + "A" * 32, "p1_" + "a" * 33, "https://a.eu", "p1_" + "1" * 32]
 )
 def test_a_malformed_page_id_is_400(page: str) -> None:
-    answer = Api().get(PATH, pageId=page)
-    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_input", "pageId")
+    response = Api().get(PATH, pageId=page)
+    assert (response.status, response.error, response.json["field"]) == (400, "invalid_input", "pageId")
 
 
 def test_a_missing_page_id_is_400() -> None:
-    answer = Api().get(PATH)
-    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_input", "pageId")
+    response = Api().get(PATH)
+    assert (response.status, response.error, response.json["field"]) == (400, "invalid_input", "pageId")
 
 
-def test_newest_first_ten_at_a_time(page_id: str) -> None:
+def test_posts_are_listed_newest_first_ten_per_page(page_id: str) -> None:
     ids = posts(page_id, 12)
     posts(str(PageFactory().pk), 2)
     assert listed(page_id) == ids[:10]
     assert walk(page_id, 10) == [ids[:10], ids[10:]]
-    assert walk(page_id, 12) == [ids], "a page that is just full is the last"
+    assert walk(page_id, 12) == [ids], "a last page with `limit` posts has no next cursor"
 
 
-def test_posts_of_the_same_moment_have_an_order(page_id: str) -> None:
+def test_posts_with_equal_times_are_ordered_by_id(page_id: str) -> None:
     author = PersonFactory()
-    made = [MessageFactory(page_id=page_id, page=None, author=author, created_at=START) for _ in range(7)]
-    ids = sorted((str(post.pk) for post in made), reverse=True)
+    created_posts = [MessageFactory(page_id=page_id, page=None, author=author, created_at=START) for _ in range(7)]
+    ids = sorted((str(post.pk) for post in created_posts), reverse=True)
     assert list(chain(*walk(page_id, 2))) == ids
 
 
-def test_no_gap_and_no_repeat_while_posts_come_and_go(page_id: str) -> None:
+def test_paging_skips_and_repeats_no_post_during_changes(page_id: str) -> None:
     ids = posts(page_id, 9)
     seen, cursor = [], {}
     for _ in range(3):
         body = Api().get(PATH, pageId=page_id, limit=3, **cursor).json
         seen += [message["id"] for message in body["messages"]]
         cursor = {"cursor": body["nextCursor"]}
-        MessageFactory(page_id=page_id, page=None)  # newer than everything
-        Message.objects.filter(pk=seen[-1]).update(status=MessageStatus.HIDDEN)  # the very post the cursor names
+        MessageFactory(page_id=page_id, page=None)  # newer than all others
+        Message.objects.filter(pk=seen[-1]).update(status=MessageStatus.HIDDEN)  # the post in the cursor
     assert seen == ids
     assert body["hasMore"] is False
 
 
 @hypothesis_settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(offsets=st.lists(st.integers(0, 4), max_size=12), limit=st.integers(1, 5))
-def test_however_long_the_pages_the_walk_is_the_whole_list(offsets: list[int], limit: int) -> None:
+def test_paging_with_any_limit_returns_the_whole_list(offsets: list[int], limit: int) -> None:
     page_id, author = str(PageFactory().pk), PersonFactory()
-    made = [
+    created_posts = [
         MessageFactory(page_id=page_id, page=None, author=author, created_at=START + timedelta(microseconds=offset))
         for offset in offsets
     ]
-    expected = [str(post.pk) for post in sorted(made, key=lambda post: (post.created_at, post.pk), reverse=True)]
+    expected = [
+        str(post.pk) for post in sorted(created_posts, key=lambda post: (post.created_at, post.pk), reverse=True)
+    ]
     pages = walk(page_id, limit)
     assert list(chain(*pages)) == expected
     assert all(len(page) == limit for page in pages[:-1])
@@ -124,12 +126,12 @@ def test_a_limit_over_100_is_served_as_100(page_id: str, limit: str, count: int)
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "1_0", "５", "abc", "", "1.0", "1e1", " 5", "+5", "0x5", "\x00", "None"])
-def test_a_limit_that_is_no_plain_integer_from_one_is_400(page_id: str, limit: str) -> None:
-    answer = Api().get(PATH, pageId=page_id, limit=limit)
-    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_input", "limit")
+def test_a_limit_that_is_not_a_positive_integer_is_400(page_id: str, limit: str) -> None:
+    response = Api().get(PATH, pageId=page_id, limit=limit)
+    assert (response.status, response.error, response.json["field"]) == (400, "invalid_input", "limit")
 
 
-def test_a_cursor_is_good_for_its_own_list_only(page_id: str) -> None:
+def test_a_cursor_is_valid_for_its_own_list_only(page_id: str) -> None:
     (newest, *_rest) = posts(page_id, 3)
     for _ in range(3):
         MessageFactory(parent=Message.objects.get(pk=newest))
@@ -154,11 +156,11 @@ def test_a_cursor_is_good_for_its_own_list_only(page_id: str) -> None:
         {"pageId": page_id, "cursor": "ключ"},
     ]
     for query in foreign:
-        answer = Api().get(PATH, **query)
-        assert (answer.status, answer.error) == (400, "invalid_cursor"), query
+        response = Api().get(PATH, **query)
+        assert (response.status, response.error) == (400, "invalid_cursor"), query
 
 
-def test_a_cursor_leads_on_with_and_without_top_replies(page_id: str) -> None:
+def test_a_cursor_is_valid_with_and_without_top_replies(page_id: str) -> None:
     _newest, *rest = posts(page_id, 3)
     for first, then in (("true", "false"), ("false", "true")):
         cursor = Api().get(PATH, pageId=page_id, limit=1, includeTopReply=first).json["nextCursor"]
@@ -166,18 +168,18 @@ def test_a_cursor_leads_on_with_and_without_top_replies(page_id: str) -> None:
 
 
 @pytest.mark.parametrize("status", [MessageStatus.PENDING, MessageStatus.HIDDEN, MessageStatus.DELETED])
-def test_only_published_posts_are_listed_or_got(page_id: str, status: MessageStatus) -> None:
+def test_only_published_posts_are_returned(page_id: str, status: MessageStatus) -> None:
     shown = str(MessageFactory(page_id=page_id, page=None).pk)
     unseen = MessageFactory(page_id=page_id, page=None, status=status)
     assert listed(page_id) == [shown]
-    answer = Api().get(f"{PATH}/{unseen.pk}")
-    assert (answer.status, answer.error) == (404, "message_not_found")
+    response = Api().get(f"{PATH}/{unseen.pk}")
+    assert (response.status, response.error) == (404, "message_not_found")
 
 
 @pytest.mark.parametrize("id", ["x", "1", "01a1f80b-885c-7204-addd-5334a770b464", "01a1f80b885c7204addd5334a770b464"])
 def test_an_unknown_message_is_404(id: str) -> None:
-    answer = Api().get(f"{PATH}/{id}")
-    assert (answer.status, answer.error) == (404, "message_not_found")
+    response = Api().get(f"{PATH}/{id}")
+    assert (response.status, response.error) == (404, "message_not_found")
 
 
 def test_replies_are_listed_under_their_post_only(page_id: str) -> None:
@@ -193,7 +195,7 @@ def test_replies_are_listed_under_their_post_only(page_id: str) -> None:
 
 
 @pytest.mark.parametrize("status", [MessageStatus.PENDING, MessageStatus.HIDDEN, MessageStatus.DELETED])
-def test_replies_to_what_is_not_public_are_not_listed(page_id: str, status: MessageStatus) -> None:
+def test_replies_to_an_unpublished_post_are_not_listed(page_id: str, status: MessageStatus) -> None:
     parent = MessageFactory(page_id=page_id, page=None)
     MessageFactory(parent=parent)
     Message.objects.filter(pk=parent.pk).update(status=status)
@@ -227,8 +229,8 @@ def test_filters_by_author_community_and_tag(page_id: str) -> None:
     ],
 )
 def test_a_malformed_filter_is_400(page_id: str, name: str, value: str) -> None:
-    answer = Api().get(PATH, pageId=page_id, **{name: value})
-    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_input", name)
+    response = Api().get(PATH, pageId=page_id, **{name: value})
+    assert (response.status, response.error, response.json["field"]) == (400, "invalid_input", name)
 
 
 def test_a_repeated_parameter_is_refused_and_unknown_ones_are_ignored(page_id: str) -> None:
@@ -257,16 +259,16 @@ def test_the_top_reply_has_most_reactions_then_is_oldest(page_id: str) -> None:
     assert top[str(tied.pk)].keys() == Api().get(f"{PATH}/{tied.pk}").json.keys()
 
 
-def test_replies_have_top_replies_too_and_nothing_has_one_unasked(page_id: str) -> None:
+def test_replies_have_top_replies_only_on_request(page_id: str) -> None:
     reply = MessageFactory(parent=MessageFactory(page_id=page_id, page=None))
-    answer_to_it = MessageFactory(parent=reply)
-    assert top_replies(page_id, parentId=reply.parent_id)[str(reply.pk)]["id"] == str(answer_to_it.pk)
+    nested = MessageFactory(parent=reply)
+    assert top_replies(page_id, parentId=reply.parent_id)[str(reply.pk)]["id"] == str(nested.pk)
     for query in ({}, {"includeTopReply": "false"}):
         (message,) = Api().get(PATH, pageId=page_id, **query).json["messages"]
         assert "topReply" not in message
 
 
-def test_a_quote_shows_its_target_while_that_is_public(page_id: str) -> None:
+def test_a_quote_contains_its_target_only_while_that_is_published(page_id: str) -> None:
     target = MessageFactory()
     quote = MessageFactory(page_id=page_id, page=None, quote=target)
     (message,) = Api().get(PATH, pageId=page_id).json["messages"]
@@ -283,8 +285,8 @@ FIELDS = (
 )
 
 
-def test_the_record_is_the_same_listed_and_got(page_id: str) -> None:
-    """The contract's Message and the fields of decisions 8, none missing and none besides."""
+def test_list_get_and_create_return_the_same_message(page_id: str) -> None:
+    """The response has exactly the documented fields."""
     agent = agent_with_token()
     sent = {
         "pageId": page_id,
@@ -312,24 +314,24 @@ def test_the_record_is_the_same_listed_and_got(page_id: str) -> None:
 def readers() -> dict[str, Api]:
     agent, person = agent_with_token(scopes=["react"]), PersonFactory()
     return {
-        "nobody": Api(),
+        "anonymous": Api(),
         "agent": agent.api,
         "person": Api.as_person(person),
         "signed in": Api.as_signed_in(person),
     }
 
 
-def test_reads_are_open_to_every_valid_caller_and_the_same_for_all(page_id: str) -> None:
-    """Rule 1, and decisions 1.6. A person's token is accepted on a public read as an agent's is."""
+def test_reads_are_the_same_for_every_valid_caller(page_id: str) -> None:
+    """Public reads accept agent tokens, user tokens and sign-in tokens."""
     (post_id,) = posts(page_id, 1)
     for url in (f"{PATH}?pageId={page_id}", f"{PATH}/{post_id}"):
-        answers: list[Answer] = [api.get(url) for api in readers().values()]
-        assert [answer.status for answer in answers] == [200] * 4
-        assert len({answer.body for answer in answers}) == 1
+        responses: list[Answer] = [api.get(url) for api in readers().values()]
+        assert [response.status for response in responses] == [200] * 4
+        assert len({response.body for response in responses}) == 1
 
 
-def test_a_read_refuses_a_token_that_is_none(page_id: str) -> None:
+def test_a_read_with_an_invalid_token_is_401(page_id: str) -> None:
     for header in ("Bearer cag_nonsense", "Bearer x.y.z", "Basic abc", "Bearer", "Token abc"):
-        answer = Api().get(PATH, pageId=page_id, headers={"Authorization": header})
-        assert (answer.status, answer.error) == (401, "invalid_token")
-        assert answer.headers["WWW-Authenticate"] == "Bearer"
+        response = Api().get(PATH, pageId=page_id, headers={"Authorization": header})
+        assert (response.status, response.error) == (401, "invalid_token")
+        assert response.headers["WWW-Authenticate"] == "Bearer"

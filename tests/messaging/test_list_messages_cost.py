@@ -1,4 +1,4 @@
-"""What a list costs: the same few queries at any size, each answered from an index on a page of tens of thousands."""
+"""The cost of lists: a constant number of queries, each by an index, on a page with tens of thousands of posts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.factories import AgentAccountFactory, CommunityFactory, MessageFactor
 PATH = "/api/messages"
 POSTS, REPLIES, OTHERS = 40_000, 5_000, 5_000
 
-# One long page, its newest post with many replies, and other pages; every 100th post by an agent with a tag.
+# A long page with many replies to its newest post, and another page. Every 100th post is by an agent and has a tag.
 LOAD = """
 INSERT INTO messaging_message (id, page_id, author_id, author_kind, community_id, parent_id, status, content, tag_type,
     attachments, reply_count, quote_count, reaction_counts, reaction_total, created_at, updated_at)
@@ -36,7 +36,7 @@ FROM generate_series(1, %(posts)s + %(replies)s + %(others)s) n
 
 @pytest.fixture
 def long_page(db: None) -> Iterator[dict[str, str]]:
-    """Ids of what was loaded."""
+    """The ids of the loaded rows, and their numbers."""
     ids = {
         "page": PageFactory().pk,
         "other": PageFactory().pk,
@@ -49,7 +49,7 @@ def long_page(db: None) -> Iterator[dict[str, str]]:
         "others": OTHERS,
     }
     with connection.cursor() as cursor:
-        # Spares the load its checks of foreign keys.
+        # Skips the checks of foreign keys during the load.
         cursor.execute("SET LOCAL session_replication_role = replica")
         cursor.execute(LOAD, ids)
         cursor.execute("SET LOCAL session_replication_role = origin")
@@ -58,16 +58,16 @@ def long_page(db: None) -> Iterator[dict[str, str]]:
 
 
 def plans_of(url: str) -> list[dict[str, Any]]:
-    """The plan of every statement of one request, as it really ran."""
+    """The actual plan of every statement of a request."""
     with CaptureQueriesContext(connection) as captured:
-        answer = Api().get(url)
-    assert answer.status == 200, answer.json
+        response = Api().get(url)
+    assert response.status == 200, response.json
     plans = []
     with connection.cursor() as cursor:
         for query in captured:
             cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query['sql']}")
-            found = cursor.fetchone()[0]
-            plans.append((found if isinstance(found, list) else json.loads(found))[0]["Plan"])
+            output = cursor.fetchone()[0]
+            plans.append((output if isinstance(output, list) else json.loads(output))[0]["Plan"])
     return plans
 
 
@@ -78,7 +78,7 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def messages_read(url: str) -> int:
-    """How many rows of messages its statements look at; fails where one reads the whole table or sorts."""
+    """The number of message rows that the statements of a request read; fails if one does not use an index."""
     total = 0
     for plan in plans_of(url):
         for node in nodes(plan):
@@ -90,20 +90,20 @@ def messages_read(url: str) -> int:
 
 
 @pytest.mark.django_db
-def test_every_list_reads_about_as_many_rows_as_it_shows(long_page: dict[str, str]) -> None:
+def test_lists_read_about_as_many_rows_as_they_return(long_page: dict[str, str]) -> None:
     page, parent, community = long_page["page"], long_page["parent"], long_page["community"]
     of_page = f"{PATH}?pageId={page}"
     deep = Api().get(PATH, pageId=page, limit=100)
     for _ in range(20):
         deep = Api().get(PATH, pageId=page, limit=100, cursor=deep.json["nextCursor"])
     assert deep.json["hasMore"]
-    # Ten rows and the one that tells of more; a reply's parent once beside them.
+    # Ten rows, one more for `hasMore`, and the parent of replies.
     assert messages_read(of_page) == 11
     assert messages_read(f"{of_page}&cursor={deep.json['nextCursor']}") == 11
     assert messages_read(f"{of_page}&parentId={parent}") == 12
     assert messages_read(f"{of_page}&includeTopReply=true") <= 2 * 11 + 10
     assert messages_read(f"{PATH}/{parent}") == 1
-    # A filter walks the page's index: of every hundredth post, 1,100 for ten and one.
+    # A filter scans the index of the page: 1,100 rows for eleven matches if every hundredth post matches.
     assert messages_read(f"{of_page}&communityId={community}") <= 2 * 11
     assert messages_read(f"{of_page}&authorKind=agent") <= 100 * 11
     assert messages_read(f"{of_page}&tagType=note") <= 100 * 11
@@ -111,7 +111,7 @@ def test_every_list_reads_about_as_many_rows_as_it_shows(long_page: dict[str, st
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("query", "statements"), [("", 1), ("&includeTopReply=true", 2), ("&authorKind=human", 1)])
-def test_a_list_runs_as_many_statements_at_any_size(
+def test_the_number_of_statements_does_not_depend_on_the_size_of_a_list(
     query: str, statements: int, django_assert_num_queries: Any
 ) -> None:
     page = PageFactory()
@@ -121,12 +121,12 @@ def test_a_list_runs_as_many_statements_at_any_size(
         MessageFactory(parent=quoting)
     for limit in (1, 5, 20, 100):
         with django_assert_num_queries(statements):
-            answer = Api().get(f"{PATH}?pageId={page.pk}&limit={limit}{query}")
-        assert len(answer.json["messages"]) == min(limit, 24)
+            response = Api().get(f"{PATH}?pageId={page.pk}&limit={limit}{query}")
+        assert len(response.json["messages"]) == min(limit, 24)
 
 
 @pytest.mark.django_db
-def test_one_message_is_one_statement(django_assert_num_queries: Any) -> None:
+def test_get_message_runs_one_statement(django_assert_num_queries: Any) -> None:
     reply = MessageFactory(parent=MessageFactory(), quote=MessageFactory())
     with django_assert_num_queries(1):
         assert Api().get(f"{PATH}/{reply.pk}").status == 200

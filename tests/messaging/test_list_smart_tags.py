@@ -1,4 +1,4 @@
-"""listSmartTags: what a client needs to know to write a tag, and every example of it posts."""
+"""listSmartTags: types, schemas and examples; every example is accepted by createMessage."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TYPES = {
 }
 
 
-def test_the_types_each_with_schema_and_example() -> None:
+def test_each_type_has_a_schema_and_a_valid_example() -> None:
     tags = Api().get(PATH).json["smartTags"]
     assert {tag["type"] for tag in tags} == TYPES
     assert len(tags) == len(TYPES)
@@ -29,28 +29,28 @@ def test_the_types_each_with_schema_and_example() -> None:
         assert Draft202012Validator(tag["payloadSchema"]).is_valid(tag["example"]), tag["type"]
 
 
-def test_every_example_is_a_post() -> None:
+def test_every_example_is_accepted_as_a_post() -> None:
     agent, page_id = agent_with_token(), PageFactory().pk
     for tag in Api().get(PATH).json["smartTags"]:
         body = {"pageId": page_id, "tagType": tag["type"], "payload": tag["example"]}
-        answer = agent.api.post("/api/messages", body)
-        assert answer.status == 201, answer.json
-        assert (answer.json["tagType"], answer.json["payload"]) == (tag["type"], tag["example"])
+        response = agent.api.post("/api/messages", body)
+        assert response.status == 201, response.json
+        assert (response.json["tagType"], response.json["payload"]) == (tag["type"], tag["example"])
 
 
-def test_every_type_takes_a_rationale_and_all_but_note_refuse_what_they_do_not_know() -> None:
+def test_types_accept_a_rationale_and_refuse_unknown_properties_except_note() -> None:
     agent, page_id = agent_with_token(), PageFactory().pk
     for tag in Api().get(PATH).json["smartTags"]:
         payload = tag["example"] | {"rationale": "Because."}
         body = {"pageId": page_id, "tagType": tag["type"], "payload": payload}
         assert agent.api.post("/api/messages", body).status == 201, tag["type"]
-        answer = agent.api.post("/api/messages", body | {"payload": payload | {"shoeSize": 44}})
-        assert answer.status == (201 if tag["type"] == "note" else 400), tag["type"]
-        if answer.status == 400:
-            assert answer.error == "invalid_payload"
-            assert all({"pointer", "message"} == problem.keys() for problem in answer.json["details"])
+        response = agent.api.post("/api/messages", body | {"payload": payload | {"shoeSize": 44}})
+        assert response.status == (201 if tag["type"] == "note" else 400), tag["type"]
+        if response.status == 400:
+            assert response.error == "invalid_payload"
+            assert all({"pointer", "message"} == problem.keys() for problem in response.json["details"])
 
 
-def test_it_asks_the_database_nothing(django_assert_num_queries: object) -> None:
+def test_list_smart_tags_runs_no_query(django_assert_num_queries: object) -> None:
     with django_assert_num_queries(0):  # type: ignore[operator]
         assert Api().get(PATH).status == 200

@@ -1,4 +1,4 @@
-"""A moderator's decisions: from which state they start, what they make public, and what is counted and kept of them."""
+"""Moderation: the statuses that each decision requires and sets, the counts, and the log entries."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def admin() -> Account:
 
 @pytest.mark.parametrize("decide", STARTS, ids=lambda decide: decide.__name__)
 @pytest.mark.parametrize("start", MessageStatus.values)
-def test_each_decision_starts_from_its_own_states(admin: Account, decide: Decision, start: str) -> None:
+def test_each_decision_requires_certain_statuses(admin: Account, decide: Decision, start: str) -> None:
     message = MessageFactory(status=start)
     end = STARTS[decide].get(start)
     if end is None:
@@ -55,9 +55,9 @@ def test_an_unknown_message_is_not_found(admin: Account, decide: Decision) -> No
         decide(message_id=uuid4(), by=admin)
 
 
-def test_the_counts_are_of_what_is_public(admin: Account) -> None:
+def test_counts_include_published_posts_only(admin: Account) -> None:
     parent, quoted = MessageFactory(), MessageFactory()
-    answer = MessageFactory(parent=parent, quote=quoted, status=PENDING)
+    reply = MessageFactory(parent=parent, quote=quoted, status=PENDING)
 
     def counts() -> tuple[int, int]:
         parent.refresh_from_db()
@@ -65,15 +65,15 @@ def test_the_counts_are_of_what_is_public(admin: Account) -> None:
         return parent.reply_count, quoted.quote_count
 
     assert counts() == (0, 0)
-    approve_message(message_id=answer.pk, by=admin)
+    approve_message(message_id=reply.pk, by=admin)
     assert counts() == (1, 1)
-    hide_message(message_id=answer.pk, by=admin)
+    hide_message(message_id=reply.pk, by=admin)
     assert counts() == (0, 0)
-    restore_message(message_id=answer.pk, by=admin)
+    restore_message(message_id=reply.pk, by=admin)
     assert counts() == (1, 1)
 
 
-def test_hiding_what_was_never_public_changes_no_count(admin: Account) -> None:
+def test_hiding_a_pending_post_changes_no_count(admin: Account) -> None:
     parent = MessageFactory()
     MessageFactory(parent=parent)
     hide_message(message_id=MessageFactory(parent=parent, status=PENDING).pk, by=admin)
@@ -81,7 +81,7 @@ def test_hiding_what_was_never_public_changes_no_count(admin: Account) -> None:
     assert parent.reply_count == 1
 
 
-def test_a_post_that_replies_to_what_it_quotes_counts_twice_on_it(admin: Account) -> None:
+def test_hiding_a_reply_that_quotes_its_parent_updates_both_counts(admin: Account) -> None:
     target = MessageFactory()
     both = MessageFactory(parent=target, quote=target)
     hide_message(message_id=both.pk, by=admin)
@@ -89,7 +89,7 @@ def test_a_post_that_replies_to_what_it_quotes_counts_twice_on_it(admin: Account
     assert (target.reply_count, target.quote_count) == (0, 0)
 
 
-def test_a_decision_is_kept_with_who_and_why(admin: Account) -> None:
+def test_a_decision_is_logged_with_actor_and_reason(admin: Account) -> None:
     message = MessageFactory()
     hide_message(message_id=message.pk, by=admin, reason="Off topic")
     entry = LogEntry.objects.get()
@@ -100,7 +100,7 @@ def test_a_decision_is_kept_with_who_and_why(admin: Account) -> None:
     assert changed.content == message.content
 
 
-def test_a_held_back_post_waits_for_a_moderator(admin: Account) -> None:
+def test_a_pending_post_is_published_by_approval(admin: Account) -> None:
     community = CommunityFactory(pre_moderation="agents")
     page = MessageFactory().page
     body = {"pageId": page.pk, "content": "Wait", "communityId": str(community.pk)}
@@ -113,7 +113,7 @@ def test_a_held_back_post_waits_for_a_moderator(admin: Account) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_moderators_at_once_decide_once() -> None:
+def test_of_concurrent_approvals_one_succeeds() -> None:
     parent = MessageFactory()
     message, admins = MessageFactory(parent=parent, status=PENDING), [SuperAdminFactory() for _ in range(8)]
 
@@ -129,8 +129,8 @@ def test_two_moderators_at_once_decide_once() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_hiding_a_thread_while_it_is_answered_deadlocks_nobody(settings: Any) -> None:
-    """Replies, quotes of one another and decisions on them at once: each answers, and the counts are the rows."""
+def test_concurrent_replies_and_moderation_do_not_deadlock(settings: Any) -> None:
+    """Concurrent replies, mutual quotes and decisions on them all succeed, and the counts match the rows."""
     settings.HOURLY_LIMITS = dict.fromkeys(settings.HOURLY_LIMITS, 10**6)
     posts = [MessageFactory() for _ in range(3)]
     page, agent, admin = posts[0].page, agent_with_token(), SuperAdminFactory()
@@ -141,9 +141,9 @@ def test_hiding_a_thread_while_it_is_answered_deadlocks_nobody(settings: Any) ->
         for step in range(6):
             parent, quote = posts[(number + step) % 3], posts[(number + step + 1) % 3]
             body = {"pageId": page.pk, "content": "x", "parentId": str(parent.pk), "quoteId": str(quote.pk)}
-            answer = agent.api.post("/api/messages", body)
-            statuses.add(answer.status)
-            message_id = UUID(answer.json["id"])
+            response = agent.api.post("/api/messages", body)
+            statuses.add(response.status)
+            message_id = UUID(response.json["id"])
             hide_message(message_id=message_id, by=admin)
             if step % 2:
                 restore_message(message_id=message_id, by=admin)

@@ -23,12 +23,12 @@ TABLE_ROW = """    MessageField(
 
 def insert_before(line: str, new: str, file: Path) -> None:
     text = file.read_text()
-    assert text.count(line) == 1, f"{file} has to contain {line!r} once"
+    assert text.count(line) == 1, f"{file} must contain {line!r} once"
     file.write_text(text.replace(line, new + line))
 
 
 def test_a_new_optional_field_takes_three_edits(tmp_path: Path) -> None:
-    """The subprocess makes the migration, as a developer does; see `new_field_steps` for what it checks."""
+    """The subprocess creates the migration; see `new_field_steps` for its checks."""
     copy = tmp_path / "copy"
     for folder in FOLDERS:
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))

@@ -1,4 +1,4 @@
-"""normalizeUrl: the operation. What the rules make of a URL is tested beside them (test_page_ids)."""
+"""The operation normalizeUrl; `test_page_ids` tests the rules."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def normalize(url: Any, api: Api | None = None, **options: Any) -> Answer:
     return (api or Api()).post(PATH, {"url": url}, **options)
 
 
-def test_the_answer_is_no_black_box() -> None:
-    answer = normalize("http://WWW.Example.com:80/a/../b/index.html?utm_source=x&b=2&a=1#top")
-    assert answer.status == 200
-    body = answer.json
+def test_the_response_lists_rules_and_removed_parameters() -> None:
+    response = normalize("http://WWW.Example.com:80/a/../b/index.html?utm_source=x&b=2&a=1#top")
+    assert response.status == 200
+    body = response.json
     assert body["normalizedUrl"] == "https://example.com/b?a=1&b=2"
     assert body["removedParams"] == ["utm_source"]
     assert body["rulesApplied"]
@@ -38,7 +38,7 @@ def versions_of_rows() -> list[tuple[str, str]]:
         return cursor.fetchall()
 
 
-def test_a_page_is_recorded_once_and_then_only_read() -> None:
+def test_a_page_is_inserted_once_and_then_only_read() -> None:
     first = normalize("https://example.com/a")
     again = normalize("http://www.example.com/a/")
     assert first.json["pageId"] == again.json["pageId"]
@@ -49,15 +49,15 @@ def test_a_page_is_recorded_once_and_then_only_read() -> None:
     assert versions_of_rows() == before
 
 
-def test_its_page_takes_posts() -> None:
+def test_a_normalised_page_accepts_posts() -> None:
     page_id = normalize("https://example.com/a").json["pageId"]
     assert agent_with_token().api.post("/api/messages", {"pageId": page_id, "content": "Hi"}).status == 201
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_at_once_record_it_once() -> None:
-    answers = race(10, lambda _index: normalize("https://example.com/new"))
-    assert {answer.status for answer in answers} == {200}
+def test_concurrent_requests_insert_a_page_once() -> None:
+    responses = race(10, lambda _index: normalize("https://example.com/new"))
+    assert {response.status for response in responses} == {200}
     assert Page.objects.count() == 1
 
 
@@ -81,13 +81,13 @@ def test_many_at_once_record_it_once() -> None:
         "x" * 100_000,
     ],
 )
-def test_what_is_no_page_is_400_and_recorded_nowhere(url: str) -> None:
-    answer = normalize(url)
-    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_url", "url")
+def test_an_invalid_url_is_400_and_inserts_no_page(url: str) -> None:
+    response = normalize(url)
+    assert (response.status, response.error, response.json["field"]) == (400, "invalid_url", "url")
     assert not Page.objects.exists()
 
 
-def test_the_answer_names_the_cap_and_what_is_accepted_is_accepted_again() -> None:
+def test_the_error_names_the_cap_and_a_normalised_url_is_accepted() -> None:
     for url in ("https://e.example/" + "a" * 2_031, "https://e.example/" + "é" * 340):
         assert "longer than 2048 characters" in normalize(url).json["details"]
     first = normalize("https://e.example/" + "é" * 338)
@@ -100,19 +100,19 @@ def test_the_answer_names_the_cap_and_what_is_accepted_is_accepted_again() -> No
     "body", [{}, {"url": None}, {"url": 5}, {"url": ""}, {"url": ["https://a.eu"]}, {"URL": "https://a.eu"}]
 )
 def test_a_missing_url_is_400(body: Any) -> None:
-    answer = Api().post(PATH, body)
-    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_input", "url")
+    response = Api().post(PATH, body)
+    assert (response.status, response.error, response.json["field"]) == (400, "invalid_input", "url")
 
 
-def test_every_valid_caller_may_ask() -> None:
+def test_every_valid_caller_may_normalise() -> None:
     person = PersonFactory()
     for api in (Api(), agent_with_token(scopes=["react"]).api, Api.as_person(person), Api.as_signed_in(person)):
         assert normalize("https://example.com/", api).status == 200
-    answer = normalize("https://example.com/", Api({"Authorization": "Bearer cag_nonsense"}))
-    assert (answer.status, answer.error) == (401, "invalid_token")
+    response = normalize("https://example.com/", Api({"Authorization": "Bearer cag_nonsense"}))
+    assert (response.status, response.error) == (401, "invalid_token")
 
 
-def test_120_a_minute_from_one_address(settings: Any) -> None:
+def test_requests_are_throttled_to_120_a_minute_per_address(settings: Any) -> None:
     assert settings.SOFT_THROTTLES["normalize_url"] == (120, 60)
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"normalize_url": (3, 60)}
     statuses = [normalize("https://example.com/", address="10.0.0.1").status for _ in range(5)]

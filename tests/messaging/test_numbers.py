@@ -1,4 +1,4 @@
-"""A number in a payload or a context anchor comes back equal, of the same kind, and no longer than 24 characters."""
+"""A number in a payload or context anchor is returned with equal value and type, in at most 24 characters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.factories import PageFactory, PersonFactory
 pytestmark = pytest.mark.django_db
 PATH = "/api/messages"
 LENGTH_MAX = 24
-# A list of what has no more characters than this is at most so many times as long as what was sent.
+# The response of a list is at most this many times as long as the requests with these numbers.
 GROWTH_MAX = 5
 
 
@@ -38,7 +38,7 @@ def body_of(page: str, value: str) -> bytes:
 
 
 def longest_number(body: bytes) -> int:
-    """Length of the longest number in a JSON text."""
+    """The length of the longest number in a JSON text."""
     lengths: list[int] = []
     json.loads(
         body, parse_float=lambda text: lengths.append(len(text)), parse_int=lambda text: lengths.append(len(text))
@@ -47,7 +47,7 @@ def longest_number(body: bytes) -> int:
 
 
 def kinds(value: Any) -> Any:
-    """The value with each number beside its type: 1 equals 1.0."""
+    """The value with the type of each number, because 1 equals 1.0."""
     if isinstance(value, dict):
         return {key: kinds(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -70,16 +70,20 @@ KEYS = st.sampled_from(["1", "1.0", "1e22", "-0", "a", "1e-7"])
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(numbers=st.dictionaries(KEYS, st.lists(NUMBERS, min_size=1, max_size=3), min_size=1, max_size=4))
-def test_what_is_accepted_comes_back_equal_and_short(person: Api, page: str, numbers: dict[str, list[str]]) -> None:
-    sent = "{" + ", ".join(f'"{key}": [{", ".join(held)}]' for key, held in numbers.items()) + "}"
+def test_accepted_numbers_are_returned_equal_and_short(person: Api, page: str, numbers: dict[str, list[str]]) -> None:
+    sent = "{" + ", ".join(f'"{key}": [{", ".join(values)}]' for key, values in numbers.items()) + "}"
     key = f"key {hash(sent)}"
     created = person.send("POST", PATH, raw=body_of(page, sent), key=key)
     if created.status == 400:
         assert created.json["field"] == "body"
         return
     post = created.json["id"]
-    for answer in (created, person.get(f"{PATH}/{post}"), person.send("POST", PATH, raw=body_of(page, sent), key=key)):
-        assert_equal(answer.body, json.loads(answer.body), sent)
+    for response in (
+        created,
+        person.get(f"{PATH}/{post}"),
+        person.send("POST", PATH, raw=body_of(page, sent), key=key),
+    ):
+        assert_equal(response.body, json.loads(response.body), sent)
     listed = person.get(PATH, pageId=page, limit=100)
     assert_equal(listed.body, next(each for each in json.loads(listed.body)["messages"] if each["id"] == post), sent)
 
@@ -96,14 +100,16 @@ def test_these_numbers_are_accepted(person: Api, page: str, number: str) -> None
 
 @pytest.mark.parametrize("number", ["5e-324", "1e22", "1e308", "1e16", str(2**63)])
 def test_these_numbers_are_refused_with_a_reason(person: Api, page: str, number: str) -> None:
-    answer = person.send("POST", PATH, raw=body_of(page, f'{{"n": {number}}}'))
-    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_input", "body")
-    assert "at most 24 characters" in answer.json["details"]
+    response = person.send("POST", PATH, raw=body_of(page, f'{{"n": {number}}}'))
+    assert (response.status, response.error, response.json["field"]) == (400, "invalid_input", "body")
+    assert "at most 24 characters" in response.json["details"]
 
 
 @pytest.mark.parametrize(("number", "status"), [("1e308", 400), ("-1e-21", 201), ("1e15", 201)])
-def test_a_list_is_about_as_long_as_what_was_sent(person: Api, page: str, number: str, status: int) -> None:
-    """Of a hundred posts at the cap of a payload, full of numbers that grow."""
+def test_the_length_of_a_list_is_bounded_by_that_of_the_requests(
+    person: Api, page: str, number: str, status: int
+) -> None:
+    """A hundred posts with payloads at the cap, full of numbers that are longer in responses."""
     count = PAYLOAD_MAX // (len(orjson.dumps(float(number))) + 1) - 10
     body = body_of(page, f'{{"n":[{",".join([number] * count)}]}}')
     assert {person.send("POST", PATH, raw=body).status for _ in range(100)} == {status}

@@ -1,4 +1,4 @@
-"""normalizeUrl, the rules: which URLs are one page (decisions: pages)."""
+"""The rules of URL normalisation and page ids."""
 
 import hashlib
 import socket
@@ -36,17 +36,17 @@ def read(url: str) -> NormalizedUrl | None:
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
-def test_one_page(one: str, other: str) -> None:
+def test_urls_of_one_page_have_one_id(one: str, other: str) -> None:
     assert normalize(one).normalized_url == normalize(other).normalized_url
     assert normalize(one).page_id == normalize(other).page_id
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
-def test_two_pages(one: str, other: str) -> None:
+def test_urls_of_two_pages_have_different_ids(one: str, other: str) -> None:
     assert normalize(one).page_id != normalize(other).page_id
 
 
-def test_there_are_as_many_pairs_as_promised() -> None:
+def test_at_least_80_distinct_pairs_are_tested() -> None:
     assert len({*SAME, *DIFFERENT}) >= 80
 
 
@@ -78,14 +78,14 @@ def test_there_are_as_many_pairs_as_promised() -> None:
         *("\nhttps://x/", "https://x/\n", "ht\ntps://x/"),
     ],
 )
-def test_refusals(url: str) -> None:
+def test_text_that_is_no_page_url_is_refused(url: str) -> None:
     with pytest.raises(InvalidUrl) as refusal:
         normalize(url)
     assert refusal.value.reason
 
 
 @pytest.mark.parametrize("letters", ["a" * 2_028, "é" * 338, "中" * 225 + "aaa"])
-def test_the_cap_holds_for_the_url_as_sent_and_normalised(letters: str) -> None:
+def test_the_cap_applies_to_the_url_as_sent_and_normalised(letters: str) -> None:
     longest = normalize("https://example.com/" + letters)
     assert len(longest.normalized_url) == URL_MAX
     with pytest.raises(InvalidUrl, match=f"longer than {URL_MAX} characters"):
@@ -104,7 +104,7 @@ def test_the_id_is_the_hash_of_the_normalised_url() -> None:
     assert page.page_id == "p1_" + "".join(letters[int(bits[at : at + 5], 2)] for at in range(0, 160, 5))
 
 
-def test_the_rules_that_changed_a_url_are_named_in_their_order() -> None:
+def test_rules_applied_are_listed_in_order() -> None:
     page = normalize(
         "HTTP:\\\\u:p@WWW.EXAMPLE.com.:80//x/../a%7e;jsessionid=1/index.html/"
         "?utm_source=n&b&GCLID=1&a=+&utm_source=m&SID=0123456789abcdef#part"
@@ -138,7 +138,7 @@ def test_the_rules_that_changed_a_url_are_named_in_their_order() -> None:
         ("https://example.com/#/a?", ("drop_empty_query",)),
     ],
 )
-def test_a_rule_is_named_only_where_it_changed_something(url: str, rules: tuple[str, ...]) -> None:
+def test_rules_applied_contains_only_rules_that_changed_the_url(url: str, rules: tuple[str, ...]) -> None:
     assert normalize(url).rules_applied == rules
 
 
@@ -147,7 +147,7 @@ def test_a_rule_is_named_only_where_it_changed_something(url: str, rules: tuple[
 @example("https://%\u200b2e/")
 @example("https://x/%%34%31")
 @example("https://e.example/" + "é" * 340)
-def test_normalising_is_idempotent_and_never_fails_otherwise(url: str) -> None:
+def test_normalisation_is_idempotent(url: str) -> None:
     page = read(url)
     if page is None:
         return
@@ -161,14 +161,14 @@ def test_normalising_is_idempotent_and_never_fails_otherwise(url: str) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(URLS)
-def test_a_browser_reads_the_result_as_it_stands(url: str) -> None:
+def test_a_browser_parses_the_normalised_url_unchanged(url: str) -> None:
     if page := read(url):
         assert ada_url.URL(page.normalized_url).href == page.normalized_url
 
 
 @settings(max_examples=300, deadline=None)
 @given(URLS, URLS)
-def test_ids_are_equal_as_the_normalised_urls_are(one: str, other: str) -> None:
+def test_ids_are_equal_if_and_only_if_normalised_urls_are(one: str, other: str) -> None:
     first, second = read(one), read(other)
     if first and second:
         assert (first.page_id == second.page_id) == (first.normalized_url == second.normalized_url)
@@ -176,7 +176,7 @@ def test_ids_are_equal_as_the_normalised_urls_are(one: str, other: str) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["", "1", "2"])), max_size=8), st.randoms())
-def test_the_order_of_other_names_does_not_count(pairs: list[tuple[str, str]], random: object) -> None:
+def test_the_order_of_different_parameter_names_is_ignored(pairs: list[tuple[str, str]], random: object) -> None:
     names = sorted({name for name, _ in pairs})
     random.shuffle(names)  # type: ignore[attr-defined]
     regrouped = [pair for name in names for pair in pairs if pair[0] == name]
@@ -184,9 +184,9 @@ def test_the_order_of_other_names_does_not_count(pairs: list[tuple[str, str]], r
     assert normalize(one).page_id == normalize(other).page_id
 
 
-def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_normalisation_opens_no_socket(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object, **options: object) -> None:
-        raise AssertionError("a socket was asked for")
+        raise AssertionError("normalisation opened a socket")
 
     monkeypatch.setattr(socket, "socket", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
@@ -216,7 +216,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("url", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_urls_are_quick(url: str) -> None:
+def test_hostile_urls_are_normalised_within_the_time_limit(url: str) -> None:
     assert len(url) <= URL_MAX
     read(url)
     started = time.process_time()
@@ -232,5 +232,5 @@ def test_page_id_syntax() -> None:
 
 
 @pytest.mark.parametrize("name", ["id", "ref", "source", "page", "q", "s", "v", "t", "utm", "ga", "si", "spm", "trk"])
-def test_names_that_choose_content_are_not_tracking(name: str) -> None:
+def test_names_that_select_content_are_not_tracking(name: str) -> None:
     assert not is_tracking(name)

@@ -1,4 +1,4 @@
-"""A page that was handed out takes posts for 30 days, also while unused pages are deleted."""
+"""A page accepts posts for 30 days after its id was issued, also while unused pages are deleted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def an_old_page(days: float = 31) -> Page:
     return page
 
 
-def hand_out() -> str:
+def issue_page() -> str:
     page_id: str = Api().post("/v1/presence/normalize-url", {"url": URL}).json["pageId"]
     return page_id
 
@@ -37,26 +37,26 @@ def post(page_id: str) -> Answer:
 
 
 @pytest.mark.django_db
-def test_an_old_unused_page_that_is_handed_out_again_takes_posts() -> None:
+def test_an_old_unused_page_that_is_issued_again_accepts_posts() -> None:
     an_old_page()
-    page_id = hand_out()
+    page_id = issue_page()
     assert run_json("prune", "--json")["unused pages"] == 0
     assert post(page_id).status == 201
 
 
 @pytest.mark.django_db
-def test_a_page_without_posts_goes_30_days_after_it_was_last_handed_out() -> None:
+def test_a_page_without_posts_is_deleted_30_days_after_it_was_last_issued() -> None:
     page = an_old_page(days=90)
-    hand_out()
+    issue_page()
     Page.objects.update(handed_out_at=database_now() - timedelta(days=31))
     assert run_json("prune", "--dry-run", "--json")["unused pages"] == 1
     assert run_json("prune", "--json")["unused pages"] == 1
     assert post(page.pk).error == "unknown_page"
-    assert post(hand_out()).status == 201
+    assert post(issue_page()).status == 201
 
 
 @pytest.mark.django_db
-def test_a_page_with_posts_stays() -> None:
+def test_a_page_with_posts_is_not_deleted() -> None:
     page = an_old_page()
     MessageFactory(page=page, status="hidden")
     assert run_json("prune", "--json")["unused pages"] == 0
@@ -64,11 +64,11 @@ def test_a_page_with_posts_stays() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("days", "writes"), [(0.9, False), (1.1, True)])
-def test_handing_out_writes_at_most_once_a_day(days: float, writes: bool) -> None:
+def test_issuing_a_page_writes_at_most_once_a_day(days: float, writes: bool) -> None:
     an_old_page(days)
     for expected in (writes, False):
         before = _version()
-        hand_out()
+        issue_page()
         assert (_version() != before) is expected
 
 
@@ -84,7 +84,7 @@ def prune() -> int:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_page_that_is_being_handed_out_is_not_pruned() -> None:
+def test_a_page_that_is_being_issued_is_not_pruned() -> None:
     an_old_page()
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
@@ -95,25 +95,25 @@ def test_a_page_that_is_being_handed_out_is_not_pruned() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_page_that_is_being_pruned_is_recorded_again() -> None:
+def test_a_page_that_is_being_pruned_is_inserted_again() -> None:
     an_old_page()
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
             assert prune() == 1
-            handed_out = in_background(pool, hand_out)
+            issued = in_background(pool, issue_page)
             wait_until_another_waits()
-        page_id = handed_out.result(WAIT_SECONDS)
+        page_id = issued.result(WAIT_SECONDS)
     assert Page.objects.get().pk == page_id
     assert post(page_id).status == 201
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_first_post_under_way_keeps_its_page() -> None:
+def test_an_uncommitted_first_post_prevents_pruning_of_its_page() -> None:
     page, writer = an_old_page(), PersonFactory()
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
             MessageFactory(page=page, author=writer)
-            # Checks the reference to the page, and so locks its row, as the commit does.
+            # Checks the foreign key and so locks the page, as the commit does.
             with connection.cursor() as cursor:
                 cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
             assert in_background(pool, prune).result(WAIT_SECONDS) == 0
@@ -122,8 +122,8 @@ def test_a_first_post_under_way_keeps_its_page() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_handing_out_pruning_and_first_posts_at_once_lose_nothing() -> None:
-    """Each writer is handed a page that is old and unused, and posts; the pruner runs all the time."""
+def test_concurrent_issuing_pruning_and_first_posts_lose_no_post() -> None:
+    """Each writer gets an old unused page and posts; the pruner runs continuously."""
     writers, done = [agent_with_token() for _ in range(3)], threading.Event()
 
     def write(number: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""A new password, "sign out everywhere" and a suspension end what was issued before, and nothing issued after."""
+"""A new password, logoutAll and a suspension revoke the tokens issued before, and none issued after."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def ada() -> Account:
 
 
 class Session:
-    """What one sign-in through the API hands out, with a user token made from it."""
+    """The tokens of one sign-in through the API, and a user token created with them."""
 
     def __init__(self, handle: str = "ada_l", password: str = PASSWORD) -> None:
-        answer = Api().post("/api/auth/login", {"handle": handle, "password": password})
-        assert answer.status == 200
-        self.refresh_token, access = answer.json["refreshToken"], answer.json["accessToken"]
+        response = Api().post("/api/auth/login", {"handle": handle, "password": password})
+        assert response.status == 200
+        self.refresh_token, access = response.json["refreshToken"], response.json["accessToken"]
         self.signed_in = Api({"Authorization": f"Bearer {access}"})
         user = self.signed_in.post("/api/auth/embed-token").json
         self.person = Api({"Authorization": f"Bearer {user['token']}", "X-User-Id": user["userId"]})
@@ -49,14 +49,14 @@ class Session:
     def refresh(self) -> Answer:
         return Api().post("/api/auth/refresh", {"refreshToken": self.refresh_token})
 
-    def answers(self) -> list[tuple[int, str | None]]:
-        """To the access token, the refresh token and the user token."""
-        tried = [self.signed_in.get("/api/auth/me"), self.refresh(), self.person.get("/v1/agent-tokens")]
-        return [(answer.status, answer.json.get("error")) for answer in tried]
+    def results(self) -> list[tuple[int, str | None]]:
+        """Status and error of requests with the access token, the refresh token and the user token."""
+        responses = [self.signed_in.get("/api/auth/me"), self.refresh(), self.person.get("/v1/agent-tokens")]
+        return [(response.status, response.json.get("error")) for response in responses]
 
 
-WORK = [(200, None)] * 3
-ENDED = [(401, "token_revoked")] * 3
+VALID = [(200, None)] * 3
+REVOKED = [(401, "token_revoked")] * 3
 
 
 def by_create_person(person: Account) -> None:
@@ -69,59 +69,59 @@ def by_djangos_command(person: Account, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def by_set_password(person: Account) -> None:
-    held = Account.objects.get(pk=person.pk)
-    held.set_password(ANOTHER)
-    held.save()
+    account = Account.objects.get(pk=person.pk)
+    account.set_password(ANOTHER)
+    account.save()
 
 
 @pytest.mark.parametrize("way", ["create_person", "changepassword", "set_password"])
-def test_a_new_password_ends_every_token(ada: Account, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_password_revokes_every_token(ada: Account, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before, other = Session(), PersonFactory(password=PASSWORD)
     others = Session(other.handle)
-    assert before.answers() == WORK
+    assert before.results() == VALID
     ways: dict[str, Callable[[], None]] = {
         "create_person": lambda: by_create_person(ada),
         "changepassword": lambda: by_djangos_command(ada, monkeypatch),
         "set_password": lambda: by_set_password(ada),
     }
     ways[way]()
-    assert before.answers() == ENDED
-    assert Session(password=ANOTHER).answers() == WORK
-    assert others.answers() == WORK
+    assert before.results() == REVOKED
+    assert Session(password=ANOTHER).results() == VALID
+    assert others.results() == VALID
 
 
-def test_the_same_password_again_ends_nothing(ada: Account) -> None:
+def test_setting_the_same_password_revokes_no_token(ada: Account) -> None:
     before = Session()
     ensure_person(handle="ada_l", name="Ada", password=PASSWORD, is_staff=False, is_superuser=False)
-    assert before.answers() == WORK
+    assert before.results() == VALID
 
 
-def test_a_stronger_hash_of_the_same_password_ends_nothing(ada: Account, settings: Any) -> None:
+def test_a_stronger_hash_of_the_same_password_revokes_no_token(ada: Account, settings: Any) -> None:
     before = Session()
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher", *settings.PASSWORD_HASHERS]
     after = Session()
     assert Account.objects.get().password.startswith("pbkdf2_sha256")
-    assert before.answers() == after.answers() == WORK
+    assert before.results() == after.results() == VALID
 
 
-def test_signing_out_everywhere_ends_every_token_the_calling_one_too(ada: Account) -> None:
+def test_logout_all_revokes_every_token_including_the_calling_one(ada: Account) -> None:
     one, other = Session(), Session()
-    answer = one.signed_in.post("/api/auth/logout-all")
-    assert (answer.status, answer.json) == (200, {"success": True})
-    assert one.answers() == other.answers() == ENDED
+    response = one.signed_in.post("/api/auth/logout-all")
+    assert (response.status, response.json) == (200, {"success": True})
+    assert one.results() == other.results() == REVOKED
     assert one.signed_in.post("/api/auth/logout-all").error == "token_revoked"
 
 
-def test_what_is_issued_right_before_ends_and_what_is_issued_right_after_works(ada: Account) -> None:
-    """All within one second, again and again: the order counts, not the clock."""
+def test_logout_all_revokes_earlier_tokens_only_within_one_second(ada: Account) -> None:
+    """Tokens carry the value of `sessions_valid_from`, so the resolution of `iat` does not matter."""
     for _ in range(5):
         before = Session()
         assert before.signed_in.post("/api/auth/logout-all").status == 200
         after = Session()
-        assert (before.answers(), after.answers()) == (ENDED, WORK)
+        assert (before.results(), after.results()) == (REVOKED, VALID)
 
 
-def test_a_token_of_an_earlier_release_is_judged_by_its_time(ada: Account) -> None:
+def test_a_token_of_an_earlier_release_is_checked_by_its_iat_claim(ada: Account) -> None:
     Session().signed_in.post("/api/auth/logout-all")
     changed = Account.objects.get().sessions_valid_from
     assert changed is not None
@@ -136,40 +136,39 @@ def test_a_token_of_an_earlier_release_is_judged_by_its_time(ada: Account) -> No
     assert [status(iat) for iat in (None, True, "9" * 10)] == [401] * 3
 
 
-def test_a_host_whose_clock_is_ahead_issues_nothing_that_outlives_a_sign_out(ada: Account) -> None:
+def test_logout_all_revokes_a_token_from_a_host_with_a_clock_ahead(ada: Account) -> None:
     before = Session()
     later = int((datetime.now(UTC) + timedelta(seconds=8)).timestamp())
-    held = pyjwt.decode(before.refresh_token, options={"verify_signature": False}) | {"iat": later}
-    before.refresh_token = signed(held)
+    changed = pyjwt.decode(before.refresh_token, options={"verify_signature": False}) | {"iat": later}
+    before.refresh_token = signed(changed)
     assert before.refresh().status == 200
     before.signed_in.post("/api/auth/logout-all")
     assert before.refresh().error == "token_revoked"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_no_token_of_a_race_with_signing_out_outlives_it() -> None:
-    """Refreshing while signing out: what comes out of the refresh is from before or never."""
+def test_logout_all_revokes_tokens_of_concurrent_refreshes() -> None:
     PersonFactory(handle="ada_l", password=PASSWORD)
     before = Session()
 
     def call(index: int) -> Answer:
         return before.signed_in.post("/api/auth/logout-all") if index == 3 else before.refresh()
 
-    answers = race(8, call)
-    refreshed = [answer.json["accessToken"] for answer in answers if "accessToken" in answer.json]
+    responses = race(8, call)
+    refreshed = [response.json["accessToken"] for response in responses if "accessToken" in response.json]
     tried = [Api({"Authorization": f"Bearer {token}"}).get("/api/auth/me").error for token in refreshed]
     assert set(tried) <= {"token_revoked"}
-    assert before.answers() == ENDED
+    assert before.results() == REVOKED
 
 
-def test_an_access_token_ends_with_its_refresh_token(ada: Account) -> None:
+def test_an_access_token_expires_with_its_refresh_token(ada: Account) -> None:
     refresh = pyjwt.decode(Session().refresh_token, options={"verify_signature": False})
     ends = int((datetime.now(UTC) + timedelta(minutes=2)).timestamp())
-    answer = Api().post("/api/auth/refresh", {"refreshToken": signed(refresh | {"exp": ends})})
-    assert datetime.fromisoformat(answer.json["expiresAt"]).timestamp() == ends
+    response = Api().post("/api/auth/refresh", {"refreshToken": signed(refresh | {"exp": ends})})
+    assert datetime.fromisoformat(response.json["expiresAt"]).timestamp() == ends
 
 
-def test_admin_sessions_end_too() -> None:
+def test_logout_all_and_a_new_password_end_admin_sessions() -> None:
     boss = SuperAdminFactory(password=PASSWORD)
     clients = [Client(), Client()]
     for client in clients:
@@ -183,14 +182,14 @@ def test_admin_sessions_end_too() -> None:
     assert clients[0].get("/admin/").status_code == 302
 
 
-def test_the_check_costs_no_query(ada: Account, django_assert_num_queries: Any) -> None:
+def test_the_revocation_check_needs_no_extra_query(ada: Account, django_assert_num_queries: Any) -> None:
     session = Session()
     with django_assert_num_queries(1):
         assert session.signed_in.get("/api/auth/me").status == 200
 
 
 @pytest.mark.parametrize("seconds", [-9, 9])
-def test_clocks_of_hosts_may_differ_by_ten_seconds(ada: Account, seconds: int) -> None:
+def test_clock_skew_of_ten_seconds_is_accepted(ada: Account, seconds: int) -> None:
     now = datetime.now(UTC)
     issued, ends = (now + timedelta(seconds=9), now + timedelta(hours=1)) if seconds > 0 else (now, now)
     ends += timedelta(seconds=min(seconds, 0))
@@ -199,14 +198,14 @@ def test_clocks_of_hosts_may_differ_by_ten_seconds(ada: Account, seconds: int) -
     assert Api().get("/v1/agent-tokens", headers=headers).status == 200
 
 
-def test_more_than_ten_seconds_are_refused(ada: Account) -> None:
+def test_clock_skew_over_ten_seconds_is_refused(ada: Account) -> None:
     now = int(datetime.now(UTC).timestamp())
     for change in ({"iat": now + 60}, {"exp": now - 60}):
         headers = {"Authorization": f"Bearer {signed(claims(ada, **change))}", "X-User-Id": str(ada.pk)}
         assert Api().get("/v1/agent-tokens", headers=headers).status == 401
 
 
-def test_renewing_has_a_rate_of_its_own(ada: Account, settings: Any) -> None:
+def test_refresh_and_logout_share_a_soft_throttle(ada: Account, settings: Any) -> None:
     session = Session()
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"session": (3, 60)}
     tried = [session.refresh().status for _ in range(2)]

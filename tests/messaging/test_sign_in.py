@@ -1,4 +1,4 @@
-"""The sign-in flow: register, login, refresh, logout, me, and the user token it leads to."""
+"""Sign-in: register, login, refresh, logout, me, and creating a user token."""
 
 from __future__ import annotations
 
@@ -48,8 +48,7 @@ def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def test_from_registration_to_a_post() -> None:
-    """The whole way: an account, a session, a user token, and an operation that takes it."""
+def test_a_registered_person_signs_in_and_posts_with_a_user_token() -> None:
     registered = auth("register", ADA)
     assert registered.status == 201
     assert registered.json["user"] == {
@@ -68,7 +67,7 @@ def test_from_registration_to_a_post() -> None:
     assert person.post("/api/messages", {"pageId": page, "content": "Hello"}).json["author"] == session["user"]
 
 
-def test_an_access_token_lives_15_minutes_a_refresh_token_14_days(ada: Account) -> None:
+def test_an_access_token_is_valid_for_15_minutes_a_refresh_token_for_14_days(ada: Account) -> None:
     now, session = datetime.now(UTC), login().json
     assert session["expiresAt"].endswith("Z")
     ends = datetime.fromisoformat(session["expiresAt"])
@@ -87,20 +86,20 @@ def test_an_access_token_lives_15_minutes_a_refresh_token_14_days(ada: Account) 
     ],
 )
 @pytest.mark.usefixtures("unthrottled")
-def test_a_bad_registration_is_400_and_makes_nobody(field: str, value: Any) -> None:
-    answer = auth("register", ADA | {field: value})
-    assert (answer.status, answer.error) == (400, "invalid_input")
+def test_an_invalid_registration_is_400_and_creates_no_account(field: str, value: Any) -> None:
+    response = auth("register", ADA | {field: value})
+    assert (response.status, response.error) == (400, "invalid_input")
     assert not Account.objects.exists()
     assert not HandleClaim.objects.exists()
 
 
 @pytest.mark.parametrize("field", ["handle", "name", "password"])
-def test_every_field_of_a_registration_is_needed(field: str) -> None:
-    answer = auth("register", {name: value for name, value in ADA.items() if name != field})
-    assert (answer.status, answer.json["field"]) == (400, field)
+def test_every_field_of_a_registration_is_required(field: str) -> None:
+    response = auth("register", {name: value for name, value in ADA.items() if name != field})
+    assert (response.status, response.json["field"]) == (400, field)
 
 
-def test_a_registration_gives_no_rights() -> None:
+def test_registration_grants_no_rights() -> None:
     auth("register", ADA | {"is_staff": True, "isSuperuser": True, "is_superuser": True, "kind": "agent"})
     account = Account.objects.get()
     assert (account.is_staff, account.is_superuser, account.kind) == (False, False, "human")
@@ -112,27 +111,27 @@ def test_a_taken_handle_is_409(ada: Account) -> None:
     agent = AgentAccountFactory(handle="an_agent")
     HandleClaim.objects.get_or_create(handle=agent.handle)
     for handle in ("ada_l", "an_agent", agent_with_token().account.handle):
-        answer = auth("register", ADA | {"handle": handle})
-        assert (answer.status, answer.error) == (409, "handle_taken")
+        response = auth("register", ADA | {"handle": handle})
+        assert (response.status, response.error) == (409, "handle_taken")
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("unthrottled")
-def test_ten_people_who_want_one_handle_are_one() -> None:
-    answers = race(10, lambda _index: auth("register", ADA))
-    assert sorted(answer.status for answer in answers) == [201] + [409] * 9
+def test_of_concurrent_registrations_of_one_handle_one_succeeds() -> None:
+    responses = race(10, lambda _index: auth("register", ADA))
+    assert sorted(response.status for response in responses) == [201] + [409] * 9
     assert Account.objects.count() == 1
 
 
-def test_registration_may_be_closed(settings: Any, ada: Account) -> None:
+def test_closed_registration_is_403(settings: Any, ada: Account) -> None:
     settings.REGISTRATION_OPEN = False
-    answer = auth("register", ADA | {"handle": "somebody"})
-    assert (answer.status, answer.error) == (403, "registration_closed")
-    assert login().status == 200, "those who are here still come in"
+    response = auth("register", ADA | {"handle": "new_person"})
+    assert (response.status, response.error) == (403, "registration_closed")
+    assert login().status == 200, "existing accounts may sign in"
 
 
 @pytest.mark.usefixtures("unthrottled", "ada")
-def test_wrong_password_unknown_handle_and_closed_account_answer_alike() -> None:
+def test_wrong_password_unknown_handle_and_inactive_account_have_equal_responses() -> None:
     PersonFactory(handle="no_password")
     Account.objects.filter(pk=PersonFactory(handle="inactive", password=PASSWORD).pk).update(is_active=False)
     AgentAccountFactory(handle="an_agent")
@@ -146,73 +145,73 @@ def test_wrong_password_unknown_handle_and_closed_account_answer_alike() -> None
         login("an_agent"),
         login("an_agent", "!"),
     ]
-    assert {(answer.status, answer.body) for answer in tried} == {(401, b'{"error":"invalid_credentials"}')}
-    assert {answer.headers["WWW-Authenticate"] for answer in tried} == {"Bearer"}
+    assert {(response.status, response.body) for response in tried} == {(401, b'{"error":"invalid_credentials"}')}
+    assert {response.headers["WWW-Authenticate"] for response in tried} == {"Bearer"}
 
 
 @pytest.mark.parametrize(
     "body", [{}, {"handle": "ada_l"}, {"handle": 5, "password": "x"}, {"handle": "a" * 31, "password": "x"}]
 )
-def test_a_login_without_both_is_400(body: Any) -> None:
+def test_a_login_without_handle_or_password_is_400(body: Any) -> None:
     assert auth("login", body).error == "invalid_input"
 
 
 @pytest.mark.usefixtures("ada")
-def test_ten_tries_a_minute_from_one_address() -> None:
-    """Known or unknown, right or wrong: the same ten, and the eleventh says when to come back."""
+def test_logins_are_throttled_to_ten_a_minute_per_address() -> None:
+    """Known and unknown handles share the limit, and the 429 has a Retry-After header."""
     tried = [login(handle, "wrong horse") for handle in ("ada_l", "nobody_here") for _ in range(5)]
-    assert {answer.status for answer in tried} == {401}
+    assert {response.status for response in tried} == {401}
     refused = [login(), login("nobody_here")]
-    assert {(answer.status, answer.body) for answer in refused} == {(429, b'{"error":"rate_limited"}')}
-    assert all(1 <= int(answer.headers["Retry-After"]) <= 60 for answer in refused)
+    assert {(response.status, response.body) for response in refused} == {(429, b'{"error":"rate_limited"}')}
+    assert all(1 <= int(response.headers["Retry-After"]) <= 60 for response in refused)
     assert login(address="10.0.0.7").status == 200
-    opened = [auth("register", ADA | {"handle": f"somebody_{n}"}).status for n in range(11)]
-    assert opened == [201] * 10 + [429], "opening accounts has a rate of its own"
+    opened = [auth("register", ADA | {"handle": f"person_{n}"}).status for n in range(11)]
+    assert opened == [201] * 10 + [429], "registration has a separate throttle"
 
 
 @pytest.mark.usefixtures("ada")
-def test_a_header_does_not_make_another_address(settings: Any) -> None:
+def test_forwarded_addresses_count_only_from_trusted_proxies(settings: Any) -> None:
     forged = {"X-Forwarded-For": "10.0.0.1"}
     assert {login(headers={"X-Forwarded-For": f"10.0.0.{n}"}).status for n in range(10)} == {200}
     assert login(headers=forged).status == 429
     settings.TRUSTED_PROXIES = ["127.0.0.0/8"]
-    assert login(headers=forged).status == 200, "a proxy that is named in the settings is believed"
+    assert login(headers=forged).status == 200, "a proxy in TRUSTED_PROXIES is trusted"
     assert login(headers={"X-Forwarded-For": "10.9.9.9, 127.0.0.2"}).status == 200
-    assert login(headers={"X-Forwarded-For": "nonsense"}).status == 429, "counts as the proxy itself"
+    assert login(headers={"X-Forwarded-For": "nonsense"}).status == 429, "counts as the address of the proxy"
 
 
-def test_a_refresh_token_gives_new_access_tokens(ada: Account) -> None:
+def test_a_refresh_token_creates_new_access_tokens(ada: Account) -> None:
     session = start_session(account=ada)
     for _ in range(2):
-        answer = auth("refresh", {"refreshToken": session.refresh})
-        assert answer.status == 200
-        assert Api().get("/api/auth/me", headers=bearer(answer.json["accessToken"])).json["handle"] == "ada_l"
-    assert answer.json.keys() == {"accessToken", "expiresAt"}
+        response = auth("refresh", {"refreshToken": session.refresh})
+        assert response.status == 200
+        assert Api().get("/api/auth/me", headers=bearer(response.json["accessToken"])).json["handle"] == "ada_l"
+    assert response.json.keys() == {"accessToken", "expiresAt"}
 
 
-def test_logging_out_ends_the_session_and_no_other(ada: Account) -> None:
+def test_logout_ends_only_its_session(ada: Account) -> None:
     one, other = start_session(account=ada), start_session(account=ada)
     for _ in range(2):
         assert auth("logout", {"refreshToken": one.refresh}).json == {"success": True}
-    answer = auth("refresh", {"refreshToken": one.refresh})
-    assert (answer.status, answer.error) == (401, "token_revoked")
+    response = auth("refresh", {"refreshToken": one.refresh})
+    assert (response.status, response.error) == (401, "token_revoked")
     assert auth("refresh", {"refreshToken": other.refresh}).status == 200
 
 
-def test_an_ended_refresh_token_says_so_and_may_log_out(ada: Account) -> None:
+def test_an_expired_refresh_token_is_token_expired_and_may_log_out(ada: Account) -> None:
     old = RefreshToken.for_user(ada)
     old.set_exp(from_time=datetime.now(UTC) - timedelta(days=15), lifetime=timedelta(days=14))
-    answer = auth("refresh", {"refreshToken": str(old)})
-    assert (answer.status, answer.error) == (401, "token_expired")
+    response = auth("refresh", {"refreshToken": str(old)})
+    assert (response.status, response.error) == (401, "token_expired")
     assert auth("logout", {"refreshToken": str(old)}).status == 200
 
 
 @pytest.mark.parametrize("operation", ["refresh", "logout"])
-def test_nothing_but_a_refresh_token_will_do(ada: Account, operation: str) -> None:
+def test_only_a_refresh_token_is_accepted(ada: Account, operation: str) -> None:
     session = start_session(account=ada)
     for token in (session.access, agent_with_token().value, "x", "a.b.c", session.refresh + "x", "é", "[" * 4000):
-        answer = auth(operation, {"refreshToken": token})
-        assert (answer.status, answer.error) == (401, "invalid_token"), token
+        response = auth(operation, {"refreshToken": token})
+        assert (response.status, response.error) == (401, "invalid_token"), token
     for body in ({}, {"refreshToken": None}, {"refreshToken": 5}, {"refreshToken": ""}, {"refreshToken": "x" * 4097}):
         assert auth(operation, body).error == "invalid_input"
 
@@ -234,38 +233,38 @@ def test_nothing_but_a_refresh_token_will_do(ada: Account, operation: str) -> No
     ],
     ids=str,
 )
-def test_odd_claims_of_a_refresh_token_are_no_5xx(ada: Account, operation: str, change: dict[str, Any]) -> None:
+def test_malformed_claims_of_a_refresh_token_are_no_5xx(ada: Account, operation: str, change: dict[str, Any]) -> None:
     good = auth(operation, {"refreshToken": signed(claims(ada, token_type="refresh"))})
-    assert good.status == 200, "the forgery of this test is a good one"
-    answer = auth(operation, {"refreshToken": signed(claims(ada, **{"token_type": "refresh", **change}))})
-    assert answer.status in {200, 401}, answer.json
+    assert good.status == 200, "the signed token is valid without changes"
+    response = auth(operation, {"refreshToken": signed(claims(ada, **{"token_type": "refresh", **change}))})
+    assert response.status in {200, 401}, response.json
     if {"jti", "exp", "token_type", "iss", "aud"} & change.keys() or (operation == "refresh" and "sub" in change):
-        assert answer.status == 401
+        assert response.status == 401
 
 
 @hypothesis_settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.dictionaries(NAMES, JSON, min_size=1))
-def test_whatever_a_signed_refresh_token_claims_it_is_never_a_5xx(ada: Account, changes: dict[str, Any]) -> None:
+def test_any_claims_of_a_signed_refresh_token_are_no_5xx(ada: Account, changes: dict[str, Any]) -> None:
     token = signed({**claims(ada, token_type="refresh"), **changes})
     with override_settings(SOFT_THROTTLES=settings.SOFT_THROTTLES | {"session": (10**6, 60)}):
         refreshed, left = (auth(operation, {"refreshToken": token}).status for operation in ("refresh", "logout"))
     assert refreshed == 401 if "jti" in changes else refreshed in {200, 401}
-    assert left in {200, 401}, "an ended one may log out"
+    assert left in {200, 401}, "an expired one may log out"
 
 
-def test_a_person_who_is_gone_refreshes_nothing(ada: Account) -> None:
+def test_the_refresh_token_of_an_inactive_account_is_refused(ada: Account) -> None:
     session = start_session(account=ada)
     Account.objects.filter(pk=ada.pk).update(is_active=False)
-    answer = auth("refresh", {"refreshToken": session.refresh})
-    assert (answer.status, answer.error) == (401, "invalid_token")
+    response = auth("refresh", {"refreshToken": session.refresh})
+    assert (response.status, response.error) == (401, "invalid_token")
 
 
-def test_the_tokens_of_a_session_are_not_answered_to_web_pages_elsewhere(ada: Account) -> None:
-    answer = login(headers={"Origin": "https://elsewhere.example"})
-    assert "Access-Control-Allow-Origin" not in answer.headers
+def test_login_responses_have_no_cors_header(ada: Account) -> None:
+    response = login(headers={"Origin": "https://elsewhere.example"})
+    assert "Access-Control-Allow-Origin" not in response.headers
 
 
-def test_an_expired_access_token_sent_along_is_no_hindrance_to_renewing_it(ada: Account) -> None:
+def test_refresh_and_logout_ignore_the_authorization_header(ada: Account) -> None:
     session = start_session(account=ada)
     stale = Api({"Authorization": "Bearer expired.or.nonsense", "X-User-Id": "nobody"})
     assert stale.post("/api/auth/refresh", {"refreshToken": session.refresh}).status == 200

@@ -1,4 +1,4 @@
-"""listSmartTags and the payloads of createMessage: the registry of smart tags (decisions: smart tags)."""
+"""The registry of smart tags, and the validation of payloads in createMessage."""
 
 import time
 from typing import Any
@@ -12,7 +12,7 @@ from messaging.smart_tags import PROBLEMS_MAX, RATIONALE_MAX, SMART_TAGS, TagTyp
 
 TYPES = ["claim", "evidence", "question", "answer", "correction"]
 TYPES += ["review", "prediction", "poll", "summary", "highlight", "note"]
-NEEDED = {"correction": "original", "review": "rating", "prediction": "dueDate", "poll": "options"}
+REQUIRED = {"correction": "original", "review": "rating", "prediction": "dueDate", "poll": "options"}
 
 every_type = pytest.mark.parametrize("tag_type", TYPES)
 JSON = st.recursive(
@@ -26,14 +26,14 @@ def example(tag_type: str, **changed: Any) -> dict[str, Any]:
     return {**SMART_TAGS[tag_type].example, **changed}
 
 
-def test_the_types_are_those_decided_and_in_that_order() -> None:
+def test_the_types_have_a_fixed_order() -> None:
     assert list(SMART_TAGS) == TYPES == [tag.value for tag in TagType]
     assert all(is_known(tag_type) for tag_type in TYPES)
     assert not any(map(is_known, ("", "Claim", "notes", "claim ")))
 
 
 @every_type
-def test_a_tag_says_what_it_is_for(tag_type: str) -> None:
+def test_a_tag_has_a_title_and_a_description_of_one_sentence(tag_type: str) -> None:
     tag = SMART_TAGS[tag_type]
     assert tag.type == tag_type
     assert tag.title
@@ -42,7 +42,7 @@ def test_a_tag_says_what_it_is_for(tag_type: str) -> None:
 
 
 @every_type
-def test_a_schema_is_valid_2020_12_and_closed_but_for_note(tag_type: str) -> None:
+def test_schemas_are_valid_2020_12_and_closed_except_note(tag_type: str) -> None:
     schema = SMART_TAGS[tag_type].payload_schema
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     jsonschema_rs.meta.validate(schema)
@@ -51,14 +51,14 @@ def test_a_schema_is_valid_2020_12_and_closed_but_for_note(tag_type: str) -> Non
 
 
 @every_type
-def test_the_example_fits_and_uses_every_property_but_rationale(tag_type: str) -> None:
+def test_examples_are_valid_and_use_every_property_except_rationale(tag_type: str) -> None:
     tag = SMART_TAGS[tag_type]
     assert validate_payload(tag_type, tag.example) == []
     assert set(tag.payload_schema["properties"]) - {"rationale"} <= set(tag.example)
 
 
 @every_type
-def test_rationale_is_allowed_in_every_tag_up_to_its_cap(tag_type: str) -> None:
+def test_every_tag_allows_a_rationale_up_to_its_cap(tag_type: str) -> None:
     assert validate_payload(tag_type, example(tag_type, rationale="é" * RATIONALE_MAX)) == []
     for wrong in ("é" * (RATIONALE_MAX + 1), 1, None, ["x"]):
         assert [problem.pointer for problem in validate_payload(tag_type, example(tag_type, rationale=wrong))] == [
@@ -67,18 +67,18 @@ def test_rationale_is_allowed_in_every_tag_up_to_its_cap(tag_type: str) -> None:
 
 
 @every_type
-def test_unknown_properties_are_refused_but_in_note(tag_type: str) -> None:
+def test_unknown_properties_are_refused_except_in_note(tag_type: str) -> None:
     problems = validate_payload(tag_type, example(tag_type, surprise=1))
     assert len(problems) == (tag_type != "note")
     assert all("surprise" in problem.message and problem.pointer == "" for problem in problems)
 
 
 @every_type
-def test_no_payload_is_checked_as_an_empty_one(tag_type: str) -> None:
+def test_a_missing_payload_is_validated_as_an_empty_object(tag_type: str) -> None:
     problems = validate_payload(tag_type, None)
     assert problems == validate_payload(tag_type, {})
-    assert bool(problems) == (tag_type in NEEDED)
-    assert NEEDED.get(tag_type, "") in " ".join(problem.message for problem in problems)
+    assert bool(problems) == (tag_type in REQUIRED)
+    assert REQUIRED.get(tag_type, "") in " ".join(problem.message for problem in problems)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_no_payload_is_checked_as_an_empty_one(tag_type: str) -> None:
         ("highlight", "color", ["pink"], ["#fff"]),
     ],
 )
-def test_what_a_property_takes(tag_type: str, field: str, good: list[Any], bad: list[Any]) -> None:
+def test_property_values_are_validated(tag_type: str, field: str, good: list[Any], bad: list[Any]) -> None:
     for value in good:
         assert validate_payload(tag_type, example(tag_type, **{field: value})) == []
     for value in bad:
@@ -121,7 +121,7 @@ def test_what_a_property_takes(tag_type: str, field: str, good: list[Any], bad: 
         assert all(problem.pointer.startswith(f"/{field}") for problem in problems)
 
 
-def test_problems_are_few_short_and_do_not_echo_the_payload() -> None:
+def test_problems_are_bounded_and_do_not_contain_payload_values() -> None:
     long = "secret" * 5_000
     for payload in (
         {"options": [{"a": "secret"}] * 3_000},
@@ -135,12 +135,12 @@ def test_problems_are_few_short_and_do_not_echo_the_payload() -> None:
     assert "secret" not in validate_payload("poll", {"options": [long, long]})[0].message
 
 
-def test_a_pointer_leads_to_the_place() -> None:
+def test_the_pointer_of_a_problem_is_its_path() -> None:
     assert validate_payload("poll", {"options": ["a", 1, "b"]})[0].pointer == "/options/1"
 
 
 @every_type
-def test_hostile_payloads_are_quick(tag_type: str) -> None:
+def test_hostile_payloads_are_validated_within_the_time_limit(tag_type: str) -> None:
     deep_list: Any = []
     deep_object: Any = {}
     for _ in range(20_000):
@@ -154,7 +154,9 @@ def test_hostile_payloads_are_quick(tag_type: str) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(TYPES), st.dictionaries(st.text(max_size=8), JSON, max_size=4), st.data())
-def test_any_payload_gets_an_answer(tag_type: str, payload: dict[str, Any], data: st.DataObject) -> None:
+def test_any_payload_is_validated_without_an_exception(
+    tag_type: str, payload: dict[str, Any], data: st.DataObject
+) -> None:
     names = st.sampled_from(sorted(SMART_TAGS[tag_type].payload_schema["properties"]))
     for problem in validate_payload(tag_type, payload | data.draw(st.dictionaries(names, JSON, max_size=3))):
         assert problem.message

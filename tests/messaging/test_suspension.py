@@ -1,4 +1,4 @@
-"""A suspended person is out at once, with the agents they operate; undone, both may come back."""
+"""A suspension revokes a person's sessions and agents at once; undoing it reactivates the agents."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ def helper(ada: Account) -> TokenHolder:
 
 
 def login(handle: str) -> tuple[int, str | None]:
-    answer = Api().post("/api/auth/login", {"handle": handle, "password": PASSWORD})
-    return answer.status, answer.json.get("error")
+    response = Api().post("/api/auth/login", {"handle": handle, "password": PASSWORD})
+    return response.status, response.json.get("error")
 
 
 def works(agent: TokenHolder) -> tuple[int, str | None]:
-    answer = agent.api.get("/v1/agent/self")
-    return answer.status, answer.json.get("error")
+    response = agent.api.get("/v1/agent/self")
+    return response.status, response.json.get("error")
 
 
-def test_a_suspended_person_is_out_and_so_are_their_agents(ada: Account, boss: Account, helper: TokenHolder) -> None:
+def test_suspension_ends_sessions_and_stops_agents(ada: Account, boss: Account, helper: TokenHolder) -> None:
     session, other = Session(), agent_with_token()
     suspend_person(person=ada, by=boss, reason="Spam")
-    assert session.answers() == REFUSED
+    assert session.results() == REFUSED
     assert login("ada_l") == (401, "invalid_credentials")
     assert works(helper) == (401, "token_revoked")
     body = {"messageId": "0199f000-0000-7000-8000-000000000000", "emoji": "👍"}
@@ -61,45 +61,47 @@ def test_a_suspended_person_is_out_and_so_are_their_agents(ada: Account, boss: A
     assert works(other) == (200, None)
 
 
-def test_undone_the_agents_work_and_the_person_signs_in_anew(ada: Account, boss: Account, helper: TokenHolder) -> None:
+def test_undoing_a_suspension_reactivates_agents_but_no_sessions(
+    ada: Account, boss: Account, helper: TokenHolder
+) -> None:
     session = Session()
     suspend_person(person=ada, by=boss, reason="Spam")
     unsuspend_person(person=ada, by=boss)
     assert works(helper) == (200, None)
-    assert session.answers() == [(401, "token_revoked")] * 3, "what may have been stolen does not come back"
-    assert Session().answers() == [(200, None)] * 3
+    assert session.results() == [(401, "token_revoked")] * 3, "old tokens stay revoked, because they may be stolen"
+    assert Session().results() == [(200, None)] * 3
 
 
-def test_an_account_that_is_not_active_has_no_working_agent(ada: Account, helper: TokenHolder) -> None:
+def test_agents_of_an_inactive_account_are_refused(ada: Account, helper: TokenHolder) -> None:
     Account.objects.filter(pk=ada.pk).update(is_active=False)
     assert works(helper) == (401, "token_revoked")
 
 
-def test_a_frozen_agent_stays_frozen(ada: Account, boss: Account, helper: TokenHolder) -> None:
+def test_undoing_a_suspension_does_not_unfreeze_agents(ada: Account, boss: Account, helper: TokenHolder) -> None:
     freeze_agent(agent=helper.agent, by=boss, reason="Flood")
     suspend_person(person=ada, by=boss)
     unsuspend_person(person=ada, by=boss)
     assert works(helper) == (401, "token_revoked")
 
 
-def test_a_suspended_super_admin_is_out_of_the_admin(boss: Account) -> None:
+def test_suspension_ends_admin_sessions(boss: Account) -> None:
     other, client = SuperAdminFactory(password=PASSWORD), Client()
     client.post("/admin/login/", {"username": other.handle, "password": PASSWORD})
     assert client.get("/admin/").status_code == 200
     suspend_person(person=other, by=boss)
     assert client.get("/admin/").status_code == 302
     unsuspend_person(person=other, by=boss)
-    assert client.get("/admin/").status_code == 302, "the session is over"
+    assert client.get("/admin/").status_code == 302, "the session stays ended"
 
 
-def test_nobody_suspends_themselves(boss: Account) -> None:
+def test_own_account_cannot_be_suspended(boss: Account) -> None:
     SuperAdminFactory()
     with pytest.raises(OwnAccount):
         suspend_person(person=boss, by=boss)
     assert Account.objects.get(pk=boss.pk).is_active
 
 
-def test_an_agent_is_no_person_to_suspend(boss: Account) -> None:
+def test_an_agent_cannot_be_suspended(boss: Account) -> None:
     agent = AgentAccountFactory()
     with pytest.raises(PersonNotFound):
         suspend_person(person=agent, by=boss)
@@ -107,7 +109,7 @@ def test_an_agent_is_no_person_to_suspend(boss: Account) -> None:
     assert agent.is_active
 
 
-def test_the_last_active_super_admin_stays(boss: Account, ada: Account) -> None:
+def test_the_last_active_super_admin_cannot_be_suspended(boss: Account, ada: Account) -> None:
     inactive = SuperAdminFactory()
     suspend_person(person=inactive, by=boss)
     with pytest.raises(LastSuperAdmin):
@@ -116,12 +118,12 @@ def test_the_last_active_super_admin_stays(boss: Account, ada: Account) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_super_admins_who_suspend_each_other_at_once_one_stays() -> None:
-    held = [SuperAdminFactory() for _ in range(4)]
+def test_one_of_super_admins_who_suspend_each_other_concurrently_stays_active() -> None:
+    admins = [SuperAdminFactory() for _ in range(4)]
 
     def suspend(index: int) -> None:
         try:
-            suspend_person(person=held[index], by=held[index - 1])
+            suspend_person(person=admins[index], by=admins[index - 1])
         except LastSuperAdmin:
             return
 
@@ -129,23 +131,23 @@ def test_of_super_admins_who_suspend_each_other_at_once_one_stays() -> None:
     assert Account.objects.filter(is_superuser=True, is_active=True).count() == 1
 
 
-def test_every_decision_is_in_the_history_once(ada: Account, boss: Account) -> None:
+def test_each_suspension_is_logged_once(ada: Account, boss: Account) -> None:
     for _ in range(2):
         suspend_person(person=ada, by=boss, reason="Spam")
     for _ in range(2):
         unsuspend_person(person=ada, by=boss)
-    told = LogEntry.objects.order_by("pk").values_list("user", "object_id", "change_message")
-    assert list(told) == [(boss.pk, str(ada.pk), "Suspended: Spam"), (boss.pk, str(ada.pk), "Unsuspended.")]
+    entries = LogEntry.objects.order_by("pk").values_list("user", "object_id", "change_message")
+    assert list(entries) == [(boss.pk, str(ada.pk), "Suspended: Spam"), (boss.pk, str(ada.pk), "Unsuspended.")]
 
 
-class TestTheDesk:
+class TestAdmin:
     @pytest.fixture
     def admin_client(self, boss: Account) -> Client:
         client = Client()
         client.force_login(boss)
         return client
 
-    def test_suspends_with_a_reason_and_takes_it_back(
+    def test_suspends_with_a_reason_and_unsuspends(
         self, admin_client: Client, ada: Account, helper: TokenHolder
     ) -> None:
         assert "This field is required" in decide(admin_client, ada, "suspend", reason=" ")
@@ -157,45 +159,51 @@ class TestTheDesk:
         decide(admin_client, ada, "unsuspend")
         assert works(helper) == (200, None)
 
-    def test_asks_by_get_and_changes_nothing(self, admin_client: Client, ada: Account) -> None:
+    def test_a_get_request_changes_nothing(self, admin_client: Client, ada: Account) -> None:
         for decision in ("suspend", "unsuspend"):
             assert admin_client.get(page(ada, decision)).status_code == 200
         assert Account.objects.get(pk=ada.pk).is_active
 
-    def test_tells_why_oneself_stays(self, admin_client: Client, boss: Account) -> None:
+    def test_the_refusal_of_the_own_account_states_the_reason(self, admin_client: Client, boss: Account) -> None:
         assert "own account" in decide(admin_client, boss, "suspend", reason="Oops")
         assert admin_client.get("/admin/").status_code == 200
 
-    def test_does_not_offer_it_for_agents(self, admin_client: Client, helper: TokenHolder) -> None:
+    def test_agents_have_no_suspend_action(self, admin_client: Client, helper: TokenHolder) -> None:
         text = admin_client.get(page(helper.account)).content.decode()
         assert page(helper.account, "suspend") not in text
         assert "Nothing was changed" in decide(admin_client, helper.account, "suspend", reason="No")
         assert works(helper) == (200, None)
 
-    def test_shows_why_an_agent_stands_still(
+    def test_the_page_of_an_agent_shows_that_its_operator_is_suspended(
         self, admin_client: Client, ada: Account, boss: Account, helper: Any
     ) -> None:
         suspend_person(person=ada, by=boss, reason="Spam")
         assert "operator suspended" in admin_client.get(page(helper.agent)).content.decode()
 
 
-class TestTheCommand:
-    def test_suspends_and_undoes(self, ada: Account, boss: Account, helper: TokenHolder) -> None:
+class TestCommand:
+    def test_the_command_suspends_and_unsuspends(self, ada: Account, boss: Account, helper: TokenHolder) -> None:
         for _ in range(2):
-            told = run_json("suspend_person", "ada_l", "--reason", "Spam", "--json")
-            assert told == {"id": str(ada.pk), "name": ada.name, "handle": "ada_l", "kind": "human", "suspended": True}
+            printed = run_json("suspend_person", "ada_l", "--reason", "Spam", "--json")
+            assert printed == {
+                "id": str(ada.pk),
+                "name": ada.name,
+                "handle": "ada_l",
+                "kind": "human",
+                "suspended": True,
+            }
         assert works(helper) == (401, "token_revoked")
         for _ in range(2):
             assert "ada_l" in run("suspend_person", "ada_l", "--undo", "--by", boss.handle)
         assert works(helper) == (200, None)
-        about = LogEntry.objects.filter(object_id=str(ada.pk)).order_by("pk")
-        told = list(about.values_list("user__handle", "change_message"))
-        assert told == [("command-line", "Suspended: Spam"), (boss.handle, "Unsuspended.")]
+        entries = LogEntry.objects.filter(object_id=str(ada.pk)).order_by("pk")
+        logged = list(entries.values_list("user__handle", "change_message"))
+        assert logged == [("command-line", "Suspended: Spam"), (boss.handle, "Unsuspended.")]
 
-    def test_refuses_what_makes_no_sense(self, boss: Account, ada: Account) -> None:
+    def test_the_command_refuses_invalid_arguments(self, boss: Account, ada: Account) -> None:
         agent = AgentAccountFactory()
-        assert "no person" in refused("suspend_person", "nobody_here", "--reason", "x")
-        assert "no person" in refused("suspend_person", agent.handle, "--reason", "x")
+        assert "does not exist" in refused("suspend_person", "nobody_here", "--reason", "x")
+        assert "does not exist" in refused("suspend_person", agent.handle, "--reason", "x")
         assert "--reason" in refused("suspend_person", "ada_l")
         assert "--reason" in refused("suspend_person", "ada_l", "--reason", "x" * 501)
         assert "last_super_admin" in refused("suspend_person", boss.handle, "--reason", "x")

@@ -1,4 +1,4 @@
-"""What a word list may weigh, what it takes of a process, and how often it is compiled."""
+"""The size limits of word lists, their memory, and how often they are compiled."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ CHOICE = random.Random(12)
 
 
 def phrases(words: int, *, entries: int = 500) -> list[str]:
-    """Phrases of so many words of one letter."""
+    """Phrases of `words` words of one letter."""
     return [" ".join(CHOICE.choices(LETTERS, k=words)) for _ in range(entries)]
 
 
 def sentences() -> list[str]:
-    """500 entries of 100 characters, words as long as those of English."""
+    """500 entries of 100 characters, with words as long as in English."""
     words = ["".join(CHOICE.choices(LETTERS, k=CHOICE.randint(2, 7))) for _ in range(2_000)]
     return [" ".join(CHOICE.choices(words, k=24))[:100] for _ in range(500)]
 
 
 SHAPES = {
     "one-letter words": lambda: phrases(25),
-    "one-letter words over the bound": lambda: phrases(50),
+    "one-letter words over the limit": lambda: phrases(50),
     "sentences": sentences,
     "rare ideographs": lambda: [
         f"{''.join(chr(CHOICE.randrange(0x20000, 0x2A000)) for _ in range(99))}" for _ in range(500)
@@ -53,7 +53,7 @@ SHAPES = {
 
 @pytest.fixture
 def emptied() -> Iterator[BoundedCache[Any, Any]]:
-    """The compiled lists of this process, none of them other tests'."""
+    """The cache of compiled lists of this process, emptied."""
     lists = word_lists._compiled
     lists.clear()
     yield lists
@@ -62,7 +62,7 @@ def emptied() -> Iterator[BoundedCache[Any, Any]]:
 
 @pytest.fixture
 def compilations(emptied: Any, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
-    """Every list that is compiled."""
+    """Records every list that is compiled."""
     compiled: list[tuple[str, ...]] = []
     parse_entries = word_lists.parse_entries
     monkeypatch.setattr(word_lists, "parse_entries", lambda words: compiled.append(words) or parse_entries(words))
@@ -70,21 +70,21 @@ def compilations(emptied: Any, monkeypatch: pytest.MonkeyPatch) -> list[tuple[st
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_the_largest_lists_take_half_a_megabyte_each(emptied: BoundedCache[Any, Any], shape: Any) -> None:
+def test_the_largest_lists_take_at_most_600_kb_of_memory(emptied: BoundedCache[Any, Any], shape: Any) -> None:
     lists = [shape() for _ in range(4)]
     tracemalloc.start()
     try:
         for words in lists:
-            # As read from the database: other strings each time.
+            # Separate strings, as read from the database.
             compile_words(["".join(list(word)) for word in words])
         taken = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
     assert taken < 4 * 600_000
-    assert taken < emptied.bytes * 1.2, "the estimate, which bounds them, is none too low"
+    assert taken < emptied.bytes * 1.2, "the estimate of the cache is not too low"
 
 
-def test_compiled_lists_are_bounded_together(emptied: BoundedCache[Any, Any]) -> None:
+def test_the_memory_of_all_compiled_lists_is_bounded(emptied: BoundedCache[Any, Any]) -> None:
     few = BoundedCache(make=word_lists._compile, size=word_lists._size, bytes_max=COMPILED_BYTES_MAX // 16)
     for n in range(10):
         few.get(tuple(f"{'x' * 90}{n:04}{k:04}\U00020000" for k in range(500)))
@@ -92,7 +92,7 @@ def test_compiled_lists_are_bounded_together(emptied: BoundedCache[Any, Any]) ->
     assert emptied._bytes_max == COMPILED_BYTES_MAX
 
 
-def test_a_hundred_lists_in_turn_are_compiled_once_each(compilations: list[Any]) -> None:
+def test_a_hundred_lists_are_compiled_once_each(compilations: list[Any]) -> None:
     lists = [phrases(5, entries=50) for _ in range(100)]
     for _ in range(3):
         for words in lists:
@@ -100,9 +100,9 @@ def test_a_hundred_lists_in_turn_are_compiled_once_each(compilations: list[Any])
     assert len(compilations) == 100
 
 
-def test_threads_that_need_the_same_list_compile_it_once(compilations: list[Any]) -> None:
-    words, together = sentences(), Barrier(4)
-    threads = [Thread(target=lambda: (together.wait(), compile_words(words))) for _ in range(4)]
+def test_concurrent_threads_compile_a_list_once(compilations: list[Any]) -> None:
+    words, barrier = sentences(), Barrier(4)
+    threads = [Thread(target=lambda: (barrier.wait(), compile_words(words))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -110,17 +110,17 @@ def test_threads_that_need_the_same_list_compile_it_once(compilations: list[Any]
     assert len(compilations) == 1
 
 
-def test_a_cache_forgets_what_was_not_used_for_longest() -> None:
-    made: list[str] = []
-    cache = BoundedCache(make=lambda key: made.append(key) or key, size=len, bytes_max=6)
+def test_the_cache_evicts_the_least_recently_used_entry() -> None:
+    created: list[str] = []
+    cache = BoundedCache(make=lambda key: created.append(key) or key, size=len, bytes_max=6)
     for key in ("aa", "bb", "cc", "aa", "dd", "aa", "bb"):
         assert cache.get(key) == key
-    assert made == ["aa", "bb", "cc", "dd", "bb"]
+    assert created == ["aa", "bb", "cc", "dd", "bb"]
     assert cache.get("longer than all") == "longer than all"
-    assert cache.bytes == len("longer than all"), "one that is too large comes alone"
+    assert cache.bytes == len("longer than all"), "an oversized entry evicts all others"
 
 
-def test_the_longest_list_of_sentences_may_be_saved() -> None:
+def test_a_list_of_500_long_sentences_may_be_saved() -> None:
     check_words(sentences())
     check_words(phrases(LIST_WORDS_MAX // 500))
     check_words(["ह" * 100] * 500)
@@ -132,30 +132,32 @@ TOO_LARGE = {
 }
 
 
-@pytest.mark.parametrize(("said", "words"), TOO_LARGE.items(), ids=["words", "bytes"])
+@pytest.mark.parametrize(("message", "words"), TOO_LARGE.items(), ids=["words", "bytes"])
 @pytest.mark.django_db
-def test_a_list_that_is_too_large_is_refused_everywhere(said: str, words: list[str], client: Client) -> None:
-    with pytest.raises(InvalidWord, match=said):
+def test_a_list_that_is_too_large_is_refused_by_commands_admin_and_api(
+    message: str, words: list[str], client: Client
+) -> None:
+    with pytest.raises(InvalidWord, match=message):
         check_words(words)
-    with pytest.raises(CommandError, match=said):
+    with pytest.raises(CommandError, match=message):
         call_command("create_community", "Harbour", *(part for word in words for part in ("--block", word)))
     client.force_login(SuperAdminFactory())
     sent = {"name": "Harbour", "slug": "harbour", "pre_moderation": "off", "blocked_words": "\n".join(words)}
-    assert said in client.post(page(Community, "add"), sent).content.decode()
+    assert message in client.post(page(Community, "add"), sent).content.decode()
     assert not Community.objects.exists()
     owner, community = PersonFactory(), CommunityFactory()
-    made = {"name": "Widget", "communityId": str(community.pk), "blockedWords": words}
+    new = {"name": "Widget", "communityId": str(community.pk), "blockedWords": words}
     embed = an_embed(owner=owner)
-    for answer in (
-        Api.as_signed_in(owner).post(INSTANCES, made),
+    for response in (
+        Api.as_signed_in(owner).post(INSTANCES, new),
         Api.as_signed_in(owner).put(f"{INSTANCES}/{embed.pk}", {"blockedWords": words}),
     ):
-        assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_input", "blockedWords")
-        assert said in str(answer.json["details"])
+        assert (response.status, response.error, response.json["field"]) == (400, "invalid_input", "blockedWords")
+        assert message in str(response.json["details"])
 
 
 @pytest.mark.django_db
-def test_a_saved_list_over_the_bound_keeps_working() -> None:
+def test_a_saved_list_over_the_limits_stays_in_effect() -> None:
     words = [*phrases(50, entries=498), "_", "needle in this"]
     community, page_row = CommunityFactory(name="Harbour", slug="harbour", blocked_words=words), PageFactory()
     person = Api.as_person(PersonFactory())

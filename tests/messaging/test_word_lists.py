@@ -1,4 +1,4 @@
-"""Word lists of createMessage: what a blocked word matches, and what never (decisions: messages)."""
+"""Word lists: the texts that a blocked word matches and does not match."""
 
 import re
 import time
@@ -93,10 +93,10 @@ APART = [
 ]
 
 
-@pytest.mark.parametrize(("word", "text", "found"), MATCHING)
-def test_a_word_matches(word: str, text: str, found: str) -> None:
+@pytest.mark.parametrize(("word", "text", "matched"), MATCHING)
+def test_a_word_matches(word: str, text: str, matched: str) -> None:
     matches = compile_words([word]).matches(text)
-    assert [(match.word, text[match.start : match.end]) for match in matches] == [(word, found)]
+    assert [(match.word, text[match.start : match.end]) for match in matches] == [(word, matched)]
     assert compile_words([word]).first_match(text) == matches[0]
 
 
@@ -106,7 +106,7 @@ def test_a_word_does_not_match(word: str, text: str) -> None:
     assert compile_words([word]).first_match(text) is None
 
 
-def test_all_matches_are_told_overlapping_ones_too() -> None:
+def test_matches_may_overlap() -> None:
     text = "Ünder: buy now, buy"
     assert compile_words(["buy", "buy now", "now", "n*", "unheard"]).matches(text) == [
         Match("buy", 7, 10),
@@ -121,7 +121,7 @@ def test_matches_are_bounded() -> None:
     assert len(compile_words(["a"]).matches("a " * 5_000)) == MATCHES_MAX
 
 
-def test_a_list_is_compiled_once_and_compares_by_its_words() -> None:
+def test_a_list_is_compiled_once_and_compared_by_its_words() -> None:
     one = compile_words(["a", "b"])
     assert compile_words(iter(["a", "b"])) is one
     assert {one: 1}[compile_words(("a", "b"))] == 1
@@ -129,7 +129,7 @@ def test_a_list_is_compiled_once_and_compares_by_its_words() -> None:
     assert compile_words([]).matches("anything") == []
 
 
-def test_of_two_spellings_of_one_word_the_first_is_told() -> None:
+def test_of_two_spellings_of_one_word_the_first_matches() -> None:
     assert compile_words(["Spam", "spam"]).matches("SPAM") == [Match("Spam", 0, 4)]
 
 
@@ -143,25 +143,25 @@ def test_entries_that_could_not_match_are_refused(word: str) -> None:
     check_words(["fine"])
 
 
-def test_entries_that_could_not_match_are_left_out_of_a_saved_list() -> None:
-    """They may have been saved under the rules of an earlier release."""
+def test_entries_that_could_not_match_are_ignored_in_a_saved_list() -> None:
+    """An earlier release may have saved them."""
     assert compile_words(["***", "fine", "_"]).matches("_ *** fine") == [Match("fine", 6, 10)]
 
 
 def naive(word: str, text: str) -> set[tuple[int, int]]:
-    """What the rules say, word by word, for plain entries and folded ASCII texts."""
+    """The positions of matches of a plain entry in a folded ASCII text, word by word."""
     entry = [part for run in re.findall(r"\w+", word.lower()) if (part := run.strip("_"))]
     if underscores := re.search(r"_+(?=\*$)", word):
         entry[-1] += underscores.group()
     runs = [(run.end() - len(run[0].lstrip("_")), run[0].strip("_")) for run in re.finditer(r"\w+", text.lower())]
     words = [(start, run) for start, run in runs if run]
-    found = set()
+    matches = set()
     for row in (words[at : at + len(entry)] for at in range(len(words) - len(entry) + 1)):
         *whole, (last_start, last) = row
         same = [text for _, text in whole] == entry[:-1]
         if same and (last.startswith(entry[-1]) if word.endswith("*") else last == entry[-1]):
-            found.add((row[0][0], last_start + len(entry[-1])))
-    return found
+            matches.add((row[0][0], last_start + len(entry[-1])))
+    return matches
 
 
 PLAIN_WORDS = st.from_regex(r"_{0,2}[ab]{1,2}(_{1,2}[ab])?_{0,2}([ ,.-]{1,2}[ab1]{1,2}_?){0,2}\*?", fullmatch=True)
@@ -173,9 +173,9 @@ TEXTS = st.lists(
 @settings(max_examples=250, deadline=None)
 @given(st.lists(PLAIN_WORDS, max_size=6), TEXTS.map("".join))
 @example(["a b", "b a"], "a b a b")
-def test_a_list_finds_what_one_regular_expression_per_word_finds(words: list[str], text: str) -> None:
-    shown = {(match.start, match.end) for match in compile_words(words).matches(text)}
-    assert shown == set().union(*(naive(word, text) for word in words))
+def test_matches_equal_those_of_a_naive_search_per_word(words: list[str], text: str) -> None:
+    positions = {(match.start, match.end) for match in compile_words(words).matches(text)}
+    assert positions == set().union(*(naive(word, text) for word in words))
 
 
 STRANGE = st.text(
@@ -197,7 +197,7 @@ def test_positions_cover_the_folded_text(text: str) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(STRANGE, STRANGE, STRANGE)
-def test_a_word_between_spaces_is_always_found(before: str, word: str, after: str) -> None:
+def test_a_word_between_spaces_always_matches(before: str, word: str, after: str) -> None:
     try:
         check_words([word])
     except InvalidWord:
@@ -231,7 +231,7 @@ LISTS = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("words", LISTS.values(), ids=LISTS)
-def test_hostile_texts_are_quick(words: list[str], text: str) -> None:
+def test_hostile_texts_are_searched_within_the_time_limit(words: list[str], text: str) -> None:
     compiled = compile_words(words)
     started = time.process_time()
     compiled.first_match(text)

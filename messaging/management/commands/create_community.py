@@ -12,25 +12,25 @@ from messaging.services.communities import RULES, community_record, ensure_commu
 
 class Command(BaseCommand):
     help = (
-        "Create a community, or change the one with this slug: what is given is set, the rest stays. "
-        "Prints it as one JSON object. Safe to run twice."
+        "Create a community, or update the one with this slug: only the given options are changed. "
+        "Prints the community as one JSON object. Safe to run twice."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", help="1 to 120 characters")
-        parser.add_argument("--slug", help="made of the name where absent")
+        parser.add_argument("--slug", help="default: derived from the name")
         parser.add_argument(
-            "--block", action="append", metavar="WORD", help="a blocked word, phrase or prefix*; repeat for more"
+            "--block", action="append", metavar="WORD", help="a blocked word, phrase or prefix*; may be repeated"
         )
         parser.add_argument(
             "--rule",
             action="append",
             default=[],
             metavar="NAME=VALUE",
-            help=f"one of {', '.join(RULES)}; repeat for more. "
+            help=f"one of {', '.join(RULES)}; may be repeated. "
             "Example: --rule readOnly=true --rule preModeration=agents --rule allowedTagTypes=claim,evidence",
         )
-        parser.add_argument("--json", action="store_true", help="accepted for symmetry; the output is always JSON")
+        parser.add_argument("--json", action="store_true", help="accepted for consistency; the output is always JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -41,22 +41,22 @@ class Command(BaseCommand):
                 rules=_rules(options["rule"]),
             )
         except ValidationError as refusal:
-            raise CommandError(_told(refusal)) from None
+            raise CommandError(_message(refusal)) from None
         self.stdout.write(json.dumps(community_record(community), default=str))
 
 
 NAMES = {column: rule for rule, (column, _read) in RULES.items()} | {"slug": "--slug", "blocked_words": "--block"}
 
 
-def _told(refusal: ValidationError) -> str:
-    """One line that names what was refused as the caller wrote it."""
+def _message(refusal: ValidationError) -> str:
+    """The messages in one line, with the names of options and rules instead of columns."""
     if not hasattr(refusal, "error_dict"):
         return "; ".join(refusal.messages)
-    return "; ".join(f"{NAMES.get(column, column)}: {' '.join(said)}" for column, said in refusal.message_dict.items())
+    return "; ".join(f"{NAMES.get(column, column)}: {' '.join(text)}" for column, text in refusal.message_dict.items())
 
 
 def _rules(given: list[str]) -> dict[str, str]:
-    """By name; the values of a name that repeats are one list."""
+    """The rules by name; the values of a repeated name are joined to one list."""
     rules: dict[str, str] = {}
     for name, value in map(_split, given):
         rules[name] = f"{rules[name]},{value}" if name in rules else value

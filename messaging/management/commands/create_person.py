@@ -14,21 +14,23 @@ from messaging.services.accounts import account_record, ensure_person
 
 class Command(BaseCommand):
     help = (
-        "Create a person, or change the one with this handle: what is given is set, the rest stays. "
+        "Create a person, or update the one with this handle: only the given options are changed. "
         "Prints the person as one JSON object. Safe to run twice."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("handle", help="3 to 30 of a-z, 0-9 and underscore")
-        parser.add_argument("--name", type=str.strip, help="2 to 60 characters; the handle where absent")
+        parser.add_argument("handle", help="3 to 30 characters of a-z, 0-9 and underscore")
+        parser.add_argument("--name", type=str.strip, help="2 to 60 characters (default: the handle)")
         parser.add_argument(
             "--password",
-            help="8 characters at least; '-' asks for it, so that it stays out of the shell's history. "
-            "Without one nobody can sign in as this person.",
+            help="'-' reads it from a prompt or standard input, to omit it from the shell's history. "
+            "Without a password, the person cannot sign in.",
         )
-        parser.add_argument("--staff", action="store_true", help="opens nothing: the admin is for super admins alone")
-        parser.add_argument("--super-admin", action="store_true", help="decides on agents and moderates")
-        parser.add_argument("--json", action="store_true", help="accepted for symmetry; the output is always JSON")
+        parser.add_argument("--staff", action="store_true", help="set is_staff, which alone does not open the admin")
+        parser.add_argument(
+            "--super-admin", action="store_true", help="may open the admin, decide on agents and moderate"
+        )
+        parser.add_argument("--json", action="store_true", help="accepted for consistency; the output is always JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -18,12 +18,12 @@ from messaging.demo import prepare_demo
 
 class Command(BaseCommand):
     help = (
-        "Fill a small demo: people, two agents, a page with posts, a waiting agent request, an embed. "
-        "What to sign in with is kept in DATA_DIR/demo.json. Safe to run twice: what is there stays."
+        "Create demo data: people, two agents, a page with posts, a pending agent request, an embed. "
+        "The credentials are stored in DATA_DIR/demo.json. Safe to run twice: existing data is not changed."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print what demo.json holds")
+        parser.add_argument("--json", action="store_true", help="print the content of demo.json")
 
     def handle(self, *args: Any, **options: Any) -> None:
         fingerprints.require_known_secrets()
@@ -34,15 +34,15 @@ class Command(BaseCommand):
                 demo = prepare_demo(facts)
                 for path in settings.DEMO_PARTS:
                     import_string(path)(demo)
-            _keep(file, demo.facts)
+            _write(file, demo.facts)
         if options["json"]:
             self.stdout.write(json.dumps(demo.facts))
         elif options["verbosity"]:
-            self.stdout.write(f"The demo stands. What to sign in with: {file}")
+            self.stdout.write(f"The demo is ready. Credentials: {file}")
 
 
-def _keep(file: Path, facts: dict[str, Any]) -> None:
-    """Written whole, readable to its owner alone: it holds a token and passwords."""
+def _write(file: Path, facts: dict[str, Any]) -> None:
+    """Replace the file atomically; only its owner can read it, because it contains a token and passwords."""
     file.parent.mkdir(parents=True, exist_ok=True)
     draft = file.with_suffix(".new")
     draft.unlink(missing_ok=True)

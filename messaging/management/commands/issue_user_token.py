@@ -13,7 +13,7 @@ from messaging.models import Account, AccountKind
 
 class Command(BaseCommand):
     help = (
-        "Print a user token (12 hours) of a person, and nothing else. "
+        "Print a user token of a person, valid for 12 hours, and nothing else. "
         "Send it as `Authorization: Bearer <token>` with `X-User-Id: <the person's id>` (see --json)."
     )
 
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         fingerprints.require_known_secrets()
         person = Account.objects.filter(handle=options["handle"], kind=AccountKind.HUMAN, is_active=True).first()
         if person is None:
-            raise CommandError(f"There is no active person @{options['handle']}; `create_person` makes one.")
+            raise CommandError(f"Active person @{options['handle']} does not exist; `create_person` creates one.")
         token = issue_user_token(person)
         record = {"token": str(token), "userId": str(person.pk), "expiresAt": expiry_of(token)}
         as_json = orjson.dumps(record, option=orjson.OPT_UTC_Z).decode()

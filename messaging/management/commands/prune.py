@@ -11,19 +11,19 @@ from django.utils.module_loading import import_string
 
 from config.database.sql import database_now
 
-# A row is deleted only this long after its last use, so that a clock that is set back frees nothing too early.
+# Added to every retention period, so that a clock that is set back does not delete rows too early.
 MARGIN = timedelta(minutes=5)
 
 
 class Command(BaseCommand):
     help = (
-        "Delete what is kept no longer: stored responses after 7 days, the limits ledger after an hour, unused pages "
-        "after 30 days, salts and raw analytics events past their retention, ended sign-in tokens. Sign-in tokens "
-        "that an earlier release stored in clear are blanked. Run it hourly. Safe to run twice or beside itself."
+        "Delete expired data: stored responses after 7 days, rate limit events after an hour, unused pages after 30 "
+        "days, salts and raw analytics events after their retention, expired sign-in tokens. Sign-in tokens that an "
+        "earlier release stored in clear are blanked. Run it hourly. Safe to run twice or concurrently."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="count, and change nothing")
+        parser.add_argument("--dry-run", action="store_true", help="count rows without deleting them")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -32,7 +32,7 @@ class Command(BaseCommand):
             for what, count in import_string(path)(now=now, dry_run=options["dry_run"]).items():
                 counts[what] = count
                 if not options["json"]:
-                    verb = "would go" if options["dry_run"] else "gone"
+                    verb = "to delete" if options["dry_run"] else "deleted"
                     self.stdout.write(f"{what}: {count} {verb}")
         if options["json"]:
             self.stdout.write(json.dumps(counts))

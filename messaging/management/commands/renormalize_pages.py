@@ -17,20 +17,20 @@ PROGRESS_EVERY = 10_000
 
 class Command(BaseCommand):
     help = (
-        "Show which pages have another id under the rules of this release, and which one; --apply moves their posts "
-        "to the page of that id, one transaction a page. The old id goes on leading to them. It works beside a running "
-        "service, and may be stopped and run again. Run it once every host runs this release."
+        "List the pages with another id under the rules of this release; --apply moves their posts to the page with "
+        "that id, one transaction per page. The old id redirects to it. Safe beside a running service, and to stop and "
+        "run again. Run it after every host runs this release."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         what = parser.add_mutually_exclusive_group(required=True)
-        what.add_argument("--dry-run", action="store_true", help="report, and move nothing")
+        what.add_argument("--dry-run", action="store_true", help="list the pages without moving posts")
         what.add_argument("--apply", action="store_true", help="move the posts of each page that differs")
-        parser.add_argument("--json", action="store_true", help="print one JSON object a page that differs")
+        parser.add_argument("--json", action="store_true", help="print one JSON object per page that differs")
 
     def handle(self, *args: Any, **options: Any) -> None:
         differing = busy = 0
-        for seen, page in enumerate(_pages(), start=1):
+        for read, page in enumerate(_pages(), start=1):
             record = _difference(page)
             if record is not None:
                 differing += 1
@@ -38,16 +38,16 @@ class Command(BaseCommand):
                     record |= _applied(page)
                     busy += "posts" not in record
                 self.stdout.write(json.dumps(record) if options["json"] else "  ".join(map(str, record.values())))
-            if seen % PROGRESS_EVERY == 0:
-                self.stderr.write(f"{seen:,} pages read, {differing:,} differ")
+            if read % PROGRESS_EVERY == 0:
+                self.stderr.write(f"{read:,} pages read, {differing:,} differ")
         if not options["json"]:
             self.stdout.write(f"{differing} pages {'had' if options['apply'] else 'would get'} another id.")
         if busy:
-            raise CommandError(f"{busy} pages took writes all the time and were not moved: run this again.")
+            raise CommandError(f"{busy} pages were locked by writes and not moved: run this again.")
 
 
 def _pages() -> Iterator[Page]:
-    """All pages by id, a batch at a time; new ones may come and go meanwhile."""
+    """All pages by id, in batches; pages may be inserted and deleted meanwhile."""
     last = ""
     while batch := list(Page.objects.filter(pk__gt=last).order_by("pk")[:BATCH]):
         yield from batch
@@ -55,15 +55,15 @@ def _pages() -> Iterator[Page]:
 
 
 def _difference(page: Page) -> dict[str, Any] | None:
-    """What today's rules make of the page's URL; None where that is the page itself."""
+    """The page with its id and URL under the current rules, or the problem; None if the id is the same."""
     record = {"pageId": page.pk, "url": page.normalized_url}
     try:
-        renewed = normalize(page.normalized_url)
+        normalized = normalize(page.normalized_url)
     except InvalidUrl as failure:
         return record | {"problem": str(failure)}
-    if renewed.page_id == page.pk:
+    if normalized.page_id == page.pk:
         return None
-    return record | {"newPageId": renewed.page_id, "newUrl": renewed.normalized_url}
+    return record | {"newPageId": normalized.page_id, "newUrl": normalized.normalized_url}
 
 
 def _applied(page: Page) -> dict[str, Any]:

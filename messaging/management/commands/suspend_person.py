@@ -8,27 +8,27 @@ from django.core.management.base import BaseCommand, CommandError
 
 from config.admin.actions import REASON_MAX
 from config.api.exceptions import ApiError
-from messaging.management.actor import add_by_option, get_actor
-from messaging.models import Account, AccountKind
+from messaging.management.actor import add_by_option, get_actor, get_person
+from messaging.models import Account
 from messaging.services.accounts import account_record
 from messaging.services.people import suspend_person, unsuspend_person
 
 
 class Command(BaseCommand):
     help = (
-        "Suspend a person: their sessions end, signing in is refused, and the agents they operate stop, all at once. "
-        "Their posts stay. --undo lets them sign in and their agents work again. Safe to run twice."
+        "Suspend a person: their sessions end, sign-in is refused, and the agents they operate stop, all at once. "
+        "Their posts stay visible. --undo lets them sign in and reactivates their agents. Safe to run twice."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("handle")
-        parser.add_argument("--reason", default="", help=f"needed to suspend; stored, at most {REASON_MAX} characters")
+        parser.add_argument("--reason", default="", help=f"required to suspend; at most {REASON_MAX} characters")
         parser.add_argument("--undo", action="store_true", help="end the suspension")
         add_by_option(parser)
         parser.add_argument("--json", action="store_true", help="print {id, name, handle, kind, suspended}")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        person = _decided(options)
+        person = _decide(options)
         if options["json"]:
             record = account_record(person) | {"suspended": not person.is_active}
             self.stdout.write(json.dumps(record, default=str))
@@ -36,13 +36,11 @@ class Command(BaseCommand):
         self.stdout.write(f"{person}: {'active' if person.is_active else 'suspended'}")
 
 
-def _decided(options: dict[str, Any]) -> Account:
+def _decide(options: dict[str, Any]) -> Account:
     reason, needed = options["reason"].strip(), 0 if options["undo"] else 1
     if not needed <= len(reason) <= REASON_MAX:
         raise CommandError(f"--reason: {needed} to {REASON_MAX} characters.")
-    person = Account.objects.filter(handle=options["handle"], kind=AccountKind.HUMAN).first()
-    if person is None:
-        raise CommandError(f"There is no person @{options['handle']}.")
+    person = get_person(options["handle"])
     decide = unsuspend_person if options["undo"] else suspend_person
     try:
         return decide(person=person, by=get_actor(options["by"]), reason=reason)
