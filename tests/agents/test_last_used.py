@@ -49,7 +49,7 @@ def test_all_notes_are_one_statement(django_assert_num_queries: Any) -> None:
     before = AgentToken.objects.values_list("digest", flat=True)
     last_used._noted.update({token.pk: bytes(token.digest) for token in AgentToken.objects.all()})
     with django_assert_num_queries(1):
-        last_used.write_down()
+        last_used.flush()
     assert AgentToken.objects.filter(last_used_at=None).count() == 0
     assert set(map(bytes, before)) == {bytes(token.digest) for token in AgentToken.objects.all()}
     assert len(held) == AgentToken.objects.count()
