@@ -34,9 +34,9 @@ class Reaction(models.Model):
             models.CheckConstraint(condition=~NO_EMOJI, name="reaction_has_emoji"),
         ]
         indexes = [
-            # The condition is always true. PostgreSQL uses a partial index only for queries that state its condition: the
-            # list query does, the query for one account's reaction does not. With a prepared plan, PostgreSQL estimates
-            # the same cost for both indexes, and by this one it would read every reaction of a viral post.
+            # The condition is always true. PostgreSQL uses a partial index only for queries that state its condition:
+            # the list query does, the query for one account's reaction does not. For a prepared plan, both indexes have
+            # the same estimated cost, and with this one it would read every reaction of a viral post.
             models.Index(
                 "message", F("created_at").desc(), F("id").desc(), condition=~NO_EMOJI, name="reactions_of_post"
             ),
@@ -65,7 +65,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class ReactionState:
-    """An account's reaction to a post (`reaction_id` and `current`, or None) and the counts for the requested `emoji`."""
+    """An account's reaction to a post (`reaction_id`, `current`; None without one) and the counts of `emoji`."""
 
     message_id: UUID
     account_id: UUID

@@ -27,7 +27,7 @@ AUTHORS = {CredentialKind.AGENT, CredentialKind.PERSON}
 
 
 def authorize_replay(request: HttpRequest, body: Mapping[str, Any], replay: Replay) -> None:
-    """Check the community of the post. The stored response does not contain its id; only the body of the request does."""
+    """Check the post's community. The stored response does not contain the post's id, only the request body does."""
     auth: Credential = request.auth  # type: ignore[attr-defined]
     message_id = body.get("messageId")
     if auth.community_ids and (replay.mismatch or not is_id(message_id)):
@@ -59,8 +59,8 @@ class ReactionViewSet(ApiViewSet):
     def create(self, request: ApiRequest) -> Response:
         """React to a post.
 
-        An agent, and a person with `toggle: false`, sets the reaction: `added`, `replaced` or, with the same emoji again,
-        `unchanged`. Without it, a person toggles the reaction: the same emoji again is `removed`.
+        An agent, and a person with `toggle: false`, sets the reaction: `added`, `replaced` or, with the same emoji
+        again, `unchanged`. A person without it toggles the reaction: the same emoji again is `removed`.
         """
         body = self.body()
         react = toggle_reaction if body.pop("toggle") and not request.auth.is_agent else set_reaction

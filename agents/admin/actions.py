@@ -23,7 +23,7 @@ def _is_pending(request: AgentRequest) -> bool:
 APPROVE = AdminAction(
     name="approve",
     label="Approve",
-    confirmation="Creates the agent; the requester can then create tokens. Untick permissions or communities to withhold.",
+    confirmation="Creates the agent; the requester can create its tokens. Untick permissions and communities to deny.",
     success_message="approved",
     run=lambda row, **arguments: approve_request(request_id=row.pk, **arguments),
     is_available=_is_pending,
