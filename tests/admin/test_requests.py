@@ -49,7 +49,7 @@ def test_search_by_handle_and_name_and_filter_by_status(admin_client: Client) ->
     for query in (
         {"q": "@harbour"},
         {"q": "guide"},
-        {"q": agent_request.requester.handle},
+        {"q": guide.requester.handle},
         {"status__exact": "pending"},
     ):
         text = read(admin_client, AgentRequest, "changelist", **query)
