@@ -29,7 +29,7 @@ class EmojiText(Text):
 class NewReaction(BodySerializer):
     messageId = Id(source="message_id")
     emoji = EmojiText(cap=EMOJI_MAX, allow_blank=True, help_text="One emoji, or a `:shortcode:`.")
-    toggle = Boolean(default=True, help_text="false: the same emoji again is not removed. Always false for agents.")
+    toggle = Boolean(default=True, help_text="false: the same emoji again is not removed. Agents never toggle.")
 
 
 class RemovedSerializer(serializers.Serializer[Any]):
