@@ -84,7 +84,7 @@ def test_variation_selectors_at_any_position_are_ignored(emoji: str, insertions:
 
 @given(st.sampled_from(FULL), st.sampled_from(FULL))
 def test_two_emoji_are_one_only_as_a_unicode_sequence(first: str, second: str) -> None:
-    assert one_emoji(first + second) in {None, SPELLINGS.get((first + second).reposition("\ufe0f", ""))}
+    assert one_emoji(first + second) in {None, SPELLINGS.get((first + second).replace("\ufe0f", ""))}
 
 
 @given(st.text(max_size=8))
