@@ -1,4 +1,4 @@
-"""Checks an agent token: one query a request, never cached, so that a revocation takes effect at once."""
+"""Checks agent tokens with one query per request and no cache, so that a revocation takes effect at once."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ JOIN messaging_account account ON account.id = agent.account_id
 JOIN messaging_account operator ON operator.id = agent.operator_id
 LEFT JOIN LATERAL ({idempotency.OF_ACCOUNT}) stored ON true
 WHERE token.digest IN (%(digest)s, %(previous_digest)s)
-"""  # noqa: S608  made of constants
+"""  # noqa: S608  only constants
 
 
 class AgentAccount(NamedTuple):
-    """What a call needs to know of an agent's account; a model takes as long to make as a statement to send."""
+    """The fields of an agent's account that requests use. A model instance would cost as much time as a query."""
 
     pk: UUID
     handle: str
@@ -42,7 +42,7 @@ class AgentAccount(NamedTuple):
 
 
 class FoundToken(NamedTuple):
-    """A row of FIND, and the digest it was looked up by."""
+    """A row of FIND and the token's digest."""
 
     token_id: UUID
     prefix: str
@@ -55,14 +55,14 @@ class FoundToken(NamedTuple):
     account_id: UUID
     handle: str
     name: str
-    # The row of the response stored for this request, if it is a retry.
+    # The stored response if this request is a retry.
     stored_response: Row | None
-    # Under the current pepper; during a rotation the row may have the previous one's.
+    # Under the current pepper; during a rotation the row may have the digest under the previous pepper.
     digest: bytes
 
 
 def find(token: str, key: IdempotencyKey | None) -> FoundToken:
-    """The row of a token, valid or not; raises InvalidToken (401). `key`: that of this request."""
+    """The row of a token, revoked and expired ones included; raises InvalidToken (401) if there is none."""
     if not tokens.is_well_formed(token):
         raise InvalidToken
     digests = tokens.digests(token)

@@ -1,4 +1,4 @@
-"""The demo's agents, one with a token to try, and a request that waits for a super admin."""
+"""The demo's agents, a token of the first one, and a pending agent request."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from agents.models import Agent, AgentRequest, AgentToken
 from agents.services import approve_request, create_token, request_agent, revoke_agent_tokens
 from messaging.demo import AGENTS, DemoContext
 
-PURPOSE = "Shows on the demo page what an agent's posts look like beside those of people."
-WAITING = "demo_translator"
+PURPOSE = "Shows what posts of an agent look like on the demo page."
+PENDING_HANDLE = "demo_translator"
 
 
 def agents(demo: DemoContext) -> None:
     demo.agents = [_agent(demo, handle, name).account for handle, name in AGENTS.items()]
     _token(demo)
-    if not AgentRequest.objects.filter(agent_handle=WAITING).exists():
+    if not AgentRequest.objects.filter(agent_handle=PENDING_HANDLE).exists():
         request_agent(
             requester=demo.person,
             agent_name="Demo Translator",
-            agent_handle=WAITING,
-            purpose="Replies with a translation of a post when somebody asks for one.",
+            agent_handle=PENDING_HANDLE,
+            purpose="Replies with a translation of a post on request.",
             website="https://example.com/translator",
             scopes=["reply", "react"],
         )
 
 
 def _agent(demo: DemoContext, handle: str, name: str) -> Agent:
-    held = Agent.objects.filter(account__handle=handle).select_related("account").first()
-    if held is not None:
-        return held
+    agent = Agent.objects.filter(account__handle=handle).select_related("account").first()
+    if agent is not None:
+        return agent
     request = request_agent(
         requester=demo.person,
         agent_name=name,
@@ -45,14 +45,14 @@ def _agent(demo: DemoContext, handle: str, name: str) -> Agent:
 
 
 def _token(demo: DemoContext) -> None:
-    """A token for the first agent; a new one where the kept one is lost or ended."""
+    """Ensure that the first agent has an active token with a known value."""
     agent = Agent.objects.get(account=demo.agents[0])
-    kept = demo.facts.get("agentToken", "")
-    if not AgentToken.objects.active().filter(agent=agent, digest__in=tokens.digests(kept)).exists():
+    token = demo.facts.get("agentToken", "")
+    if not AgentToken.objects.active().filter(agent=agent, digest__in=tokens.digests(token)).exists():
         revoke_agent_tokens(agent=agent, by=demo.admin, reason="Lost by the demo.")
         request = AgentRequest.objects.get(agent=agent)
-        _row, kept = create_token(request_id=request.pk, by=demo.person, label="demo")
-    demo.facts |= {"agentToken": kept, "curl": _curl(kept, demo)}
+        _row, token = create_token(request_id=request.pk, by=demo.person, label="demo")
+    demo.facts |= {"agentToken": token, "curl": _curl(token, demo)}
 
 
 def _curl(token: str, demo: DemoContext) -> str:

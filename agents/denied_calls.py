@@ -1,4 +1,4 @@
-"""Which calls of agents were refused, counted by day, operation and code: what a super admin judges an agent by."""
+"""Counts the refused calls of agents by day, operation and code, for the review by super admins."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ DO UPDATE SET calls = agents_refusedcall.calls + 1, last_at = excluded.last_at
 
 
 def note(*, agent_id: UUID, operation: str, response: HttpResponseBase) -> None:
-    """Count a refused call, once its own transaction is gone.
+    """Count a refused call, after the rollback of its transaction.
 
-    A flood of them is not counted to the end, and none is worth failing the answer for.
+    A soft throttle limits how many are counted. A database error is logged and does not change the response.
     """
     try:
         throttling.hit("refusal_note", str(agent_id))
@@ -44,7 +44,7 @@ def note(*, agent_id: UUID, operation: str, response: HttpResponseBase) -> None:
 
 
 def refused_calls(agent_id: UUID) -> QuerySet[RefusedCall, Any]:
-    """`{operation, code, calls, last_at}` of the days that are kept, the most frequent first."""
+    """`{operation, code, calls, last_at}` of the stored days, most frequent first."""
     return (
         RefusedCall.objects.filter(agent=agent_id)
         .values("operation", "code")
@@ -54,7 +54,7 @@ def refused_calls(agent_id: UUID) -> QuerySet[RefusedCall, Any]:
 
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
-    """What the command `prune` deletes."""
+    """Delete the counts of days before the stored ones. Part of the command `prune`."""
     old = RefusedCall.objects.filter(day__lt=(now - timedelta(days=STORED_DAYS)).date())
     return {"refused calls": old.count() if dry_run else old.delete()[0]}
 

@@ -1,4 +1,4 @@
-"""Refusals of agent requests and tokens."""
+"""Errors of the operations on agent requests and agent tokens."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from config.api.exceptions import ApiError, NotFound
 
 
 class RequestNotFound(NotFound):
-    """404: no such request, or one of somebody else's."""
+    """404: no such request, or a request of another person."""
 
     code = "request_not_found"
 
@@ -18,35 +18,35 @@ class TokenNotFound(NotFound):
 
 
 class RequestNotPending(ApiError):
-    """409: `status` is what has been decided already."""
+    """409: the request is decided already; `status` is its status."""
 
     status = 409
     code = "request_not_pending"
 
 
 class RequestNotApproved(ApiError):
-    """409: tokens exist for approved requests only."""
+    """409: tokens can be created for approved requests only."""
 
     status = 409
     code = "request_not_approved"
 
 
 class TooManyActiveTokens(ApiError):
-    """409: `max` active tokens exist; revoking one makes room."""
+    """409: the agent has `max` active tokens; revoke one first."""
 
     status = 409
     code = "too_many_active_tokens"
 
 
 class AgentFrozen(ApiError):
-    """409: a super admin has stopped this agent or its operator; a new token of it would not work."""
+    """409: the agent is frozen, or its account or its operator is inactive; a new token would not work."""
 
     status = 409
     code = "agent_frozen"
 
 
 class TooManyPendingRequests(ApiError):
-    """429 without Retry-After: no time frees a place, only a decision or a cancellation does."""
+    """429 without Retry-After: the limit is on pending requests, so it depends on decisions and not on time."""
 
     status = 429
     code = "too_many_pending_requests"

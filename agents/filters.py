@@ -10,11 +10,11 @@ from config.api.exceptions import SuperAdminRequired
 
 
 class OwnOrAllFilter(filters.FilterSet):
-    """One's own rows; with `all=1` everybody's, for super admins (else 403)."""
+    """Restricts a list to the caller's rows. `all=1` lists the rows of every person; super admins only (else 403)."""
 
     request: Any
 
-    all = filters.ChoiceFilter(choices=[("1", "1")], method="everybody", help_text="Everybody's; for super admins.")
+    all = filters.ChoiceFilter(choices=[("1", "1")], method="unrestricted", help_text="Every person's (super admins).")
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if not self.form.cleaned_data["all"]:
@@ -26,7 +26,7 @@ class OwnOrAllFilter(filters.FilterSet):
     def own(self, queryset: Any) -> Any:
         raise NotImplementedError
 
-    def everybody(self, queryset: QuerySet[Any], _name: str, _value: str) -> QuerySet[Any]:
+    def unrestricted(self, queryset: QuerySet[Any], _name: str, _value: str) -> QuerySet[Any]:
         return queryset
 
 

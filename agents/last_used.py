@@ -1,7 +1,7 @@
-"""When tokens were last used: noted in memory, written together.
+"""Records when tokens were last used: noted in memory, written in batches.
 
-Written by each request, the note costs a third of a post: a statement and a commit of its own. So a process gathers
-notes for a second (TOKEN_USE_SECONDS). One that stops takes those of its last second with it.
+A statement and a commit in each request would add a third to the cost of a post. So a process collects notes for a
+second (TOKEN_USE_SECONDS). A process that stops loses the notes of its last second.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from config.database.sql import execute
 
 logger = logging.getLogger(__name__)
 
-# Skips rows that somebody else has locked: a note of use is not worth waiting for. While the pepper is being rotated,
-# tokens in use move to the new one this way, at their next use: one used since then has moved.
+# SKIP LOCKED: a note is not worth a wait for a lock. During a rotation of the pepper, this statement also replaces the
+# digest of each used token by the one under the current pepper.
 WRITE = """
 WITH due AS (
     SELECT token.id, noted.digest FROM agents_agenttoken token
@@ -36,18 +36,18 @@ _lock = Lock()
 
 
 def note(token_id: UUID, digest: bytes) -> None:
-    """Note that a token was used now. `digest`: what it is under the current pepper."""
+    """Note the use of a token. `digest`: the token's digest under the current pepper."""
     with _lock:
         is_first = not _noted
         _noted[token_id] = digest
     if not settings.TOKEN_USE_SECONDS:
-        write_down()
+        flush()
     elif is_first:
-        _write_soon()
+        _schedule_flush()
 
 
-def write_down() -> None:
-    """Write what is noted. A failure is logged, and the notes are dropped: the next use is noted again."""
+def flush() -> None:
+    """Write the notes to the database. An error is logged and drops them: the next use is noted again."""
     with _lock:
         noted = dict(_noted)
         _noted.clear()
@@ -57,20 +57,20 @@ def write_down() -> None:
         logger.exception("last_used_at of %s tokens was not written", len(noted))
 
 
-def _write_soon() -> None:
-    timer = Timer(settings.TOKEN_USE_SECONDS, _write_and_leave)
+def _schedule_flush() -> None:
+    timer = Timer(settings.TOKEN_USE_SECONDS, _flush_and_disconnect)
     timer.daemon = True
     try:
         timer.start()
     except RuntimeError:
-        # No thread to be had: these notes are lost, and the next use tries again.
+        # No thread can be started: drop the notes, and retry at the next use.
         logger.exception("The uses of tokens were not written")
         with _lock:
             _noted.clear()
 
 
-def _write_and_leave() -> None:
+def _flush_and_disconnect() -> None:
     try:
-        write_down()
+        flush()
     finally:
         connections.close_all()

@@ -1,4 +1,4 @@
-"""Middleware that checks agent tokens and counts the calls that agents were refused."""
+"""Middleware that checks agent tokens and counts the refused calls of agents."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from config.writes.idempotency import IdempotencyKey
 
 
 class AgentTokenMiddleware:
-    """Sets `request.auth` to the agent's credential; answers 401 to an agent token that is not valid.
+    """Sets `request.auth` to the agent's credential; responds 401 to an agent token that is not valid.
 
-    It runs before the view and its parsers, so a refused call costs one query. Other credentials are not its business:
-    ScopeMiddleware reads those of people.
+    It runs before the view and its parsers, so a refused call costs one query. ScopeMiddleware checks the credentials
+    of people.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -42,10 +42,10 @@ class AgentTokenMiddleware:
         try:
             found = authentication.find(token, IdempotencyKey.of(request))
             declared = operation_of(view, request.method or "")
-            # Also of a token that is not valid any more.
+            # Set for revoked and expired tokens too, so that their calls are counted.
             request.token_holder = (found.account_id, declared.id if declared else "")  # type: ignore[attr-defined]
             request.auth = authentication.credential_of(found)  # type: ignore[attr-defined]
-        except Exception as failure:  # noqa: BLE001  response_to raises what is no refusal
+        except Exception as failure:  # noqa: BLE001  response_to re-raises anything but API errors
             return response_to(failure)
         return None
 
@@ -54,7 +54,7 @@ def _agent_token(request: HttpRequest) -> str | None:
     try:
         token = bearer_of(request)
     except InvalidToken:
-        # Pages ignore the header, operations refuse it.
+        # A malformed header: pages ignore it, operations refuse it.
         return None
     return token if token is not None and token.startswith(tokens.TOKEN_PREFIX) else None
 

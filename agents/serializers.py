@@ -1,4 +1,4 @@
-"""What the operations of agents take and return."""
+"""Request bodies and responses of the agent operations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from messaging.fields import Name, WebUrl
 from messaging.models.account import HANDLE, NAME_MAX, NAME_MIN
 from messaging.serializers.accounts import AccountSerializer
 
-# Duplicates are folded, so there may be more than there are scopes.
+# Duplicates are removed, so a list may be longer than the number of scopes.
 SCOPES_MAX = 100
 
 
@@ -53,8 +53,8 @@ class Reason(BodySerializer):
 
 
 class Approval(Reason):
-    scopes = _scopes(required=False, help_text="May only narrow what was asked for.")
-    communityIds = _communities("May only narrow what was asked for.")
+    scopes = _scopes(required=False, help_text="A subset of the requested ones; absent: all of them.")
+    communityIds = _communities("A subset of the requested ones; absent: all of them.")
 
 
 class NewToken(BodySerializer):
@@ -100,16 +100,16 @@ class TokenSerializer(serializers.Serializer[AgentToken]):
 TokenListSerializer = paginated("TokenListSerializer", tokens=TokenSerializer(many=True))
 
 
-# The one answer that carries the token itself, from `{"token", "row"}`.
+# From `{"token", "row"}`. The only response with the value of a token.
 class NewTokenSerializer(serializers.Serializer[Any]):
-    token = serializers.CharField(help_text="Never shown again.")
+    token = serializers.CharField(help_text="Shown in this response only.")
     tokenId = serializers.UUIDField(source="row.id")
     prefix = serializers.CharField(source="row.prefix")
     expiresAt = serializers.DateTimeField(source="row.expires_at")
 
 
 class RevocationSerializer(serializers.Serializer[Any]):
-    revoked = serializers.BooleanField(help_text="false: it had been revoked before.")
+    revoked = serializers.BooleanField(help_text="false: the token was revoked before this call.")
     alreadyRevokedAt = serializers.DateTimeField(required=False)
 
 
@@ -123,7 +123,7 @@ class LimitSerializer(serializers.Serializer[RateLimitUsage]):
     limit = serializers.IntegerField()
     remaining = serializers.IntegerField()
     resetsAt = serializers.DateTimeField(
-        source="resets_at", allow_null=True, help_text="When a place falls free; null: none is taken."
+        source="resets_at", allow_null=True, help_text="When the oldest counted write expires; null: none is counted."
     )
 
 

@@ -1,7 +1,7 @@
-"""The agent token itself, as pure functions: `cag_`, 40 random base62 characters, 6 of checksum.
+"""The format of agent tokens, as pure functions: `cag_`, 40 random base62 characters, a checksum of 6 characters.
 
-The checksum tells a mistyped or cut token from an unknown one without asking the database. Of a token only a digest
-under a server pepper is kept: a dump of the database yields no token, and no guess can be tested against it.
+The checksum refuses a mistyped or truncated token without a query. Only a digest of a token under a server pepper is
+stored: a dump of the database contains no token, and no guess can be tested against it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from zlib import crc32
 
 from django.conf import settings
 
-TOKEN_PREFIX = "cag_"  # noqa: S105  the public start of every token
+TOKEN_PREFIX = "cag_"  # noqa: S105  the public prefix of every token
 RANDOM_LENGTH = 40
 CHECKSUM_LENGTH = 6
 PREFIX_LENGTH = 12
@@ -31,7 +31,7 @@ def mint() -> str:
 
 
 def checksum(body: str) -> str:
-    """CRC32 of the characters before it, in base62, padded with zeros."""
+    """The CRC32 of `body` in base62, padded with zeros."""
     number, digits = crc32(body.encode()), ""
     for _ in range(CHECKSUM_LENGTH):
         number, digit = divmod(number, len(ALPHABET))
@@ -40,22 +40,22 @@ def checksum(body: str) -> str:
 
 
 def is_well_formed(token: str) -> bool:
-    """Whether `token` may be one of ours at all."""
+    """Whether `token` has the shape and the checksum of an agent token."""
     return SHAPE.match(token) is not None and checksum(token[:-CHECKSUM_LENGTH]) == token[-CHECKSUM_LENGTH:]
 
 
 def prefix(token: str) -> str:
-    """What lists show of it."""
+    """The first characters, by which lists show a token."""
     return token[:PREFIX_LENGTH]
 
 
 def digest(token: str) -> bytes:
-    """What is kept of it: HMAC-SHA256 under the current pepper."""
+    """The stored digest: HMAC-SHA256 under the current pepper."""
     return _digest(settings.TOKEN_PEPPER, token)
 
 
 def digests(token: str) -> list[bytes]:
-    """Every digest it may be kept under: with the current pepper, and with the previous one during a rotation."""
+    """The digests that the row may have: under the current pepper and, during a rotation, under the previous one."""
     peppers = filter(None, (settings.TOKEN_PEPPER, settings.TOKEN_PEPPER_PREVIOUS))
     return [_digest(pepper, token) for pepper in peppers]
 

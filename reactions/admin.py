@@ -12,7 +12,7 @@ from reactions.models import NO_EMOJI, Reaction
 
 @admin.register(Reaction)
 class ReactionAdmin(ReadOnlyModelAdmin):
-    """To look only: what somebody reacted is theirs to change, and the counts follow the services."""
+    """Read-only: only the services change reactions, since they also update the counts."""
 
     list_display = ["emoji", "account", "account_kind", "message_id", "created_at"]
     list_filter = ["account__kind", "created_at"]
@@ -25,18 +25,18 @@ class ReactionAdmin(ReadOnlyModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Reaction], search_term: str
     ) -> tuple[QuerySet[Reaction], bool]:
-        """By whole values only, each of which an index answers or the newest rows hold."""
+        """Search by exact values only, so that each query uses an index or the newest rows."""
         term = search_term.strip()
-        return (queryset.filter(_named(term)) if term else queryset), False
+        return (queryset.filter(_search_condition(term)) if term else queryset), False
 
     @admin.display(description="kind", ordering="account__kind")
     def account_kind(self, reaction: Reaction) -> str:
         return reaction.account.kind
 
 
-def _named(term: str) -> Q:
+def _search_condition(term: str) -> Q:
     if is_id(term):
-        # By posts through the index of listings, whose condition the query has to state (see the model).
+        # The query states the condition of the partial index `reactions_of_post` (see the model).
         return Q(message_id=term) & ~NO_EMOJI | Q(account_id=term)
     if term.startswith("@"):
         return Q(account__handle=term[1:].lower())

@@ -1,5 +1,3 @@
-"""The demo's reactions."""
-
 from __future__ import annotations
 
 from config.api.credentials import Credential, CredentialKind
@@ -13,7 +11,7 @@ EMOJI = ("👍", "❤️", "🎉")
 
 
 def reactions(demo: DemoContext) -> None:
-    """Everybody likes the first posts; whoever has reacted there keeps what they chose."""
+    """Add reactions of the demo's accounts to the first posts; existing reactions do not change."""
     for emoji, message in zip(EMOJI, demo.messages(), strict=False):
         for account in (*demo.agents, demo.person):
             if not Reaction.objects.filter(message=message, account=account).exists():

@@ -1,4 +1,4 @@
-"""What counts as one emoji, and the one spelling under which it is kept. Pure: text in, text out."""
+"""Recognizes one emoji and returns its stored spelling."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from emoji import EMOJI_DATA, STATUS
 
 SHORTCODE = re.compile(r":[a-z0-9_+-]+:\Z", re.ASCII)
 
-# U+FE0E asks for a text look and U+FE0F for an emoji look; keyboards set and omit both at will.
+# U+FE0E requests text presentation and U+FE0F emoji presentation; keyboards differ in whether they add them.
 VARIATION_SELECTORS: Final = dict.fromkeys((0xFE0E, 0xFE0F))
 
-# The fully-qualified spelling of every emoji Unicode recommends (sequences, skin tones, flags and keycaps are entries
-# of their own), by its spelling without variation selectors.
+# The fully-qualified spelling of every emoji that Unicode recommends (each sequence, skin tone, flag and keycap is an
+# entry), by its spelling without variation selectors.
 SPELLINGS: Final = {
     spelling.translate(VARIATION_SELECTORS): spelling
     for spelling, entry in EMOJI_DATA.items()
@@ -22,7 +22,7 @@ SPELLINGS: Final = {
 
 
 def one_emoji(text: str) -> str | None:
-    """The kept spelling of exactly one emoji or one `:shortcode:`, None for any other text."""
+    """The stored spelling of exactly one emoji or one `:shortcode:`; None for any other text."""
     if SHORTCODE.match(text):
         return text
     return SPELLINGS.get(text.translate(VARIATION_SELECTORS))

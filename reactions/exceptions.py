@@ -1,4 +1,4 @@
-"""Refusals of reactions."""
+"""Errors of the operations on reactions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class InvalidEmoji(InvalidInput):
 
 
 class TooManyEmoji(ApiError):
-    """409: the post has as many different emoji as a post may have; those it has can still be chosen."""
+    """409: the post has the maximum number of different emoji; only those can be used."""
 
     status = 409
     code = "too_many_emoji"
@@ -23,6 +23,6 @@ class ReactionNotFound(NotFound):
 
 
 class NotOwner(Forbidden):
-    """403: somebody else's reaction."""
+    """403: the reaction of another account."""
 
     code = "not_owner"

@@ -16,7 +16,7 @@ NO_EMOJI = Q(emoji="")
 
 
 class Reaction(models.Model):
-    """One account's emoji on one post. Another emoji takes its place in the same row.
+    """An account's emoji on a post. A new emoji replaces it in the same row.
 
     The counts on the post change in the transaction that changes the row (see `reactions.services`); nothing else
     writes this table.
@@ -34,9 +34,9 @@ class Reaction(models.Model):
             models.CheckConstraint(condition=~NO_EMOJI, name="reaction_has_emoji"),
         ]
         indexes = [
-            # The condition always holds. PostgreSQL uses a partial index only for queries that state its condition: a
-            # listing does, the look-up of one account's reaction does not. With stored plans it finds both indexes
-            # equally cheap for that look-up, and through this one it would read every reaction of a viral post.
+            # The condition is always true. PostgreSQL uses a partial index only for queries that state its condition:
+            # the list query does, the query for one account's reaction does not. For a prepared plan, both indexes have
+            # the same estimated cost, and with this one it would read every reaction of a viral post.
             models.Index(
                 "message", F("created_at").desc(), F("id").desc(), condition=~NO_EMOJI, name="reactions_of_post"
             ),
@@ -55,7 +55,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a call. `count`: reactions with the emoji on the post afterwards; `total`: with any."""
+    """The result of a write. `count`: the post's reactions with the emoji after it; `total`: with any emoji."""
 
     action: Action
     count: int
@@ -65,7 +65,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class ReactionState:
-    """An account's reaction to a post (None, None where there is none) and the counts of the `emoji` it asks for."""
+    """An account's reaction to a post (`reaction_id`, `current`; None without one) and the counts of `emoji`."""
 
     message_id: UUID
     account_id: UUID

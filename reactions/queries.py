@@ -1,8 +1,8 @@
-"""The statements behind a reaction.
+"""The SQL statements for reactions.
 
-Each write names the state it starts from: it changes the reaction and the counts of its post in one statement, or,
-where another call of the same account came first, changes nothing and gives no row back. So no lock is taken before
-it is needed, and a post that thousands react to is held from this one statement to the commit, no longer.
+Each write states the reaction that it expects: it changes the reaction and the counts of its post in one statement or,
+if a concurrent call of the same account changed the reaction first, changes nothing and returns no row. So the row of
+the post is locked only from this statement to the commit, which matters for a post with thousands of reactions.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ LEFT JOIN reactions_reaction r ON r.message_id = m.id AND r.account_id = %(accou
 WHERE m.id = %(message)s AND m.status = 'published'
 """
 
-# Whatever has become of the post: what somebody said, they may always take back.
+# Without a condition on the post's status: an account may always remove its reaction.
 OWNED = """
 SELECT r.account_id, r.message_id, r.emoji, m.community_id
 FROM reactions_reaction r JOIN messaging_message m ON m.id = r.message_id
 WHERE r.id = %(reaction)s
 """
 
-# A count that falls to nothing becomes null, and nulls are stripped: the object holds the emoji in use only.
+# A count of zero becomes null, and nulls are stripped: the object contains only emoji in use.
 _RAISED = "jsonb_build_object(%(emoji)s::text, coalesce((reaction_counts ->> %(emoji)s::text)::int, 0) + 1)"
 _LOWERED = "jsonb_build_object(%(current)s::text, nullif((reaction_counts ->> %(current)s::text)::int - 1, 0))"
 
@@ -49,7 +49,7 @@ UPDATE messaging_message m
 SET reaction_counts = reaction_counts || {_RAISED}, reaction_total = reaction_total + 1
 FROM written WHERE m.id = %(message)s
 RETURNING (reaction_counts ->> %(emoji)s::text)::int, reaction_total, page_id
-"""  # noqa: S608  nothing but constants
+"""  # noqa: S608  only constants
 
 REPLACE = f"""
 WITH written AS (
@@ -71,9 +71,9 @@ FROM written WHERE m.id = %(message)s
 RETURNING coalesce((reaction_counts ->> %(current)s::text)::int, 0), reaction_total, page_id
 """  # noqa: S608  as above
 
-# The post and one page of its reactions in one snapshot, so that counts and rows agree; the post's row comes first.
-# `emoji <> ''` always holds: it names the index (see the model). The limit stands in the text, so that a prepared plan
-# knows it: without it PostgreSQL sorts all reactions there are.
+# The post and one page of its reactions in one snapshot, so that counts and rows agree; the row of the post is first.
+# `emoji <> ''` is always true: it selects the partial index (see the model). The limit is part of the text, not a
+# parameter: PostgreSQL plans a parameter as an unknown limit and sorts all reactions of the post.
 _LIST = """
 WITH post AS (
     SELECT id, reaction_counts, reaction_total FROM messaging_message
@@ -93,19 +93,19 @@ ORDER BY created_at DESC NULLS FIRST, id DESC
 
 
 def list_statement(count: int, *, is_first: bool) -> str:
-    """The statement for `count` reactions, the newest ones or those after (created_at, id)."""
+    """The statement for `count` reactions: the newest ones, or those after (created_at, id)."""
     return _LIST.format(count=count, after="" if is_first else "AND (created_at, id) < (%(created_at)s, %(id)s)")
 
 
 def reaction_page(*, message_id: UUID, page: CursorPage) -> dict[str, Any] | None:
-    """`{messageId, total, counts, reactions, hasMore, nextCursor}`, newest first; None unless the post is public."""
+    """`{messageId, total, counts, reactions, hasMore, nextCursor}`, newest first; None unless the post is published."""
     rows = _rows(message_id, page)
     if not rows:
         return None
     (counts, total, *_), *listed = rows
-    kept, next_cursor = page.split(listed, _position)
+    shown, next_cursor = page.split(listed, _position)
     head = {"messageId": message_id, "total": total, "counts": orjson.Fragment(counts)}
-    return head | envelope("reactions", [_record(row) for row in kept], next_cursor)
+    return head | envelope("reactions", [_record(row) for row in shown], next_cursor)
 
 
 def _rows(message_id: UUID, page: CursorPage) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What the operations of reactions take and give. camelCase lives here and nowhere else."""
+"""Request bodies and responses of the reaction operations."""
 
 from __future__ import annotations
 
@@ -15,23 +15,21 @@ from reactions.models import EMOJI_MAX, Action
 
 
 class EmojiText(Text):
-    """One emoji or one `:shortcode:`, in the spelling that is kept."""
+    """One emoji or one `:shortcode:`, converted to the stored spelling."""
 
     def run_validation(self, data: Any = serializers.empty) -> str:
         emoji = one_emoji(super().run_validation(data))
         if emoji is None:
             raise InvalidEmoji(
-                field=self.field_name, details="Not one emoji, nor one :shortcode: of a-z, 0-9, _, + and -."
+                field=self.field_name, details="Must be one emoji or one :shortcode: of a-z, 0-9, _, + and -."
             )
         return emoji
 
 
 class NewReaction(BodySerializer):
-    """An emoji for a post."""
-
     messageId = Id(source="message_id")
     emoji = EmojiText(cap=EMOJI_MAX, allow_blank=True, help_text="One emoji, or a `:shortcode:`.")
-    toggle = Boolean(default=True, help_text="false: the same emoji again is never removed. Agents never remove so.")
+    toggle = Boolean(default=True, help_text="false: the same emoji again is not removed. Agents never toggle.")
 
 
 class RemovedSerializer(serializers.Serializer[Any]):

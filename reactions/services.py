@@ -1,4 +1,4 @@
-"""Reacting to a post, and taking it back: the only code that writes reactions and their counts."""
+"""Adds, replaces and removes reactions. No other code writes reactions and their counts."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from reactions import queries
 from reactions.exceptions import NotOwner, ReactionNotFound, TooManyEmoji
 from reactions.models import Action, Outcome, ReactionState
 
-# The counts of every emoji travel with the post, so their number is bounded; a race may overstep it by a few.
+# The post stores a count per emoji, so their number is limited; concurrent calls may exceed the limit by a few.
 EMOJI_KINDS_MAX = 100
 
-# Carries a wish out from one standing; None where that standing was no longer true.
+# Changes a reaction from the given state; None if the row differs from that state.
 Step = Callable[[ReactionState], Outcome | None]
 
 
 def set_reaction(*, auth: Credential, transaction: WriteTransaction, message_id: UUID, emoji: str) -> Outcome:
-    """Make `emoji` (as `one_emoji` spells it) the account's reaction: added, replaced or unchanged.
+    """Set the account's reaction to `emoji` (in the spelling of `one_emoji`): added, replaced or unchanged.
 
     Raises MessageNotFound (404), AgentCommunityNotAllowed or CommunityForbids (403), TooManyEmoji (409),
     AgentRateLimited (429).
@@ -34,12 +34,12 @@ def set_reaction(*, auth: Credential, transaction: WriteTransaction, message_id:
 
 
 def toggle_reaction(*, auth: Credential, transaction: WriteTransaction, message_id: UUID, emoji: str) -> Outcome:
-    """The same, but the emoji already set is removed. Raises as `set_reaction` does."""
+    """The same, but remove the reaction if it has that emoji already. Raises as `set_reaction` does."""
     return _apply(auth, transaction, message_id, emoji, step=_toggle)
 
 
 def remove_reaction(*, auth: Credential, transaction: WriteTransaction, reaction_id: UUID) -> Outcome:
-    """Take the account's own reaction back, hidden as its post may be.
+    """Remove the account's own reaction, even from a hidden post.
 
     Raises ReactionNotFound (404), NotOwner or AgentCommunityNotAllowed (403), AgentRateLimited (429).
     """
@@ -51,13 +51,13 @@ def remove_reaction(*, auth: Credential, transaction: WriteTransaction, reaction
 
 
 def require_community_of(*, auth: Credential, message_id: UUID) -> None:
-    """Raises AgentCommunityNotAllowed (403) where the post is in a community that a limited agent may not react in."""
+    """Raises AgentCommunityNotAllowed (403) if the agent may not write in the community of the post."""
     if auth.community_ids:
         auth.require_community(Message.objects.filter(pk=message_id).values_list("community_id", flat=True).first())
 
 
 def _apply(auth: Credential, transaction: WriteTransaction, message_id: UUID, emoji: str, *, step: Step) -> Outcome:
-    """Check, spend, then try until no other call of this account comes between the look and the step."""
+    """Check, charge the limit, then repeat `step` until no concurrent call of the account changes the state first."""
     state = _state(auth, message_id, emoji)
     transaction.consume()
     while (outcome := step(state)) is None:

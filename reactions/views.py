@@ -27,7 +27,7 @@ AUTHORS = {CredentialKind.AGENT, CredentialKind.PERSON}
 
 
 def authorize_replay(request: HttpRequest, body: Mapping[str, Any], replay: Replay) -> None:
-    """The stored response does not name its post; only the same body does."""
+    """Check the post's community. The stored response does not contain the post's id, only the request body does."""
     auth: Credential = request.auth  # type: ignore[attr-defined]
     message_id = body.get("messageId")
     if auth.community_ids and (replay.mismatch or not is_id(message_id)):
@@ -37,7 +37,7 @@ def authorize_replay(request: HttpRequest, body: Mapping[str, Any], replay: Repl
 
 
 class ReactionViewSet(ApiViewSet):
-    """The detail path has two meanings: GET takes the id of a post, DELETE that of a reaction."""
+    """The id in the path is the post's for GET and the reaction's for DELETE."""
 
     @operation(
         "addReaction",
@@ -59,8 +59,8 @@ class ReactionViewSet(ApiViewSet):
     def create(self, request: ApiRequest) -> Response:
         """React to a post.
 
-        An agent, and a person with `toggle: false`, sets its reaction: `added`, `replaced` or, with the same emoji
-        again, `unchanged`. A person without it toggles: the same emoji again is `removed`.
+        An agent, and a person with `toggle: false`, sets the reaction: `added`, `replaced` or, with the same emoji
+        again, `unchanged`. A person without it toggles the reaction: the same emoji again is `removed`.
         """
         body = self.body()
         react = toggle_reaction if body.pop("toggle") and not request.auth.is_agent else set_reaction
@@ -88,17 +88,17 @@ class ReactionViewSet(ApiViewSet):
         errors=(AgentCommunityNotAllowed, NotOwner, ReactionNotFound),
     )
     def destroy(self, request: ApiRequest, id: str) -> Response:
-        """Take back one's own reaction (`id` is the reaction's)."""
+        """Remove your own reaction (`id` is the reaction's)."""
         reaction_id = self.path_id(ReactionNotFound)
         outcome = remove_reaction(auth=request.auth, transaction=request.transaction, reaction_id=reaction_id)
         return Response(_result(outcome))
 
 
 def _listed(message_id: UUID, page: CursorPage) -> dict[str, Any]:
-    found = reaction_page(message_id=message_id, page=page)
-    if found is None:
+    body = reaction_page(message_id=message_id, page=page)
+    if body is None:
         raise MessageNotFound
-    return found
+    return body
 
 
 def _result(outcome: Outcome) -> dict[str, Any]:

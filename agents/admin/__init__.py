@@ -1,4 +1,4 @@
-"""Agents on the super admins' desk: who asks, what an agent may do, what it did, and stopping it."""
+"""Admin of agent requests, agents and agent tokens."""
 
 from agents.admin.agents import AgentAdmin
 from agents.admin.requests import AgentRequestAdmin

@@ -1,4 +1,4 @@
-"""What a super admin can decide about requests, agents and tokens."""
+"""The admin actions on agent requests, agents and agent tokens."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _is_pending(request: AgentRequest) -> bool:
 APPROVE = AdminAction(
     name="approve",
     label="Approve",
-    confirmation="The agent exists at once, and the requester can make tokens for it. Untick what it shall not have.",
+    confirmation="Creates the agent; the requester can create its tokens. Untick permissions and communities to deny.",
     success_message="approved",
     run=lambda row, **arguments: approve_request(request_id=row.pk, **arguments),
     is_available=_is_pending,
@@ -33,7 +33,7 @@ APPROVE = AdminAction(
 REJECT = AdminAction(
     name="reject",
     label="Reject",
-    confirmation="The requester reads the reason. The handle is free again.",
+    confirmation="The requester can read the reason. The handle becomes available again.",
     success_message="rejected",
     run=lambda row, **arguments: reject_request(request_id=row.pk, **arguments),
     is_available=_is_pending,
@@ -42,7 +42,7 @@ REJECT = AdminAction(
 FREEZE = AdminAction(
     name="freeze",
     label="Freeze",
-    confirmation="All its tokens stop working at once. Unfreezing lets them work again.",
+    confirmation="Disables all its tokens at once, until the agent is unfrozen.",
     success_message="frozen",
     run=lambda row, **arguments: freeze_agent(agent=row, **arguments),
     is_available=lambda row: row.frozen_at is None,
@@ -52,7 +52,7 @@ FREEZE = AdminAction(
 UNFREEZE = AdminAction(
     name="unfreeze",
     label="Unfreeze",
-    confirmation="Its tokens that are neither revoked nor expired work again.",
+    confirmation="Enables its tokens again, except those that are revoked or expired.",
     success_message="unfrozen",
     run=lambda row, **arguments: unfreeze_agent(agent=row, **arguments),
     is_available=lambda row: row.frozen_at is not None,
@@ -61,7 +61,7 @@ UNFREEZE = AdminAction(
 NARROW = AdminAction(
     name="narrow",
     label="Narrow",
-    confirmation="Untick what the agent shall lose. It holds at once for all its tokens, and cannot be widened again.",
+    confirmation="Untick permissions or communities to remove them from all its tokens at once. This cannot be undone.",
     success_message="narrowed",
     run=lambda row, **arguments: narrow_agent(agent=row, **arguments),
     form=GrantForm,
@@ -71,9 +71,7 @@ NARROW = AdminAction(
 REVOKE_ALL = AdminAction(
     name="revoke",
     label="Revoke all tokens",
-    confirmation=(
-        "Every active token stops working at once and for good. The operator can make new ones, unless it is frozen."
-    ),
+    confirmation="Revokes every active token for good. The operator can create new ones unless the agent is frozen.",
     success_message="all tokens revoked",
     run=lambda row, **arguments: revoke_agent_tokens(agent=row, **arguments),
     needs_reason=True,
@@ -81,7 +79,7 @@ REVOKE_ALL = AdminAction(
 REVOKE = AdminAction(
     name="revoke",
     label="Revoke",
-    confirmation="The token stops working at once and for good.",
+    confirmation="Revokes the token at once and for good.",
     success_message="revoked",
     run=lambda row, **arguments: revoke_token(token_id=row.pk, **arguments),
     is_available=lambda row: row.status in {TokenStatus.ACTIVE, TokenStatus.SUSPENDED},

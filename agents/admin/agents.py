@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from agents.admin.actions import FREEZE, NARROW, REVOKE, REVOKE_ALL, UNFREEZE
 from agents.admin.filters import FrozenFilter
-from agents.admin.formatting import agent_badge, communities_in_words, grant_in_short, scopes_in_words
+from agents.admin.formatting import agent_badge, describe_communities, describe_scopes, summarize_grant
 from agents.admin.review import active_token_count
 from agents.denied_calls import STORED_DAYS, refused_calls
 from agents.models import Agent, AgentRequest, AgentToken, Scope
@@ -52,8 +52,9 @@ class AgentAdmin(ReadOnlyModelAdmin):
 
     def extra_context(self, request: HttpRequest, row: Agent) -> dict[str, Any]:
         tokens = list(row.tokens.defer("digest").order_by("-created_at", "-pk")[:TOKENS_SHOWN_MAX])
-        asked = _request_of(row)
+        agent_request = _request_of(row)
         posts = Message.objects.filter(author=row.pk).select_related("community").order_by("-created_at", "-pk")
+        related = [row, *tokens, *([agent_request] if agent_request else [])]
         return {
             "status_text": self.status_text(row),
             "tokens": tokens,
@@ -62,7 +63,7 @@ class AgentAdmin(ReadOnlyModelAdmin):
             "refused": refused_calls(row.pk),
             "refused_days": STORED_DAYS,
             "usages": usages_of(row.pk, Scope.values),
-            "log_entries": log_entries_about([row, *tokens, *([asked] if asked else [])], latest=DECISIONS_SHOWN_MAX),
+            "log_entries": log_entries_about(related, latest=DECISIONS_SHOWN_MAX),
         }
 
     @admin.display(description="name", ordering="account__name")
@@ -77,17 +78,17 @@ class AgentAdmin(ReadOnlyModelAdmin):
     def state(self, row: Agent) -> SafeString:
         return agent_badge(row)
 
-    @admin.display(description="may")
+    @admin.display(description="permissions")
     def may(self, row: Agent) -> str:
-        return scopes_in_words(row.scopes)
+        return describe_scopes(row.scopes)
 
-    @admin.display(description="may")
+    @admin.display(description="permissions")
     def grant(self, row: Agent) -> str:
-        return grant_in_short(row.scopes, row.community_ids)
+        return summarize_grant(row.scopes, row.community_ids)
 
-    @admin.display(description="where")
+    @admin.display(description="communities")
     def communities(self, row: Agent) -> str | SafeString:
-        return communities_in_words(row.community_ids)
+        return describe_communities(row.community_ids)
 
     @admin.display(description="active tokens")
     def tokens(self, row: Any) -> int | str:
@@ -95,14 +96,16 @@ class AgentAdmin(ReadOnlyModelAdmin):
 
     @admin.display(description="purpose")
     def purpose(self, row: Agent) -> str | SafeString:
-        asked = _request_of(row)
-        return lines([plain(asked.purpose), link(asked, "its request")]) if asked else NOTHING
+        agent_request = _request_of(row)
+        if agent_request is None:
+            return NOTHING
+        return lines([plain(agent_request.purpose), link(agent_request, "agent request")])
 
     @admin.display(description="last used")
     def last_used(self, row: Any) -> str | SafeString:
         return age(row.used_at)
 
-    @admin.display(description="since", ordering="created_at")
+    @admin.display(description="age", ordering="created_at")
     def since(self, row: Agent) -> str | SafeString:
         return age(row.created_at)
 

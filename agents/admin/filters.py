@@ -28,7 +28,7 @@ class FrozenFilter(SimpleListFilter):
 
 
 class TokenStatusFilter(SimpleListFilter):
-    """By what is read off the times of a token and off its agent."""
+    """Filters by `AgentToken.status`, which is computed and has no column."""
 
     title = parameter_name = "state"
 
@@ -37,12 +37,12 @@ class TokenStatusFilter(SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AgentToken]) -> QuerySet[AgentToken]:
         now = timezone.now()
-        alive = Q(revoked_at=None, expires_at__gt=now)
+        valid = Q(revoked_at=None, expires_at__gt=now)
         match self.value():
             case TokenStatus.ACTIVE:
-                return queryset.filter(alive).exclude(agent__in=Agent.objects.stopped())
+                return queryset.filter(valid).exclude(agent__in=Agent.objects.stopped())
             case TokenStatus.SUSPENDED:
-                return queryset.filter(alive, agent__in=Agent.objects.stopped())
+                return queryset.filter(valid, agent__in=Agent.objects.stopped())
             case TokenStatus.REVOKED:
                 return queryset.filter(revoked_at__isnull=False)
             case TokenStatus.EXPIRED:

@@ -1,4 +1,4 @@
-"""What an agent may do, and how it stands, in plain words."""
+"""Text and badges for the grants and states of agents, requests and tokens."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ REQUEST_BADGES = {RequestStatus.PENDING: "waiting", RequestStatus.APPROVED: "goo
 TOKEN_BADGES = {TokenStatus.ACTIVE: "good", TokenStatus.REVOKED: "bad", TokenStatus.SUSPENDED: "bad"}
 
 
-def scopes_in_words(scopes: Sequence[str]) -> str:
+def describe_scopes(scopes: Sequence[str]) -> str:
     return ", ".join(SCOPES[Scope(scope)] for scope in scopes)
 
 
-def grant_in_short(scopes: Sequence[str], community_ids: Sequence[UUID]) -> str:
-    """For lists, without a query a row."""
-    few = f"{len(community_ids)} communit{'y' if len(community_ids) == 1 else 'ies'}"
-    return f"{', '.join(scopes)} in {few if community_ids else 'every community'}"
+def summarize_grant(scopes: Sequence[str], community_ids: Sequence[UUID]) -> str:
+    """A summary for lists: it needs no query per row."""
+    count = f"{len(community_ids)} communit{'y' if len(community_ids) == 1 else 'ies'}"
+    return f"{', '.join(scopes)} in {count if community_ids else 'every community'}"
 
 
-def communities_in_words(ids: Sequence[UUID]) -> str | SafeString:
+def describe_communities(ids: Sequence[UUID]) -> str | SafeString:
     if not ids:
         return "every community"
     known = Community.objects.in_bulk(ids)

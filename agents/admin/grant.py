@@ -1,4 +1,4 @@
-"""What is granted of what was asked for, or left of what was granted."""
+"""The form that chooses scopes and communities when a request is approved or an agent is narrowed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ LISTED_MAX = 500
 
 
 class GrantForm(AdminActionForm):
-    """Offers what the row (a request or an agent) holds, all of it ticked."""
+    """Offers the scopes and communities of the row (a request or an agent), all selected."""
 
     scopes = forms.MultipleChoiceField(
-        label="It may", widget=forms.CheckboxSelectMultiple, error_messages={"required": "Leave one at least."}
+        label="Permissions", widget=forms.CheckboxSelectMultiple, error_messages={"required": "Select at least one."}
     )
     community_ids = forms.TypedMultipleChoiceField(
-        label="In these communities", coerce=UUID, error_messages={"required": "Leave one at least."}
+        label="Communities", coerce=UUID, error_messages={"required": "Select at least one."}
     )
     field_order = ["scopes", "community_ids", "reason"]
 
@@ -34,14 +34,14 @@ class GrantForm(AdminActionForm):
         scopes.initial = row.scopes
         self._offer_communities(self.fields["community_ids"], row.community_ids)
 
-    def _offer_communities(self, field: Any, held: Sequence[UUID]) -> None:
+    def _offer_communities(self, field: Any, current: Sequence[UUID]) -> None:
         known = Community.objects.order_by("name", "pk")
-        field.required = bool(held)
-        if held:
-            names = {community.pk: community.name for community in known.filter(pk__in=held)}
-            field.choices = [(pk, names.get(pk, f"unknown: {pk}")) for pk in held]
-            field.initial = held
+        field.required = bool(current)
+        if current:
+            names = {community.pk: community.name for community in known.filter(pk__in=current)}
+            field.choices = [(pk, names.get(pk, f"unknown: {pk}")) for pk in current]
+            field.initial = current
             field.widget = forms.CheckboxSelectMultiple(choices=field.choices)
         else:
             field.choices = list(known.values_list("pk", "name")[:LISTED_MAX])
-            field.help_text = "Every community, unless you choose some."
+            field.help_text = "Select none to allow every community."

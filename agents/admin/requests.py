@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from agents.admin.actions import APPROVE, REJECT
-from agents.admin.formatting import communities_in_words, grant_in_short, request_badge, scopes_in_words
-from agents.admin.review import agents_of, confusable_handles, next_waiting, other_requests
+from agents.admin.formatting import describe_communities, describe_scopes, request_badge, summarize_grant
+from agents.admin.review import agents_of, confusable_handles, next_pending, other_requests
 from agents.models import AgentRequest, RequestStatus
 from config.admin.actions import AdminAction
 from config.admin.formatting import NOTHING, age, change_url, external_link, link, plain
@@ -20,11 +20,11 @@ from config.admin.queues import QueueSummary
 
 @admin.register(AgentRequest)
 class AgentRequestAdmin(ReadOnlyModelAdmin):
-    """The queue: what is undecided comes first, the oldest of it at the top."""
+    """Lists the pending requests first, oldest first."""
 
     row_actions = (APPROVE, REJECT)
     change_form_template = "admin/agents/request.html"
-    list_display = ["handle", "state", "asked", "asked_by", "grant", "decided"]
+    list_display = ["handle", "state", "requested", "requested_by", "grant", "decided"]
     list_display_links = ["handle"]
     list_filter = ["status", "created_at"]
     list_select_related = ["requester", "decided_by"]
@@ -32,13 +32,13 @@ class AgentRequestAdmin(ReadOnlyModelAdmin):
     search_help_text = "Part of the agent's handle or name, or of the requester's handle."
     ordering = [F("decided_at").desc(), "created_at", "pk"]
     fieldsets = [
-        (None, {"fields": ["state", "handle", "agent_name", "purpose_as_text", "site", "asked"]}),
-        ("What it wants", {"fields": ["wants", "communities"]}),
-        ("Who asks", {"fields": ["asked_by", "name", "since"]}),
+        (None, {"fields": ["state", "handle", "agent_name", "purpose_as_text", "site", "requested"]}),
+        ("Requested permissions", {"fields": ["permissions", "communities"]}),
+        ("Requester", {"fields": ["requested_by", "name", "account_age"]}),
     ]
     readonly_fields = [
-        *("handle", "asked_by", "state", "wants", "asked"),
-        *("purpose_as_text", "site", "communities", "name", "since"),
+        *("handle", "requested_by", "state", "permissions", "requested"),
+        *("purpose_as_text", "site", "communities", "name", "account_age"),
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AgentRequest]:
@@ -60,25 +60,25 @@ class AgentRequestAdmin(ReadOnlyModelAdmin):
         return {
             "status_text": self.status_text(row),
             "confusable_handles": confusable_handles(row.agent_handle),
-            "agents": agents_of(row.requester, besides=row.agent_id),
+            "agents": agents_of(row.requester, exclude=row.agent_id),
             "requests": other_requests(row),
-            "next_waiting": next_waiting(row),
+            "next_waiting": next_pending(row),
         }
 
     def next_url(self, request: HttpRequest, action: AdminAction, row: AgentRequest) -> str:
-        following = next_waiting(row)
+        following = next_pending(row)
         return change_url(following) if following else reverse("admin:agents_agentrequest_changelist")
 
     @admin.display(description="handle", ordering="agent_handle")
     def handle(self, row: AgentRequest) -> str:
         return f"@{row.agent_handle}"
 
-    @admin.display(description="asked by", ordering="requester__handle")
-    def asked_by(self, row: AgentRequest) -> str | SafeString:
+    @admin.display(description="requester", ordering="requester__handle")
+    def requested_by(self, row: AgentRequest) -> str | SafeString:
         return link(row.requester)
 
-    @admin.display(description="here for")
-    def since(self, row: AgentRequest) -> str | SafeString:
+    @admin.display(description="account age")
+    def account_age(self, row: AgentRequest) -> str | SafeString:
         return age(row.requester.created_at)
 
     @admin.display(description="name")
@@ -89,20 +89,20 @@ class AgentRequestAdmin(ReadOnlyModelAdmin):
     def state(self, row: AgentRequest) -> SafeString:
         return request_badge(row.status)
 
-    @admin.display(description="may")
-    def wants(self, row: AgentRequest) -> str:
-        return scopes_in_words(row.scopes)
+    @admin.display(description="permissions")
+    def permissions(self, row: AgentRequest) -> str:
+        return describe_scopes(row.scopes)
 
-    @admin.display(description="wants to")
+    @admin.display(description="permissions")
     def grant(self, row: AgentRequest) -> str:
-        return grant_in_short(row.scopes, row.community_ids)
+        return summarize_grant(row.scopes, row.community_ids)
 
-    @admin.display(description="where")
+    @admin.display(description="communities")
     def communities(self, row: AgentRequest) -> str | SafeString:
-        return communities_in_words(row.community_ids)
+        return describe_communities(row.community_ids)
 
     @admin.display(description="age", ordering="created_at")
-    def asked(self, row: AgentRequest) -> str | SafeString:
+    def requested(self, row: AgentRequest) -> str | SafeString:
         return age(row.created_at)
 
     @admin.display(description="decided by")

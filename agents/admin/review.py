@@ -1,4 +1,4 @@
-"""What a super admin weighs before a decision: the requester's other agents and requests, and like handles."""
+"""Queries for the review of an agent request: the requester's other agents and requests, and confusable handles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COUNT = Count("pk")
 
 @dataclass(frozen=True, slots=True)
 class ConfusableHandle:
-    """A handle that reads like another, how it does, and the account or pending request that has it."""
+    """An existing handle that is confusable with another, and the account or pending request that has it."""
 
     handle: str
     likeness: Likeness
@@ -37,9 +37,9 @@ def confusable_handles(handle: str) -> list[ConfusableHandle]:
     return [ConfusableHandle(other, likeness, accounts.get(other), requests.get(other)) for other, likeness in like]
 
 
-def agents_of(requester: Account, *, besides: UUID | None) -> QuerySet[Agent]:
-    """The agents of a person, newest first, with `posts`, `hidden` (by moderators), `active_tokens` and `refused`."""
-    agents = Agent.objects.operated_by(requester).exclude(pk=besides).select_related("account", "operator")
+def agents_of(requester: Account, *, exclude: UUID | None) -> QuerySet[Agent]:
+    """The agents of a person, newest first, with the counts `posts`, `hidden`, `active_tokens` and `refused`."""
+    agents = Agent.objects.operated_by(requester).exclude(pk=exclude).select_related("account", "operator")
     posts = Message.objects.filter(author=OuterRef("pk"))
     return agents.annotate(
         posts=_tally(posts, of="author"),
@@ -50,24 +50,24 @@ def agents_of(requester: Account, *, besides: UUID | None) -> QuerySet[Agent]:
 
 
 def active_token_count() -> Coalesce:
-    """Of the agent of the outer query."""
+    """The number of active tokens of the outer query's agent."""
     return _tally(AgentToken.objects.active().filter(agent=OuterRef("pk")), of="agent")
 
 
 def other_requests(request: AgentRequest) -> QuerySet[AgentRequest]:
-    """What else the requester asked for, newest first."""
-    asked = AgentRequest.objects.asked_by(request.requester).exclude(pk=request.pk)
-    return asked.select_related("requester", "decided_by").order_by("-created_at", "-pk")[:SHOWN_MAX]
+    """The requester's other requests, newest first."""
+    requests = AgentRequest.objects.asked_by(request.requester).exclude(pk=request.pk)
+    return requests.select_related("requester", "decided_by").order_by("-created_at", "-pk")[:SHOWN_MAX]
 
 
-def next_waiting(request: AgentRequest) -> AgentRequest | None:
-    """The pending request after this one in the queue, or else its first."""
-    waiting = AgentRequest.objects.pending().exclude(pk=request.pk).order_by("created_at", "pk")
+def next_pending(request: AgentRequest) -> AgentRequest | None:
+    """The pending request after this one, else the oldest one."""
+    pending = AgentRequest.objects.pending().exclude(pk=request.pk).order_by("created_at", "pk")
     later = Q(created_at__gt=request.created_at) | Q(created_at=request.created_at, pk__gt=request.pk)
-    return waiting.filter(later).first() or waiting.first()
+    return pending.filter(later).first() or pending.first()
 
 
 def _tally(rows: QuerySet[Any], *, of: str, by: Aggregate = COUNT) -> Coalesce:
-    """One number of the outer query's row, 0 where it has no rows."""
+    """An aggregate of `rows` by the column `of`, 0 if no row matches."""
     tallied = rows.order_by().values(of).annotate(tally=by).values("tally")
     return Coalesce(Subquery(tallied, output_field=IntegerField()), 0)

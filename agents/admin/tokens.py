@@ -16,16 +16,16 @@ from config.admin.model_admin import ReadOnlyModelAdmin
 @admin.register(AgentToken)
 class AgentTokenAdmin(ReadOnlyModelAdmin):
     row_actions = (REVOKE,)
-    list_display = ["prefix", "state", "of_agent", "label", "made", "expires", "last_used", "revoke_reason"]
+    list_display = ["prefix", "state", "of_agent", "label", "created", "expires", "last_used", "revoke_reason"]
     list_filter = [TokenStatusFilter, "expires_at"]
     search_fields = ["prefix", "label", "agent__account__handle"]
     search_help_text = "Part of the token's prefix or label, or of its agent's handle."
     ordering = ["-created_at", "-id"]
     fields = [
-        *("state", "prefix", "label", "of_agent", "made_by", "created_at", "expires_at", "last_used_at"),
+        *("state", "prefix", "label", "of_agent", "creator", "created_at", "expires_at", "last_used_at"),
         *("revoked_at", "revoked_by", "revoke_reason"),
     ]
-    readonly_fields = ["of_agent", "state", "made", "made_by", "expires", "last_used"]
+    readonly_fields = ["of_agent", "state", "created", "creator", "expires", "last_used"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AgentToken]:
         return AgentToken.objects.with_accounts().select_related("created_by", "revoked_by")
@@ -44,12 +44,12 @@ class AgentTokenAdmin(ReadOnlyModelAdmin):
     def state(self, row: AgentToken) -> SafeString:
         return token_badge(row)
 
-    @admin.display(description="made", ordering="created_at")
-    def made(self, row: AgentToken) -> str | SafeString:
+    @admin.display(description="created", ordering="created_at")
+    def created(self, row: AgentToken) -> str | SafeString:
         return age(row.created_at)
 
-    @admin.display(description="made by")
-    def made_by(self, row: AgentToken) -> str | SafeString:
+    @admin.display(description="created by")
+    def creator(self, row: AgentToken) -> str | SafeString:
         return link(row.created_by)
 
     @admin.display(description="expires", ordering="expires_at")

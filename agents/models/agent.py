@@ -12,7 +12,7 @@ REASON_MAX = 500
 
 
 class Scope(models.TextChoices):
-    """What an agent may write. The hourly counters bear the same names."""
+    """A kind of write that an agent may do. The hourly counters have the same names."""
 
     POST = "post"
     REPLY = "reply"
@@ -25,16 +25,16 @@ class AgentQuerySet(models.QuerySet["Agent"]):
         return self.filter(operator=account)
 
     def stopped(self) -> AgentQuerySet:
-        """Those of which `is_stopped` is true."""
+        """The agents with `is_stopped`, as a query."""
         return self.filter(Q(frozen_at__isnull=False) | Q(account__is_active=False) | Q(operator__is_active=False))
 
     def locked(self) -> AgentQuerySet:
-        """Lock the agents' own rows only, and leave them to be referred to by what others insert meanwhile."""
+        """Lock the agents' rows only, with NO KEY UPDATE, so that rows which refer to them can still be inserted."""
         return self.select_for_update(of=("self",), no_key=True)
 
 
 class Agent(models.Model):
-    """What an approved agent may do, and who answers for it. All its tokens carry just these scopes and communities."""
+    """An approved agent with its operator and its grant. All its tokens have these scopes and communities."""
 
     account = models.OneToOneField(Account, on_delete=models.PROTECT, primary_key=True, related_name="agent")
     operator = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="operated_agents")
@@ -64,5 +64,5 @@ class Agent(models.Model):
 
     @property
     def is_stopped(self) -> bool:
-        """Whether none of its tokens works, however new."""
+        """Whether the agent is frozen or its account or operator inactive: then none of its tokens is valid."""
         return self.frozen_at is not None or not self.account.is_active or not self.operator.is_active

@@ -10,10 +10,10 @@ CODE_MAX = 80
 
 
 class RefusedCall(models.Model):
-    """How often calls of an agent were refused on one day, at one operation, with one code.
+    """The number of refused calls of an agent by day, operation and error code.
 
-    Operations and codes are few, so an agent adds a bounded number of rows a day however many calls it makes. A call
-    outside the operations (a page, an unknown method) has an empty `operation`.
+    The number of rows per agent and day is bounded by the operations and codes, not by the calls. `operation` is empty
+    for a call to no operation (a page, an unknown method).
     """
 
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, db_index=False, related_name="refused_calls")

@@ -17,7 +17,7 @@ PENDING_MAX = 3
 
 
 class RequestStatus(models.TextChoices):
-    """A request starts pending; each of the other states is final."""
+    """A request starts as pending; every other status is final."""
 
     PENDING = "pending"
     APPROVED = "approved"
@@ -37,12 +37,12 @@ class AgentRequestQuerySet(models.QuerySet["AgentRequest"]):
         return self.filter(status=RequestStatus.PENDING)
 
     def with_accounts(self) -> AgentRequestQuerySet:
-        """All that a record shows, in one query."""
+        """Load the accounts that the serializer reads, in the same query."""
         return self.select_related("requester", "agent__account", "decided_by")
 
 
 class AgentRequest(models.Model):
-    """A person's wish to operate an agent. It keeps what was asked for; what was granted stands on the agent."""
+    """A person's request to operate an agent, with the requested grant. The agent stores what was granted."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     requester = models.ForeignKey(Account, on_delete=models.PROTECT, db_index=False, related_name="agent_requests")
@@ -66,7 +66,7 @@ class AgentRequest(models.Model):
             models.Index("requester", F("created_at").desc(), F("id").desc(), name="requests_of_one"),
             models.Index("status", F("created_at").desc(), F("id").desc(), name="requests_by_status"),
             models.Index(F("created_at").desc(), F("id").desc(), name="newest_requests"),
-            # What is undecided comes first, the oldest of it at the top.
+            # The order of the admin: pending requests first, oldest first.
             models.Index(F("decided_at").desc(), "created_at", "id", name="decision_queue"),
         ]
         constraints = [

@@ -17,7 +17,7 @@ DAYS_DEFAULT = 90
 
 
 class TokenStatus(models.TextChoices):
-    """Read off the times of a token and off its agent, never stored. Suspended: it works again when its agent does."""
+    """Computed from the token's times and its agent, not stored. Suspended: valid, but its agent is stopped."""
 
     ACTIVE = "active"
     REVOKED = "revoked"
@@ -36,7 +36,7 @@ class AgentTokenQuerySet(models.QuerySet["AgentToken"]):
         return self if account.is_superuser else self.operated_by(account)
 
     def with_accounts(self) -> AgentTokenQuerySet:
-        """All that a record shows, in one query; the digest stays where it is."""
+        """Load the accounts that the serializer reads in the same query, and defer the digest."""
         return self.select_related("agent__account", "agent__operator").defer("digest")
 
     def locked(self) -> AgentTokenQuerySet:
@@ -44,7 +44,7 @@ class AgentTokenQuerySet(models.QuerySet["AgentToken"]):
 
 
 class AgentToken(models.Model):
-    """One credential of an agent. Only a keyed digest of it is kept; what it may do stands on the agent."""
+    """A credential of an agent. Only a keyed digest of it is stored; its scopes and communities are the agent's."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, db_index=False, related_name="tokens")

@@ -1,4 +1,4 @@
-"""What becomes of an agent after its approval. Whoever calls these has made sure of a super admin."""
+"""Freezes, unfreezes and narrows agents. The caller checks that `by` is a super admin."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from messaging.models import Account
 
 @transaction.atomic
 def freeze_agent(*, agent: Agent, by: Account, reason: str = "") -> Agent:
-    """Stop every token of the agent at once. A frozen agent stays as it was frozen first."""
-    held = _locked(agent)
-    if held.frozen_at is None:
-        held.frozen_at, held.frozen_by, held.freeze_reason = timezone.now(), by, reason
-        _save(held, by=by, done="Frozen", reason=reason)
-    return held
+    """Disable every token of the agent at once. An agent that is frozen already does not change."""
+    locked = _locked(agent)
+    if locked.frozen_at is None:
+        locked.frozen_at, locked.frozen_by, locked.freeze_reason = timezone.now(), by, reason
+        _save(locked, by=by, verb="Frozen", reason=reason)
+    return locked
 
 
 @transaction.atomic
 def unfreeze_agent(*, agent: Agent, by: Account, reason: str = "") -> Agent:
-    """Let the tokens that were neither revoked nor expired meanwhile work again."""
-    held = _locked(agent)
-    if held.frozen_at is not None:
-        held.frozen_at, held.frozen_by, held.freeze_reason = None, None, ""
-        _save(held, by=by, done="Unfrozen", reason=reason)
-    return held
+    """Enable the agent's tokens again, except those that are revoked or expired."""
+    locked = _locked(agent)
+    if locked.frozen_at is not None:
+        locked.frozen_at, locked.frozen_by, locked.freeze_reason = None, None, ""
+        _save(locked, by=by, verb="Unfrozen", reason=reason)
+    return locked
 
 
 @transaction.atomic
@@ -43,22 +43,25 @@ def narrow_agent(
     community_ids: Sequence[UUID] | None = None,
     reason: str = "",
 ) -> Agent:
-    """Take scopes or communities away, from all its tokens at once; None leaves as is. Raises InvalidInput (400)."""
-    held = _locked(agent)
-    before = held.scopes, held.community_ids
-    held.scopes = narrowed_scopes(scopes, held=held.scopes)
-    held.community_ids = narrowed_communities(community_ids, held=held.community_ids)
-    if (held.scopes, held.community_ids) != before:
-        communities = ", ".join(map(str, held.community_ids)) or "all"
-        done = f"Narrowed to scopes {', '.join(held.scopes)}; communities {communities}"
-        _save(held, by=by, done=done, reason=reason)
-    return held
+    """Restrict the agent, and so all its tokens, to the given scopes and communities; None does not change them.
+
+    Raises InvalidInput (400) for a scope or community that the agent does not have.
+    """
+    locked = _locked(agent)
+    before = locked.scopes, locked.community_ids
+    locked.scopes = narrowed_scopes(scopes, current=locked.scopes)
+    locked.community_ids = narrowed_communities(community_ids, current=locked.community_ids)
+    if (locked.scopes, locked.community_ids) != before:
+        communities = ", ".join(map(str, locked.community_ids)) or "all"
+        verb = f"Narrowed to scopes {', '.join(locked.scopes)}; communities {communities}"
+        _save(locked, by=by, verb=verb, reason=reason)
+    return locked
 
 
 def _locked(agent: Agent) -> Agent:
     return Agent.objects.locked().select_related("account").get(pk=agent.pk)
 
 
-def _save(agent: Agent, *, by: Account, done: str, reason: str) -> None:
+def _save(agent: Agent, *, by: Account, verb: str, reason: str) -> None:
     agent.save(update_fields=["scopes", "community_ids", "frozen_at", "frozen_by", "freeze_reason"])
-    log_decision(by=by, about=agent, verb=done, reason=reason)
+    log_decision(by=by, about=agent, verb=verb, reason=reason)

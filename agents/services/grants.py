@@ -1,4 +1,4 @@
-"""What a grant may become: less of the same, never more and never something else."""
+"""Narrows the scopes and communities of a grant; nothing can be added to a grant."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from config.api.exceptions import InvalidInput
 from messaging.models import Community
 
 
-def narrowed_scopes(wanted: Sequence[str] | None, *, held: Sequence[str]) -> list[str]:
-    """`wanted` if it is some of `held`, `held` where nothing is wanted; raises InvalidInput (400)."""
-    if wanted is None:
-        return list(held)
-    if not wanted or not set(wanted) <= set(held):
-        raise _refusal("scopes", f"May only narrow: one or more of {', '.join(held)}.")
-    return list(dict.fromkeys(wanted))
+def narrowed_scopes(requested: Sequence[str] | None, *, current: Sequence[str]) -> list[str]:
+    """`requested` without duplicates, `current` for None; raises InvalidInput (400) unless it is a non-empty subset."""
+    if requested is None:
+        return list(current)
+    if not requested or not set(requested) <= set(current):
+        raise _refusal("scopes", f"Must be one or more of: {', '.join(current)}.")
+    return list(dict.fromkeys(requested))
 
 
-def narrowed_communities(wanted: Sequence[UUID] | None, *, held: Sequence[UUID]) -> list[UUID]:
-    """The same for communities, where an empty `held` means all and can be narrowed to any known ones."""
-    if wanted is None:
-        return list(held)
-    if not held:
-        return known_communities(wanted)
-    if not wanted or not set(wanted) <= set(held):
-        raise _refusal("communityIds", "May only narrow: one or more of the communities asked for.")
-    return list(dict.fromkeys(wanted))
+def narrowed_communities(requested: Sequence[UUID] | None, *, current: Sequence[UUID]) -> list[UUID]:
+    """The same for communities, where an empty `current` means every community."""
+    if requested is None:
+        return list(current)
+    if not current:
+        return known_communities(requested)
+    if not requested or not set(requested) <= set(current):
+        raise _refusal("communityIds", "Must be one or more of the communities of the request or agent.")
+    return list(dict.fromkeys(requested))
 
 
 def known_communities(ids: Sequence[UUID]) -> list[UUID]:
-    """`ids` without repeats; raises InvalidInput (400) where one is no community."""
+    """`ids` without duplicates; raises InvalidInput (400) for an id that is not a community's."""
     unknown = set(ids) - set(Community.objects.filter(pk__in=ids).values_list("pk", flat=True))
     if unknown:
-        raise _refusal("communityIds", f"Unknown: {', '.join(sorted(map(str, unknown)))}")
+        raise _refusal("communityIds", f"Unknown communities: {', '.join(sorted(map(str, unknown)))}")
     return list(dict.fromkeys(ids))
 
 
-def _refusal(field: str, why: str) -> InvalidInput:
-    return InvalidInput(field=field, details={field: [why]})
+def _refusal(field: str, message: str) -> InvalidInput:
+    return InvalidInput(field=field, details={field: [message]})

@@ -1,4 +1,4 @@
-"""Asking for an agent, and deciding on it. Whoever calls approve or reject has made sure of a super admin."""
+"""Creates and decides agent requests. The caller of approve_request and reject_request checks for a super admin."""
 
 from __future__ import annotations
 
@@ -29,9 +29,12 @@ def request_agent(
     website: str | None = None,
     community_ids: Sequence[UUID] = (),
 ) -> AgentRequest:
-    """A new pending request, which holds its handle; raises TooManyPendingRequests (429), HandleTaken (409)."""
+    """Create a pending request, which reserves its handle.
+
+    Raises InvalidInput (400) for an unknown community, TooManyPendingRequests (429), HandleTaken (409).
+    """
     communities = known_communities(community_ids)
-    _require_room(requester)
+    _require_below_limit(requester)
     _claim(agent_handle)
     return AgentRequest.objects.create(
         requester=requester,
@@ -53,10 +56,13 @@ def approve_request(
     community_ids: Sequence[UUID] | None = None,
     reason: str = "",
 ) -> AgentRequest:
-    """Make the agent, operated by the requester, with what was asked for or less of it."""
+    """Create the agent, operated by the requester, with the requested scopes and communities or a subset of them.
+
+    Raises RequestNotFound (404), RequestNotPending (409), InvalidInput (400).
+    """
     request = _lock_pending(request_id)
-    granted = narrowed_scopes(scopes, held=request.scopes)
-    communities = narrowed_communities(community_ids, held=request.community_ids)
+    granted = narrowed_scopes(scopes, current=request.scopes)
+    communities = narrowed_communities(community_ids, current=request.community_ids)
     request.agent = Agent.objects.create(
         account=create_agent_account(handle=request.agent_handle, name=request.agent_name),
         operator=request.requester,
@@ -68,7 +74,7 @@ def approve_request(
 
 @transaction.atomic
 def reject_request(*, request_id: UUID, by: Account, reason: str = "") -> AgentRequest:
-    """Refuse the request; its handle is free again."""
+    """Reject the request and release its handle. Raises RequestNotFound (404), RequestNotPending (409)."""
     request = _lock_pending(request_id)
     release_handle(handle=request.agent_handle)
     return _decide(request, RequestStatus.REJECTED, by=by, reason=reason)
@@ -76,7 +82,7 @@ def reject_request(*, request_id: UUID, by: Account, reason: str = "") -> AgentR
 
 @transaction.atomic
 def cancel_request(*, request_id: UUID, by: Account) -> AgentRequest:
-    """The requester takes it back; to anybody else it does not exist (404)."""
+    """Cancel the requester's own request and release its handle; raises RequestNotFound (404) for any other account."""
     if not AgentRequest.objects.asked_by(by).filter(pk=request_id).exists():
         raise RequestNotFound
     request = _lock_pending(request_id)
@@ -84,8 +90,8 @@ def cancel_request(*, request_id: UUID, by: Account) -> AgentRequest:
     return _decide(request, RequestStatus.CANCELLED, by=by, reason="")
 
 
-def _require_room(requester: Account) -> None:
-    # The lock first, the count in a second statement: one statement would count what it saw before it got the lock.
+def _require_below_limit(requester: Account) -> None:
+    # Lock, then count in a second statement: a single one would count the rows of its snapshot before the lock.
     Account.objects.select_for_update(no_key=True).get(pk=requester.pk)
     if AgentRequest.objects.asked_by(requester).pending().count() >= PENDING_MAX:
         raise TooManyPendingRequests(max=PENDING_MAX)

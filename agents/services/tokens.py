@@ -1,4 +1,4 @@
-"""Tokens of an approved agent: made once, shown once, revoked for good."""
+"""Creates and revokes the tokens of agents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ from messaging.models import Account
 def create_token(
     *, request_id: UUID, by: Account, label: str = "", expires_in_days: int = DAYS_DEFAULT
 ) -> tuple[AgentToken, str]:
-    """(the row, the token itself) for the requester of an approved request. The token is kept nowhere."""
+    """Create a token for the requester of an approved request; returns the row and the token's value.
+
+    The row stores only a digest. Raises RequestNotFound (404); RequestNotApproved, AgentFrozen or TooManyActiveTokens
+    (409).
+    """
     agent = _lock_agent_of(request_id, requester=by)
     if agent.tokens.active().count() >= ACTIVE_MAX:
         raise TooManyActiveTokens(max=ACTIVE_MAX)
@@ -40,7 +44,10 @@ def create_token(
 
 @transaction.atomic
 def revoke_token(*, token_id: UUID, by: Account, reason: str = "") -> tuple[AgentToken, bool]:
-    """(the token, whether this call revoked it), by its agent's operator or a super admin; others find none (404)."""
+    """Revoke a token; returns the token and whether this call revoked it.
+
+    Raises TokenNotFound (404) unless `by` is the agent's operator or a super admin.
+    """
     token = AgentToken.objects.revocable_by(by).locked().filter(pk=token_id).first()
     if token is None:
         raise TokenNotFound
@@ -51,24 +58,24 @@ def revoke_token(*, token_id: UUID, by: Account, reason: str = "") -> tuple[Agen
 
 
 def require_revocable(*, token_id: UUID, by: Account) -> None:
-    """Raises TokenNotFound (404), as `revoke_token` does."""
+    """Raises TokenNotFound (404) as `revoke_token` does."""
     if not AgentToken.objects.revocable_by(by).filter(pk=token_id).exists():
         raise TokenNotFound
 
 
 @transaction.atomic
-def revoke_tokens(*, among: AgentTokenQuerySet, by: Account, reason: str) -> list[AgentToken]:
-    """Revoke the active tokens of a set; those it revoked. Whoever calls it has made sure of the right to."""
-    held = list(among.active().locked().order_by("id"))
-    _revoke(held, by=by, reason=reason)
-    return held
+def revoke_tokens(*, tokens: AgentTokenQuerySet, by: Account, reason: str) -> list[AgentToken]:
+    """Revoke the active tokens of a queryset and return them. The caller checks the permission of `by`."""
+    active = list(tokens.active().locked().order_by("id"))
+    _revoke(active, by=by, reason=reason)
+    return active
 
 
 @transaction.atomic
 def revoke_agent_tokens(*, agent: Agent, by: Account, reason: str) -> list[AgentToken]:
-    """The same for all tokens of one agent; one that is being made meanwhile is among them or comes after."""
+    """Revoke the active tokens of an agent. The lock orders this call before or after a concurrent `create_token`."""
     Agent.objects.locked().get(pk=agent.pk)
-    return revoke_tokens(among=AgentToken.objects.filter(agent=agent), by=by, reason=reason)
+    return revoke_tokens(tokens=AgentToken.objects.filter(agent=agent), by=by, reason=reason)
 
 
 def _lock_agent_of(request_id: UUID, *, requester: Account) -> Agent:
@@ -77,16 +84,16 @@ def _lock_agent_of(request_id: UUID, *, requester: Account) -> Agent:
         raise RequestNotFound
     if request.agent_id is None:
         raise RequestNotApproved(status=request.status)
-    # The lock in a statement of its own, so that the count after it sees what it waited for.
+    # Lock in a separate statement, so that the caller's count sees the rows committed during the wait.
     agent = Agent.objects.locked().select_related("account", "operator").get(pk=request.agent_id)
     if agent.is_stopped:
         raise AgentFrozen
     return agent
 
 
-def _revoke(held: list[AgentToken], *, by: Account, reason: str) -> None:
+def _revoke(rows: list[AgentToken], *, by: Account, reason: str) -> None:
     now = timezone.now()
-    for token in held:
-        token.revoked_at, token.revoked_by, token.revoke_reason = now, by, reason
-        token.save(update_fields=["revoked_at", "revoked_by", "revoke_reason"])
-        log_decision(by=by, about=token, verb="Revoked", reason=reason)
+    for row in rows:
+        row.revoked_at, row.revoked_by, row.revoke_reason = now, by, reason
+        row.save(update_fields=["revoked_at", "revoked_by", "revoke_reason"])
+        log_decision(by=by, about=row, verb="Revoked", reason=reason)

@@ -37,7 +37,7 @@ NOT_PENDING = (RequestNotFound, RequestNotPending)
 
 
 class AgentRequestViewSet(ListModelMixin, ApiViewSet):
-    """What people ask for, and what becomes of it."""
+    """Requests of people to operate an agent, and the decisions on them."""
 
     queryset = AgentRequest.objects.with_accounts()
     serializer_class = RequestSerializer
@@ -52,7 +52,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         errors=(SuperAdminRequired,),
     )
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
-        """One's own requests, newest first; with `all=1` everybody's, for super admins."""
+        """List your own requests, newest first; with `all=1` those of every person (super admins)."""
         return super().list(request)
 
     @operation(
@@ -68,10 +68,10 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         },
     )
     def create(self, request: ApiRequest) -> Response:
-        """Ask for an agent account.
+        """Request an agent account.
 
-        A super admin decides. At most three requests of a person may be pending; a pending or approved request holds
-        its handle.
+        A super admin decides. At most three requests of a person may be pending; a pending or approved request
+        reserves its handle.
         """
         return Response(self.represent(request_agent(requester=request.user, **self.body())), status=201)
 
@@ -85,10 +85,10 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         errors=NOT_PENDING,
     )
     def approve(self, request: ApiRequest, id: str) -> Response:
-        """Make the agent, operated by the requester (super admins).
+        """Approve a pending request: create the agent, operated by the requester (super admins).
 
-        `scopes` and `communityIds` may narrow what was asked for, never widen it. The request keeps what was asked;
-        the agent's tokens show what holds.
+        `scopes` and `communityIds` may narrow the request, never widen it. The request shows the requested scopes and
+        communities, the agent's tokens the granted ones.
         """
         decided = approve_request(request_id=self.path_id(RequestNotFound), by=request.user, **self.body())
         return Response(self.represent(decided))
@@ -103,14 +103,14 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         errors=NOT_PENDING,
     )
     def reject(self, request: ApiRequest, id: str) -> Response:
-        """Refuse a pending request (super admins). Its handle is free again."""
+        """Reject a pending request and release its handle (super admins)."""
         decided = reject_request(request_id=self.path_id(RequestNotFound), by=request.user, **self.body())
         return Response(self.represent(decided))
 
     @action(detail=True, methods=["post"])
     @operation("cancelAgentRequest", callers=PERSON, answer=RequestSerializer, errors=NOT_PENDING)
     def cancel(self, request: ApiRequest, id: str) -> Response:
-        """Take back one's own pending request. Its handle is free again."""
+        """Cancel your own pending request and release its handle."""
         return Response(self.represent(cancel_request(request_id=self.path_id(RequestNotFound), by=request.user)))
 
     @action(detail=True, methods=["post"])
@@ -124,9 +124,9 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         links={"revokeAgentToken": {"id": "tokenId"}},
     )
     def token(self, request: ApiRequest, id: str) -> Response:
-        """A new token of the agent one's approved request made. It is shown in this answer and never again.
+        """Create a token for the agent of your own approved request. Only this response shows its value.
 
-        An agent has at most five active tokens. A repeat with the same Idempotency-Key answers the same token.
+        An agent has at most five active tokens. A retry with the same Idempotency-Key returns the same token.
         """
         token, value = create_token(request_id=self.path_id(RequestNotFound), by=request.user, **self.body())
         return Response(NewTokenSerializer({"token": value, "row": token}).data, status=201)

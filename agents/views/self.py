@@ -15,7 +15,7 @@ class AgentSelfViewSet(ApiViewSet):
     @action(detail=False, url_path="self")
     @operation("getAgentSelf", callers={CredentialKind.AGENT}, answer=SelfSerializer)
     def current(self, request: ApiRequest) -> Response:
-        """Who this agent token acts for, what it may do, and what is left of its hourly limits."""
+        """Return the agent's account, operator, scopes, communities, token, and use of the hourly limits."""
         agent = Agent.objects.select_related("account", "operator").get(pk=request.user.pk)
         limits = {usage.name: usage for usage in usages_of(agent.pk, Scope.values)}
         return Response(SelfSerializer({"agent": agent, "token": request.auth, "limits": limits}).data)

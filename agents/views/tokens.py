@@ -42,7 +42,7 @@ class AgentTokenViewSet(ListModelMixin, ApiViewSet):
         errors=(SuperAdminRequired,),
     )
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
-        """Tokens of the agents one operates, newest first, prefix only; with `all=1` everybody's, for super admins."""
+        """List the tokens of the agents you operate, newest first; with `all=1` those of every agent (super admins)."""
         return super().list(request)
 
     @action(detail=True, methods=["post"])
@@ -55,7 +55,7 @@ class AgentTokenViewSet(ListModelMixin, ApiViewSet):
         authorize_replay=authorize_replay,
     )
     def revoke(self, request: ApiRequest, id: str) -> Response:
-        """Revoke a token at once and for good: its agent's operator or a super admin."""
+        """Revoke a token at once and for good (the agent's operator and super admins)."""
         token, now_revoked = revoke_token(token_id=self.path_id(InvalidInput), by=request.user, **self.body())
         already = {} if now_revoked else {"alreadyRevokedAt": token.revoked_at}
         return Response(RevocationSerializer({"revoked": now_revoked, **already}).data)

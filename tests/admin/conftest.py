@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.test import Client
 
-# Models cannot be imported before Django is set up, which is later than this file.
+# Django is set up after the import of this file, so it cannot import models.
 if TYPE_CHECKING:
     from messaging.models import Account
 
@@ -20,7 +20,7 @@ def boss(db: Any) -> Account:
 
 @pytest.fixture
 def admin_client(boss: Account) -> Client:
-    """A super admin at the desk."""
+    """A client with the session of a super admin."""
     client = Client()
     client.force_login(boss)
     return client

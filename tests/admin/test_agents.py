@@ -1,4 +1,4 @@
-"""Agents and their tokens on the desk: what they may do, what they did, and stopping them."""
+"""The admin of agents and agent tokens."""
 
 from __future__ import annotations
 
@@ -22,156 +22,158 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def held() -> TokenHolder:
+def holder() -> TokenHolder:
     return agent_with_token()
 
 
-def works(held: TokenHolder) -> bool:
-    return held.api.get("/v1/agent/self").status == 200
+def is_valid(holder: TokenHolder) -> bool:
+    return holder.api.get("/v1/agent/self").status == 200
 
 
-def test_the_lists(admin_client: Client, held: TokenHolder) -> None:
-    held.api.get("/v1/agent/self")
+def test_lists_show_state_operator_and_grant(admin_client: Client, holder: TokenHolder) -> None:
+    holder.api.get("/v1/agent/self")
     text = read(admin_client, Agent, "changelist")
-    for shown in (str(held.agent), str(held.request.requester), "post, reply, quote, react", "every community"):
+    for shown in (str(holder.agent), str(holder.request.requester), "post, reply, quote, react", "every community"):
         assert shown in text
     assert '<span class="badge good">working</span>' in text
     text = read(admin_client, AgentToken, "changelist")
-    assert held.token.prefix in text
+    assert holder.token.prefix in text
     assert '<span class="badge good">active</span>' in text
-    assert held.token.prefix not in read(admin_client, AgentToken, "changelist", q="nobody")
-    assert str(held.agent) in read(admin_client, Agent, "changelist", q=f"{held.request.requester}")
+    assert holder.token.prefix not in read(admin_client, AgentToken, "changelist", q="no_match")
+    assert str(holder.agent) in read(admin_client, Agent, "changelist", q=f"{holder.request.requester}")
 
 
-def test_the_page_tells_what_it_may_and_did(admin_client: Client, held: TokenHolder, boss: Account) -> None:
-    MessageFactory(author=held.agent.account, content="What <b>it</b> wrote", status="pending")
-    held.api.get("/v1/agent-tokens")
-    held.api.get("/v1/agent-tokens")
-    freeze_agent(agent=held.agent, by=boss, reason="Looks odd.")
-    text = read(admin_client, held.agent)
+def test_agent_page_shows_posts_limits_and_refused_calls(
+    admin_client: Client, holder: TokenHolder, boss: Account
+) -> None:
+    MessageFactory(author=holder.agent.account, content="What <b>it</b> wrote", status="pending")
+    holder.api.get("/v1/agent-tokens")
+    holder.api.get("/v1/agent-tokens")
+    freeze_agent(agent=holder.agent, by=boss, reason="Looks odd.")
+    text = read(admin_client, holder.agent)
     for shown in (
         "What &lt;b&gt;it&lt;/b&gt; wrote",
-        held.token.prefix,
+        holder.token.prefix,
         f"frozen by {boss}",
         "Frozen: Looks odd.",
-        "<strong>30</strong> of 30 left to post",
-        held.request.purpose,
-        page(held.request),
-        page(held.token, "revoke"),
+        "<strong>30</strong> of 30 left: post",
+        holder.request.purpose,
+        page(holder.request),
+        page(holder.token, "revoke"),
     ):
         assert shown in text
     assert ["listAgentTokens", "agent_route_not_allowed", "2"] in [row[:3] for row in rows_of(text)]
 
 
-def test_nothing_shows_a_secret(admin_client: Client, held: TokenHolder) -> None:
+def test_no_page_contains_a_token_or_digest(admin_client: Client, holder: TokenHolder) -> None:
     digest = bytes(AgentToken.objects.get().digest)
-    for row in (held.request, held.agent, held.token, held.request.requester, held.agent.account):
+    for row in (holder.request, holder.agent, holder.token, holder.request.requester, holder.agent.account):
         for name in ("changelist", "change", "history"):
             text = read(admin_client, type(row) if name == "changelist" else row, name)
-            for secret in (held.value, digest.hex(), repr(digest), "digest", "password_hash", "md5$", "pbkdf2"):
+            for secret in (holder.value, digest.hex(), repr(digest), "digest", "password_hash", "md5$", "pbkdf2"):
                 assert secret not in text
 
 
-def test_freeze_on_its_page_and_unfreeze(admin_client: Client, held: TokenHolder, boss: Account) -> None:
-    assert works(held)
-    text = read(admin_client, held.agent)
-    assert f'action="{page(held.agent, "freeze")}"' in text
-    assert page(held.agent, "unfreeze") not in text
-    assert "frozen." in decide(admin_client, held.agent, "freeze", reason="Looks odd.")
-    assert not works(held)
+def test_freeze_and_unfreeze_on_the_agent_page(admin_client: Client, holder: TokenHolder, boss: Account) -> None:
+    assert is_valid(holder)
+    text = read(admin_client, holder.agent)
+    assert f'action="{page(holder.agent, "freeze")}"' in text
+    assert page(holder.agent, "unfreeze") not in text
+    assert "frozen." in decide(admin_client, holder.agent, "freeze", reason="Looks odd.")
+    assert not is_valid(holder)
     agent = Agent.objects.get()
     assert (agent.frozen_by, agent.freeze_reason) == (boss, "Looks odd.")
-    assert "unfrozen." in decide(admin_client, held.agent, "unfreeze")
-    assert works(held)
-    changes = LogEntry.objects.filter(object_id=str(held.agent.pk)).order_by("pk")
+    assert "unfrozen." in decide(admin_client, holder.agent, "unfreeze")
+    assert is_valid(holder)
+    changes = LogEntry.objects.filter(object_id=str(holder.agent.pk)).order_by("pk")
     assert list(changes.values_list("change_message", flat=True)) == ["Frozen: Looks odd.", "Unfrozen."]
 
 
 @pytest.mark.parametrize("decision", ["freeze", "revoke", "narrow"])
-def test_what_stops_an_agent_needs_a_reason(admin_client: Client, held: TokenHolder, decision: str) -> None:
-    assert "errorlist" in decide(admin_client, held.agent, decision, scopes=["post"])
-    assert works(held)
-    assert Agent.objects.get().scopes == held.agent.scopes
+def test_restricting_an_agent_requires_a_reason(admin_client: Client, holder: TokenHolder, decision: str) -> None:
+    assert "errorlist" in decide(admin_client, holder.agent, decision, scopes=["post"])
+    assert is_valid(holder)
+    assert Agent.objects.get().scopes == holder.agent.scopes
 
 
-def test_narrow(admin_client: Client, held: TokenHolder) -> None:
+def test_narrow_removes_scopes_and_communities(admin_client: Client, holder: TokenHolder) -> None:
     community = CommunityFactory()
-    assert "checked" in read(admin_client, held.agent, "narrow")
+    assert "checked" in read(admin_client, holder.agent, "narrow")
     sent: dict[str, Any] = {"scopes": ["post"], "community_ids": [str(community.pk)], "reason": "Too loud."}
-    assert "narrowed." in decide(admin_client, held.agent, "narrow", **sent)
+    assert "narrowed." in decide(admin_client, holder.agent, "narrow", **sent)
     agent = Agent.objects.get()
     assert (agent.scopes, agent.community_ids) == (["post"], [community.pk])
-    assert "errorlist" in decide(admin_client, held.agent, "narrow", scopes=["post", "reply"], reason="Back again.")
+    assert "errorlist" in decide(admin_client, holder.agent, "narrow", scopes=["post", "reply"], reason="Back again.")
     assert Agent.objects.get().scopes == ["post"]
 
 
-def test_revoke_one_token(admin_client: Client, held: TokenHolder, boss: Account) -> None:
-    assert "revoked." in decide(admin_client, held.token, "revoke", reason="Lost.")
-    assert not works(held)
+def test_revoke_disables_a_token(admin_client: Client, holder: TokenHolder, boss: Account) -> None:
+    assert "revoked." in decide(admin_client, holder.token, "revoke", reason="Lost.")
+    assert not is_valid(holder)
     token = AgentToken.objects.get()
     assert (token.revoked_by, token.revoke_reason) == (boss, "Lost.")
-    assert "Revoked: Lost." in read(admin_client, held.token, "history")
-    assert page(held.token, "revoke") not in read(admin_client, held.token)
-    assert "cannot be done any more" in read(admin_client, held.token, "revoke")
+    assert "Revoked: Lost." in read(admin_client, holder.token, "history")
+    assert page(holder.token, "revoke") not in read(admin_client, holder.token)
+    assert "not available in the current state" in read(admin_client, holder.token, "revoke")
 
 
-def test_revoke_all_of_an_agent(admin_client: Client, held: TokenHolder) -> None:
-    assert "all tokens revoked." in decide(admin_client, held.agent, "revoke", reason="Lost.")
-    assert not works(held)
+def test_revoke_all_disables_every_token_of_an_agent(admin_client: Client, holder: TokenHolder) -> None:
+    assert "all tokens revoked." in decide(admin_client, holder.agent, "revoke", reason="Lost.")
+    assert not is_valid(holder)
     assert AgentToken.objects.get().revoke_reason == "Lost."
 
 
-def test_many_at_once(admin_client: Client) -> None:
-    held = [agent_with_token() for _ in range(3)]
+def test_bulk_freeze_and_revoke(admin_client: Client) -> None:
+    holders = [agent_with_token() for _ in range(3)]
     assert "2 agents: frozen." in decide_on_many(
-        admin_client, [one.agent for one in held[:2]], "freeze", reason="A flood."
+        admin_client, [one.agent for one in holders[:2]], "freeze", reason="A flood."
     )
-    assert [works(one) for one in held] == [False, False, True]
+    assert [is_valid(one) for one in holders] == [False, False, True]
     assert "2 agent tokens: revoked." in decide_on_many(
-        admin_client, [one.token for one in held[1:]], "revoke", reason="Lost."
+        admin_client, [one.token for one in holders[1:]], "revoke", reason="Lost."
     )
-    assert [works(one) for one in held] == [False, False, False]
+    assert [is_valid(one) for one in holders] == [False, False, False]
 
 
-def test_an_action_without_confirmation_does_nothing(admin_client: Client, held: TokenHolder) -> None:
-    sent = {"action": "freeze", "_selected_action": [str(held.agent.pk)], "reason": "Now."}
+def test_bulk_action_without_confirmation_changes_nothing(admin_client: Client, holder: TokenHolder) -> None:
+    sent = {"action": "freeze", "_selected_action": [str(holder.agent.pk)], "reason": "Now."}
     text = admin_client.post(page(Agent, "changelist"), sent).content.decode()
-    assert str(held.agent) in text
-    assert works(held)
+    assert str(holder.agent) in text
+    assert is_valid(holder)
     assert (
         "errorlist"
         in admin_client.post(page(Agent, "changelist"), sent | {"confirmed": "1", "reason": ""}).content.decode()
     )
-    assert works(held)
+    assert is_valid(holder)
 
 
-def test_narrowing_is_not_for_many(admin_client: Client, held: TokenHolder) -> None:
-    sent = {"action": "narrow", "_selected_action": [str(held.agent.pk)], "confirmed": "1", "reason": "x"}
+def test_narrow_is_not_a_bulk_action(admin_client: Client, holder: TokenHolder) -> None:
+    sent = {"action": "narrow", "_selected_action": [str(holder.agent.pk)], "confirmed": "1", "reason": "x"}
     assert "No action selected" in admin_client.post(page(Agent, "changelist"), sent, follow=True).content.decode()
 
 
 @pytest.mark.parametrize("model", ["request", "agent", "token"])
-def test_rows_are_read_only(admin_client: Client, held: TokenHolder, model: str) -> None:
-    row = getattr(held, model)
+def test_rows_are_read_only(admin_client: Client, holder: TokenHolder, model: str) -> None:
+    row = getattr(holder, model)
     assert admin_client.get(page(type(row), "add")).status_code == 403
     assert admin_client.post(page(row), {"label": "x"}).status_code == 403
     assert admin_client.post(page(row, "delete"), {"post": "yes"}).status_code == 403
     row.refresh_from_db()
 
 
-def test_two_freeze_at_once_and_the_first_stays(admin_client: Client, held: TokenHolder) -> None:
-    freeze_agent(agent=held.agent, by=SuperAdminFactory(handle="first_one"), reason="First.")
-    decide(admin_client, held.agent, "freeze", reason="Second.")
+def test_freezing_a_frozen_agent_keeps_the_first_reason(admin_client: Client, holder: TokenHolder) -> None:
+    freeze_agent(agent=holder.agent, by=SuperAdminFactory(handle="first_one"), reason="First.")
+    decide(admin_client, holder.agent, "freeze", reason="Second.")
     assert Agent.objects.get().freeze_reason == "First."
 
 
 @pytest.mark.parametrize(
-    ("left", "words"),
+    ("left", "text"),
     [
         (timedelta(days=90), "in 90 days"),
         (timedelta(days=1, hours=23), "in 1\xa0day"),
         (timedelta(seconds=5), "in a moment"),
     ],
 )
-def test_what_is_to_come_is_told_to_the_day(left: timedelta, words: str) -> None:
-    assert f">{words}<" in age(timezone.now() + left + timedelta(milliseconds=500))
+def test_age_of_a_future_time_is_exact_to_the_day(left: timedelta, text: str) -> None:
+    assert f">{text}<" in age(timezone.now() + left + timedelta(milliseconds=500))

@@ -1,4 +1,4 @@
-"""The desk in a real browser, on a phone and on a wide screen, by mouse and by keyboard alone."""
+"""The admin in a browser, on a narrow and a wide screen, by mouse and by keyboard."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def boss(transactional_db: Any) -> Account:
 
 @pytest.fixture
 def page(browser: Browser, live_server: Any, screen: dict[str, int], boss: Account) -> Iterator[Page]:
-    """A super admin's window, signed in by the form. Whatever a page logs as an error fails the test."""
+    """A browser page of a super admin who signed in by the form. An error in the console fails the test."""
     context = browser.new_context(viewport=screen, base_url=live_server.url, locale="en-GB")
     context.set_default_timeout(5000)
     errors: list[str] = []
@@ -51,91 +51,91 @@ def page(browser: Browser, live_server: Any, screen: dict[str, int], boss: Accou
     assert not errors
 
 
-def says(page: Page, text: str) -> None:
+def expect_message(page: Page, text: str) -> None:
     expect(page.locator(".messagelist")).to_contain_text(text)
 
 
-def fits(page: Page) -> bool:
-    """Whether nothing sticks out to the side."""
+def fits_the_width(page: Page) -> bool:
+    """Whether the page has no horizontal scroll bar."""
     return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
 
 
 @widths
-def test_decide_on_requests_one_after_the_other(page: Page, boss: Account) -> None:
-    kept, taken = CommunityFactory(name="Kept"), CommunityFactory(name="Taken away")
-    first = RequestFactory(agent_handle="first_agent", community_ids=[kept.pk, taken.pk])
+def test_deciding_a_request_opens_the_next_pending_one(page: Page, boss: Account) -> None:
+    granted, denied = CommunityFactory(name="Granted"), CommunityFactory(name="Denied")
+    first = RequestFactory(agent_handle="first_agent", community_ids=[granted.pk, denied.pk])
     second = RequestFactory(agent_handle="second_agent")
     page.reload()
     page.get_by_role("link", name="2 agent requests").click()
     page.get_by_role("link", name="@first_agent").click()
     page.get_by_role("link", name="Approve…").click()
     page.get_by_label("quote posts").uncheck()
-    page.get_by_label("Taken away").uncheck()
+    page.get_by_label("Denied").uncheck()
     page.get_by_label("Reason").fill("Useful, in part.")
-    assert fits(page)
+    assert fits_the_width(page)
     page.get_by_role("button", name="Approve").click()
-    says(page, "@first_agent for @person")
+    expect_message(page, "@first_agent for @person")
     expect(page.get_by_role("heading", name="@second_agent: decide")).to_be_visible()
     page.get_by_role("link", name="Reject…").click()
     page.get_by_label("Reason").fill("Not here.")
     page.get_by_role("button", name="Reject").click()
-    says(page, "rejected")
+    expect_message(page, "rejected")
     expect(page.get_by_role("heading", name="Agent requests")).to_be_visible()
     first.refresh_from_db()
     second.refresh_from_db()
     assert (first.status, second.status) == ("approved", "rejected")
     agent = Agent.objects.get()
-    assert (agent.scopes, agent.community_ids) == (["post", "reply", "react"], [kept.pk])
+    assert (agent.scopes, agent.community_ids) == (["post", "reply", "react"], [granted.pk])
 
 
-def test_reject_asks_for_a_reason(page: Page) -> None:
-    asked = RequestFactory()
-    page.goto(path_of(asked, "reject"))
+def test_reject_requires_a_reason(page: Page) -> None:
+    agent_request = RequestFactory()
+    page.goto(path_of(agent_request, "reject"))
     page.get_by_role("button", name="Reject").click()
     assert page.get_by_label("Reason").evaluate("field => field.validity.valueMissing")
-    asked.refresh_from_db()
-    assert asked.status == "pending"
+    agent_request.refresh_from_db()
+    assert agent_request.status == "pending"
 
 
 @widths
-def test_stop_an_agent(page: Page) -> None:
-    held = agent_with_token(agent_handle="loud_agent")
+def test_freeze_narrow_and_revoke_an_agent(page: Page) -> None:
+    holder = agent_with_token(agent_handle="loud_agent")
 
-    def works(one: TokenHolder = held) -> bool:
-        return one.api.get("/v1/agent/self").status == 200
+    def is_valid(holder: TokenHolder = holder) -> bool:
+        return holder.api.get("/v1/agent/self").status == 200
 
-    assert works()
+    assert is_valid()
     page.goto(path_of(Agent, "changelist"))
     page.get_by_role("link", name="@loud_agent").click()
     page.get_by_label("Reason").fill("A flood of posts.")
     page.get_by_role("button", name="Freeze").click()
-    says(page, "@loud_agent: frozen.")
-    assert not works()
+    expect_message(page, "@loud_agent: frozen.")
+    assert not is_valid()
     page.get_by_role("button", name="Unfreeze").click()
-    says(page, "@loud_agent: unfrozen.")
-    assert works()
+    expect_message(page, "@loud_agent: unfrozen.")
+    assert is_valid()
     page.get_by_role("link", name="Narrow…").click()
     page.get_by_label("write posts").uncheck()
     page.get_by_label("Reason").fill("Too loud.")
     page.get_by_role("button", name="Narrow").click()
-    says(page, "@loud_agent: narrowed.")
-    assert "post" not in held.api.get("/v1/agent/self").json["scopes"]
-    page.get_by_role("link", name=f"Revoke {held.token}").click()
+    expect_message(page, "@loud_agent: narrowed.")
+    assert "post" not in holder.api.get("/v1/agent/self").json["scopes"]
+    page.get_by_role("link", name=f"Revoke {holder.token}").click()
     page.get_by_label("Reason").fill("Lost.")
     page.get_by_role("button", name="Revoke").click()
-    says(page, "revoked.")
-    assert not works()
+    expect_message(page, "revoked.")
+    assert not is_valid()
 
 
 @widths
-def test_moderate(page: Page) -> None:
+def test_moderate_one_post_and_several_at_once(page: Page) -> None:
     messages = [MessageFactory(status="pending", content=f"Waiting {n} <b>bold</b>") for n in range(3)]
     page.reload()
     page.get_by_role("link", name="3 posts to moderate").click()
     page.get_by_role("link", name="Waiting 0 <b>bold</b>").click()
     page.get_by_role("link", name="Approve…").click()
     page.get_by_role("button", name="Approve").click()
-    says(page, "approved.")
+    expect_message(page, "approved.")
     expect(page.locator(".field-text")).to_contain_text("Waiting 1 <b>bold</b>")
     page.goto(f"{path_of(Message, 'changelist')}?status__exact=pending")
     page.get_by_role("checkbox", name="Select all").check()
@@ -144,13 +144,13 @@ def test_moderate(page: Page) -> None:
     expect(page.get_by_role("heading", name="Hide: 2 chosen")).to_be_visible()
     page.get_by_label("Reason").fill("Off topic.")
     page.get_by_role("button", name="Hide").click()
-    says(page, "2 messages: hidden.")
+    expect_message(page, "2 messages: hidden.")
     assert [Message.objects.get(pk=one.pk).status for one in messages] == ["published", "hidden", "hidden"]
 
 
-def test_by_keyboard_alone(page: Page) -> None:
-    asked = RequestFactory()
-    page.goto(path_of(asked))
+def test_approve_by_keyboard_only(page: Page) -> None:
+    agent_request = RequestFactory()
+    page.goto(path_of(agent_request))
     tab_to(page, "Approve…")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Approve")).to_be_visible()
@@ -158,52 +158,65 @@ def test_by_keyboard_alone(page: Page) -> None:
     page.keyboard.press("Space")
     tab_to(page, "Approve")
     page.keyboard.press("Enter")
-    says(page, "approved.")
+    expect_message(page, "approved.")
     assert Agent.objects.get().scopes == ["reply", "quote", "react"]
 
 
 def tab_to(page: Page, name: str) -> None:
-    """Press Tab until what has this name has the focus, and is seen to have it."""
+    """Press Tab until the element with this label has the focus; it must have a visible focus style."""
     focused = "document.activeElement"
-    words = f"(({focused}.labels?.[0] ?? {focused}).textContent || {focused}.value).trim()"
+    label = f"(({focused}.labels?.[0] ?? {focused}).textContent || {focused}.value).trim()"
     for _ in range(60):
         page.keyboard.press("Tab")
-        if page.evaluate(words) == name:
-            seen = f"['outlineStyle', 'backgroundColor'].map(name => getComputedStyle({focused})[name])"
-            assert page.evaluate(seen) != ["none", "rgba(0, 0, 0, 0)"]
+        if page.evaluate(label) == name:
+            style = f"['outlineStyle', 'backgroundColor'].map(name => getComputedStyle({focused})[name])"
+            assert page.evaluate(style) != ["none", "rgba(0, 0, 0, 0)"]
             return
     pytest.fail(f"Tab never reached {name}")
 
 
-def test_try_a_word_list(page: Page) -> None:
+def test_word_list_trial_marks_the_match(page: Page) -> None:
     page.goto(path_of(CommunityFactory(blocked_words=["spam*"])))
-    page.get_by_label("A text").fill("No antispam, but spammers.")
+    page.get_by_label("Text").fill("No antispam, but spammers.")
     page.get_by_role("button", name="Try").click()
     expect(page.locator("mark")).to_have_text(["spam"])
-    expect(page.get_by_label("A text")).to_have_value("No antispam, but spammers.")
+    expect(page.get_by_label("Text")).to_have_value("No antispam, but spammers.")
 
 
 @widths
-def test_no_page_sticks_out_or_runs_a_script_of_its_own(page: Page, screen: dict[str, int]) -> None:
-    long_one = "w" * 30
-    held = agent_with_token(
-        agent_handle=long_one, agent_name="A name of sixty characters, which is as long as it can get"
+def test_pages_fit_the_width_and_have_no_inline_scripts_or_styles(page: Page, screen: dict[str, int]) -> None:
+    long_handle = "w" * 30
+    holder = agent_with_token(
+        agent_handle=long_handle, agent_name="A name of sixty characters, which is as long as it can get"
     )
-    held.api.get("/v1/agent-tokens")
-    asked = RequestFactory(
-        requester=held.request.requester,
+    holder.api.get("/v1/agent-tokens")
+    request = RequestFactory(
+        requester=holder.request.requester,
         agent_handle="w" * 29,
         purpose="p" * 2000,
         website="https://example.com/" + "x" * 2000,
         community_ids=[CommunityFactory(name="c" * 120).pk],
     )
     message = MessageFactory(
-        author=held.agent.account, content="m" * 5000, tag_type="claim", payload={"statement": "s" * 999}
+        author=holder.agent.account, content="m" * 5000, tag_type="claim", payload={"statement": "s" * 999}
     )
-    rows = (asked, held.request, held.agent, held.token, message, an_embed(name="e" * 120), PersonFactory())
-    pages = ["/admin/", *(path_of(row) for row in rows), path_of(asked, "approve"), path_of(held.agent, "narrow")]
+    rows = (
+        request,
+        holder.request,
+        holder.agent,
+        holder.token,
+        message,
+        an_embed(name="e" * 120),
+        PersonFactory(),
+    )
+    pages = [
+        "/admin/",
+        *(path_of(row) for row in rows),
+        path_of(request, "approve"),
+        path_of(holder.agent, "narrow"),
+    ]
     pages += [path_of(model, "changelist") for model in (AgentRequest, Agent, AgentToken, Message, Account)]
     for path in pages:
         page.goto(path)
-        assert fits(page), path
+        assert fits_the_width(page), path
         assert page.locator(INLINE).count() == 0, path

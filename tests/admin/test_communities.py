@@ -1,4 +1,4 @@
-"""Communities on the desk: their rules, their history, and trying a word list."""
+"""The admin of communities: rules, history, and the trial of a word list."""
 
 from __future__ import annotations
 
@@ -19,11 +19,17 @@ pytestmark = pytest.mark.django_db
 
 
 def form(**changed: Any) -> dict[str, Any]:
-    held = {"name": "Harbour", "slug": "harbour", "agents_may_post": "on", "pre_moderation": "off", "blocked_words": ""}
-    return {name: value for name, value in (held | changed).items() if value is not None}
+    base = {
+        "name": "Harbour",
+        "slug": "harbour",
+        "agents_may_post": "on",
+        "pre_moderation": "off",
+        "blocked_words": "",
+    }
+    return {name: value for name, value in (base | changed).items() if value is not None}
 
 
-def test_add_one(admin_client: Client, boss: Account) -> None:
+def test_add_saves_the_rules_and_the_reason(admin_client: Client, boss: Account) -> None:
     sent = form(blocked_words="spam*\r\n\r\n buy now \n", allowed_tag_types=["claim"], reason="Asked for by mail.")
     assert admin_client.post(page(Community, "add"), sent).status_code == 302
     community = Community.objects.get()
@@ -34,11 +40,11 @@ def test_add_one(admin_client: Client, boss: Account) -> None:
     assert (entry.user_id, entry.get_change_message()) == (boss.pk, "Added: Asked for by mail.")
 
 
-def test_change_one_and_keep_why(admin_client: Client) -> None:
+def test_change_logs_the_changed_fields_and_the_reason(admin_client: Client) -> None:
     community = CommunityFactory(name="Harbour", slug="harbour", people_may_post=False, blocked_words=["casino"])
     shown = read(admin_client, community)
     assert "casino</textarea>" in shown
-    assert f"<code>{community.pk}</code>" in shown, "an embed is made with it"
+    assert f"<code>{community.pk}</code>" in shown, "site owners need it to create an embed"
     sent = form(pre_moderation="agents", blocked_words="casino\npoker", reason="Gambling again.")
     assert admin_client.post(page(community), sent).status_code == 302
     community.refresh_from_db()
@@ -48,7 +54,7 @@ def test_change_one_and_keep_why(admin_client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "invalid",
     [
         {"blocked_words": "***"},
         {"blocked_words": "w" * 101},
@@ -60,25 +66,25 @@ def test_change_one_and_keep_why(admin_client: Client) -> None:
         {"reason": "r" * 501},
     ],
 )
-def test_what_cannot_be_is_told(admin_client: Client, wrong: dict[str, Any]) -> None:
-    answer = admin_client.post(page(Community, "add"), form(**wrong))
-    assert answer.status_code == 200
-    assert "errorlist" in answer.content.decode()
+def test_invalid_field_shows_an_error(admin_client: Client, invalid: dict[str, Any]) -> None:
+    response = admin_client.post(page(Community, "add"), form(**invalid))
+    assert response.status_code == 200
+    assert "errorlist" in response.content.decode()
     assert not Community.objects.exists()
 
 
-def test_nobody_deletes_one(admin_client: Client) -> None:
+def test_communities_cannot_be_deleted(admin_client: Client) -> None:
     community = CommunityFactory()
     assert admin_client.post(page(community, "delete"), {"post": "yes"}).status_code == 403
     assert Community.objects.exists()
 
 
-def test_try_the_word_list(admin_client: Client) -> None:
+def test_word_list_trial_marks_every_match(admin_client: Client) -> None:
     community = CommunityFactory(blocked_words=["spam*", "buy now", "now or never"])
     text = "No antispam here.\nSPAMMERS <b>say</b> Buy -- NOW, or never: specialist."
     assert f'action="{page(community, "try_words")}"' in read(admin_client, community)
-    answer = admin_client.post(page(community, "try_words"), {"text": text.replace("\n", "\r\n")})
-    shown = answer.content.decode()
+    response = admin_client.post(page(community, "try_words"), {"text": text.replace("\n", "\r\n")})
+    shown = response.content.decode()
     assert re.findall(r"<mark[^>]*>(.*?)</mark>", shown) == ["SPAM", "Buy -- NOW, or never"]
     assert 'title="buy now, now or never"' in shown
     assert "<b>say" not in shown
@@ -91,12 +97,12 @@ def test_try_the_word_list(admin_client: Client) -> None:
     assert "a post with this text is refused" in shown
 
 
-def test_a_text_without_matches(admin_client: Client) -> None:
+def test_word_list_trial_without_matches(admin_client: Client) -> None:
     community = CommunityFactory(blocked_words=["spam*"])
     shown = admin_client.post(page(community, "try_words"), {"text": "antispam"}).content.decode()
-    assert "the word list lets this text through" in shown
+    assert "a post with this text is accepted" in shown
     assert "<mark" not in shown
-    assert "lets this text" not in read(admin_client, community, "try_words")
+    assert "No match" not in read(admin_client, community, "try_words")
 
 
 @pytest.mark.parametrize(
@@ -110,5 +116,5 @@ def test_a_text_without_matches(admin_client: Client) -> None:
         ("abcdef", [("x", 1, 6), ("y", 2, 3), ("x", 4, 5)], [("a", ()), ("bcdef", ("x", "y"))]),
     ],
 )
-def test_marked(text: str, matches: list[Any], pieces: list[Any]) -> None:
+def test_overlapping_matches_are_one_marked_piece(text: str, matches: list[Any], pieces: list[Any]) -> None:
     assert marked(text, [Match(*match) for match in matches]) == pieces

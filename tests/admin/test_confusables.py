@@ -1,4 +1,4 @@
-"""Handles that look alike: the pure rules, the column PostgreSQL computes, and the look-up among many."""
+"""Confusable handles: the rules, the generated column, and the query."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ handles = st.from_regex(r"[a-z0-9_]{3,30}", fullmatch=True)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "how"),
+    ("one", "other", "likeness"),
     [
         ("wikipedia_bot", "wik1pedla_b0t", Likeness.SAME),
         ("modern_times", "modemtimes", Likeness.SAME),
@@ -36,13 +36,13 @@ handles = st.from_regex(r"[a-z0-9_]{3,30}", fullmatch=True)
         ("bot", "cat", None),
     ],
 )
-def test_likeness(one: str, other: str, how: Likeness | None) -> None:
-    assert near(skeleton(one)).get(skeleton(other)) == how
-    assert near(skeleton(other)).get(skeleton(one)) == how
+def test_likeness_of_two_handles_is_symmetric(one: str, other: str, likeness: Likeness | None) -> None:
+    assert near(skeleton(one)).get(skeleton(other)) == likeness
+    assert near(skeleton(other)).get(skeleton(one)) == likeness
 
 
 @given(handles, st.data())
-def test_every_slip_of_a_skeleton_is_near_it(handle: str, data: st.DataObject) -> None:
+def test_near_contains_every_skeleton_at_edit_distance_one(handle: str, data: st.DataObject) -> None:
     shape = skeleton(handle)
     at = data.draw(st.integers(0, len(shape)))
     letter = data.draw(st.sampled_from(LETTERS))
@@ -52,7 +52,7 @@ def test_every_slip_of_a_skeleton_is_near_it(handle: str, data: st.DataObject) -
 
 
 @given(handles)
-def test_the_list_stays_short(handle: str) -> None:
+def test_near_has_at_most_1500_skeletons(handle: str) -> None:
     assert set(skeleton(handle)) <= set(LETTERS)
     assert len(near(skeleton(handle))) <= 1_500
 
@@ -67,9 +67,9 @@ def test_postgresql_computes_the_same_skeleton(handle: str) -> None:
 
 
 @pytest.mark.django_db
-def test_found_among_a_hundred_thousand(django_assert_num_queries: Any) -> None:
+def test_confusable_handles_are_found_by_the_index(django_assert_num_queries: Any) -> None:
     with connection.cursor() as cursor:
-        # The rows are the test's; only the look-up has to be quick.
+        # The timeout applies to the query only, not to the rows that the test inserts.
         cursor.execute("SET LOCAL statement_timeout = 0")
         cursor.execute(
             "INSERT INTO messaging_handleclaim (handle, claimed_at)"
@@ -79,11 +79,11 @@ def test_found_among_a_hundred_thousand(django_assert_num_queries: Any) -> None:
         cursor.execute("SET LOCAL statement_timeout = 5000")
     for handle in ("demo_translator", "demo_transiator", "demo_translators", "translator"):
         claim_handle(handle=handle)
-    with django_assert_num_queries(1) as asked:
-        found = handles_like(handle="demo_translator")
-    assert found == [("demo_transiator", Likeness.SAME), ("demo_translators", Likeness.SLIP)]
+    with django_assert_num_queries(1) as context:
+        similar = handles_like(handle="demo_translator")
+    assert similar == [("demo_transiator", Likeness.SAME), ("demo_translators", Likeness.SLIP)]
     with connection.cursor() as cursor:
-        cursor.execute("EXPLAIN " + asked.captured_queries[0]["sql"])
+        cursor.execute("EXPLAIN " + context.captured_queries[0]["sql"])
         plan = "\n".join(line for (line,) in cursor.fetchall())
     assert "handle_skeleton" in plan
     assert "Seq Scan" not in plan

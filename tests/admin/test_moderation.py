@@ -1,4 +1,4 @@
-"""Moderation on the desk: what waits, hiding, restoring, and that the public lists follow at once."""
+"""The admin of messages: pending, hidden and restored posts, with immediate effect on the public lists."""
 
 from __future__ import annotations
 
@@ -21,55 +21,55 @@ from tests.factories import CommunityFactory, MessageFactory, PageFactory, Super
 pytestmark = pytest.mark.django_db
 
 
-def waiting(days: int = 0, **fields: Any) -> Message:
+def pending_message(days: int = 0, **fields: Any) -> Message:
     message: Message = MessageFactory(status="pending", **fields)
     Message.objects.filter(pk=message.pk).update(created_at=timezone.now() - timedelta(days=days))
     message.refresh_from_db()
     return message
 
 
-def public(message: Message) -> bool:
+def is_public(message: Message) -> bool:
     listed = [row["id"] for row in Api().get("/api/messages", pageId=message.page_id).json["messages"]]
-    got = Api().get(f"/api/messages/{message.pk}").status == 200
-    assert got == (str(message.pk) in listed)
-    return got
+    is_shown = Api().get(f"/api/messages/{message.pk}").status == 200
+    assert is_shown == (str(message.pk) in listed)
+    return is_shown
 
 
 def listed(admin_client: Client, **query: str) -> list[Message]:
-    answer = admin_client.get(page(Message, "changelist"), query)
-    assert answer.status_code == 200
-    return list(answer.context["cl"].result_list)
+    response = admin_client.get(page(Message, "changelist"), query)
+    assert response.status_code == 200
+    return list(response.context["cl"].result_list)
 
 
-def test_the_first_page_tells_how_many_wait(admin_client: Client) -> None:
-    waiting(days=2)
-    waiting(days=1)
+def test_index_shows_the_number_of_pending_posts(admin_client: Client) -> None:
+    pending_message(days=2)
+    pending_message(days=1)
     text = admin_client.get("/admin/").content.decode()
     assert "<strong>2</strong>\n<span>posts to moderate</span>" in text
     assert f"{page(Message, 'changelist')}?status__exact=pending" in text
 
 
-def test_of_those_that_wait_the_oldest_comes_first(admin_client: Client) -> None:
-    young, old, _shown = waiting(days=1), waiting(days=3), MessageFactory()
-    assert listed(admin_client, status__exact="pending") == [old, young]
+def test_pending_posts_are_listed_oldest_first(admin_client: Client) -> None:
+    younger, older, _published = pending_message(days=1), pending_message(days=3), MessageFactory()
+    assert listed(admin_client, status__exact="pending") == [older, younger]
 
 
-def test_of_all_the_newest_comes_first(admin_client: Client) -> None:
+def test_all_posts_are_listed_newest_first(admin_client: Client) -> None:
     first, second = MessageFactory(), MessageFactory()
     assert listed(admin_client) == [second, first]
 
 
-def test_search_and_filters(admin_client: Client) -> None:
+def test_search_by_text_handle_id_and_url_and_filters(admin_client: Client) -> None:
     agent = agent_with_token(agent_handle="harbour_guide").agent.account
-    community, place = CommunityFactory(), PageFactory(url="https://example.com/harbour")
-    one = MessageFactory(content="Old lighthouse", author=agent, community=community, page=place, tag_type="claim")
+    community, web_page = CommunityFactory(), PageFactory(url="https://example.com/harbour")
+    one = MessageFactory(content="Old lighthouse", author=agent, community=community, page=web_page, tag_type="claim")
     MessageFactory(content="Something else")
     for query in (
         {"q": "lighthouse"},
         {"q": "@harbour_guide"},
         {"q": str(one.pk)},
         {"q": str(agent.pk)},
-        {"q": place.pk},
+        {"q": web_page.pk},
         {"q": "http://www.example.com/harbour/?utm_source=x"},
         {"author_kind__exact": "agent"},
         {"community__id__exact": str(community.pk)},
@@ -80,9 +80,9 @@ def test_search_and_filters(admin_client: Client) -> None:
     assert listed(admin_client, q="http://[") == []
 
 
-def test_the_text_is_shown_as_text(admin_client: Client) -> None:
+def test_user_content_is_escaped(admin_client: Client) -> None:
     parent = MessageFactory(content="The parent")
-    message = waiting(
+    message = pending_message(
         content="<img src=x onerror=alert(1)>\nSecond line",
         parent=parent,
         tag_type="claim",
@@ -94,57 +94,57 @@ def test_the_text_is_shown_as_text(admin_client: Client) -> None:
         ],
     )
     text = read(admin_client, message)
-    for never in ("<img src=x", "<script>alert", "<b>words", 'href="javascript'):
-        assert never not in text
-        assert never not in read(admin_client, Message, "changelist")
+    for unescaped in ("<img src=x", "<script>alert", "<b>words", 'href="javascript'):
+        assert unescaped not in text
+        assert unescaped not in read(admin_client, Message, "changelist")
     assert "&lt;img src=x onerror=alert(1)&gt;\nSecond line" in text
     assert '<a href="https://example.com/a.png" rel="nofollow noopener noreferrer"' in text
     assert page(parent) in text
 
 
-def test_approve_then_the_next_one(admin_client: Client, boss: Account) -> None:
-    first, second = waiting(days=2), waiting(days=1)
-    assert not public(first)
-    answer = admin_client.post(page(first, "approve"), {"reason": ""})
-    assert answer.headers["Location"] == page(second)
-    assert public(first)
+def test_approve_publishes_the_post_and_redirects_to_the_next(admin_client: Client, boss: Account) -> None:
+    first, second = pending_message(days=2), pending_message(days=1)
+    assert not is_public(first)
+    response = admin_client.post(page(first, "approve"), {"reason": ""})
+    assert response.headers["Location"] == page(second)
+    assert is_public(first)
     assert "Approved." in read(admin_client, first)
     entry = LogEntry.objects.get(object_id=str(first.pk))
     assert (entry.user_id, entry.change_message) == (boss.pk, "Approved.")
 
 
-def test_hide_and_restore_a_public_one(admin_client: Client) -> None:
+def test_hide_and_restore_a_published_post(admin_client: Client) -> None:
     message = MessageFactory()
     assert "errorlist" in decide(admin_client, message, "hide")
-    assert public(message)
+    assert is_public(message)
     text = decide(admin_client, message, "hide", reason="Off topic.")
-    assert not public(message)
+    assert not is_public(message)
     assert "Hidden: Off topic." in [row[-1] for row in rows_of(text)]
     assert page(message, "hide") not in text
     decide(admin_client, message, "restore")
-    assert public(message)
+    assert is_public(message)
 
 
-def test_many_at_once(admin_client: Client) -> None:
-    messages = [waiting(), waiting(), MessageFactory()]
+def test_bulk_approve_hide_and_restore(admin_client: Client) -> None:
+    messages = [pending_message(), pending_message(), MessageFactory()]
     text = decide_on_many(admin_client, messages, "approve")
     assert "2 messages: approved." in text
     assert "message state changed (status: published)" in text
-    assert all(map(public, messages))
+    assert all(map(is_public, messages))
     assert "3 messages: hidden." in decide_on_many(admin_client, messages, "hide", reason="All of it.")
-    assert not any(map(public, messages))
+    assert not any(map(is_public, messages))
     assert "3 messages: restored." in decide_on_many(admin_client, messages, "restore")
     assert LogEntry.objects.filter(change_message="Hidden: All of it.").count() == 3
 
 
-def test_too_many_at_once_are_refused(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bulk_action_on_too_many_rows_is_refused(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("config.admin.model_admin.BULK_MAX", 2)
     sent = {"action": "hide", "_selected_action": [str(one.pk) for one in MessageFactory.create_batch(3)]}
     text = admin_client.post(page(Message, "changelist"), sent, follow=True).content.decode()
     assert "At most 2 at once." in text
 
 
-def test_a_late_decision_is_told_not_made(admin_client: Client) -> None:
+def test_hiding_a_hidden_post_is_refused(admin_client: Client) -> None:
     message = MessageFactory()
     hide_message(message_id=message.pk, by=SuperAdminFactory(), reason="First.")
     assert "message state changed (status: hidden)" in decide(admin_client, message, "hide", reason="Second.")
@@ -152,9 +152,9 @@ def test_a_late_decision_is_told_not_made(admin_client: Client) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_moderators_at_once() -> None:
+def test_concurrent_approvals_only_one_succeeds() -> None:
     parent = MessageFactory()
-    message = waiting(parent=parent)
+    message = pending_message(parent=parent)
     clients = [Client(), Client()]
     for client in clients:
         client.force_login(SuperAdminFactory())

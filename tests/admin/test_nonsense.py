@@ -1,4 +1,4 @@
-"""Nonsense in every parameter, path and field of the desk: never a 5xx, and nothing is changed."""
+"""Invalid values in every parameter, path and field of the admin: no 5xx, and no row changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.factories import SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
 
-NONSENSE = ("", "nonsense", "-1", "9" * 400, "a\x00b", "\ud800")
+INVALID = ("", "nonsense", "-1", "9" * 400, "a\x00b", "\ud800")
 FORM = "application/x-www-form-urlencoded"
 PARAMETERS = ("p", "o", "q", "e", "all", "_facets", "_to_field", "_popup", "_changelist_filters", "pk__in")
 LOOKUPS = ("", "__exact", "__gte", "__nope")
@@ -28,7 +28,7 @@ def queries_of(rows: ReadOnlyModelAdmin) -> Iterator[str]:
     filters = (each[0] if isinstance(each, tuple) else each for each in rows.list_filter)
     named = [str(getattr(each, "parameter_name", each)) for each in filters]
     for name in (*PARAMETERS, *(name + lookup for name, lookup in product(named, LOOKUPS))):
-        yield from (urlencode({name: value}, errors="surrogatepass") for value in NONSENSE)
+        yield from (urlencode({name: value}, errors="surrogatepass") for value in INVALID)
     yield "p=1&p=x&o=1.2.3&o=-1.-99.x"
     yield "nonsense=1&__=2&status__=3&status__exact__exact=4"
 
@@ -37,20 +37,20 @@ def path_of(model: Any) -> str:
     return f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
 
 
-def ask(client: Client, path: str, sent: Any = None, wrong: list[str] | None = None) -> None:
-    """Note what is answered with a 5xx or raises."""
+def send(client: Client, path: str, sent: Any = None, wrong: list[str] | None = None) -> None:
+    """Send a request; add it to `wrong` if the response is a 5xx or the view raises."""
     try:
-        answer = (
+        response = (
             client.get(path)
             if sent is None
             else client.post(path, urlencode(sent, doseq=True, errors="surrogatepass"), content_type=FORM)
         )
     except Exception as failure:  # noqa: BLE001  each is a 500
-        said = repr(failure)
+        error = repr(failure)
     else:
-        said = str(answer.status_code) if answer.status_code >= 500 else ""
-    if said and wrong is not None:
-        wrong.append(f"{said[:200]} to {path[:200]!r} {str(sent)[:200]}")
+        error = str(response.status_code) if response.status_code >= 500 else ""
+    if error and wrong is not None:
+        wrong.append(f"{error[:200]} to {path[:200]!r} {str(sent)[:200]}")
 
 
 @pytest.fixture
@@ -63,73 +63,73 @@ def client() -> Client:
     return session_of(SuperAdminFactory())
 
 
-def test_nonsense_in_the_query_of_every_list(every_page: EveryPage, client: Client) -> None:
+def test_invalid_query_of_every_list_is_not_a_5xx(every_page: EveryPage, client: Client) -> None:
     wrong: list[str] = []
     before = snapshot()
     for model, rows in admin.site._registry.items():
         for query in queries_of(rows):
-            ask(client, f"{path_of(model)}?{query}", wrong=wrong)
+            send(client, f"{path_of(model)}?{query}", wrong=wrong)
     assert wrong == []
     assert snapshot() == before
 
 
-def test_nonsense_chosen_for_every_action(every_page: EveryPage, client: Client) -> None:
+def test_invalid_selection_of_every_action_is_not_a_5xx(every_page: EveryPage, client: Client) -> None:
     wrong: list[str] = []
     before = snapshot()
     for model, rows in admin.site._registry.items():
-        path, made_up = path_of(model), str(uuid4())
+        path, unknown = path_of(model), str(uuid4())
         for name in (*(decision.name for decision in rows.row_actions), "nonsense"):
             sent = SENT | {"action": name, "confirmed": "1"}
-            for value in NONSENSE:
-                ask(client, path, sent | {"_selected_action": [value, made_up]}, wrong)
-            ask(client, path, sent | {"_selected_action": ["a", "\x00", "-1"], "confirmed": []}, wrong)
+            for value in INVALID:
+                send(client, path, sent | {"_selected_action": [value, unknown]}, wrong)
+            send(client, path, sent | {"_selected_action": ["a", "\x00", "-1"], "confirmed": []}, wrong)
             for index, across in (("x", ""), ("-1", "\x00"), ("9" * 400, "0")):
                 more = {"index": index, "select_across": across}
-                ask(client, path, sent | {"_selected_action": made_up} | more, wrong)
-        ask(client, path, {"_save": "1", "form-TOTAL_FORMS": "x", "_selected_action": ["x"]}, wrong)
+                send(client, path, sent | {"_selected_action": unknown} | more, wrong)
+        send(client, path, {"_save": "1", "form-TOTAL_FORMS": "x", "_selected_action": ["x"]}, wrong)
     assert wrong == []
     assert snapshot() == before
 
 
-def test_nonsense_in_every_path(every_page: EveryPage, client: Client) -> None:
+def test_invalid_value_in_every_path_is_not_a_5xx(every_page: EveryPage, client: Client) -> None:
     wrong: list[str] = []
     before = snapshot()
     ends = ("", "change/", "history/", "delete/", "approve/", "try-words/", "nonsense/")
-    for model, value, end in product(admin.site._registry, NONSENSE, ends):
+    for model, value, end in product(admin.site._registry, INVALID, ends):
         path = f"{path_of(model)}{quote(value, safe='', errors='surrogatepass')}/{end}"
-        ask(client, path, wrong=wrong)
-        ask(client, path, SENT, wrong)
-    for value in NONSENSE:
-        given = quote(value, safe="", errors="surrogatepass")
+        send(client, path, wrong=wrong)
+        send(client, path, SENT, wrong)
+    for value in INVALID:
+        quoted = quote(value, safe="", errors="surrogatepass")
         for path in (
             "/admin/{}/",
             "/admin/r/{}/{}/",
             "/admin/jsi18n/?language={}",
             "/admin/autocomplete/?term={}&app_label={}",
         ):
-            ask(client, path.format(given, given), wrong=wrong)
-        ask(client, f"/admin/login/?next={given}", {"username": value, "password": value, "next": value}, wrong)
+            send(client, path.format(quoted, quoted), wrong=wrong)
+        send(client, f"/admin/login/?next={quoted}", {"username": value, "password": value, "next": value}, wrong)
     assert wrong == []
     assert {table for table, rows in snapshot().items() if before[table] != rows} <= set()
 
 
-def test_nonsense_in_every_field_of_every_form(every_page: EveryPage, client: Client) -> None:
-    """What remains valid may be done: only that it is never a 5xx is asked."""
+def test_invalid_value_in_every_form_field_is_not_a_5xx(every_page: EveryPage, client: Client) -> None:
+    """A form that is still valid may be saved; the test only excludes a 5xx."""
     wrong: list[str] = []
     parameters = ("_popup", "_to_field", "_saveasnew", "_continue", "_changelist_filters", "address")
     fields = (*SENT, "opened", "blocked_words", "allowed_tag_types", "community_ids")
     for path in _forms(every_page):
-        for name, value in product((*fields, *parameters), NONSENSE):
-            ask(client, path, SENT | {name: value}, wrong)
-        for name, value in product(parameters, NONSENSE):
-            ask(client, f"{path}?{urlencode({name: value}, errors='surrogatepass')}", wrong=wrong)
-        ask(client, path, {}, wrong)
-        ask(client, path, {name: [value, value] for name, value in SENT.items()}, wrong)
+        for name, value in product((*fields, *parameters), INVALID):
+            send(client, path, SENT | {name: value}, wrong)
+        for name, value in product(parameters, INVALID):
+            send(client, f"{path}?{urlencode({name: value}, errors='surrogatepass')}", wrong=wrong)
+        send(client, path, {}, wrong)
+        send(client, path, {name: [value, value] for name, value in SENT.items()}, wrong)
     assert wrong == []
 
 
 def _forms(every_page: EveryPage) -> list[str]:
-    """One page of each kind that takes fields."""
+    """One path of each kind of form, and every community's form."""
     kinds = ("add/", "change/", "approve/", "narrow/", "freeze/", "disable/", "hide/", "try-words/")
     paths = [next(path for path in every_page.paths() if path.endswith(f"/{kind}")) for kind in kinds]
     return [*paths, *(path for path in every_page.paths() if "/community/" in path and path.endswith("/change/"))]

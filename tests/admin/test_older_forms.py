@@ -1,4 +1,4 @@
-"""A form that was opened before another user changed its row: neither change is lost."""
+"""Optimistic locking in the admin: a form opened before another user's change does not overwrite that change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from messaging.models import Community
 from tests.admin.pages import page, read
 from tests.factories import CommunityFactory, SuperAdminFactory
 
-TOLD = "changed by another user after you opened the form"
+CONFLICT = "changed by another user after you opened the form"
 
 
 @pytest.fixture
@@ -25,14 +25,14 @@ def community(db: None) -> Community:
 
 
 def opened_in(text: str) -> str:
-    found = re.search(r'<input type="hidden" name="opened" value="([^"]+)"', text)
-    assert found
-    return unescape(found[1])
+    match = re.search(r'<input type="hidden" name="opened" value="([^"]+)"', text)
+    assert match
+    return unescape(match[1])
 
 
 def opened(admin_client: Client, community: Community, **typed: Any) -> dict[str, Any]:
-    """What a browser sends of the form as it is, with some fields changed."""
-    held = {
+    """The fields that a browser submits for the current form, with some changed."""
+    fields = {
         "name": community.name,
         "slug": community.slug,
         "agents_may_post": "on",
@@ -42,23 +42,23 @@ def opened(admin_client: Client, community: Community, **typed: Any) -> dict[str
         "blocked_words": "casino",
         "opened": opened_in(read(admin_client, community)),
     }
-    return {name: value for name, value in (held | typed).items() if value is not None}
+    return {name: value for name, value in (fields | typed).items() if value is not None}
 
 
 def words_of(community: Community) -> list[str]:
     return list(Community.objects.values_list("blocked_words", flat=True).get(pk=community.pk))
 
 
-def test_words_saved_meanwhile_are_told_and_stay(admin_client: Client, community: Community) -> None:
+def test_concurrent_change_of_another_field_is_not_overwritten(admin_client: Client, community: Community) -> None:
     older = opened(admin_client, community, read_only="on", reason="Closing.")
     call_command("create_community", "Harbour", "--block", "casino", "--block", "poker")
-    answer = admin_client.post(page(community), older)
-    shown = answer.content.decode()
-    assert answer.status_code == 200
-    assert TOLD in shown
+    response = admin_client.post(page(community), older)
+    shown = response.content.decode()
+    assert response.status_code == 200
+    assert CONFLICT in shown
     assert "The field shows what is saved" in shown
     assert "casino\npoker</textarea>" in shown
-    assert 'name="read_only" id="id_read_only" checked' in shown, "what was typed stays"
+    assert 'name="read_only" id="id_read_only" checked' in shown, "the form shows the submitted value"
     assert 'value="Closing."' in shown
     community.refresh_from_db()
     assert (community.blocked_words, community.read_only) == (["casino", "poker"], False)
@@ -69,21 +69,21 @@ def test_words_saved_meanwhile_are_told_and_stay(admin_client: Client, community
     assert "Changed read only: Closing." in read(admin_client, community, "history")
 
 
-def test_words_that_both_changed_are_compared(admin_client: Client, community: Community) -> None:
+def test_concurrent_change_of_the_same_field_shows_the_difference(admin_client: Client, community: Community) -> None:
     older = opened(admin_client, community, blocked_words="casino\nroulette")
     call_command("create_community", "Harbour", "--block", "poker", "--block", "<b>")
     shown = admin_client.post(page(community), older).content.decode()
-    assert TOLD in shown
+    assert CONFLICT in shown
     assert "What is saved has poker, &lt;b&gt; that yours has not; yours has casino, roulette that it has not." in shown
-    assert "casino\nroulette</textarea>" in shown, "what was typed stays"
+    assert "casino\nroulette</textarea>" in shown, "the form shows the submitted value"
     assert words_of(community) == ["poker", "<b>"]
     again = older | {"opened": opened_in(shown)}
-    assert admin_client.post(page(community), again).status_code == 302, "told, and meant"
+    assert admin_client.post(page(community), again).status_code == 302, "the second submission confirms the change"
     assert words_of(community) == ["casino", "roulette"]
 
 
 @pytest.mark.parametrize(
-    ("rule", "value", "told"),
+    ("rule", "value", "message"),
     [
         ("preModeration=agents", {"pre_moderation": "everyone"}, "Saved is: agents."),
         ("readOnly=true", {}, "The field shows what is saved."),
@@ -91,17 +91,17 @@ def test_words_that_both_changed_are_compared(admin_client: Client, community: C
         ("agentsMayPost=false", {"people_may_post": None}, "The field shows what is saved."),
     ],
 )
-def test_rules_changed_meanwhile_are_told(
-    admin_client: Client, community: Community, rule: str, value: dict[str, Any], told: str
+def test_concurrent_change_of_a_rule_is_reported_and_saves_nothing(
+    admin_client: Client, community: Community, rule: str, value: dict[str, Any], message: str
 ) -> None:
     older = opened(admin_client, community, **value)
     call_command("create_community", "Harbour", "--rule", rule)
     before = Community.objects.values().get()
-    assert told in admin_client.post(page(community), older).content.decode()
+    assert message in admin_client.post(page(community), older).content.decode()
     assert Community.objects.values().get() == before
 
 
-def test_the_same_change_twice_is_no_difference(admin_client: Client, community: Community) -> None:
+def test_the_same_change_by_two_users_is_not_a_conflict(admin_client: Client, community: Community) -> None:
     older = opened(admin_client, community, blocked_words="casino\npoker", read_only="on")
     call_command("create_community", "Harbour", "--block", "casino", "--block", "poker")
     assert admin_client.post(page(community), older).status_code == 302
@@ -109,7 +109,7 @@ def test_the_same_change_twice_is_no_difference(admin_client: Client, community:
 
 
 @pytest.mark.parametrize("sent", [None, "", "x", "=", "blocked_words", "a=b=c " * 999, "opened=1 blocked_words="])
-def test_a_form_without_a_readable_mark_saves_what_it_changes(
+def test_form_without_a_readable_opened_field_is_saved(
     admin_client: Client, community: Community, sent: str | None
 ) -> None:
     assert (
@@ -118,7 +118,7 @@ def test_a_form_without_a_readable_mark_saves_what_it_changes(
     )
 
 
-def test_words_over_the_bound_stay_while_another_field_is_changed(admin_client: Client, community: Community) -> None:
+def test_unchanged_word_list_over_the_limit_allows_other_changes(admin_client: Client, community: Community) -> None:
     words = [" ".join("a" * 50)] * 499 + ["_"]
     Community.objects.update(blocked_words=words)
     sent = opened(admin_client, community, blocked_words="\r\n".join(words), read_only="on")
@@ -128,20 +128,20 @@ def test_words_over_the_bound_stay_while_another_field_is_changed(admin_client: 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_forms_saved_at_once_one_is_told() -> None:
+def test_of_two_concurrent_submissions_one_is_saved() -> None:
     community = CommunityFactory(name="Harbour", slug="harbour", blocked_words=["casino"])
-    desks = [Client(), Client()]
-    for admin_client in desks:
+    clients = [Client(), Client()]
+    for admin_client in clients:
         admin_client.force_login(SuperAdminFactory())
     forms = [
         opened(admin_client, community, blocked_words=f"word{n}", people_may_post=None)
-        for n, admin_client in enumerate(desks)
+        for n, admin_client in enumerate(clients)
     ]
-    together, answers = Barrier(2), dict[int, int]()
+    barrier, statuses = Barrier(2), dict[int, int]()
 
     def save(n: int) -> None:
-        together.wait()
-        answers[n] = desks[n].post(page(community), forms[n]).status_code
+        barrier.wait()
+        statuses[n] = clients[n].post(page(community), forms[n]).status_code
         connection.close()
 
     threads = [Thread(target=save, args=[n]) for n in range(2)]
@@ -149,6 +149,6 @@ def test_of_two_forms_saved_at_once_one_is_told() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(answers.values()) == [200, 302]
-    (winner,) = (n for n, status in answers.items() if status == 302)
+    assert sorted(statuses.values()) == [200, 302]
+    (winner,) = (n for n, status in statuses.items() if status == 302)
     assert words_of(community) == [f"word{winner}"]

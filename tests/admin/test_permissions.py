@@ -1,4 +1,4 @@
-"""Who may open the desk, and what opening it can do: every URL of the admin is walked."""
+"""The permissions of every URL of the admin."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.embeds.making import an_embed
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
-# Signing in and out is for everybody; the catalogue of translations says nothing.
+# The paths that need no session.
 OPEN = {"/admin/login/"}
 SENT = {
     "reason": "Because.",
@@ -35,11 +35,11 @@ SENT = {
 
 
 class EveryPage:
-    """At least one row of everything that the desk shows."""
+    """Creates at least one row of each registered model."""
 
     def __init__(self) -> None:
-        self.held: TokenHolder = agent_with_token()
-        self.held.api.post("/v1/reactions", {"messageId": str(MessageFactory().pk), "emoji": "👍"})
+        self.holder: TokenHolder = agent_with_token()
+        self.holder.api.post("/v1/reactions", {"messageId": str(MessageFactory().pk), "emoji": "👍"})
         CommunityFactory(blocked_words=["spam"])
         MessageFactory(status="pending")
         RequestFactory()
@@ -47,11 +47,11 @@ class EveryPage:
         hide_message(message_id=MessageFactory().pk, by=SuperAdminFactory())
 
     def paths(self) -> list[str]:
-        """Every path of the admin, with the id of each row of the model that a path is about."""
+        """Every path of the admin, with the id of each row of the path's model."""
         return sorted(set(_paths(admin.site.get_urls())))
 
     def actions(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """(list, what confirms an action on all its rows)."""
+        """Each bulk action on all rows of a list: (path, confirmed form)."""
         for model, rows in admin.site._registry.items():
             ids = [str(pk) for pk in model.objects.values_list("pk", flat=True)]
             path = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
@@ -80,7 +80,7 @@ def _model(path: str) -> Any:
 
 
 def _plain(route: str) -> str:
-    """The two routes that are regular expressions."""
+    """A path for each of the two routes that are regular expressions."""
     return {r"(?P<url>.*)$": "nowhere", r"^(?P<app_label>messaging|agents|reactions|embeds|admin)/$": "agents/"}.get(
         route, "agents/" if route.startswith("^(?P<app_label>") else route
     )
@@ -97,7 +97,7 @@ def _filled(path: str, model: Any) -> Iterator[str]:
 
 
 def _expected(path: str) -> int:
-    """What GET answers a super admin."""
+    """The status of GET for a super admin."""
     *_, before, last = path.rstrip("/").split("/")
     if last == "delete" or path == "/admin/autocomplete/" or (last == "add" and before != "community"):
         return 403
@@ -105,12 +105,12 @@ def _expected(path: str) -> int:
         return 404
     if last == "logout":
         return 405
-    # A row's bare address leads to its page, and whoever is signed in to the first one.
+    # The path of a row redirects to its change page, the sign-in page to the index.
     return 302 if last == "login" or last.count("-") == 4 or last.isdecimal() else 200
 
 
 def snapshot() -> dict[str, Any]:
-    """A checksum of the rows of every table but sessions, whose use is noted."""
+    """A checksum of the rows of every table except sessions, which each request may change."""
     tables = [name for name in connection.introspection.table_names() if name != "django_session"]
     with connection.cursor() as cursor:
         sums = {}
@@ -126,7 +126,7 @@ def session_of(account: Account, *, checks_csrf: bool = False) -> Client:
     return client
 
 
-def test_the_walk_reaches_the_whole_desk(every_page: EveryPage) -> None:
+def test_paths_cover_every_kind_of_page(every_page: EveryPage) -> None:
     paths = every_page.paths()
     for part in (
         *("/approve/", "/reject/", "/freeze/", "/unfreeze/", "/narrow/", "/revoke/", "/hide/", "/restore/"),
@@ -138,7 +138,7 @@ def test_the_walk_reaches_the_whole_desk(every_page: EveryPage) -> None:
     assert len(paths) > 80
 
 
-def test_nothing_of_other_packages_is_shown() -> None:
+def test_only_models_of_this_project_are_registered() -> None:
     labels = {model._meta.label for model in admin.site._registry}
     assert labels == {
         *("admin.LogEntry", "agents.Agent", "agents.AgentRequest", "agents.AgentToken", "embeds.Embed"),
@@ -146,12 +146,12 @@ def test_nothing_of_other_packages_is_shown() -> None:
     }
 
 
-@pytest.mark.parametrize("who", ["nobody", "agent", "person token", "person", "staff", "inactive super admin"])
-def test_nobody_else_opens_or_does_anything(every_page: EveryPage, who: str) -> None:
+@pytest.mark.parametrize("who", ["anonymous", "agent", "person token", "person", "staff", "inactive super admin"])
+def test_only_super_admins_can_open_or_change_anything(every_page: EveryPage, who: str) -> None:
     client, headers = Client(), {}
     match who:
         case "agent":
-            headers = every_page.held.api.credentials
+            headers = every_page.holder.api.credentials
         case "person token":
             headers = Api.as_person(SuperAdminFactory()).credentials
         case "person":
@@ -164,23 +164,23 @@ def test_nobody_else_opens_or_does_anything(every_page: EveryPage, who: str) -> 
             Account.objects.filter(pk=boss.pk).update(is_active=False)
     before, refused = snapshot(), {"agents_refusedcall", "agents_agenttoken"}
     for path in set(every_page.paths()) - OPEN:
-        for answer in (client.get(path, headers=headers), client.post(path, SENT, headers=headers)):
-            assert answer.status_code in {302, 403, 405}, (path, answer.status_code)
-            if answer.status_code == 302:
-                assert answer.headers["Location"].startswith(("/admin/login/", "/admin/")), path
-                assert answer.headers["Location"].startswith("/admin/login/") or path == "/admin/logout/", path
+        for response in (client.get(path, headers=headers), client.post(path, SENT, headers=headers)):
+            assert response.status_code in {302, 403, 405}, (path, response.status_code)
+            if response.status_code == 302:
+                assert response.headers["Location"].startswith(("/admin/login/", "/admin/")), path
+                assert response.headers["Location"].startswith("/admin/login/") or path == "/admin/logout/", path
     for path, sent in every_page.actions():
         assert client.post(path, sent, headers=headers).status_code in {302, 403}
     after = snapshot()
     assert {table for table in before if before[table] != after[table]} <= refused
 
 
-def test_looking_changes_nothing(every_page: EveryPage) -> None:
+def test_get_changes_no_row(every_page: EveryPage) -> None:
     client = session_of(SuperAdminFactory())
     before = snapshot()
     for path in every_page.paths():
-        answer = client.get(path)
-        assert answer.status_code == _expected(path), path
+        response = client.get(path)
+        assert response.status_code == _expected(path), path
     for path, sent in every_page.actions():
         assert client.get(path, {name: value for name, value in sent.items() if name != "scopes"}).status_code in {
             200,
@@ -189,7 +189,7 @@ def test_looking_changes_nothing(every_page: EveryPage) -> None:
     assert snapshot() == before
 
 
-def test_posts_need_the_csrf_token(every_page: EveryPage) -> None:
+def test_post_requires_the_csrf_token(every_page: EveryPage) -> None:
     client = session_of(SuperAdminFactory(), checks_csrf=True)
     before = snapshot()
     for path in every_page.paths():
@@ -199,20 +199,20 @@ def test_posts_need_the_csrf_token(every_page: EveryPage) -> None:
     assert snapshot() == before
 
 
-def test_staff_cannot_even_sign_in(client: Client) -> None:
+def test_staff_without_superuser_cannot_sign_in(client: Client) -> None:
     PersonFactory(handle="just_staff", is_staff=True, password="correct horse battery")
     SuperAdminFactory(handle="the_boss", password="correct horse battery")
-    for handle, answer in (("just_staff", 200), ("the_boss", 302)):
+    for handle, status in (("just_staff", 200), ("the_boss", 302)):
         sent = {"username": handle, "password": "correct horse battery", "next": "/admin/"}
-        assert client.post("/admin/login/", sent).status_code == answer
+        assert client.post("/admin/login/", sent).status_code == status
     assert client.get("/admin/").status_code == 200
 
 
-def test_guessing_passwords_is_slowed_down(client: Client) -> None:
+def test_sign_in_is_throttled(client: Client) -> None:
     SuperAdminFactory(handle="the_boss", password="correct horse battery")
     sent = {"username": "the_boss", "password": "wrong"}
     for _ in range(10):
         client.post("/admin/login/", sent)
-    answer = client.post("/admin/login/", sent | {"password": "correct horse battery"})
-    assert answer.status_code == 200
-    assert "Too many attempts" in answer.content.decode()
+    response = client.post("/admin/login/", sent | {"password": "correct horse battery"})
+    assert response.status_code == 200
+    assert "Too many attempts" in response.content.decode()

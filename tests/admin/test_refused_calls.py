@@ -1,4 +1,4 @@
-"""Refused calls of agents are counted where a super admin sees them."""
+"""The counts of refused calls of agents."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def held() -> TokenHolder:
+def holder() -> TokenHolder:
     return agent_with_token()
 
 
-def counted(held: TokenHolder) -> dict[tuple[str, str], int]:
-    return {(row["operation"], row["code"]): row["calls"] for row in refused_calls(held.agent.pk)}
+def counts(holder: TokenHolder) -> dict[tuple[str, str], int]:
+    return {(row["operation"], row["code"]): row["calls"] for row in refused_calls(holder.agent.pk)}
 
 
-def test_counts_by_operation_and_code(held: TokenHolder) -> None:
-    narrow_agent(agent=held.agent, by=SuperAdminFactory(), scopes=["post"])
+def test_refused_calls_are_counted_by_operation_and_code(holder: TokenHolder) -> None:
+    narrow_agent(agent=holder.agent, by=SuperAdminFactory(), scopes=["post"])
     message = MessageFactory()
     for _ in range(3):
-        held.api.post("/v1/reactions", {"messageId": str(message.pk), "emoji": "👍"})
-    held.api.post("/api/messages", {"pageId": "nonsense", "content": "x"})
-    held.api.get("/v1/agent-tokens")
-    held.api.get(f"/api/messages/{message.pk}")
-    assert counted(held) == {
+        holder.api.post("/v1/reactions", {"messageId": str(message.pk), "emoji": "👍"})
+    holder.api.post("/api/messages", {"pageId": "nonsense", "content": "x"})
+    holder.api.get("/v1/agent-tokens")
+    holder.api.get(f"/api/messages/{message.pk}")
+    assert counts(holder) == {
         ("addReaction", "agent_scope_missing:react"): 3,
         ("createMessage", "unknown_page"): 1,
         ("listAgentTokens", "agent_route_not_allowed"): 1,
@@ -45,44 +45,44 @@ def test_counts_by_operation_and_code(held: TokenHolder) -> None:
     assert RefusedCall.objects.count() == 3
 
 
-def test_tells_of_calls_with_a_token_that_ended(held: TokenHolder) -> None:
+def test_calls_with_a_revoked_token_are_counted(holder: TokenHolder) -> None:
     boss = SuperAdminFactory()
-    freeze_agent(agent=held.agent, by=boss, reason="Odd.")
-    held.api.get("/v1/agent/self")
-    revoke_token(token_id=held.token.pk, by=boss)
-    held.api.post("/admin/logout/")
-    assert counted(held) == {("getAgentSelf", "token_revoked"): 1, ("", "token_revoked"): 1}
+    freeze_agent(agent=holder.agent, by=boss, reason="Odd.")
+    holder.api.get("/v1/agent/self")
+    revoke_token(token_id=holder.token.pk, by=boss)
+    holder.api.post("/admin/logout/")
+    assert counts(holder) == {("getAgentSelf", "token_revoked"): 1, ("", "token_revoked"): 1}
 
 
-def test_what_is_unknown_or_answered_is_not_counted(held: TokenHolder) -> None:
-    held.api.get("/v1/agent/self")
-    type(held.api).as_agent("cag_nonsense").get("/v1/agent/self")
+def test_accepted_calls_and_unknown_tokens_are_not_counted(holder: TokenHolder) -> None:
+    holder.api.get("/v1/agent/self")
+    type(holder.api).as_agent("cag_nonsense").get("/v1/agent/self")
     assert not RefusedCall.objects.exists()
 
 
-def test_a_flood_is_not_counted_to_the_end(held: TokenHolder, settings: Any) -> None:
+def test_soft_throttle_limits_the_counted_calls(holder: TokenHolder, settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"refusal_note": (2, 60)}
     for _ in range(4):
-        held.api.get("/v1/agent-tokens")
-    assert counted(held) == {("listAgentTokens", "agent_route_not_allowed"): 2}
+        holder.api.get("/v1/agent-tokens")
+    assert counts(holder) == {("listAgentTokens", "agent_route_not_allowed"): 2}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_no_call_is_lost_among_parallel_ones() -> None:
-    held = agent_with_token()
-    assert set(race(8, lambda _: held.api.get("/v1/agent-tokens").status)) == {403}
-    assert counted(held) == {("listAgentTokens", "agent_route_not_allowed"): 8}
+def test_concurrent_refused_calls_are_all_counted() -> None:
+    holder = agent_with_token()
+    assert set(race(8, lambda _: holder.api.get("/v1/agent-tokens").status)) == {403}
+    assert counts(holder) == {("listAgentTokens", "agent_route_not_allowed"): 8}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_refusal_that_cannot_be_counted_is_still_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    held = agent_with_token()
+def test_database_error_while_counting_does_not_change_the_response(monkeypatch: pytest.MonkeyPatch) -> None:
+    holder = agent_with_token()
     monkeypatch.setattr(denied_calls, "NOTE", "SELECT %s, %s, %s FROM no_such_table")
-    assert held.api.get("/v1/agent-tokens").error == "agent_route_not_allowed"
+    assert holder.api.get("/v1/agent-tokens").error == "agent_route_not_allowed"
 
 
-def test_pruned_after_thirty_days(held: TokenHolder) -> None:
-    held.api.get("/v1/agent-tokens")
+def test_prune_deletes_counts_after_thirty_days(holder: TokenHolder) -> None:
+    holder.api.get("/v1/agent-tokens")
     RefusedCall.objects.update(day=timezone.now().date() - timedelta(days=denied_calls.STORED_DAYS))
     call_command("prune")
     assert RefusedCall.objects.count() == 1

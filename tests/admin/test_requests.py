@@ -1,4 +1,4 @@
-"""The queue of agent requests and the page that a request is decided on."""
+"""The admin of agent requests: the queue of pending ones and the pages that decide them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def aged(request: AgentRequest, days: int) -> AgentRequest:
     return request
 
 
-def test_the_first_page_tells_how_many_wait_and_since_when(admin_client: Client) -> None:
-    assert "nothing waits" in admin_client.get("/admin/").content.decode()
+def test_index_shows_the_number_and_age_of_pending_requests(admin_client: Client) -> None:
+    assert "none pending" in admin_client.get("/admin/").content.decode()
     aged(RequestFactory(), 3)
     RequestFactory()
     ApprovedFactory()
@@ -37,51 +37,56 @@ def test_the_first_page_tells_how_many_wait_and_since_when(admin_client: Client)
     assert "3\xa0days" in text
 
 
-def test_what_is_pending_comes_first_the_oldest_at_the_top(admin_client: Client) -> None:
-    done, young, old = aged(ApprovedFactory(), 9), aged(RequestFactory(), 1), aged(RequestFactory(), 5)
-    answer = admin_client.get(page(AgentRequest, "changelist"))
-    assert list(answer.context["cl"].result_list) == [old, young, done]
-    assert "5\xa0days" in answer.content.decode()
+def test_pending_requests_are_first_oldest_first(admin_client: Client) -> None:
+    approved, younger, older = aged(ApprovedFactory(), 9), aged(RequestFactory(), 1), aged(RequestFactory(), 5)
+    response = admin_client.get(page(AgentRequest, "changelist"))
+    assert list(response.context["cl"].result_list) == [older, younger, approved]
+    assert "5\xa0days" in response.content.decode()
 
 
-def test_search_and_filter(admin_client: Client) -> None:
-    asked, other = RequestFactory(agent_handle="harbour_guide", agent_name="Guide"), ApprovedFactory()
-    for query in ({"q": "@harbour"}, {"q": "guide"}, {"q": asked.requester.handle}, {"status__exact": "pending"}):
+def test_search_by_handle_and_name_and_filter_by_status(admin_client: Client) -> None:
+    guide, other = RequestFactory(agent_handle="harbour_guide", agent_name="Guide"), ApprovedFactory()
+    for query in (
+        {"q": "@harbour"},
+        {"q": "guide"},
+        {"q": guide.requester.handle},
+        {"status__exact": "pending"},
+    ):
         text = read(admin_client, AgentRequest, "changelist", **query)
         assert "@harbour_guide" in text
         assert f"@{other.agent_handle}" not in text
 
 
-def test_the_page_says_who_asks_for_what(admin_client: Client) -> None:
+def test_request_page_shows_the_requester_and_the_requested_grant(admin_client: Client) -> None:
     community = CommunityFactory(name="Harbour Gazette")
-    asked = RequestFactory(
+    agent_request = RequestFactory(
         scopes=["reply", "react"],
         community_ids=[community.pk],
         website="https://example.com/<b>",
         purpose="Translates <script>alert(1)</script> posts.\nPolitely.",
     )
-    text = read(admin_client, asked)
+    text = read(admin_client, agent_request)
     assert "reply to posts, react with emoji" in text
     assert "Harbour Gazette" in text
-    assert f"{asked.requester}</a>" in text
+    assert f"{agent_request.requester}</a>" in text
     assert '<a href="https://example.com/&lt;b&gt;" rel="nofollow noopener noreferrer" target="_blank">' in text
     assert "<script>alert" not in text
-    assert page(asked, "approve") in text
-    assert page(asked, "reject") in text
+    assert page(agent_request, "approve") in text
+    assert page(agent_request, "reject") in text
 
 
-def test_a_website_that_is_none_is_no_link(admin_client: Client) -> None:
-    asked = RequestFactory()
-    AgentRequest.objects.filter(pk=asked.pk).update(website="javascript:alert(1)")
-    assert 'href="javascript' not in read(admin_client, asked)
+def test_website_without_http_scheme_is_not_a_link(admin_client: Client) -> None:
+    agent_request = RequestFactory()
+    AgentRequest.objects.filter(pk=agent_request.pk).update(website="javascript:alert(1)")
+    assert 'href="javascript' not in read(admin_client, agent_request)
 
 
-def test_the_page_shows_the_requesters_other_agents_and_requests(admin_client: Client, boss: Account) -> None:
+def test_request_page_shows_other_agents_and_requests_of_the_requester(admin_client: Client, boss: Account) -> None:
     requester = PersonFactory()
-    held = agent_with_token(requester=requester, agent_handle="first_agent")
-    MessageFactory.create_batch(3, author=held.agent.account)
-    MessageFactory(author=held.agent.account, status="hidden")
-    held.api.get("/v1/agent-tokens")
+    holder = agent_with_token(requester=requester, agent_handle="first_agent")
+    MessageFactory.create_batch(3, author=holder.agent.account)
+    MessageFactory(author=holder.agent.account, status="hidden")
+    holder.api.get("/v1/agent-tokens")
     refused = RequestFactory(requester=requester, agent_handle="bad_idea")
     reject_request(request_id=refused.pk, by=boss, reason="No crawling.")
     text = read(admin_client, RequestFactory(requester=requester))
@@ -91,50 +96,50 @@ def test_the_page_shows_the_requesters_other_agents_and_requests(admin_client: C
     assert "No crawling." in text
 
 
-def test_the_page_warns_of_handles_that_look_alike(admin_client: Client) -> None:
+def test_request_page_lists_confusable_handles(admin_client: Client) -> None:
     PersonFactory(handle="harbour_guide", name="The real one")
     RequestFactory(agent_handle="harbourguides")
-    asked = RequestFactory(agent_handle="harb0ur_gu1de")
-    text = read(admin_client, asked)
+    agent_request = RequestFactory(agent_handle="harb0ur_gu1de")
+    text = read(admin_client, agent_request)
     assert [row for row in rows_of(text) if len(row) == 3] == [
         ["@harbour_guide", "reads the same", "Human The real one"],
-        ["@harbourguides", "one letter apart", "another waiting request"],
+        ["@harbourguides", "one letter apart", "another pending request"],
     ]
 
 
-def test_approve_as_asked_then_the_next_one(admin_client: Client, boss: Account) -> None:
-    asked, following = aged(RequestFactory(), 2), aged(RequestFactory(), 1)
-    assert "Every community, unless" in read(admin_client, asked, "approve")
-    text = decide(admin_client, asked, "approve", scopes=asked.scopes, reason="Useful.")
-    assert f"{asked}: approved." in text
+def test_approve_grants_the_request_and_redirects_to_the_next(admin_client: Client, boss: Account) -> None:
+    agent_request, following = aged(RequestFactory(), 2), aged(RequestFactory(), 1)
+    assert "Select none to allow every community" in read(admin_client, agent_request, "approve")
+    text = decide(admin_client, agent_request, "approve", scopes=agent_request.scopes, reason="Useful.")
+    assert f"{agent_request}: approved." in text
     assert f"@{following.agent_handle}: decide" in text
-    asked.refresh_from_db()
-    assert (asked.status, asked.decided_by, asked.reason) == ("approved", boss, "Useful.")
-    entry = LogEntry.objects.get(object_id=str(asked.pk))
+    agent_request.refresh_from_db()
+    assert (agent_request.status, agent_request.decided_by, agent_request.reason) == ("approved", boss, "Useful.")
+    entry = LogEntry.objects.get(object_id=str(agent_request.pk))
     assert (entry.user_id, entry.change_message) == (boss.pk, "Approved: Useful.")
-    assert "Approved: Useful." in read(admin_client, asked, "history")
-    assert "approved by" in read(admin_client, asked)
+    assert "Approved: Useful." in read(admin_client, agent_request, "history")
+    assert "approved by" in read(admin_client, agent_request)
 
 
-def test_after_the_last_one_comes_the_list(admin_client: Client) -> None:
-    asked = RequestFactory()
-    answer = admin_client.post(page(asked, "reject"), {"reason": "No."})
-    assert answer.headers["Location"] == page(AgentRequest, "changelist")
+def test_deciding_the_last_request_redirects_to_the_list(admin_client: Client) -> None:
+    agent_request = RequestFactory()
+    response = admin_client.post(page(agent_request, "reject"), {"reason": "No."})
+    assert response.headers["Location"] == page(AgentRequest, "changelist")
 
 
-def test_approve_with_less(admin_client: Client) -> None:
-    kept, taken = CommunityFactory(), CommunityFactory()
-    asked = RequestFactory(community_ids=[kept.pk, taken.pk])
-    decide(admin_client, asked, "approve", scopes=["post"], community_ids=[str(kept.pk)])
+def test_approve_can_grant_a_subset(admin_client: Client) -> None:
+    granted, withheld = CommunityFactory(), CommunityFactory()
+    agent_request = RequestFactory(community_ids=[granted.pk, withheld.pk])
+    decide(admin_client, agent_request, "approve", scopes=["post"], community_ids=[str(granted.pk)])
     agent = Agent.objects.get()
-    assert (agent.scopes, agent.community_ids) == (["post"], [kept.pk])
-    asked.refresh_from_db()
-    assert asked.community_ids == [kept.pk, taken.pk]
+    assert (agent.scopes, agent.community_ids) == (["post"], [granted.pk])
+    agent_request.refresh_from_db()
+    assert agent_request.community_ids == [granted.pk, withheld.pk]
 
 
-def test_approve_for_one_community_of_all(admin_client: Client) -> None:
-    community, asked = CommunityFactory(), RequestFactory()
-    decide(admin_client, asked, "approve", scopes=asked.scopes, community_ids=[str(community.pk)])
+def test_approve_can_restrict_every_community_to_one(admin_client: Client) -> None:
+    community, agent_request = CommunityFactory(), RequestFactory()
+    decide(admin_client, agent_request, "approve", scopes=agent_request.scopes, community_ids=[str(community.pk)])
     assert Agent.objects.get().community_ids == [community.pk]
 
 
@@ -150,76 +155,76 @@ def test_approve_for_one_community_of_all(admin_client: Client) -> None:
         {"scopes": ["post"], "community_ids": ["x"], "reason": "r" * 501},
     ],
 )
-def test_approve_never_grants_more_or_nothing(admin_client: Client, sent: dict[str, Any]) -> None:
-    asked = RequestFactory(scopes=["post", "reply"], community_ids=[CommunityFactory().pk])
-    text = decide(admin_client, asked, "approve", **sent)
+def test_approve_refuses_an_empty_or_wider_grant(admin_client: Client, sent: dict[str, Any]) -> None:
+    agent_request = RequestFactory(scopes=["post", "reply"], community_ids=[CommunityFactory().pk])
+    text = decide(admin_client, agent_request, "approve", **sent)
     assert "errorlist" in text
-    asked.refresh_from_db()
-    assert asked.status == "pending"
+    agent_request.refresh_from_db()
+    assert agent_request.status == "pending"
 
 
-def test_reject_needs_a_reason(admin_client: Client) -> None:
-    asked = RequestFactory()
-    assert "errorlist" in decide(admin_client, asked, "reject", reason=" ")
-    asked.refresh_from_db()
-    assert asked.status == "pending"
-    assert f"{asked}: rejected." in decide(admin_client, asked, "reject", reason="Not here.")
-    asked.refresh_from_db()
-    assert (asked.status, asked.reason) == ("rejected", "Not here.")
+def test_reject_requires_a_reason(admin_client: Client) -> None:
+    agent_request = RequestFactory()
+    assert "errorlist" in decide(admin_client, agent_request, "reject", reason=" ")
+    agent_request.refresh_from_db()
+    assert agent_request.status == "pending"
+    assert f"{agent_request}: rejected." in decide(admin_client, agent_request, "reject", reason="Not here.")
+    agent_request.refresh_from_db()
+    assert (agent_request.status, agent_request.reason) == ("rejected", "Not here.")
 
 
-def test_reject_many(admin_client: Client, boss: Account) -> None:
-    asked, decided = RequestFactory.create_batch(2), ApprovedFactory()
-    text = decide_on_many(admin_client, [*asked, decided], "reject", reason="Spam.")
+def test_bulk_reject_skips_decided_requests(admin_client: Client, boss: Account) -> None:
+    requests, decided = RequestFactory.create_batch(2), ApprovedFactory()
+    text = decide_on_many(admin_client, [*requests, decided], "reject", reason="Spam.")
     assert "2 agent requests: rejected." in text
     assert "request not pending (status: approved)" in text
-    assert {one.status for one in AgentRequest.objects.filter(pk__in=[one.pk for one in asked])} == {"rejected"}
+    assert {one.status for one in AgentRequest.objects.filter(pk__in=[one.pk for one in requests])} == {"rejected"}
 
 
-def test_a_late_decision_is_told_not_made(admin_client: Client) -> None:
-    asked = ApprovedFactory()
-    assert "cannot be done any more" in read(admin_client, asked, "reject")
-    assert "approved by @super" in read(admin_client, asked, "reject")
-    text = decide(admin_client, asked, "reject", reason="Too late.")
+def test_decided_request_cannot_be_decided_again(admin_client: Client) -> None:
+    agent_request = ApprovedFactory()
+    assert "not available in the current state" in read(admin_client, agent_request, "reject")
+    assert "approved by @super" in read(admin_client, agent_request, "reject")
+    text = decide(admin_client, agent_request, "reject", reason="Too late.")
     assert "Nothing was changed" in text
     assert "request not pending (status: approved)" in text
-    asked.refresh_from_db()
-    assert asked.status == "approved"
+    agent_request.refresh_from_db()
+    assert agent_request.status == "approved"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_super_admins_at_once() -> None:
-    asked, admins = RequestFactory(), [SuperAdminFactory(), SuperAdminFactory()]
+def test_concurrent_decisions_only_one_succeeds() -> None:
+    agent_request, admins = RequestFactory(), [SuperAdminFactory(), SuperAdminFactory()]
 
-    def go(number: int) -> str:
+    def decide_as(number: int) -> str:
         client = Client()
         client.force_login(admins[number])
-        return decide(client, asked, ("approve", "reject")[number], scopes=asked.scopes, reason="Mine.")
+        return decide(client, agent_request, ("approve", "reject")[number], scopes=agent_request.scopes, reason="Mine.")
 
-    texts = race(2, go)
-    asked.refresh_from_db()
-    assert asked.status in {"approved", "rejected"}
-    assert Agent.objects.count() == (asked.status == "approved")
-    winner = admins.index(asked.decided_by)  # type: ignore[arg-type]
-    assert f": {asked.status}." in texts[winner]
-    assert f"request not pending (status: {asked.status})" in texts[1 - winner]
+    texts = race(2, decide_as)
+    agent_request.refresh_from_db()
+    assert agent_request.status in {"approved", "rejected"}
+    assert Agent.objects.count() == (agent_request.status == "approved")
+    winner = admins.index(agent_request.decided_by)  # type: ignore[arg-type]
+    assert f": {agent_request.status}." in texts[winner]
+    assert f"request not pending (status: {agent_request.status})" in texts[1 - winner]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_super_admins_approve_at_once() -> None:
-    asked, admins = RequestFactory(), [SuperAdminFactory() for _ in range(4)]
+def test_concurrent_approvals_create_one_agent() -> None:
+    agent_request, admins = RequestFactory(), [SuperAdminFactory() for _ in range(4)]
 
-    def go(number: int) -> bool:
+    def decide_as(number: int) -> bool:
         client = Client()
         client.force_login(admins[number])
-        return "Nothing was changed" in decide(client, asked, "approve", scopes=asked.scopes)
+        return "Nothing was changed" in decide(client, agent_request, "approve", scopes=agent_request.scopes)
 
-    assert sorted(race(4, go)) == [False, True, True, True]
+    assert sorted(race(4, decide_as)) == [False, True, True, True]
     assert Agent.objects.count() == 1
-    assert LogEntry.objects.filter(object_id=str(asked.pk)).count() == 1
+    assert LogEntry.objects.filter(object_id=str(agent_request.pk)).count() == 1
 
 
-def test_the_api_decides_by_the_same_rules(admin_client: Client, boss: Account) -> None:
-    asked = RequestFactory()
-    approve_request(request_id=asked.pk, by=boss)
-    assert "Nothing was changed" in decide(admin_client, asked, "approve", scopes=asked.scopes)
+def test_request_approved_by_the_api_cannot_be_approved_again(admin_client: Client, boss: Account) -> None:
+    agent_request = RequestFactory()
+    approve_request(request_id=agent_request.pk, by=boss)
+    assert "Nothing was changed" in decide(admin_client, agent_request, "approve", scopes=agent_request.scopes)

@@ -1,4 +1,4 @@
-"""Requests, agents and tokens, made by the services."""
+"""Factories of agent requests, agents and tokens, which call the services."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.factories import PersonFactory, SuperAdminFactory
 
 
 class RequestFactory(DjangoModelFactory[AgentRequest]):
-    """A pending request."""
+    """Creates pending requests."""
 
     requester = factory.SubFactory(PersonFactory)
     agent_name = factory.Sequence(lambda n: f"Helper {n}")
@@ -32,7 +32,7 @@ class RequestFactory(DjangoModelFactory[AgentRequest]):
 
 
 class ApprovedFactory(RequestFactory):
-    """An approved request."""
+    """Creates approved requests."""
 
     @classmethod
     def _create(cls, model_class: Any, *args: Any, **kwargs: Any) -> AgentRequest:
@@ -61,9 +61,9 @@ class TokenHolder(NamedTuple):
         return Api.as_person(self.request.requester)
 
 
-def agent_with_token(**asked: Any) -> TokenHolder:
-    """`asked` as in a request: `requester`, `scopes`, `community_ids`, …; every scope everywhere unless told."""
-    request = ApprovedFactory(**asked)
+def agent_with_token(**fields: Any) -> TokenHolder:
+    """`fields` of the request: `requester`, `scopes`, `community_ids`, …; by default every scope in every community."""
+    request = ApprovedFactory(**fields)
     assert request.agent is not None
     token, value = create_token(request_id=request.pk, by=request.requester)
     return TokenHolder(request, request.agent, token, value)

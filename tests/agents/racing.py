@@ -1,4 +1,4 @@
-"""Calls that really run at once, each in a thread and on a connection of its own."""
+"""Concurrent calls, each in a separate thread with a separate connection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 
 def race(count: int, call: Callable[[int], Result]) -> list[Result]:
-    """What `call(0)` to `call(count - 1)` answer when they all start together."""
+    """Run `call(0)` to `call(count - 1)` at the same time; returns their results in this order."""
     barrier = Barrier(count)
 
     def run(number: int) -> Result:

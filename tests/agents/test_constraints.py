@@ -1,4 +1,4 @@
-"""What the database itself refuses, whoever writes to it."""
+"""The database constraints."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ pytestmark = pytest.mark.django_db
         (AgentRequest, {"scopes": ["admin"]}),
     ],
 )
-def test_requests(model: Any, changes: dict[str, Any]) -> None:
+def test_invalid_request_is_refused(model: Any, changes: dict[str, Any]) -> None:
     RequestFactory()
-    refuse(model, changes)
+    assert_refused(model, changes)
 
 
 @pytest.mark.parametrize(
@@ -41,18 +41,18 @@ def test_requests(model: Any, changes: dict[str, Any]) -> None:
         (AgentToken, {"revoke_reason": "but not revoked"}),
     ],
 )
-def test_agents_and_tokens(model: Any, changes: dict[str, Any]) -> None:
+def test_invalid_agent_or_token_is_refused(model: Any, changes: dict[str, Any]) -> None:
     agent_with_token()
-    refuse(model, changes)
+    assert_refused(model, changes)
 
 
-def refuse(model: Any, changes: dict[str, Any]) -> None:
+def assert_refused(model: Any, changes: dict[str, Any]) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         model.objects.update(**changes)
 
 
-def test_one_open_request_a_handle() -> None:
+def test_handle_has_one_pending_or_approved_request() -> None:
     approved = ApprovedFactory()
-    asked = RequestFactory()
+    agent_request = RequestFactory()
     with pytest.raises(IntegrityError), transaction.atomic():
-        AgentRequest.objects.filter(pk=asked.pk).update(agent_handle=approved.agent_handle)
+        AgentRequest.objects.filter(pk=agent_request.pk).update(agent_handle=approved.agent_handle)

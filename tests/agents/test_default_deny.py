@@ -1,4 +1,4 @@
-"""Rule 2: agent tokens are default-deny for writes. Every route and unsafe method is walked."""
+"""Rule 2: agent tokens are default-deny for writes, on every route and unsafe method."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.api import Api
 
 pytestmark = pytest.mark.django_db
 UNSAFE = ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"]
-# The writes that need no token and so take any that is valid; everything else an agent may write bears scopes.
+# The writes without a token, which accept any valid token; every other write of agents declares scopes.
 PUBLIC_WRITES = {("POST", "/v1/presence/normalize-url"), ("POST", "/api/embeds/analytics/events")}
 SAMPLES = {"str": "x", "int": "1", "slug": "x", "uuid": str(UUID(int=7)), "path": "x"}
 
@@ -30,34 +30,34 @@ def routes() -> Iterator[tuple[str, Any]]:
 
 def _routes(patterns: list[URLPattern | URLResolver], prefix: str) -> Iterator[tuple[str, Any]]:
     for pattern in patterns:
-        here = prefix + sample(str(pattern.pattern))
+        path_so_far = prefix + sample(str(pattern.pattern))
         if isinstance(pattern, URLResolver):
-            yield from _routes(pattern.url_patterns, here)
+            yield from _routes(pattern.url_patterns, path_so_far)
         else:
-            yield "/" + here, pattern.callback
+            yield "/" + path_so_far, pattern.callback
 
 
 def sample(route: str) -> str:
-    """A path that a route matches: `a/<str:id>` → `a/x`; of a regular expression the first alternative."""
+    """A path that a route matches: `a/<str:id>` → `a/x`; the first alternative of a regular expression."""
     route = re.sub(r"\(\?P<\w+>\.\*\)", "x", route)
     route = re.sub(r"\(\?P<\w+>(\w+)(\|\w+)*\)", r"\1", route).strip("^$")
-    return re.sub(r"<(?:(\w+):)?\w+>", lambda found: SAMPLES[found[1] or "str"], route)
+    return re.sub(r"<(?:(\w+):)?\w+>", lambda match: SAMPLES[match[1] or "str"], route)
 
 
 @pytest.fixture
-def held() -> TokenHolder:
+def holder() -> TokenHolder:
     return agent_with_token()
 
 
-def test_every_sample_path_leads_to_its_view() -> None:
-    walked = list(routes())
-    assert len(walked) > 50
-    for url, view in walked:
+def test_sample_path_resolves_to_its_view() -> None:
+    all_routes = list(routes())
+    assert len(all_routes) > 50
+    for url, view in all_routes:
         assert resolve(url).func is view or resolve(url).func.__qualname__ == view.__qualname__, url
 
 
-def test_every_write_without_a_scope_refuses_an_agent(held: TokenHolder, settings: Any) -> None:
-    """Without a declared scope an all-scopes token gets 403 agent_route_not_allowed, before CSRF and parsers."""
+def test_write_without_a_declared_scope_refuses_agents(holder: TokenHolder, settings: Any) -> None:
+    """403 agent_route_not_allowed for a token with every scope, before CSRF checks and parsers."""
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"agent_refused": (10**6, 60)}
     client, admitted = Client(enforce_csrf_checks=True), set()
     for url, _view in routes():
@@ -66,18 +66,18 @@ def test_every_write_without_a_scope_refuses_an_agent(held: TokenHolder, setting
             if (method, url) in PUBLIC_WRITES or (declared is not None and declared.scopes):
                 admitted.add((method, url))
                 continue
-            response = client.generic(method, url, b"{", headers={"Authorization": f"Bearer {held.value}"})
+            response = client.generic(method, url, b"{", headers={"Authorization": f"Bearer {holder.value}"})
             assert (response.status_code, response.content) == (403, b'{"error":"agent_route_not_allowed"}'), url
     assert ("POST", "/api/messages") in admitted
 
 
-def test_reads_that_do_not_name_agents_refuse_them(held: TokenHolder) -> None:
-    """Rule 6, and an operation's own callers: 403 for reads too; pages and documents stay open."""
-    assert held.api.get("/v1/agent-tokens").error == "agent_route_not_allowed"
-    assert held.api.send("HEAD", "/v1/agent-tokens").status == 403
-    assert held.api.get("/api/auth/me").error == "agent_route_not_allowed"
-    assert held.api.get("/api/docs/").status == 200
-    assert held.api.get("/v1/smart-tags").status == 200
+def test_read_without_agents_among_its_callers_refuses_them(holder: TokenHolder) -> None:
+    """Rule 6: the callers of an operation apply to reads too, but not to pages and documents."""
+    assert holder.api.get("/v1/agent-tokens").error == "agent_route_not_allowed"
+    assert holder.api.send("HEAD", "/v1/agent-tokens").status == 403
+    assert holder.api.get("/api/auth/me").error == "agent_route_not_allowed"
+    assert holder.api.get("/api/docs/").status == 200
+    assert holder.api.get("/v1/smart-tags").status == 200
 
 
 def plain(request: HttpRequest) -> HttpResponse:
@@ -88,18 +88,18 @@ urlpatterns = [path("plain", plain)]
 
 
 @override_settings(ROOT_URLCONF=__name__)
-def test_a_view_that_declares_nothing_refuses_agents(held: TokenHolder) -> None:
-    """Default deny is structural: a forgotten declaration is a refusal."""
-    headers = {"Authorization": f"Bearer {held.value}"}
+def test_view_without_a_declaration_refuses_agents(holder: TokenHolder) -> None:
+    """A forgotten declaration is a refusal, not an access."""
+    headers = {"Authorization": f"Bearer {holder.value}"}
     assert Client().post("/plain", headers=headers).json() == {"error": "agent_route_not_allowed"}
     assert Client().get("/plain", headers=headers).content == b"plain"
     assert Client().post("/plain").content == b"plain"
 
 
-def test_an_unknown_path_is_a_404(held: TokenHolder) -> None:
-    answer = held.api.post("/v1/nowhere")
-    assert (answer.status, answer.error) == (404, "not_found")
+def test_unknown_path_is_404(holder: TokenHolder) -> None:
+    response = holder.api.post("/v1/nowhere")
+    assert (response.status, response.error) == (404, "not_found")
 
 
-def test_a_bad_token_is_a_401_before_it_is_a_403(held: TokenHolder) -> None:
-    assert Api.as_agent(held.value[:-1]).post("/v1/agent-tokens/requests", {}).status == 401
+def test_invalid_token_is_401_before_403(holder: TokenHolder) -> None:
+    assert Api.as_agent(holder.value[:-1]).post("/v1/agent-tokens/requests", {}).status == 401

@@ -1,4 +1,4 @@
-"""getAgentSelf: GET /v1/agent/self, beyond the contract."""
+"""getAgentSelf: GET /v1/agent/self, which the contract does not contain."""
 
 from __future__ import annotations
 
@@ -20,47 +20,47 @@ URL = "/v1/agent/self"
 
 
 @pytest.fixture
-def held() -> TokenHolder:
+def holder() -> TokenHolder:
     return agent_with_token()
 
 
-def test_tells_who_it_is(held: TokenHolder) -> None:
-    answer = held.api.get(URL).json
-    assert answer["account"]["handle"] == held.request.agent_handle
-    assert answer["account"]["kind"] == "agent"
-    assert answer["operator"]["id"] == str(held.request.requester.pk)
-    assert (answer["scopes"], answer["communityIds"]) == (["post", "reply", "quote", "react"], [])
-    assert answer["token"]["prefix"] == held.value[:12]
-    assert datetime.fromisoformat(answer["token"]["expiresAt"]) == held.token.expires_at
+def test_response_shows_account_operator_and_token(holder: TokenHolder) -> None:
+    body = holder.api.get(URL).json
+    assert body["account"]["handle"] == holder.request.agent_handle
+    assert body["account"]["kind"] == "agent"
+    assert body["operator"]["id"] == str(holder.request.requester.pk)
+    assert (body["scopes"], body["communityIds"]) == (["post", "reply", "quote", "react"], [])
+    assert body["token"]["prefix"] == holder.value[:12]
+    assert datetime.fromisoformat(body["token"]["expiresAt"]) == holder.token.expires_at
 
 
-def test_tells_what_is_left(held: TokenHolder) -> None:
+def test_response_shows_the_remaining_hourly_limits(holder: TokenHolder) -> None:
     """Limits: posts, replies, quotes 30, reactions 120 in a sliding hour."""
-    untouched = held.api.get(URL).json["limits"]
-    assert untouched == {
+    initial = holder.api.get(URL).json["limits"]
+    assert initial == {
         name: {"limit": limit, "remaining": limit, "resetsAt": None}
         for name, limit in (("post", 30), ("reply", 30), ("quote", 30), ("react", 120))
     }
-    charge = RateLimitCharge(account_id=held.agent.pk, limits=("post",))
+    charge = RateLimitCharge(account_id=holder.agent.pk, limits=("post",))
     with write_transaction(charge=charge) as transaction:
         transaction.open()
         transaction.consume()
-    spent = held.api.get(URL).json["limits"]
-    assert spent["post"]["remaining"] == 29
-    left = datetime.fromisoformat(spent["post"]["resetsAt"]) - timezone.now()
+    charged = holder.api.get(URL).json["limits"]
+    assert charged["post"]["remaining"] == 29
+    left = datetime.fromisoformat(charged["post"]["resetsAt"]) - timezone.now()
     assert timedelta(minutes=59) < left <= timedelta(minutes=60, seconds=1)
-    assert spent["react"] == untouched["react"]
+    assert charged["react"] == initial["react"]
 
 
-def test_shows_what_holds_now(held: TokenHolder) -> None:
+def test_response_shows_the_narrowed_grant(holder: TokenHolder) -> None:
     community = CommunityFactory()
-    narrow_agent(agent=held.agent, by=SuperAdminFactory(), scopes=["post"], community_ids=[community.pk])
-    answer = held.api.get(URL).json
-    assert (answer["scopes"], answer["communityIds"]) == (["post"], [str(community.pk)])
+    narrow_agent(agent=holder.agent, by=SuperAdminFactory(), scopes=["post"], community_ids=[community.pk])
+    body = holder.api.get(URL).json
+    assert (body["scopes"], body["communityIds"]) == (["post"], [str(community.pk)])
 
 
-def test_is_for_agents_only(held: TokenHolder) -> None:
+def test_other_credentials_are_refused(holder: TokenHolder) -> None:
     assert Api().get(URL).error == "not_authenticated"
-    assert held.operator.get(URL).error == "invalid_token"
-    assert Api.as_signed_in(held.request.requester).get(URL).error == "invalid_token"
+    assert holder.operator.get(URL).error == "invalid_token"
+    assert Api.as_signed_in(holder.request.requester).get(URL).error == "invalid_token"
     assert AgentToken.objects.get().last_used_at is None

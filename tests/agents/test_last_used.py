@@ -1,4 +1,4 @@
-"""Notes of when tokens were used: gathered by a process, written together."""
+"""`last_used_at`: collected by a process, written in batches."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ WAIT_SECONDS = 5
 
 
 @pytest.fixture
-def gathering(settings: Any) -> None:
+def batching(settings: Any) -> None:
     settings.TOKEN_USE_SECONDS = 0.1
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("gathering")
-def test_uses_are_written_by_and_by() -> None:
-    held = [agent_with_token() for _ in range(3)]
-    for each in held:
-        assert each.api.get(PUBLIC_READ).status == 200
+@pytest.mark.usefixtures("batching")
+def test_notes_are_written_after_the_interval() -> None:
+    holders = [agent_with_token() for _ in range(3)]
+    for holder in holders:
+        assert holder.api.get(PUBLIC_READ).status == 200
     wait_until_written(tokens=3)
-    assert held[0].api.get(PUBLIC_READ).status == 200
+    assert holders[0].api.get(PUBLIC_READ).status == 200
     used = AgentToken.objects.values_list("last_used_at", flat=True)
     assert all(timezone.now() - at < timedelta(seconds=WAIT_SECONDS) for at in used if at)
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("gathering")
-def test_what_is_noted_after_a_writing_is_written_next() -> None:
+@pytest.mark.usefixtures("batching")
+def test_notes_after_a_flush_are_written_by_the_next() -> None:
     for count in (1, 2):
         assert agent_with_token().api.get(PUBLIC_READ).status == 200
         wait_until_written(tokens=count)
 
 
 @pytest.mark.django_db
-def test_all_notes_are_one_statement(django_assert_num_queries: Any) -> None:
-    held = [agent_with_token() for _ in range(3)]
+def test_flush_runs_one_statement(django_assert_num_queries: Any) -> None:
+    holders = [agent_with_token() for _ in range(3)]
     before = AgentToken.objects.values_list("digest", flat=True)
     last_used._noted.update({token.pk: bytes(token.digest) for token in AgentToken.objects.all()})
     with django_assert_num_queries(1):
-        last_used.write_down()
+        last_used.flush()
     assert AgentToken.objects.filter(last_used_at=None).count() == 0
     assert set(map(bytes, before)) == {bytes(token.digest) for token in AgentToken.objects.all()}
-    assert len(held) == AgentToken.objects.count()
+    assert len(holders) == AgentToken.objects.count()
 
 
 @pytest.mark.django_db
-def test_a_use_is_not_written_twice_a_minute() -> None:
+def test_last_used_at_of_the_last_minute_is_not_replaced() -> None:
     agent_with_token()
     token = AgentToken.objects.get()
     AgentToken.objects.update(last_used_at=timezone.now() - timedelta(seconds=30))
@@ -66,7 +66,7 @@ def test_a_use_is_not_written_twice_a_minute() -> None:
 
 
 @pytest.mark.django_db
-def test_notes_that_cannot_be_written_are_dropped(caplog: pytest.LogCaptureFixture) -> None:
+def test_notes_are_dropped_after_a_database_error(caplog: pytest.LogCaptureFixture) -> None:
     agent_with_token()
     token = AgentToken.objects.get()
     with connection.execute_wrapper(failing("SET last_used_at")):

@@ -21,51 +21,50 @@ def person() -> Account:
     return PersonFactory()
 
 
-def one_of_each(person: Account) -> dict[str, str]:
-    """status → id of a request of that status."""
+def request_ids_by_status(person: Account) -> dict[str, str]:
+    """A request of each status: {status: id}."""
     admin = SuperAdminFactory()
     rejected = reject_request(request_id=RequestFactory(requester=person).pk, by=admin)
     cancelled = cancel_request(request_id=RequestFactory(requester=person).pk, by=person)
-    held = [RequestFactory(requester=person), ApprovedFactory(requester=person), rejected, cancelled]
-    return {request.status: str(request.pk) for request in held}
+    requests = [RequestFactory(requester=person), ApprovedFactory(requester=person), rejected, cancelled]
+    return {request.status: str(request.pk) for request in requests}
 
 
-def test_shows_ones_own_newest_first(person: Account) -> None:
-    """Callers see their own requests."""
+def test_list_shows_own_requests_newest_first(person: Account) -> None:
     RequestFactory()
-    held = [str(RequestFactory(requester=person).pk) for _ in range(3)]
-    answer = Api.as_person(person).get(URL)
-    assert [request["id"] for request in answer.json["requests"]] == held[::-1]
-    assert (answer.json["hasMore"], answer.json["nextCursor"]) == (False, None)
+    ids = [str(RequestFactory(requester=person).pk) for _ in range(3)]
+    response = Api.as_person(person).get(URL)
+    assert [request["id"] for request in response.json["requests"]] == ids[::-1]
+    assert (response.json["hasMore"], response.json["nextCursor"]) == (False, None)
 
 
 @pytest.mark.parametrize("status", ["pending", "approved", "rejected", "cancelled"])
-@pytest.mark.parametrize("everybody", [False, True])
-def test_status_filters(person: Account, status: str, everybody: bool) -> None:
-    """Query: status, on one's own list and with all=1."""
-    held = one_of_each(person)
-    caller = Api.as_person(SuperAdminFactory() if everybody else person)
-    answer = caller.get(URL, status=status, **({"all": "1"} if everybody else {}))
-    assert [request["id"] for request in answer.json["requests"]] == [held[status]]
+@pytest.mark.parametrize("is_all", [False, True])
+def test_filter_by_status(person: Account, status: str, is_all: bool) -> None:
+    """Query: status, without and with all=1."""
+    ids = request_ids_by_status(person)
+    caller = Api.as_person(SuperAdminFactory() if is_all else person)
+    response = caller.get(URL, status=status, **({"all": "1"} if is_all else {}))
+    assert [request["id"] for request in response.json["requests"]] == [ids[status]]
 
 
-def test_all_is_for_super_admins(person: Account) -> None:
+def test_all_requires_a_super_admin(person: Account) -> None:
     """Rule 7: only a super admin may list all requests."""
-    held = {str(RequestFactory(requester=person).pk), str(RequestFactory().pk)}
+    ids = {str(RequestFactory(requester=person).pk), str(RequestFactory().pk)}
     refused = Api.as_person(person).get(URL, all="1")
     assert (refused.status, refused.error) == (403, "super_admin_required")
     listed = Api.as_person(SuperAdminFactory()).get(URL, all="1")
-    assert {request["id"] for request in listed.json["requests"]} == held
+    assert {request["id"] for request in listed.json["requests"]} == ids
 
 
 @pytest.mark.parametrize("query", [{"all": "0"}, {"all": "true"}, {"status": "open"}, {"limit": "0"}, {"limit": "1_0"}])
-def test_odd_queries(person: Account, query: dict[str, str]) -> None:
-    """Query: all takes only the value 1, status only the four."""
-    answer = Api.as_person(person).get(URL, **query)
-    assert (answer.status, answer.json["field"]) == (400, next(iter(query)))
+def test_invalid_query_is_400(person: Account, query: dict[str, str]) -> None:
+    """Query: all accepts 1 only, status the four statuses only."""
+    response = Api.as_person(person).get(URL, **query)
+    assert (response.status, response.json["field"]) == (400, next(iter(query)))
 
 
-def test_pages_through(person: Account) -> None:
+def test_pagination_covers_every_request_once(person: Account) -> None:
     admin = SuperAdminFactory()
     for _ in range(5):
         cancel_request(request_id=RequestFactory(requester=person).pk, by=person)
@@ -83,14 +82,14 @@ def test_pages_through(person: Account) -> None:
     assert seen == sorted(seen, reverse=True)
 
 
-def test_runs_the_same_queries_for_every_size(person: Account, django_assert_max_num_queries: Any) -> None:
+def test_number_of_queries_does_not_depend_on_the_rows(person: Account, django_assert_max_num_queries: Any) -> None:
     for _ in range(4):
         ApprovedFactory(requester=person)
-    with django_assert_max_num_queries(2):  # who calls, and the list
+    with django_assert_max_num_queries(2):  # the credential and the list
         assert len(Api.as_person(person).get(URL).json["requests"]) == 4
 
 
-def test_is_for_persons_only(person: Account) -> None:
+def test_list_requires_a_person(person: Account) -> None:
     """Errors: 403 for agents."""
     assert agent_with_token().api.get(URL).error == "agent_route_not_allowed"
     assert Api().get(URL).error == "not_authenticated"

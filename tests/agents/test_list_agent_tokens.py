@@ -19,20 +19,18 @@ pytestmark = pytest.mark.django_db
 URL = "/v1/agent-tokens"
 
 
-def test_shows_ones_own_by_prefix_only() -> None:
-    """Listing returns the prefix only, never the value."""
-    held, _other = agent_with_token(), agent_with_token()
-    answer = held.operator.get(URL)
-    (token,) = answer.json["tokens"]
-    assert (token["id"], token["prefix"]) == (str(held.token.pk), held.value[:12])
-    assert token["agent"]["handle"] == held.request.agent_handle
-    assert token["scopes"] == held.agent.scopes
-    assert held.value not in answer.body.decode()
-    assert held.value[12:] not in answer.body.decode()
+def test_list_shows_own_tokens_by_prefix() -> None:
+    holder, _other = agent_with_token(), agent_with_token()
+    response = holder.operator.get(URL)
+    (token,) = response.json["tokens"]
+    assert (token["id"], token["prefix"]) == (str(holder.token.pk), holder.value[:12])
+    assert token["agent"]["handle"] == holder.request.agent_handle
+    assert token["scopes"] == holder.agent.scopes
+    assert holder.value not in response.body.decode()
+    assert holder.value[12:] not in response.body.decode()
 
 
-def test_statuses() -> None:
-    """Agent token: active, revoked, expired."""
+def test_status_is_active_revoked_or_expired() -> None:
     request = ApprovedFactory()
     rows = [create_token(request_id=request.pk, by=request.requester, label=name)[0] for name in "abc"]
     revoke_token(token_id=rows[1].pk, by=request.requester, reason="Lost.")
@@ -48,7 +46,7 @@ def test_statuses() -> None:
     assert listed[0]["revokedAt"] is listed[0]["lastUsedAt"] is None
 
 
-def test_tokens_of_a_frozen_agent_are_suspended_unless_they_ended_for_good() -> None:
+def test_valid_tokens_of_a_stopped_agent_are_suspended() -> None:
     request, boss = ApprovedFactory(), SuperAdminFactory()
     rows = [create_token(request_id=request.pk, by=request.requester, label=name)[0] for name in "abc"]
     revoke_token(token_id=rows[1].pk, by=request.requester)
@@ -66,19 +64,19 @@ def test_tokens_of_a_frozen_agent_are_suspended_unless_they_ended_for_good() -> 
     assert statuses() == ["suspended", "revoked", "expired"]
 
 
-def test_the_desk_finds_suspended_tokens(client: Client) -> None:
+def test_admin_filters_suspended_tokens_and_agents(client: Client) -> None:
     working, frozen, stopped = (agent_with_token() for _ in range(3))
     boss = SuperAdminFactory()
     client.force_login(boss)
     freeze_agent(agent=frozen.agent, by=boss)
     suspend_person(person=stopped.request.requester, by=boss)
 
-    def found(state: str) -> set[str]:
+    def prefixes(state: str) -> set[str]:
         text = client.get("/admin/agents/agenttoken/", {"state": state}).content.decode()
-        return {held.token.prefix for held in (working, frozen, stopped) if held.token.prefix in text}
+        return {each.token.prefix for each in (working, frozen, stopped) if each.token.prefix in text}
 
-    assert found("active") == {working.token.prefix}
-    assert found("suspended") == {frozen.token.prefix, stopped.token.prefix}
+    assert prefixes("active") == {working.token.prefix}
+    assert prefixes("suspended") == {frozen.token.prefix, stopped.token.prefix}
     agents = {
         state: client.get("/admin/agents/agent/", {"state": state}).content.decode()
         for state in ("working", "suspended")
@@ -88,44 +86,44 @@ def test_the_desk_finds_suspended_tokens(client: Client) -> None:
     assert stopped.account.handle in agents["suspended"]
 
 
-def test_shows_what_holds_now() -> None:
-    """Narrowing an agent narrows its tokens."""
-    held, community = agent_with_token(), CommunityFactory()
-    narrow_agent(agent=held.agent, by=SuperAdminFactory(), scopes=["react"], community_ids=[community.pk])
-    (token,) = held.operator.get(URL).json["tokens"]
+def test_list_shows_the_narrowed_grant() -> None:
+    """Narrowing an agent affects its tokens."""
+    holder, community = agent_with_token(), CommunityFactory()
+    narrow_agent(agent=holder.agent, by=SuperAdminFactory(), scopes=["react"], community_ids=[community.pk])
+    (token,) = holder.operator.get(URL).json["tokens"]
     assert (token["scopes"], token["communityIds"]) == (["react"], [str(community.pk)])
 
 
-def test_all_is_for_super_admins() -> None:
-    """Query: all=1, super admins: every agent."""
-    held = {str(agent_with_token().token.pk) for _ in range(2)}
+def test_all_requires_a_super_admin() -> None:
+    """Query: all=1 lists the tokens of every agent."""
+    ids = {str(agent_with_token().token.pk) for _ in range(2)}
     refused = Api.as_person(PersonFactory()).get(URL, all="1")
     assert (refused.status, refused.error) == (403, "super_admin_required")
     admin = Api.as_person(SuperAdminFactory())
-    assert {token["id"] for token in admin.get(URL, all="1").json["tokens"]} == held
+    assert {token["id"] for token in admin.get(URL, all="1").json["tokens"]} == ids
     assert admin.get(URL).json["tokens"] == []
 
 
 @pytest.mark.parametrize("value", ["0", "true", "", "11"])
-def test_all_takes_only_1(value: str) -> None:
+def test_all_accepts_only_1(value: str) -> None:
     assert Api.as_person(SuperAdminFactory()).get(URL, all=value).status == 400
 
 
-def test_pages_through_with_a_fixed_number_of_queries(django_assert_max_num_queries: Any) -> None:
+def test_number_of_queries_does_not_depend_on_the_rows(django_assert_max_num_queries: Any) -> None:
     request = ApprovedFactory()
     for _ in range(5):
         create_token(request_id=request.pk, by=request.requester)
     operator = Api.as_person(request.requester)
-    with django_assert_max_num_queries(2):  # who calls, and the list
+    with django_assert_max_num_queries(2):  # the credential and the list
         first = operator.get(URL, limit=3).json
     second = operator.get(URL, limit=3, cursor=first["nextCursor"]).json
     assert (first["hasMore"], second["hasMore"]) == (True, False)
     assert len({token["id"] for token in first["tokens"] + second["tokens"]}) == 5
 
 
-def test_is_for_persons_only() -> None:
+def test_list_requires_a_person() -> None:
     """Rule 6: 403 for agents."""
-    held = agent_with_token()
-    assert held.api.get(URL).error == "agent_route_not_allowed"
+    holder = agent_with_token()
+    assert holder.api.get(URL).error == "agent_route_not_allowed"
     assert Api().get(URL).error == "not_authenticated"
-    assert Api.as_signed_in(held.request.requester).get(URL).error == "invalid_token"
+    assert Api.as_signed_in(holder.request.requester).get(URL).error == "invalid_token"

@@ -1,4 +1,4 @@
-"""Narrowing: the command narrow_agent and the service behind it."""
+"""The command narrow_agent and its service."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def held() -> TokenHolder:
+def holder() -> TokenHolder:
     return agent_with_token()
 
 
@@ -28,57 +28,57 @@ def communities() -> list[Community]:
     return CommunityFactory.create_batch(2)
 
 
-def run(held: TokenHolder, *args: Any) -> dict[str, Any]:
+def run(holder: TokenHolder, *args: Any) -> dict[str, Any]:
     out = StringIO()
-    call_command("narrow_agent", held.request.agent_handle, *map(str, args), "--json", stdout=out)
-    printed: dict[str, Any] = json.loads(out.getvalue())
-    return printed
+    call_command("narrow_agent", holder.request.agent_handle, *map(str, args), "--json", stdout=out)
+    output: dict[str, Any] = json.loads(out.getvalue())
+    return output
 
 
-def test_keeps_the_scopes_given(held: TokenHolder) -> None:
-    printed = run(held, "--scope", "post", "--scope", "react")
-    assert (printed["scopes"], printed["communityIds"]) == (["post", "react"], [])
-    assert printed["agent"]["id"] == str(held.agent.pk)
-    assert held.api.get("/v1/agent/self").json["scopes"] == ["post", "react"]
+def test_only_the_given_scopes_remain(holder: TokenHolder) -> None:
+    output = run(holder, "--scope", "post", "--scope", "react")
+    assert (output["scopes"], output["communityIds"]) == (["post", "react"], [])
+    assert output["agent"]["id"] == str(holder.agent.pk)
+    assert holder.api.get("/v1/agent/self").json["scopes"] == ["post", "react"]
 
 
-def test_keeps_the_communities_given(held: TokenHolder, communities: list[Community]) -> None:
+def test_only_the_given_communities_remain(holder: TokenHolder, communities: list[Community]) -> None:
     both = [str(community.pk) for community in communities]
-    assert run(held, "--community", both[0], "--community", both[1])["communityIds"] == both
-    assert run(held, "--community", both[1])["communityIds"] == [both[1]]
+    assert run(holder, "--community", both[0], "--community", both[1])["communityIds"] == both
+    assert run(holder, "--community", both[1])["communityIds"] == [both[1]]
     assert Agent.objects.get().scopes == ["post", "reply", "quote", "react"]
 
 
-def test_is_safe_twice(held: TokenHolder) -> None:
-    assert run(held, "--scope", "post", "--reason", "Too many quotes.") == run(held, "--scope", "post")
-    entry = LogEntry.objects.get(object_id=str(held.agent.pk))
+def test_second_run_changes_nothing(holder: TokenHolder) -> None:
+    assert run(holder, "--scope", "post", "--reason", "Too many quotes.") == run(holder, "--scope", "post")
+    entry = LogEntry.objects.get(object_id=str(holder.agent.pk))
     assert entry.change_message == "Narrowed to scopes post; communities all: Too many quotes."
 
 
-def test_adds_nothing(held: TokenHolder, communities: list[Community]) -> None:
-    run(held, "--scope", "post", "--community", communities[0].pk)
+def test_scopes_and_communities_cannot_be_added(holder: TokenHolder, communities: list[Community]) -> None:
+    run(holder, "--scope", "post", "--community", communities[0].pk)
     for args in (
         ["--scope", "post", "--scope", "react"],
         ["--community", communities[1].pk],
-        ["--community", held.agent.pk],
+        ["--community", holder.agent.pk],
         ["--scope", "admin"],
         ["--community", "nonsense"],
         ["--scope", "post", "--reason", "x" * 501],
     ):
         with pytest.raises(CommandError):
-            run(held, *args)
+            run(holder, *args)
     agent = Agent.objects.get()
     assert (agent.scopes, agent.community_ids) == (["post"], [communities[0].pk])
 
 
-def test_an_unknown_community_or_agent(held: TokenHolder) -> None:
+def test_unknown_community_or_agent_is_an_error(holder: TokenHolder) -> None:
     with pytest.raises(CommandError, match="Unknown"):
-        run(held, "--community", held.agent.pk)
-    with pytest.raises(CommandError, match="nobody_here"):
-        call_command("narrow_agent", "nobody_here", "--scope", "post")
+        run(holder, "--community", holder.agent.pk)
+    with pytest.raises(CommandError, match="unknown_handle"):
+        call_command("narrow_agent", "unknown_handle", "--scope", "post")
 
 
-def test_prints_a_sentence_without_json(held: TokenHolder) -> None:
+def test_output_without_json(holder: TokenHolder) -> None:
     out = StringIO()
-    call_command("narrow_agent", held.request.agent_handle, "--scope", "post", stdout=out)
-    assert out.getvalue() == f"@{held.request.agent_handle}: scopes post; communities: every one\n"
+    call_command("narrow_agent", holder.request.agent_handle, "--scope", "post", stdout=out)
+    assert out.getvalue() == f"@{holder.request.agent_handle}: scopes post; communities: all\n"

@@ -1,4 +1,4 @@
-"""A replay needs the right of today: what has been lost since the first call refuses the repeat, key or no key."""
+"""A replay requires the current permissions: a retry is refused after a permission is removed."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ def demote(account: Account) -> None:
     Account.objects.filter(pk=account.pk).update(is_superuser=False, is_staff=False)
 
 
-def said(answer: Answer) -> tuple[int, str | None, str | None]:
-    return answer.status, answer.json.get("error"), answer.headers.get("Idempotent-Replayed")
+def summary(response: Answer) -> tuple[int, str | None, str | None]:
+    return response.status, response.json.get("error"), response.headers.get("Idempotent-Replayed")
 
 
 @pytest.mark.parametrize("decision", ["approve", "reject"])
-def test_a_demoted_super_admin_repeats_no_decision(boss: Account, decision: str) -> None:
+def test_decision_is_not_replayed_to_a_demoted_super_admin(boss: Account, decision: str) -> None:
     path, admin = f"/v1/agent-tokens/requests/{RequestFactory().pk}/{decision}", Api.as_person(boss)
-    assert said(admin.post(path, {}, key=KEY)) == (200, None, None)
-    assert said(admin.post(path, {}, key=KEY)) == (200, None, "true")
+    assert summary(admin.post(path, {}, key=KEY)) == (200, None, None)
+    assert summary(admin.post(path, {}, key=KEY)) == (200, None, "true")
     demote(boss)
     for key in (KEY, "another", None):
-        assert said(admin.post(path, {}, key=key)) == (403, "super_admin_required", None)
+        assert summary(admin.post(path, {}, key=key)) == (403, "super_admin_required", None)
 
 
-def test_a_demoted_super_admin_is_refused_before_anything_of_the_call_is_looked_at(boss: Account) -> None:
+def test_demoted_super_admin_is_refused_before_validation(boss: Account) -> None:
     demote(boss)
     admin = Api.as_person(boss)
     for path in ("/v1/agent-tokens/requests/x/approve", f"/v1/agent-tokens/requests/{RequestFactory().pk}/reject"):
@@ -49,18 +49,18 @@ def test_a_demoted_super_admin_is_refused_before_anything_of_the_call_is_looked_
         assert admin.post(path, raw=b"{").error == "super_admin_required"
 
 
-def test_a_demoted_super_admin_repeats_no_revocation_of_anothers_token(boss: Account) -> None:
-    held, admin = agent_with_token(), Api.as_person(boss)
-    path = f"/v1/agent-tokens/{held.token.pk}/revoke"
-    assert said(admin.post(path, {}, key=KEY)) == (200, None, None)
-    assert said(admin.post(path, {}, key=KEY)) == (200, None, "true")
+def test_revocation_is_not_replayed_to_a_demoted_super_admin(boss: Account) -> None:
+    holder, admin = agent_with_token(), Api.as_person(boss)
+    path = f"/v1/agent-tokens/{holder.token.pk}/revoke"
+    assert summary(admin.post(path, {}, key=KEY)) == (200, None, None)
+    assert summary(admin.post(path, {}, key=KEY)) == (200, None, "true")
     demote(boss)
-    assert said(admin.post(path, {}, key=KEY)) == (404, "token_not_found", None)
-    assert said(held.operator.post(path, {}, key=KEY)) == (200, None, None), "its operator may"
+    assert summary(admin.post(path, {}, key=KEY)) == (404, "token_not_found", None)
+    assert summary(holder.operator.post(path, {}, key=KEY)) == (200, None, None), "the operator has the permission"
 
 
-class Limited:
-    """An agent limited to one community, with a post there that can be repeated by key."""
+class Scenario:
+    """An agent of two communities; `narrow` removes the one that its writes are in."""
 
     def __init__(self) -> None:
         self.community, self.other = CommunityFactory(), CommunityFactory()
@@ -82,42 +82,42 @@ class Limited:
 REFUSED = (403, "agent_community_not_allowed", None)
 
 
-def test_a_post_is_not_replayed_to_an_agent_that_lost_the_community() -> None:
-    world = Limited()
-    assert [said(world.write())[::2] for _ in range(2)] == [(201, None), (201, "true")]
-    world.narrow()
-    assert said(world.write()) == said(world.write(key=None)) == REFUSED
-    assert Message.objects.filter(page=world.page).count() == 1
+def test_post_is_not_replayed_after_its_community_is_removed() -> None:
+    scenario = Scenario()
+    assert [summary(scenario.write())[::2] for _ in range(2)] == [(201, None), (201, "true")]
+    scenario.narrow()
+    assert summary(scenario.write()) == summary(scenario.write(key=None)) == REFUSED
+    assert Message.objects.filter(page=scenario.page).count() == 1
     assert RateLimitEvent.objects.count() == 1
 
 
-def test_a_reaction_is_not_replayed_to_an_agent_that_lost_the_community() -> None:
-    world = Limited()
-    assert [said(world.react())[::2] for _ in range(2)] == [(200, None), (200, "true")]
-    world.narrow()
-    assert said(world.react()) == said(world.react(key=None)) == REFUSED
+def test_reaction_is_not_replayed_after_its_community_is_removed() -> None:
+    scenario = Scenario()
+    assert [summary(scenario.react())[::2] for _ in range(2)] == [(200, None), (200, "true")]
+    scenario.narrow()
+    assert summary(scenario.react()) == summary(scenario.react(key=None)) == REFUSED
 
 
-def test_another_body_gets_no_answer_of_a_lost_community() -> None:
-    """What the stored answer is about counts, not what the repeat names."""
-    world = Limited()
-    world.write()
-    world.react(key="react")
-    world.narrow()
-    allowed = MessageFactory(community=world.other)
-    assert said(world.write(communityId=str(world.other.pk))) == REFUSED
+def test_body_with_an_allowed_community_gets_no_replay_of_a_removed_one() -> None:
+    """The community of the stored response is checked, not only that of the retry."""
+    scenario = Scenario()
+    scenario.write()
+    scenario.react(key="react")
+    scenario.narrow()
+    allowed = MessageFactory(community=scenario.other)
+    assert summary(scenario.write(communityId=str(scenario.other.pk))) == REFUSED
     for message_id in (str(allowed.pk), "x", None):
         body = {"messageId": message_id, "emoji": "👍"}
-        assert said(world.agent.api.post("/v1/reactions", body, key="react")) == REFUSED
+        assert summary(scenario.agent.api.post("/v1/reactions", body, key="react")) == REFUSED
 
 
-def test_a_replay_that_is_found_after_the_lock_is_refused_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the first call was still at work when this one looked its token up."""
-    world = Limited()
-    world.react()
-    world.narrow()
+def test_replay_found_after_the_lock_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first call committed after the token query of the retry."""
+    scenario = Scenario()
+    scenario.react()
+    scenario.narrow()
     monkeypatch.setattr("config.writes.middleware.Write.find_replay", lambda _write: None)
-    assert said(world.react()) == REFUSED
+    assert summary(scenario.react()) == REFUSED
 
 
 @pytest.mark.parametrize(
@@ -129,35 +129,35 @@ def test_a_replay_that_is_found_after_the_lock_is_refused_as_well(monkeypatch: p
         {"communityId": None, "content": "x" * 20_001},
     ],
 )
-def test_the_community_comes_before_the_fields(body: dict[str, Any]) -> None:
-    world = Limited()
+def test_community_is_checked_before_the_fields(body: dict[str, Any]) -> None:
+    scenario = Scenario()
     for key in (None, KEY, "é"):
-        assert said(world.write(key=key, **body)) == REFUSED
+        assert summary(scenario.write(key=key, **body)) == REFUSED
 
 
 @pytest.mark.parametrize("value", [5, "x", [], {}, True, "", "\x00"])
-def test_what_is_no_id_at_all_is_400(value: Any) -> None:
-    assert said(Limited().write(communityId=value))[:2] == (400, "invalid_input")
+def test_malformed_community_id_is_400(value: Any) -> None:
+    assert summary(Scenario().write(communityId=value))[:2] == (400, "invalid_input")
 
 
-def test_the_scope_comes_before_the_community() -> None:
-    world = Limited()
-    narrow_agent(agent=world.agent.agent, by=SuperAdminFactory(), scopes=["react"])
-    assert world.write(communityId=None).error == "agent_scope_missing:post"
+def test_scope_is_checked_before_the_community() -> None:
+    scenario = Scenario()
+    narrow_agent(agent=scenario.agent.agent, by=SuperAdminFactory(), scopes=["react"])
+    assert scenario.write(communityId=None).error == "agent_scope_missing:post"
 
 
-def test_a_revoked_token_or_a_lost_scope_refuses_the_replay_too() -> None:
-    world = Limited()
-    world.write()
-    narrow_agent(agent=world.agent.agent, by=SuperAdminFactory(), scopes=["react"])
-    assert world.write().error == "agent_scope_missing:post"
+def test_replay_is_refused_without_scope_or_valid_token() -> None:
+    scenario = Scenario()
+    scenario.write()
+    narrow_agent(agent=scenario.agent.agent, by=SuperAdminFactory(), scopes=["react"])
+    assert scenario.write().error == "agent_scope_missing:post"
     AgentToken.objects.update(expires_at="2020-01-01T00:00Z")
-    assert world.write().error == "token_expired"
+    assert scenario.write().error == "token_expired"
 
 
-def test_a_replay_to_an_agent_of_every_community_asks_nothing_more(django_assert_num_queries: Any) -> None:
+def test_replay_to_an_agent_of_every_community_costs_two_queries(django_assert_num_queries: Any) -> None:
     agent, post = agent_with_token(), MessageFactory()
     body = {"messageId": str(post.pk), "emoji": "👍"}
     agent.api.post("/v1/reactions", body, key=KEY)
-    with django_assert_num_queries(2):  # the token with the stored answer, and how the limits are spent
-        assert said(agent.api.post("/v1/reactions", body, key=KEY))[2] == "true"
+    with django_assert_num_queries(2):  # the token with the stored response, and the hourly limits
+        assert summary(agent.api.post("/v1/reactions", body, key=KEY))[2] == "true"

@@ -18,13 +18,13 @@ URL = "/v1/agent-tokens/requests"
 
 
 def body(**changes: Any) -> dict[str, Any]:
-    asked = {
+    base = {
         "agentName": "Page Helper",
         "agentHandle": "page_helper",
         "purpose": "Answers questions about the page.",
         "scopes": ["post", "reply"],
     }
-    return asked | changes
+    return base | changes
 
 
 @pytest.fixture
@@ -37,30 +37,30 @@ def api(person: Account) -> Api:
     return Api.as_person(person)
 
 
-def test_answers_the_pending_request(api: Api, person: Account) -> None:
+def test_response_is_the_pending_request(api: Api, person: Account) -> None:
     """Agent request: (none) → pending, 201, with every body field."""
     community = CommunityFactory()
     sent = body(website="https://example.com/about", communityIds=[str(community.pk)])
-    answer = api.post(URL, sent)
-    assert answer.status == 201
-    assert {name: answer.json[name] for name in sent} == sent
-    assert answer.json["status"] == "pending"
-    assert answer.json["requester"]["id"] == str(person.pk)
-    assert [answer.json[name] for name in ("agent", "decidedBy", "decidedAt", "reason")] == [None] * 4
+    response = api.post(URL, sent)
+    assert response.status == 201
+    assert {name: response.json[name] for name in sent} == sent
+    assert response.json["status"] == "pending"
+    assert response.json["requester"]["id"] == str(person.pk)
+    assert [response.json[name] for name in ("agent", "decidedBy", "decidedAt", "reason")] == [None] * 4
 
 
-def test_optional_fields_may_be_left_out(api: Api) -> None:
-    answer = api.post(URL, body())
-    assert (answer.json["website"], answer.json["communityIds"]) == (None, [])
+def test_website_and_communities_are_optional(api: Api) -> None:
+    response = api.post(URL, body())
+    assert (response.json["website"], response.json["communityIds"]) == (None, [])
 
 
 @pytest.mark.parametrize("name", ["agentName", "agentHandle", "purpose", "scopes"])
 @pytest.mark.parametrize("value", [None, 7, {}, ""])
-def test_required_fields(api: Api, name: str, value: object) -> None:
+def test_missing_or_invalid_required_field_is_400(api: Api, name: str, value: object) -> None:
     """Agent request: the column Required; a wrong type is a 400 as well."""
-    for sent in (body(**{name: value}), {key: kept for key, kept in body().items() if key != name}):
-        answer = api.post(URL, sent)
-        assert (answer.status, answer.json["field"]) == (400, name)
+    for sent in (body(**{name: value}), {key: default for key, default in body().items() if key != name}):
+        response = api.post(URL, sent)
+        assert (response.status, response.json["field"]) == (400, name)
     assert not AgentRequest.objects.exists()
 
 
@@ -72,101 +72,101 @@ def test_required_fields(api: Api, name: str, value: object) -> None:
         *(("purpose", length, status) for length, status in ((19, 400), (20, 201), (2000, 201), (2001, 400))),
     ],
 )
-def test_lengths(api: Api, name: str, length: int, status: int) -> None:
-    """Limits: agentName 2 to 60, agentHandle 3 to 30, purpose 20 to 2000; blanks around do not count."""
+def test_length_limits(api: Api, name: str, length: int, status: int) -> None:
+    """Limits: agentName 2 to 60, agentHandle 3 to 30, purpose 20 to 2000; surrounding spaces do not count."""
     padding = "" if name == "agentHandle" else "  "
-    answer = api.post(URL, body(**{name: padding + "x" * length + padding}))
-    assert answer.status == status
+    response = api.post(URL, body(**{name: padding + "x" * length + padding}))
+    assert response.status == status
     if status == 201:
-        assert answer.json[name] == "x" * length
+        assert response.json[name] == "x" * length
 
 
 @pytest.mark.parametrize("handle", ["Helper", "help-er", "help er", "hélper", "helper\n", "١٢٣"])
-def test_handle_pattern(api: Api, handle: str) -> None:
-    """agentHandle: ^[a-z0-9_]{3,30}$, to the very end."""
-    answer = api.post(URL, body(agentHandle=handle))
-    assert (answer.status, answer.json["field"]) == (400, "agentHandle")
+def test_handle_outside_the_pattern_is_400(api: Api, handle: str) -> None:
+    """agentHandle: ^[a-z0-9_]{3,30}$, without a final newline."""
+    response = api.post(URL, body(agentHandle=handle))
+    assert (response.status, response.json["field"]) == (400, "agentHandle")
 
 
 @pytest.mark.parametrize(
     "website", ["example.com", "ftp://example.com", "javascript:alert(1)", "https://u:p@a.example", ""]
 )
-def test_website_is_a_web_address(api: Api, website: str) -> None:
-    answer = api.post(URL, body(website=website))
-    assert (answer.status, answer.json["field"]) == (400, "website")
+def test_website_must_be_a_web_url(api: Api, website: str) -> None:
+    response = api.post(URL, body(website=website))
+    assert (response.status, response.json["field"]) == (400, "website")
 
 
 @pytest.mark.parametrize("scopes", [[], ["admin"], ["post", "Post"], "post", [["post"]]])
-def test_scopes_are_the_four(api: Api, scopes: object) -> None:
+def test_unknown_or_empty_scopes_are_400(api: Api, scopes: object) -> None:
     """scopes: each one of post, reply, quote, react."""
     assert api.post(URL, body(scopes=scopes)).status == 400
 
 
-def test_repeated_scopes_are_folded(api: Api) -> None:
+def test_duplicate_scopes_are_removed(api: Api) -> None:
     assert api.post(URL, body(scopes=["react", "post", "react"])).json["scopes"] == ["react", "post"]
 
 
-def test_communities_are_known_and_at_most_twenty(api: Api) -> None:
+def test_communities_must_exist_and_be_at_most_twenty(api: Api) -> None:
     """Limits: communityIds on an agent request, 20 items."""
-    held = [str(community.pk) for community in CommunityFactory.create_batch(21)]
-    assert api.post(URL, body(communityIds=held)).json["field"] == "communityIds"
-    assert api.post(URL, body(communityIds=held[:20])).status == 201
+    ids = [str(community.pk) for community in CommunityFactory.create_batch(21)]
+    assert api.post(URL, body(communityIds=ids)).json["field"] == "communityIds"
+    assert api.post(URL, body(communityIds=ids[:20])).status == 201
     unknown = api.post(URL, body(agentHandle="other", communityIds=["018f0000-0000-7000-8000-000000000000"]))
     assert (unknown.status, unknown.json["field"]) == (400, "communityIds")
     assert api.post(URL, body(agentHandle="other", communityIds=["nonsense"])).status == 400
 
 
-@pytest.mark.parametrize("make", [RequestFactory, ApprovedFactory])
-def test_handle_of_a_request_is_taken(api: Api, make: Any) -> None:
+@pytest.mark.parametrize("request_factory", [RequestFactory, ApprovedFactory])
+def test_handle_of_a_request_is_not_available(api: Api, request_factory: Any) -> None:
     """Errors: 409 handle_taken, for a pending and for an approved request."""
-    make(agent_handle="page_helper")
-    answer = api.post(URL, body())
-    assert (answer.status, answer.error, answer.json["field"]) == (409, "handle_taken", "agentHandle")
+    request_factory(agent_handle="page_helper")
+    response = api.post(URL, body())
+    assert (response.status, response.error, response.json["field"]) == (409, "handle_taken", "agentHandle")
 
 
-def test_handle_of_a_person_is_taken(api: Api, person: Account) -> None:
+def test_handle_of_a_person_is_not_available(api: Api, person: Account) -> None:
     assert api.post(URL, body(agentHandle=person.handle)).error == "handle_taken"
     assert HandleClaim.objects.filter(handle=person.handle).count() == 1
 
 
-def test_three_pending_requests_at_most(api: Api, person: Account) -> None:
-    """Limits: pending agent requests 3; 429 without Retry-After. Others are not counted."""
+def test_person_has_at_most_three_pending_requests(api: Api, person: Account) -> None:
+    """Limits: pending agent requests 3; 429 without Retry-After. Requests of others and approved ones do not count."""
     RequestFactory()
     ApprovedFactory(requester=person)
     for n in range(3):
         assert api.post(URL, body(agentHandle=f"helper_no_{n}")).status == 201
-    answer = api.post(URL, body(agentHandle="one_too_many"))
-    assert (answer.status, answer.error) == (429, "too_many_pending_requests")
-    assert "Retry-After" not in answer.headers
+    response = api.post(URL, body(agentHandle="one_too_many"))
+    assert (response.status, response.error) == (429, "too_many_pending_requests")
+    assert "Retry-After" not in response.headers
     assert not HandleClaim.objects.filter(handle="one_too_many").exists()
 
 
-def test_a_repeat_with_the_same_key_is_one_request(api: Api) -> None:
+def test_retry_with_the_same_key_creates_one_request(api: Api) -> None:
     first, second = (api.post(URL, body(), key="once") for _ in range(2))
     assert first.body == second.body
     assert second.headers["Idempotent-Replayed"] == "true"
     assert AgentRequest.objects.count() == 1
 
 
-def test_is_for_persons_only(person: Account) -> None:
-    """Rule 6: 403 for agents; 401 for nobody and for a sign-in JWT."""
+def test_request_requires_a_person(person: Account) -> None:
+    """Rule 6: 403 for agents; 401 without a credential and for a sign-in token."""
     assert agent_with_token().api.post(URL, body()).error == "agent_route_not_allowed"
     assert Api().post(URL, body()).error == "not_authenticated"
     assert Api.as_signed_in(person).post(URL, body()).error == "invalid_token"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_ten_at_once_leave_three(person: Account) -> None:
-    """Limits: the 3 hold under concurrency."""
+def test_concurrent_calls_create_at_most_three_requests(person: Account) -> None:
+    """Limits: 3 pending requests, also under concurrency."""
     statuses = race(10, lambda n: Api.as_person(person).post(URL, body(agentHandle=f"racer_{n}")).status)
     assert sorted(statuses) == [201] * 3 + [429] * 7
     assert AgentRequest.objects.count() == 3
 
 
 @pytest.mark.django_db(transaction=True)
-def test_ten_who_want_one_handle() -> None:
-    """One has it, nine are told 409 handle_taken."""
+def test_concurrent_requests_for_one_handle_only_one_succeeds() -> None:
+    """One succeeds, nine are 409 handle_taken."""
     people = PersonFactory.create_batch(10)
-    answers = race(10, lambda n: Api.as_person(people[n]).post(URL, body()))
-    assert sorted(answer.status for answer in answers) == [201] + [409] * 9
-    assert {answer.error for answer in answers if answer.status == 409} == {"handle_taken"}
+    responses = race(10, lambda n: Api.as_person(people[n]).post(URL, body()))
+    assert sorted(response.status for response in responses) == [201] + [409] * 9
+    assert {response.error for response in responses if response.status == 409} == {"handle_taken"}

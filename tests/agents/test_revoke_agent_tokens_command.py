@@ -22,8 +22,8 @@ pytestmark = pytest.mark.django_db
 def run(*args: str) -> dict[str, Any]:
     out = StringIO()
     call_command("revoke_agent_tokens", *args, "--json", stdout=out)
-    printed: dict[str, Any] = json.loads(out.getvalue())
-    return printed
+    output: dict[str, Any] = json.loads(out.getvalue())
+    return output
 
 
 @pytest.fixture
@@ -31,46 +31,46 @@ def two() -> tuple[TokenHolder, TokenHolder]:
     return agent_with_token(), agent_with_token()
 
 
-def test_one_agents(two: tuple[TokenHolder, TokenHolder]) -> None:
+def test_agent_option_revokes_the_tokens_of_one_agent(two: tuple[TokenHolder, TokenHolder]) -> None:
     mine, other = two
     create_token(request_id=mine.request.pk, by=mine.request.requester)
-    printed = run("--agent", mine.request.agent_handle, "--reason", "Leaked.")
-    assert printed["revoked"] == len(printed["tokens"]) == 2
-    assert {token["agent"] for token in printed["tokens"]} == {mine.request.agent_handle}
+    output = run("--agent", mine.request.agent_handle, "--reason", "Leaked.")
+    assert output["revoked"] == len(output["tokens"]) == 2
+    assert {token["agent"] for token in output["tokens"]} == {mine.request.agent_handle}
     assert mine.api.get("/v1/agent/self").error == "token_revoked"
     assert other.api.get("/v1/agent/self").status == 200
     assert set(mine.agent.tokens.values_list("revoke_reason", flat=True)) == {"Leaked."}
 
 
-def test_a_prefix_that_no_token_has_is_an_error(two: tuple[TokenHolder, TokenHolder]) -> None:
-    with pytest.raises(CommandError, match="nothing is revoked"):
+def test_unknown_prefix_is_an_error(two: tuple[TokenHolder, TokenHolder]) -> None:
+    with pytest.raises(CommandError, match="No token has the prefix"):
         run("--prefix", "cag_mistyped", "--reason", "Leaked.")
 
 
-def test_by_prefix(two: tuple[TokenHolder, TokenHolder]) -> None:
-    printed = run("--prefix", two[0].token.prefix, "--reason", "Leaked.")
-    assert [token["id"] for token in printed["tokens"]] == [str(two[0].token.pk)]
+def test_prefix_option_revokes_one_token(two: tuple[TokenHolder, TokenHolder]) -> None:
+    output = run("--prefix", two[0].token.prefix, "--reason", "Leaked.")
+    assert [token["id"] for token in output["tokens"]] == [str(two[0].token.pk)]
     assert AgentToken.objects.active().get() == two[1].token
 
 
-def test_all(two: tuple[TokenHolder, TokenHolder]) -> None:
+def test_all_option_revokes_every_active_token(two: tuple[TokenHolder, TokenHolder]) -> None:
     AgentToken.objects.filter(pk=two[0].token.pk).update(expires_at=timezone.now())
     assert run("--all", "--reason", "Leaked.")["revoked"] == 1
     assert not AgentToken.objects.active().exists()
 
 
-def test_is_safe_twice(two: tuple[TokenHolder, TokenHolder]) -> None:
+def test_second_run_changes_nothing(two: tuple[TokenHolder, TokenHolder]) -> None:
     run("--all", "--reason", "First.")
     assert run("--all", "--reason", "Second.") == {"revoked": 0, "tokens": []}
     assert set(AgentToken.objects.values_list("revoke_reason", flat=True)) == {"First."}
     assert LogEntry.objects.filter(object_id=str(two[0].token.pk)).count() == 1
 
 
-def test_stands_in_the_history(two: tuple[TokenHolder, TokenHolder]) -> None:
+def test_revocation_is_logged_with_the_actor(two: tuple[TokenHolder, TokenHolder]) -> None:
     admin = SuperAdminFactory()
     run("--prefix", two[0].token.prefix, "--reason", "Leaked.", "--by", admin.handle)
     run("--prefix", two[1].token.prefix, "--reason", "Leaked.")
-    named, unnamed = (LogEntry.objects.get(object_id=str(held.token.pk)) for held in two)
+    named, unnamed = (LogEntry.objects.get(object_id=str(holder.token.pk)) for holder in two)
     assert (named.user, named.change_message) == (admin, "Revoked: Leaked.")
     assert (unnamed.user.handle, unnamed.user.is_active) == ("command-line", False)
 
@@ -81,19 +81,19 @@ def test_stands_in_the_history(two: tuple[TokenHolder, TokenHolder]) -> None:
         ["--reason", "x"],
         ["--all"],
         ["--all", "--agent", "x", "--reason", "x"],
-        ["--agent", "nobody_here", "--reason", "x"],
+        ["--agent", "unknown_handle", "--reason", "x"],
         ["--all", "--reason", "  "],
         ["--all", "--reason", "x" * 501],
-        ["--all", "--reason", "x", "--by", "nobody_here"],
+        ["--all", "--reason", "x", "--by", "unknown_handle"],
     ],
 )
-def test_refuses(two: tuple[TokenHolder, TokenHolder], args: list[str]) -> None:
+def test_invalid_options_are_errors(two: tuple[TokenHolder, TokenHolder], args: list[str]) -> None:
     with pytest.raises(CommandError):
         call_command("revoke_agent_tokens", *args)
     assert AgentToken.objects.active().count() == 2
 
 
-def test_prints_sentences_without_json(two: tuple[TokenHolder, TokenHolder]) -> None:
+def test_output_without_json(two: tuple[TokenHolder, TokenHolder]) -> None:
     out = StringIO()
     call_command("revoke_agent_tokens", "--agent", two[0].request.agent_handle, "--reason", "x", stdout=out)
     assert out.getvalue().splitlines() == [

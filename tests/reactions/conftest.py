@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-# pytest reads this file before Django is set up when it is given this folder alone, so models are imported late.
+# If pytest runs this folder only, it imports this file before Django is set up, so fixtures import the models.
 if TYPE_CHECKING:
     from messaging.models import Account, Message
     from tests.api import Api
@@ -26,7 +26,7 @@ def person() -> Account:
 
 @pytest.fixture
 def api(person: Account) -> Api:
-    """The person's own client."""
+    """The person's client."""
     from tests.api import Api
 
     return Api.as_person(person)

@@ -1,4 +1,4 @@
-"""The oracle of every test here: the counts on a post are those of its rows."""
+"""The invariant of these tests: the counts of a post equal the counts of its rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reactions.models import Reaction
 
 
 def counted(message: Message) -> dict[str, int]:
-    """The counts as the post holds them; fails where the rows say otherwise."""
+    """The counts stored on the post; fails if they differ from the rows."""
     rows = Counter(Reaction.objects.filter(message=message).values_list("emoji", flat=True))
     message.refresh_from_db(fields=["reaction_counts", "reaction_total"])
     assert message.reaction_counts == dict(rows)

@@ -15,7 +15,7 @@ from tests.reactions.counts import counted
 
 pytestmark = pytest.mark.django_db
 UNKNOWN = "01a1f811-f718-77e8-9670-721b30c88378"
-UNTOLD: dict[str, bool] = {}
+DEFAULT: dict[str, bool] = {}
 SET = {"toggle": False}
 
 
@@ -26,19 +26,19 @@ def react(api: Api, message: Message, emoji: object, **fields: object) -> Answer
 @pytest.mark.parametrize(
     ("caller", "fields", "emojis", "expected"),
     [
-        ("agent", UNTOLD, "👍", [("added", 1, 1)]),
-        ("agent", UNTOLD, "👍👍", [("added", 1, 1), ("unchanged", 1, 1)]),
-        ("agent", UNTOLD, "👍🎉", [("added", 1, 1), ("replaced", 1, 1)]),
+        ("agent", DEFAULT, "👍", [("added", 1, 1)]),
+        ("agent", DEFAULT, "👍👍", [("added", 1, 1), ("unchanged", 1, 1)]),
+        ("agent", DEFAULT, "👍🎉", [("added", 1, 1), ("replaced", 1, 1)]),
         ("agent", {"toggle": True}, "👍👍", [("added", 1, 1), ("unchanged", 1, 1)]),
         ("agent", SET, "👍🎉👍", [("added", 1, 1), ("replaced", 1, 1), ("replaced", 1, 1)]),
         ("api", SET, "👍👍", [("added", 1, 1), ("unchanged", 1, 1)]),
         ("api", SET, "👍🎉", [("added", 1, 1), ("replaced", 1, 1)]),
-        ("api", UNTOLD, "👍👍👍", [("added", 1, 1), ("removed", 0, 0), ("added", 1, 1)]),
+        ("api", DEFAULT, "👍👍👍", [("added", 1, 1), ("removed", 0, 0), ("added", 1, 1)]),
         ("api", {"toggle": True}, "👍👍", [("added", 1, 1), ("removed", 0, 0)]),
-        ("api", UNTOLD, "👍🎉🎉", [("added", 1, 1), ("replaced", 1, 1), ("removed", 0, 0)]),
+        ("api", DEFAULT, "👍🎉🎉", [("added", 1, 1), ("replaced", 1, 1), ("removed", 0, 0)]),
     ],
 )
-def test_the_table_of_the_contract(
+def test_actions_of_agents_and_persons_with_and_without_toggle(
     request: pytest.FixtureRequest,
     post: Message,
     caller: str,
@@ -47,9 +47,9 @@ def test_the_table_of_the_contract(
     expected: list[tuple[str, int, int]],
 ) -> None:
     api: Api = request.getfixturevalue(caller)
-    answers = [react(api, post, emoji, **fields) for emoji in emojis]
-    assert [answer.status for answer in answers] == [200] * len(emojis)
-    results = [answer.json for answer in answers]
+    responses = [react(api, post, emoji, **fields) for emoji in emojis]
+    assert [response.status for response in responses] == [200] * len(emojis)
+    results = [response.json for response in responses]
     assert [(result["action"], result["count"], result["total"]) for result in results] == expected
     for result in results:
         assert result["success"] is True
@@ -57,7 +57,7 @@ def test_the_table_of_the_contract(
     counted(post)
 
 
-def test_count_is_of_the_emoji_and_total_of_the_post(post: Message) -> None:
+def test_count_is_per_emoji_and_total_per_post(post: Message) -> None:
     callers = [Api.as_person(PersonFactory()) for _ in range(3)]
     react(callers[0], post, "👍")
     react(callers[1], post, "👍")
@@ -68,13 +68,13 @@ def test_count_is_of_the_emoji_and_total_of_the_post(post: Message) -> None:
     assert (shown["reactionCounts"], shown["reactionTotal"]) == ({"👍": 2, "🎉": 1}, 3)
 
 
-def test_replacing_keeps_the_reaction_and_drops_the_count_of_the_old_emoji(api: Api, post: Message) -> None:
+def test_replacing_keeps_the_reaction_id_and_lowers_the_old_count(api: Api, post: Message) -> None:
     first = react(api, post, "👍").json["reactionId"]
     assert react(api, post, "🎉").json["reactionId"] == first
     assert counted(post) == {"🎉": 1}
 
 
-def test_a_heart_is_a_heart_with_or_without_its_selector(api: Api, post: Message) -> None:
+def test_variation_selectors_do_not_distinguish_emoji(api: Api, post: Message) -> None:
     react(api, post, "❤")
     assert react(Api.as_person(PersonFactory()), post, "❤️").json["count"] == 2
     assert react(api, post, "❤️", toggle=False).json["action"] == "unchanged"
@@ -82,20 +82,20 @@ def test_a_heart_is_a_heart_with_or_without_its_selector(api: Api, post: Message
 
 
 @pytest.mark.parametrize("emoji", ["", " ", "word", "👍🎉", "👍 ", ":Caps:", "x" * 32, ":no space:"])
-def test_not_one_emoji(api: Api, post: Message, emoji: str) -> None:
-    answer = react(api, post, emoji)
-    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_emoji", "emoji")
+def test_text_other_than_one_emoji_is_400(api: Api, post: Message, emoji: str) -> None:
+    response = react(api, post, emoji)
+    assert (response.status, response.error, response.json["field"]) == (400, "invalid_emoji", "emoji")
     assert not Reaction.objects.exists()
 
 
 @pytest.mark.parametrize("emoji", ["x" * 33, "👍" * 33, ":" + "x" * 31 + ":"])
-def test_33_characters(api: Api, post: Message, emoji: str) -> None:
-    answer = react(api, post, emoji)
-    assert answer.status == 413
-    assert answer.json == {"error": "content_too_long", "field": "emoji", "max": 32}
+def test_33_characters_are_413(api: Api, post: Message, emoji: str) -> None:
+    response = react(api, post, emoji)
+    assert response.status == 413
+    assert response.json == {"error": "content_too_long", "field": "emoji", "max": 32}
 
 
-def test_32_characters_of_a_shortcode_fit(api: Api, post: Message) -> None:
+def test_shortcode_of_32_characters_is_accepted(api: Api, post: Message) -> None:
     assert react(api, post, ":" + "x" * 30 + ":").status == 200
 
 
@@ -115,58 +115,58 @@ def test_32_characters_of_a_shortcode_fit(api: Api, post: Message) -> None:
         [],
     ],
 )
-def test_bad_bodies(api: Api, body: object) -> None:
-    answer = api.post("/v1/reactions", body)
-    assert (answer.status, answer.error) == (400, "invalid_input")
+def test_invalid_body_is_400(api: Api, body: object) -> None:
+    response = api.post("/v1/reactions", body)
+    assert (response.status, response.error) == (400, "invalid_input")
 
 
-def test_an_unknown_post(api: Api, agent: Api) -> None:
+def test_unknown_post_is_404_and_charges_no_limit(api: Api, agent: Api) -> None:
     for caller in (api, agent):
-        answer = caller.post("/v1/reactions", {"messageId": UNKNOWN, "emoji": "👍"})
-        assert (answer.status, answer.error) == (404, "message_not_found")
+        response = caller.post("/v1/reactions", {"messageId": UNKNOWN, "emoji": "👍"})
+        assert (response.status, response.error) == (404, "message_not_found")
     assert not RateLimitEvent.objects.exists()
 
 
 @pytest.mark.parametrize("status", [status for status in MessageStatus if status != MessageStatus.PUBLISHED])
-def test_a_post_that_is_not_public(api: Api, status: str) -> None:
-    answer = react(api, MessageFactory(status=status), "👍")
-    assert (answer.status, answer.error) == (404, "message_not_found")
+def test_unpublished_post_is_404(api: Api, status: str) -> None:
+    response = react(api, MessageFactory(status=status), "👍")
+    assert (response.status, response.error) == (404, "message_not_found")
 
 
-def test_nobody(post: Message) -> None:
-    answer = react(Api(), post, "👍")
-    assert (answer.status, answer.error) == (401, "not_authenticated")
+def test_missing_credential_is_401(post: Message) -> None:
+    response = react(Api(), post, "👍")
+    assert (response.status, response.error) == (401, "not_authenticated")
 
 
-def test_an_agent_without_the_scope(post: Message) -> None:
-    answer = react(agent_with_token(scopes=["post", "reply", "quote"]).api, post, "👍")
-    assert (answer.status, answer.error) == (403, "agent_scope_missing:react")
+def test_agent_without_the_scope_is_403(post: Message) -> None:
+    response = react(agent_with_token(scopes=["post", "reply", "quote"]).api, post, "👍")
+    assert (response.status, response.error) == (403, "agent_scope_missing:react")
 
 
-def test_a_limited_agent_reacts_in_its_communities_only() -> None:
+def test_restricted_agent_reacts_in_its_communities_only() -> None:
     own: Community = CommunityFactory()
     agent = agent_with_token(community_ids=[own.pk]).api
     assert react(agent, MessageFactory(community=own), "👍").json["action"] == "added"
-    for elsewhere in (MessageFactory(community=CommunityFactory()), MessageFactory(community=None)):
-        answer = react(agent, elsewhere, "👍")
-        assert (answer.status, answer.error) == (403, "agent_community_not_allowed")
+    for other in (MessageFactory(community=CommunityFactory()), MessageFactory(community=None)):
+        response = react(agent, other, "👍")
+        assert (response.status, response.error) == (403, "agent_community_not_allowed")
     assert RateLimitEvent.objects.count() == 1
 
 
-def test_a_read_only_community_takes_no_reaction(api: Api) -> None:
+def test_read_only_community_is_403(api: Api) -> None:
     post = MessageFactory(community=CommunityFactory(read_only=True))
-    answer = react(api, post, "👍")
-    assert (answer.status, answer.error) == (403, "community_forbids")
+    response = react(api, post, "👍")
+    assert (response.status, response.error) == (403, "community_forbids")
     assert counted(post) == {}
 
 
-def test_the_agents_hour(post: Message) -> None:
-    """120 of any outcome fit, the next is refused; a refusal changes nothing and spends nothing."""
+def test_hourly_limit_of_an_agent(post: Message) -> None:
+    """120 reactions with any outcome are accepted; the next is refused, which changes and charges nothing."""
     holder = agent_with_token()
     react(holder.api, post, "👍")
-    spent = RateLimitEvent.objects.get()
-    spare = [RateLimitEvent(account_id=spent.account_id, counter="react", at=spent.at) for _ in range(118)]
-    RateLimitEvent.objects.bulk_create(spare)
+    event = RateLimitEvent.objects.get()
+    more = [RateLimitEvent(account_id=event.account_id, counter="react", at=event.at) for _ in range(118)]
+    RateLimitEvent.objects.bulk_create(more)
     last = react(holder.api, post, "👍")
     assert last.json["action"] == "unchanged"
     assert '"react";r=0;' in last.headers["RateLimit"]
@@ -176,16 +176,16 @@ def test_the_agents_hour(post: Message) -> None:
     assert 3590 <= int(refused.headers["Retry-After"]) <= 3600
     assert counted(post) == {"👍": 1}
     unknown = holder.api.post("/v1/reactions", {"messageId": UNKNOWN, "emoji": "👍"})
-    assert unknown.status == 404, "an unknown post is told before the limit"
+    assert unknown.status == 404, "the post is checked before the limit"
     assert RateLimitEvent.objects.count() == 120
 
 
-def test_a_person_spends_no_counter(api: Api, post: Message) -> None:
+def test_persons_have_no_hourly_limit(api: Api, post: Message) -> None:
     assert "RateLimit" not in react(api, post, "👍").headers
     assert not RateLimitEvent.objects.exists()
 
 
-def test_a_repeat_with_the_same_key_toggles_once(api: Api, post: Message) -> None:
+def test_retry_with_the_same_key_toggles_once(api: Api, post: Message) -> None:
     body = {"messageId": str(post.pk), "emoji": "👍"}
     first, second = (api.post("/v1/reactions", body, key="one click") for _ in range(2))
     assert first.body == second.body
@@ -193,7 +193,7 @@ def test_a_repeat_with_the_same_key_toggles_once(api: Api, post: Message) -> Non
     assert counted(post) == {"👍": 1}
 
 
-def test_an_agent_may_be_refused_later_and_still_get_its_replay(agent: Api, post: Message) -> None:
+def test_replay_does_not_depend_on_the_status_of_the_post(agent: Api, post: Message) -> None:
     body = {"messageId": str(post.pk), "emoji": "👍"}
     first = agent.post("/v1/reactions", body, key="k")
     Message.objects.filter(pk=post.pk).update(status=MessageStatus.HIDDEN)
@@ -202,13 +202,13 @@ def test_an_agent_may_be_refused_later_and_still_get_its_replay(agent: Api, post
     assert RateLimitEvent.objects.count() == 1
 
 
-def test_statements_of_one_reaction(api: Api, post: Message, django_assert_num_queries: object) -> None:
-    """Who calls, how things stand, the one write, and the two ends of the transaction around them."""
+def test_reaction_runs_five_statements(api: Api, post: Message, django_assert_num_queries: object) -> None:
+    """The credential, BEGIN, the state, the write, and COMMIT."""
     with django_assert_num_queries(5):  # type: ignore[operator]
         assert react(api, post, "👍").status == 200
 
 
-def test_a_post_bears_a_hundred_different_emoji_and_those_go_on_working(api: Api, post: Message) -> None:
+def test_post_has_at_most_100_different_emoji(api: Api, post: Message) -> None:
     Message.objects.filter(pk=post.pk).update(
         reaction_counts={f":kind_{n}:": 1 for n in range(EMOJI_KINDS_MAX)}, reaction_total=EMOJI_KINDS_MAX
     )

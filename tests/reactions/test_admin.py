@@ -1,4 +1,4 @@
-"""The admin's list of reactions: to look only, for super admins only."""
+"""The admin of reactions: read-only, for super admins."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ def admin_client() -> Client:
 
 @pytest.fixture
 def reactions(agent: Api, post: Message) -> list[Reaction]:
-    """One of a person to some post, one of an agent to `post`."""
-    elsewhere, person = MessageFactory(), Api.as_person(PersonFactory(handle="ada_l"))
-    person.post("/v1/reactions", {"messageId": str(elsewhere.pk), "emoji": "❤"})
+    """A reaction of a person to another post, and one of an agent to `post`."""
+    other_post, person = MessageFactory(), Api.as_person(PersonFactory(handle="ada_l"))
+    person.post("/v1/reactions", {"messageId": str(other_post.pk), "emoji": "❤"})
     agent.post("/v1/reactions", {"messageId": str(post.pk), "emoji": "👍"})
     return list(Reaction.objects.order_by("id"))
 
 
 def listed(admin_client: Client, **query: Any) -> list[Reaction]:
-    answer = admin_client.get(LIST, query)
-    assert answer.status_code == 200
-    return list(answer.context["cl"].result_list)
+    response = admin_client.get(LIST, query)
+    assert response.status_code == 200
+    return list(response.context["cl"].result_list)
 
 
-def test_newest_first(admin_client: Client, reactions: list[Reaction]) -> None:
+def test_list_is_newest_first(admin_client: Client, reactions: list[Reaction]) -> None:
     assert listed(admin_client) == reactions[::-1]
 
 
-def test_filters_and_search(admin_client: Client, reactions: list[Reaction]) -> None:
+def test_filter_by_kind_and_search_by_id_handle_or_emoji(admin_client: Client, reactions: list[Reaction]) -> None:
     of_person, of_agent = reactions
     assert listed(admin_client, account__kind="agent") == [of_agent]
     assert listed(admin_client, account__kind="human") == [of_person]
@@ -53,7 +53,7 @@ def test_filters_and_search(admin_client: Client, reactions: list[Reaction]) -> 
     assert listed(admin_client, q="'; DROP") == []
 
 
-def test_the_number_of_statements_does_not_grow(
+def test_number_of_queries_does_not_depend_on_the_rows(
     admin_client: Client, reactions: list[Reaction], post: Message, django_assert_num_queries: Any
 ) -> None:
     with django_assert_num_queries(4):
@@ -64,19 +64,19 @@ def test_the_number_of_statements_does_not_grow(
         listed(admin_client)
 
 
-def test_nothing_can_be_changed(admin_client: Client, reactions: list[Reaction]) -> None:
+def test_reactions_are_read_only(admin_client: Client, reactions: list[Reaction]) -> None:
     row = f"{LIST}{reactions[0].pk}/"
     assert admin_client.get(f"{row}change/").status_code == 200
     assert admin_client.post(f"{row}change/", {"emoji": "🎉"}).status_code == 403
     assert admin_client.post(f"{row}delete/", {"post": "yes"}).status_code == 403
     assert admin_client.get(f"{LIST}add/").status_code == 403
-    chosen = {"action": "delete_selected", "_selected_action": [str(reactions[0].pk)], "post": "yes"}
-    admin_client.post(LIST, chosen)
+    selection = {"action": "delete_selected", "_selected_action": [str(reactions[0].pk)], "post": "yes"}
+    admin_client.post(LIST, selection)
     assert list(Reaction.objects.order_by("id")) == reactions
     assert Reaction.objects.get(pk=reactions[0].pk).emoji == "❤️"
 
 
-def test_staff_that_is_no_super_admin_sees_none_of_it(client: Client) -> None:
+def test_staff_without_superuser_is_403(client: Client) -> None:
     client.force_login(PersonFactory(is_staff=True))
     assert client.get(LIST).status_code == 403
     assert "reactions" not in client.get("/admin/").content.decode().lower()

@@ -1,4 +1,4 @@
-"""The sequential rules, against a model: a dict of who reacts to what with which emoji."""
+"""Sequential calls, compared with a model: {(account, post): emoji}."""
 
 from __future__ import annotations
 
@@ -30,71 +30,71 @@ class Reacting(RuleBasedStateMachine):
     def begin(self) -> None:
         self.accounts = [PersonFactory(), PersonFactory(), AgentAccountFactory(), AgentAccountFactory()]
         self.posts: list[Message] = [MessageFactory(), MessageFactory()]
-        self.held: dict[tuple[int, int], str] = {}
+        self.emoji_by: dict[tuple[int, int], str] = {}
         self.ids: dict[tuple[int, int], Any] = {}
-        self.gone = new_id()
+        self.removed_id = new_id()
 
     @rule(who=WHO, where=WHERE, emoji=st.sampled_from(EMOJI))
     def set(self, who: int, where: int, emoji: str) -> None:
-        before = self.held.get((who, where))
+        before = self.emoji_by.get((who, where))
         with write_transaction() as transaction:
             outcome = set_reaction(
                 auth=self._credential(who), transaction=transaction, message_id=self.posts[where].pk, emoji=emoji
             )
         assert outcome.action == ("added" if before is None else "unchanged" if before == emoji else "replaced")
-        self._now(who, where, emoji, outcome)
+        self._check_and_update(who, where, emoji, outcome)
 
     @rule(who=WHO, where=WHERE, emoji=st.sampled_from(EMOJI))
     def toggle(self, who: int, where: int, emoji: str) -> None:
-        before = self.held.get((who, where))
+        before = self.emoji_by.get((who, where))
         with write_transaction() as transaction:
             outcome = toggle_reaction(
                 auth=self._credential(who), transaction=transaction, message_id=self.posts[where].pk, emoji=emoji
             )
         assert outcome.action == ("added" if before is None else "removed" if before == emoji else "replaced")
-        self._now(who, where, None if before == emoji else emoji, outcome)
+        self._check_and_update(who, where, None if before == emoji else emoji, outcome)
 
     @rule(who=WHO, where=WHERE)
     def remove(self, who: int, where: int) -> None:
-        reaction_id = self.ids.get((who, where), self.gone)
-        if (who, where) not in self.held:
+        reaction_id = self.ids.get((who, where), self.removed_id)
+        if (who, where) not in self.emoji_by:
             with pytest.raises(ReactionNotFound), write_transaction() as transaction:
                 remove_reaction(auth=self._credential(who), transaction=transaction, reaction_id=reaction_id)
             return
         with write_transaction() as transaction:
             outcome = remove_reaction(auth=self._credential(who), transaction=transaction, reaction_id=reaction_id)
         assert outcome.action == "removed"
-        self.gone = reaction_id
-        self._now(who, where, None, outcome)
+        self.removed_id = reaction_id
+        self._check_and_update(who, where, None, outcome)
 
-    @rule(who=WHO, whose=WHO, where=WHERE)
-    def remove_anothers(self, who: int, whose: int, where: int) -> None:
-        if who != whose and (whose, where) in self.held:
+    @rule(who=WHO, owner=WHO, where=WHERE)
+    def remove_reaction_of_another(self, who: int, owner: int, where: int) -> None:
+        if who != owner and (owner, where) in self.emoji_by:
             with pytest.raises(NotOwner), write_transaction() as transaction:
-                remove_reaction(auth=self._credential(who), transaction=transaction, reaction_id=self.ids[whose, where])
+                remove_reaction(auth=self._credential(who), transaction=transaction, reaction_id=self.ids[owner, where])
 
     @invariant()
-    def counts_are_the_models(self) -> None:
+    def counts_equal_the_model(self) -> None:
         for where, post in enumerate(getattr(self, "posts", [])):
-            assert counted(post) == Counter(emoji for (_who, place), emoji in self.held.items() if place == where)
+            assert counted(post) == Counter(emoji for (_who, place), emoji in self.emoji_by.items() if place == where)
 
     def _credential(self, who: int) -> Credential:
         account = self.accounts[who]
         is_agent = account.kind == AccountKind.AGENT
         return Credential(kind=CredentialKind.AGENT if is_agent else CredentialKind.PERSON, user=account)
 
-    def _now(self, who: int, where: int, emoji: str | None, outcome: Any) -> None:
-        """Move the model on, and hold the outcome's numbers against it."""
-        before = self.held.pop((who, where), None)
+    def _check_and_update(self, who: int, where: int, emoji: str | None, outcome: Any) -> None:
+        """Update the model and compare the outcome with it."""
+        before = self.emoji_by.pop((who, where), None)
         last_id = self.ids.pop((who, where), None)
         if emoji is not None:
-            self.held[who, where] = emoji
+            self.emoji_by[who, where] = emoji
             self.ids[who, where] = outcome.reaction_id
             assert Reaction.objects.filter(pk=outcome.reaction_id, account=self.accounts[who]).exists()
         assert (outcome.reaction_id is None) == (emoji is None)
         assert last_id is None or outcome.reaction_id in {None, last_id}
-        held = [held for (_who, place), held in self.held.items() if place == where]
-        assert (outcome.count, outcome.total) == (held.count(emoji or before or ""), len(held))
+        on_post = [current for (_who, place), current in self.emoji_by.items() if place == where]
+        assert (outcome.count, outcome.total) == (on_post.count(emoji or before or ""), len(on_post))
 
 
 class TestReacting(Reacting.TestCase, TestCase):  # type: ignore[name-defined,misc]

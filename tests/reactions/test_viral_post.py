@@ -1,4 +1,4 @@
-"""A post with 100,000 reactions: reading and reacting touch as little of the table as with ten."""
+"""A post with 100,000 reactions: reads and writes access as few blocks as with ten."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.factories import MessageFactory, PersonFactory
 from tests.reactions.counts import counted
 
 MANY = 100_000
-# Blocks of 8 KiB that a statement may touch. A scan of the table alone would be over a thousand.
+# The maximum number of blocks (8 KiB) per statement. A scan of the table reads over a thousand.
 BLOCKS_MAX = 250
 
 ACCOUNTS = """
@@ -40,19 +40,19 @@ UPDATE messaging_message SET reaction_total = %s, reaction_counts = (
     ) counted
 ) WHERE id = %s
 """
-# What is true of the table at large, where most posts have one reaction and most accounts gave one: a stored plan,
-# which is made without the values, must not take a viral post for one of those.
-EACH_ALONE = """
+# The statistics of a production table, where most posts and most accounts have one reaction. A generic plan, which does
+# not depend on the values, must be efficient for a viral post too.
+SET_N_DISTINCT = """
 ALTER TABLE reactions_reaction ALTER message_id SET (n_distinct = -1), ALTER account_id SET (n_distinct = -1)
 """
-AS_COUNTED = """
+RESET_N_DISTINCT = """
 ALTER TABLE reactions_reaction ALTER message_id RESET (n_distinct), ALTER account_id RESET (n_distinct)
 """
 
 
 @pytest.fixture(scope="module")
 def post(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Message]:
-    """Loaded once, in bulk, and taken away again."""
+    """A viral post, loaded once per module and deleted after it."""
     with django_db_blocker.unblock():
         message: Message = MessageFactory()
         with connection.cursor() as cursor:
@@ -60,11 +60,11 @@ def post(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
             cursor.execute(ACCOUNTS, [MANY])
             cursor.execute(REACTIONS, [message.pk])
             cursor.execute(COUNTS, [MANY, message.pk, message.pk])
-            cursor.execute(EACH_ALONE)
+            cursor.execute(SET_N_DISTINCT)
             cursor.execute("VACUUM ANALYZE reactions_reaction, messaging_account, messaging_message")
     yield message
     with django_db_blocker.unblock(), connection.cursor() as cursor:
-        cursor.execute(AS_COUNTED)
+        cursor.execute(RESET_N_DISTINCT)
         cursor.execute("RESET statement_timeout")
         cursor.execute("TRUNCATE messaging_account, messaging_page CASCADE")
         cursor.execute("TRUNCATE messaging_handleclaim")
@@ -79,8 +79,8 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from nodes(inner)
 
 
-def explained(statement: str, values: dict[str, Any]) -> dict[str, Any]:
-    """The stored plan as it ran; fails on a scan of a whole table."""
+def explain(statement: str, values: dict[str, Any]) -> dict[str, Any]:
+    """Execute the generic plan and return it; fails on a sequential scan of a large table."""
     values = {name: value for name, value in values.items() if f"%({name})s" in statement}
     numbered = statement % {name: f"${number}" for number, name in enumerate(values, start=1)}
     arguments = SQL(", ").join(Literal(value) for value in values.values())
@@ -89,9 +89,9 @@ def explained(statement: str, values: dict[str, Any]) -> dict[str, Any]:
         cursor.execute(f"PREPARE probe AS {numbered}")
         execute = SQL("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE probe({})").format(arguments)
         cursor.execute(execute.as_string(connection.connection))
-        (found,) = cursor.fetchone()
+        (output,) = cursor.fetchone()
         cursor.execute("DEALLOCATE probe")
-    plan: dict[str, Any] = (json.loads(found) if isinstance(found, str) else found)[0]["Plan"]
+    plan: dict[str, Any] = (json.loads(output) if isinstance(output, str) else output)[0]["Plan"]
     big = {"reactions_reaction", "messaging_account"}
     scanned = [node for node in nodes(plan) if node["Node Type"] == "Seq Scan" and node["Relation Name"] in big]
     assert not scanned
@@ -103,34 +103,32 @@ def indexes(plan: dict[str, Any]) -> set[str]:
     return {node["Index Name"] for node in nodes(plan) if "Index Name" in node}
 
 
-@pytest.mark.parametrize("has_company", [True, False], ids=["among many", "the only one"])
-def test_a_page_of_reactions_is_read_off_the_index(post: Message, has_company: bool) -> None:
-    if not has_company:
+@pytest.mark.parametrize("has_statistics", [True, False], ids=["set statistics", "analyzed statistics"])
+def test_list_reads_the_index(post: Message, has_statistics: bool) -> None:
+    if not has_statistics:
         with connection.cursor() as cursor:
-            cursor.execute(AS_COUNTED)
+            cursor.execute(RESET_N_DISTINCT)
             cursor.execute("ANALYZE reactions_reaction")
-    first = explained(queries.list_statement(11, is_first=True), {"message": post.pk})
+    first = explain(queries.list_statement(11, is_first=True), {"message": post.pk})
     assert "reactions_of_post" in indexes(first)
     deep = post.reactions.order_by("created_at")[MANY // 2]  # type: ignore[attr-defined]
     after = {"message": post.pk, "created_at": deep.created_at, "id": deep.pk}
-    assert "reactions_of_post" in indexes(explained(queries.list_statement(11, is_first=False), after))
+    assert "reactions_of_post" in indexes(explain(queries.list_statement(11, is_first=False), after))
 
 
-def test_the_writes_touch_a_handful_of_blocks(post: Message) -> None:
+def test_writes_access_few_blocks(post: Message) -> None:
     account = PersonFactory()
-    asked = {"message": post.pk, "account": account.pk, "emoji": "👍"}
-    assert "one_reaction_per_account" in indexes(explained(queries.STATE, asked))
+    values = {"message": post.pk, "account": account.pk, "emoji": "👍"}
+    assert "one_reaction_per_account" in indexes(explain(queries.STATE, values))
     reaction_id = new_id()
-    explained(queries.ADD, asked | {"reaction": reaction_id})
-    explained(queries.OWNED, {"reaction": reaction_id})
-    explained(queries.REPLACE, {**asked, "emoji": "🎉", "current": "👍", "reaction": reaction_id})
-    explained(queries.REMOVE, {**asked, "current": "🎉", "reaction": reaction_id})
+    explain(queries.ADD, values | {"reaction": reaction_id})
+    explain(queries.OWNED, {"reaction": reaction_id})
+    explain(queries.REPLACE, {**values, "emoji": "🎉", "current": "👍", "reaction": reaction_id})
+    explain(queries.REMOVE, {**values, "current": "🎉", "reaction": reaction_id})
     counted(post)
 
 
-def test_listing_adding_and_removing_take_the_same_statements_as_ever(
-    post: Message, django_assert_num_queries: Any
-) -> None:
+def test_number_of_queries_does_not_depend_on_the_reactions(post: Message, django_assert_num_queries: Any) -> None:
     api = Api.as_person(PersonFactory())
     with django_assert_num_queries(1):
         listed = Api().get(f"/v1/reactions/{post.pk}", limit=100).json
@@ -145,11 +143,11 @@ def test_listing_adding_and_removing_take_the_same_statements_as_ever(
         assert api.delete(f"/v1/reactions/{added['reactionId']}").json["total"] == MANY
 
 
-def test_the_admin_list_counts_no_further_than_it_must(post: Message, client: Any) -> None:
+def test_admin_list_uses_the_bounded_count(post: Message, client: Any) -> None:
     from tests.factories import SuperAdminFactory
 
     client.force_login(SuperAdminFactory())
     assert Account.objects.count() > MANY
-    answer = client.get("/admin/reactions/reaction/")
-    assert answer.status_code == 200
-    assert answer.context["cl"].result_count == 10_001
+    response = client.get("/admin/reactions/reaction/")
+    assert response.status_code == 200
+    assert response.context["cl"].result_count == 10_001

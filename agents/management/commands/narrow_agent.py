@@ -17,8 +17,8 @@ from messaging.services.accounts import account_record
 
 class Command(BaseCommand):
     help = (
-        "Take scopes or communities away from an agent, and so from all its tokens at once. What is given is all that "
-        "stays; without --scope the scopes stay, without --community the communities. Nothing can be added. "
+        "Remove scopes or communities from an agent, and so from all its tokens at once. The options list those that "
+        "remain; without --scope or --community, the scopes or the communities do not change. Nothing can be added. "
         "Safe to run twice."
     )
 
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--community", action="append", type=UUID, metavar="ID", help="a community to keep; repeat for more"
         )
-        parser.add_argument("--reason", default="", help=f"kept in the history, at most {REASON_MAX} characters")
+        parser.add_argument("--reason", default="", help=f"stored in the history; at most {REASON_MAX} characters")
         add_by_option(parser)
         parser.add_argument("--json", action="store_true", help="print {agent, scopes, communityIds}")
 
@@ -42,14 +42,14 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(record, default=str))
             return
-        communities = ", ".join(map(str, agent.community_ids)) or "every one"
+        communities = ", ".join(map(str, agent.community_ids)) or "all"
         self.stdout.write(f"@{options['handle']}: scopes {', '.join(agent.scopes)}; communities: {communities}")
 
 
 def _narrowed(options: dict[str, Any]) -> Agent:
     agent = Agent.objects.filter(account__handle=options["handle"]).first()
     if agent is None:
-        raise CommandError(f"There is no agent @{options['handle']}.")
+        raise CommandError(f"No agent has the handle @{options['handle']}.")
     if len(options["reason"]) > REASON_MAX:
         raise CommandError(f"--reason: at most {REASON_MAX} characters.")
     try:

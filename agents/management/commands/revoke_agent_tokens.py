@@ -17,16 +17,16 @@ from messaging.models import Account
 
 class Command(BaseCommand):
     help = (
-        "Revoke active agent tokens, at once and for good: one agent's, those with a prefix, or all there are. "
-        "Safe to run twice: what is revoked stays as it was."
+        "Revoke active agent tokens at once and for good: those of one agent, those with a prefix, or all. "
+        "Safe to run twice: it does not change tokens that are revoked already."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         which = parser.add_mutually_exclusive_group(required=True)
         which.add_argument("--agent", metavar="HANDLE", help="every token of this agent")
-        which.add_argument("--prefix", help=f"the {PREFIX_LENGTH} characters that lists show")
+        which.add_argument("--prefix", help=f"the first {PREFIX_LENGTH} characters of the token, as lists show them")
         which.add_argument("--all", action="store_true", help="every token of every agent")
-        parser.add_argument("--reason", required=True, help=f"kept in the history, at most {REASON_MAX} characters")
+        parser.add_argument("--reason", required=True, help=f"stored in the history; 1 to {REASON_MAX} characters")
         add_by_option(parser)
         parser.add_argument("--json", action="store_true", help="print {revoked, tokens: [{id, prefix, agent}]}")
 
@@ -46,10 +46,10 @@ class Command(BaseCommand):
 
 def _revoke(options: dict[str, Any], *, by: Account, reason: str) -> list[AgentToken]:
     if options["prefix"]:
-        held = AgentToken.objects.with_accounts().filter(prefix=options["prefix"][:PREFIX_LENGTH])
-        if not held.exists():
-            raise CommandError(f"There is no token {options['prefix'][:PREFIX_LENGTH]}…: nothing is revoked.")
-        return revoke_tokens(among=held, by=by, reason=reason)
+        tokens = AgentToken.objects.with_accounts().filter(prefix=options["prefix"][:PREFIX_LENGTH])
+        if not tokens.exists():
+            raise CommandError(f"No token has the prefix {options['prefix'][:PREFIX_LENGTH]}.")
+        return revoke_tokens(tokens=tokens, by=by, reason=reason)
     agents = _agents(options["agent"])
     return [token for agent in agents for token in revoke_agent_tokens(agent=agent, by=by, reason=reason)]
 
@@ -57,7 +57,7 @@ def _revoke(options: dict[str, Any], *, by: Account, reason: str) -> list[AgentT
 def _agents(handle: str | None) -> list[Agent]:
     if handle is None:
         return list(Agent.objects.order_by("pk"))
-    found = Agent.objects.filter(account__handle=handle)
-    if not found:
-        raise CommandError(f"There is no agent @{handle}.")
-    return list(found)
+    agents = Agent.objects.filter(account__handle=handle)
+    if not agents:
+        raise CommandError(f"No agent has the handle @{handle}.")
+    return list(agents)
