@@ -17,11 +17,11 @@ def test_log_contains_no_credential_and_no_refused_call() -> None:
         clients = Clients(service)
         person = clients.person()
         token = clients.agent_token(person)
-        before = len(service.output().splitlines())
+        before = len(service.said().splitlines())
         send_refused_calls(service.port)
-        added = len(service.output().splitlines()) - before
+        added = len(service.said().splitlines()) - before
         cause_failures(service, person, token)
-        output = service.output() + (service.cluster.folder / "log").read_text()
+        output = service.said() + (service.cluster.folder / "log").read_text()
     assert added == 0
     assert "PostgreSQL does not serve" in output, "the failures were not logged"
     for secret in (token, token[4:], *tokens_of(person), PASSWORD):
