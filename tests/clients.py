@@ -87,6 +87,8 @@ class Clients:
         return reply.json
 
     def manage(self, *arguments: str) -> None:
+        # The service may close an idle connection while the command runs.
+        self._remote.close()
         command = [sys.executable, "manage.py", *arguments]
         subprocess.run(command, cwd=ROOT, env=self.service.environment, check=True, stdout=subprocess.DEVNULL)
 
