@@ -1,4 +1,4 @@
-# The first Python on PATH that is new enough; `make PYTHON=… run` names another.
+# The first Python on PATH that is new enough; `make PYTHON=… run` selects another.
 PYTHON := $(shell for python in python3 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 bin := .venv/bin
@@ -13,10 +13,10 @@ help:
 	@echo 'make run     start everything on this machine (PORT=8000, DATA_DIR=.data, DEMO=1, DATABASE_URL, REDIS_URL)'
 	@echo 'make test    the whole test suite (TESTS="tests/agents -k token" for a part)'
 	@echo 'make check   style, types, layers, migrations, deployment, API description, security'
-	@echo 'make bench   a million posts, and how many a second (BENCH="--posts 10000 --seconds 2 --rounds 1" for a short run)'
-	@echo 'make consistency   reads after writes for a minute: on two workers, two hosts, with Redis frozen and killed'
-	@echo 'make faults  put hundreds of faults into a running service under load (FAULTS="deadlock --times 9" for some)'
-	@echo 'make fuzz    send it a hundred thousand generated inputs'
+	@echo 'make bench   measure requests per second with a million posts (BENCH="--posts 10000 --seconds 2 --rounds 1" for a short run)'
+	@echo 'make consistency   compare reads with writes for a minute: two workers, two hosts, Redis frozen and killed'
+	@echo 'make faults  inject hundreds of faults into a running service under load (FAULTS="deadlock --times 9" for some)'
+	@echo 'make fuzz    send a hundred thousand generated requests to a running service'
 	@echo 'make lock    choose new versions of the dependencies (needs uv)'
 
 run: python
@@ -32,7 +32,7 @@ bench: venv
 consistency: venv
 	@CONSISTENCY_SECONDS=20 exec $(bin)/python -m pytest -v tests/consistency
 
-# As in production: nothing is checked with settings that only development has.
+# Checks run with production settings.
 random = $(shell $(PYTHON) -c 'import secrets; print(secrets.token_urlsafe(48))')
 production = env DEBUG=0 BASE_URL=https://service.example SECRET_KEY=$(random) ROOT_KEY=$(random) TOKEN_PEPPER=$(random)
 manage = $(production) $(bin)/python -W ignore::RuntimeWarning manage.py
@@ -73,7 +73,7 @@ python:
 	@test -n '$(PYTHON)' || { echo 'Python 3.11 or newer is needed; `python3` here is' \
 		"$$(python3 --version 2>&1). Install one, or name it: make PYTHON=/path/to/python3.12 run" >&2; exit 1; }
 
-# Long, and so no part of `make test`, which runs a short form of each.
+# Long runs; `make test` runs a short form of each.
 faults: venv
 	@exec $(bin)/python -m tests.faults $(FAULTS)
 

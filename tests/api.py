@@ -1,4 +1,4 @@
-"""A caller of the API in tests. Every answer is held against the OpenAPI document."""
+"""A client of the API for tests. Every response is validated against the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.openapi import check_answer
 
 NOTHING = object()
 
-# One chain of middleware for all: making it costs more than most requests.
+# One middleware chain for all clients: building it costs more than most requests.
 HANDLER = ClientHandler(enforce_csrf_checks=False)
 HANDLER.load_middleware()
 
@@ -38,7 +38,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Api:
-    """`Api()` is nobody; `as_agent`, `as_person` and `as_signed_in` are the three kinds of credential."""
+    """`Api()` sends no credential; `as_agent`, `as_person` and `as_signed_in` send the three kinds."""
 
     credentials: dict[str, str] = field(default_factory=dict)
 
@@ -80,7 +80,7 @@ class Api:
         content_type: str = "application/json",
         address: str = "127.0.0.1",
     ) -> Answer:
-        """`raw` is sent as it is; anything else as JSON."""
+        """Send `raw` unchanged, or `body` as JSON."""
         data = raw if raw is not None else b"" if body is NOTHING else orjson.dumps(body)
         sent = self.credentials | (headers or {}) | ({} if key is None else {"Idempotency-Key": key})
         client = Client()

@@ -1,4 +1,4 @@
-"""A Chromium that stays on this machine."""
+"""A Chromium without background network traffic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # A page that a test answers itself counts as one of the internet, which may not call this machine unasked.
+    # Chromium treats a page that a test serves by interception as public, which may not call local addresses.
     "--disable-features=LocalNetworkAccessChecks",
 ]
 
@@ -27,7 +27,7 @@ _loops: list[asyncio.AbstractEventLoop | None] = [None]
 
 @contextmanager
 def running_browser(program: str) -> Iterator[Browser]:
-    # Playwright runs an event loop in this thread, which Django would take for asynchronous code of ours.
+    # Playwright runs an event loop in this thread; Django would refuse synchronous database access.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
@@ -39,8 +39,8 @@ def running_browser(program: str) -> Iterator[Browser]:
 
 
 def show_loop(*, to_this_test: bool) -> None:
-    """Playwright leaves its loop running between calls, and where a loop runs Django keeps another connection.
+    """Show or hide Playwright's event loop, which runs between its calls.
 
-    A test without a browser must see neither, whichever tests ran before it.
+    Django uses another database connection in a thread with a running loop, so tests without a browser hide it.
     """
     asyncio._set_running_loop(_loops[-1] if to_this_test else None)

@@ -1,4 +1,4 @@
-"""The people and agents of a running service, made through its API and its commands as anybody's would be."""
+"""Creates people and agents of a running service through its API and its commands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _numbers = count(1)
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person with both kinds of token, as the headers that carry them."""
+    """A person with the headers of both kinds of token."""
 
     id: str
     handle: str
@@ -29,7 +29,7 @@ class Person:
 
 @dataclass(slots=True)
 class Clients:
-    """Whoever a test needs of a running service. It raises the soft throttle of sign-ins."""
+    """Creates clients of a running service. They count against its soft throttle of sign-ins."""
 
     service: Service
     port: int = 0
@@ -52,14 +52,14 @@ class Clients:
             self._super_admin = self._with_user_token(session)
         return self._super_admin
 
-    def agent_token(self, operator: Person | None = None, **asked: Any) -> str:
-        """A token of a new agent that the super admin approved; `asked` goes over a request of every scope."""
+    def agent_token(self, operator: Person | None = None, **fields: Any) -> str:
+        """A token of a new, approved agent. `fields` override those of an agent request for every scope."""
         operator = operator or self.person()
-        request_id = self.approved_request(operator, **asked)
+        request_id = self.approved_request(operator, **fields)
         token: str = self.ask(f"{REQUESTS}/{request_id}/token", {}, **operator.user)["token"]
         return token
 
-    def approved_request(self, operator: Person, **asked: Any) -> str:
+    def approved_request(self, operator: Person, **fields: Any) -> str:
         number = next(_numbers)
         request = {
             "agentName": f"Agent {number}",
@@ -67,13 +67,13 @@ class Clients:
             "purpose": "Takes part in a test of this service.",
             "scopes": EVERY_SCOPE,
         }
-        request_id: str = self.ask(REQUESTS, request | asked, **operator.user)["id"]
+        request_id: str = self.ask(REQUESTS, request | fields, **operator.user)["id"]
         self.ask(f"{REQUESTS}/{request_id}/approve", {}, **self.super_admin().user)
         return request_id
 
     def page_id(self, url: str) -> str:
-        found: str = self.ask("/v1/presence/normalize-url", {"url": url})["pageId"]
-        return found
+        page_id: str = self.ask("/v1/presence/normalize-url", {"url": url})["pageId"]
+        return page_id
 
     def _with_user_token(self, session: dict[str, Any]) -> Person:
         signed_in = bearer(session["accessToken"])
@@ -87,6 +87,8 @@ class Clients:
         return reply.json
 
     def manage(self, *arguments: str) -> None:
+        # The service may close an idle connection while the command runs.
+        self._remote.close()
         command = [sys.executable, "manage.py", *arguments]
         subprocess.run(command, cwd=ROOT, env=self.service.environment, check=True, stdout=subprocess.DEVNULL)
 

@@ -1,4 +1,4 @@
-"""What every test runs on: a private PostgreSQL, a real Redis where asked for, and no network beyond this machine."""
+"""The environment of every test: a private PostgreSQL, a real Redis on request, and no network but this machine."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ os.environ |= {name: f"{name.lower()}-of-the-tests-{'t' * 32}" for name in ("SEC
 for setting in ("DEBUG", "REDIS_URL", "BASE_URL", "APP_URL", "ALLOWED_HOSTS", "TRUSTED_PROXIES", "STATEMENT_TIMEOUT"):
     os.environ.pop(setting, None)
 
-# How long an example takes says more of the machine than of the code.
+# The duration of an example depends on the machine more than on the code.
 hypothesis.settings.register_profile("suite", deadline=None)
 hypothesis.settings.load_profile("suite")
 
@@ -32,16 +32,16 @@ _data = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start one cluster: pytest-xdist's workers inherit its address, and Django gives each a database of its own."""
+    """Start one cluster. The workers of pytest-xdist inherit its URL; Django creates a database for each."""
     if not hasattr(config, "workerinput"):
         config.stash[_temporary_cluster] = cluster = TemporaryCluster()
         os.environ["DATABASE_URL"] = cluster.url
-    # One for each worker: the tests of one must not invalidate the cached responses of another.
+    # One folder per worker: the tests of one must not invalidate the cached responses of another.
     config.stash[_data] = data = tempfile.TemporaryDirectory(prefix="cm-data-")
     os.environ["DATA_DIR"] = data.name
-    # Only now: pytest-django would do it before this file is read, without the address.
+    # Here, because pytest-django would do it before this file is read, without DATABASE_URL.
     django.setup()
-    # A worker of pytest-xdist inherits the name of the settings, and pytest-django has read them with the other folder.
+    # pytest-django has loaded the settings of a pytest-xdist worker with the folder of the main process.
     settings.DATA_DIR = Path(data.name)
 
 
@@ -76,7 +76,7 @@ def chromium() -> str:
 
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator[Any]:
-    """One for all browser tests of this worker."""
+    """The browser of all tests of this worker."""
     with running_browser(chromium) as browser:
         yield browser
 
@@ -88,13 +88,13 @@ def _quick_passwords(settings: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def _uses_written_at_once(settings: Any) -> None:
-    """Not by a thread, which would see nothing of a test's transaction."""
+    """Record the last use of a token in the test's transaction, not in a thread, which would not see its rows."""
     settings.TOKEN_USE_SECONDS = 0
 
 
 @pytest.fixture(autouse=True)
 def _own_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Soft throttles count by the clock: no test inherits another's calls or sees a minute end."""
+    """Soft throttles count per minute: clear the counters, and stop the clock for the test."""
     from config.api import throttling
 
     throttling.shared_counters().clear()
@@ -105,14 +105,14 @@ def _own_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True, scope="session")
 def _no_network() -> Iterator[None]:
     patch = pytest.MonkeyPatch()
-    network_guard.put_up(patch)
+    network_guard.install(patch)
     yield
     patch.undo()
 
 
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
-    """A real Redis of this worker's own, on a unix socket."""
+    """A real Redis for this worker, on a unix socket."""
     with tempfile.TemporaryDirectory(prefix="cm-redis-") as home:
         server = start_redis(Path(home))
         yield f"unix://{home}/redis.sock"

@@ -1,4 +1,4 @@
-"""Rows for tests, made the way the service makes them."""
+"""Factories of rows; they call the services where one exists."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SuperAdminFactory(PersonFactory):
 
 
 class AgentAccountFactory(DjangoModelFactory[Account]):
-    """Only the account; `tests.agents.factories` makes whole agents with tokens."""
+    """Only the account; `tests.agents.factories` creates agents with tokens."""
 
     handle = factory.Sequence(lambda n: f"agent_{n}")
     name = factory.LazyAttribute(lambda agent: agent.handle.replace("_", " ").title())
@@ -66,7 +66,7 @@ class PageFactory(DjangoModelFactory[Page]):
 
 
 class MessageFactory(DjangoModelFactory[Message]):
-    """A published post; counts on parent and quote follow."""
+    """A published post; the counts of its parent and quoted post are updated."""
 
     page = factory.SubFactory(PageFactory)
     author = factory.SubFactory(PersonFactory)

@@ -1,4 +1,4 @@
-"""Commands on a host whose clock is ahead of the database's."""
+"""Runs commands with a host clock ahead of the database clock."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from tests.service import ROOT
 
 MINUTE, DAY = 60, 86_400
-# Beyond the window of the hourly limits, and beyond the life of a stored response.
+# Longer than the window of the hourly limits, and longer than a response is stored.
 AHEAD = (61 * MINUTE, 8 * DAY)
 
 
 def run_ahead(seconds: int, environment: Mapping[str, str], *command: str) -> str:
-    """What `manage.py` prints where the clock is so far ahead."""
+    """The output of `manage.py` with a clock that is `seconds` ahead."""
     path = os.pathsep.join([str(ROOT / "tests" / "clock_ahead"), str(ROOT)])
     moved = {**environment, "PYTHONPATH": path, "CLOCK_AHEAD_SECONDS": str(seconds)}
     program = [sys.executable, "manage.py", *command]

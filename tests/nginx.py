@@ -1,4 +1,4 @@
-"""The proxy of deploy/nginx.conf before a running service: that very file, but for ports and places."""
+"""Runs nginx with deploy/nginx.conf in front of a service; only ports and folders differ."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import pytest
 from tests.remote import Remote
 from tests.service import ROOT, free_port
 
-# Debian keeps it where plain users' PATH does not lead.
+# Debian installs it in /usr/sbin, which is not on the PATH of ordinary users.
 PROGRAM = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-# Told as skipped without one, but not in CI, which installs it.
+# Skipped without nginx, except in CI, which installs it.
 needs_nginx = pytest.mark.skipif(
     PROGRAM is None and os.environ.get("REQUIRE_BROWSER") != "1", reason="no nginx: put one on PATH"
 )
@@ -28,10 +28,10 @@ START_SECONDS = 10
 
 @contextmanager
 def nginx_before(service_port: int) -> Iterator[int]:
-    """The port of an nginx that passes requests on to `service_port`."""
-    assert PROGRAM, "The faults and the proxy's tests need an nginx on PATH."
+    """The port of an nginx that forwards requests to `service_port`."""
+    assert PROGRAM, "The tests of faults and of the proxy need nginx on PATH."
     port, home = free_port(), Path(tempfile.mkdtemp(prefix="cm-nginx-"))
-    # Under root its workers are another user.
+    # Started by root, nginx runs its workers as another user.
     home.chmod(0o755)
     file = home / "nginx.conf"
     file.write_text(configuration(port, service_port, home))
@@ -47,9 +47,9 @@ def nginx_before(service_port: int) -> Iterator[int]:
 
 
 def configuration(port: int, service_port: int, home: Path) -> str:
-    places = "".join(f"    {name}_temp_path {home}/{name};\n" for name in TEMPORARY)
+    folders = "".join(f"    {name}_temp_path {home}/{name};\n" for name in TEMPORARY)
     changes = {
-        "http {\n": f"http {{\n{places}",
+        "http {\n": f"http {{\n{folders}",
         "server 127.0.0.1:8000;": f"server 127.0.0.1:{service_port};",
         "listen 8080;": f"listen 127.0.0.1:{port};",
     }
@@ -67,7 +67,7 @@ def _wait_until_open(nginx: subprocess.Popen[bytes], port: int) -> None:
         try:
             Remote(port, timeout=1).call("GET", "/v1/smart-tags")
         except OSError:
-            assert time.monotonic() < deadline, "nginx does not come up"
+            assert time.monotonic() < deadline, "nginx did not accept connections in time"
             time.sleep(0.02)
         else:
             return

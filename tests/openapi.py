@@ -1,4 +1,4 @@
-"""The served OpenAPI document as an oracle: does an answer fit what is documented of it?"""
+"""Validates responses against the generated OpenAPI document."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def document() -> dict[str, Any]:
 
 
 def check_answer(method: str, path: str, status: int, content_type: str, body: bytes) -> None:
-    """Fails where status or body of an operation's answer is not the documented one."""
+    """Fail if the status or body of a response is not documented for its operation."""
     operation = _operation(method, path)
     if operation is None:
         return
@@ -53,5 +53,5 @@ def _operation(method: str, path: str) -> dict[str, Any] | None:
     except Resolver404:
         return None
     template = "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route)
-    found: dict[str, Any] | None = document()["paths"].get(template, {}).get(method.lower())
-    return found
+    operation: dict[str, Any] | None = document()["paths"].get(template, {}).get(method.lower())
+    return operation

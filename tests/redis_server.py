@@ -1,4 +1,4 @@
-"""A real Redis of the tests' own."""
+"""Starts a real Redis for tests."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 
 def start_redis(home: Path) -> subprocess.Popen[bytes]:
-    """A redis-server that keeps nothing, at `home`/redis.sock; it is up when this returns."""
+    """Start a redis-server without persistence at `home`/redis.sock, and wait for the socket."""
     (home / "redis.sock").unlink(missing_ok=True)
     options = ("--port", "0", "--unixsocket", str(home / "redis.sock"), "--save", "", "--dir", str(home))
     server = subprocess.Popen([_program(), *options], stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 10
     while not (home / "redis.sock").exists():
         assert server.poll() is None, "redis-server did not start"
-        assert time.monotonic() < deadline, "redis-server does not come up"
+        assert time.monotonic() < deadline, "redis-server did not start in time"
         time.sleep(0.01)
     return server
 

@@ -1,4 +1,4 @@
-"""A caller of a running service, over a real socket."""
+"""A client of a running service over a real socket."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TIMEOUT_SECONDS = 20
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer. `headers` has lower-case names."""
+    """One response. `headers` has lower-case names."""
 
     status: int
     body: bytes
@@ -26,7 +26,7 @@ class Reply:
 
 @dataclass(slots=True)
 class Remote:
-    """One kept connection to a port of this machine; it is opened anew after any failure."""
+    """One keep-alive connection to a local port; after a failure the next call opens another."""
 
     port: int
     headers: dict[str, str] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Remote:
     _connection: http.client.HTTPConnection | None = None
 
     def call(self, method: str, path: str, body: Any = None, *, key: str | None = None, **headers: str) -> Reply:
-        """Sends `body` as JSON. Raises OSError or HTTPException where the answer did not come whole."""
+        """Send `body` as JSON. Raises OSError or HTTPException if the response is incomplete."""
         self.send(method, path, body, key=key, **headers)
         return self.receive()
 

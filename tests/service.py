@@ -1,4 +1,4 @@
-"""The whole service as real processes: its own data folder, its own PostgreSQL, its own port."""
+"""The whole service as real processes, with a data folder, a PostgreSQL and a port."""
 
 import json
 import os
@@ -23,7 +23,7 @@ START_SECONDS = 60
 
 
 class Service:
-    """`python -m config.runtime.run`, which is what `make run` runs. `environment` goes over a bare one (no demo)."""
+    """`python -m config.runtime.run`, as `make run` starts it, without the demo. `environment` adds variables."""
 
     def __init__(self, data: Path, **environment: str) -> None:
         self.data = data
@@ -36,11 +36,11 @@ class Service:
 
     @property
     def cluster(self) -> Cluster:
-        """Its PostgreSQL: `stop("immediate")` crashes it, `start()` brings it back, `url` leads in."""
+        """Its PostgreSQL: `stop("immediate")` crashes it, `start()` restarts it, `url` connects to it."""
         return embedded(self.data)
 
     def start(self) -> None:
-        """Returns when the service says that it runs."""
+        """Start the service, and wait until it prints that it runs."""
         self.launch()
         self.wait_until_it_runs()
 
@@ -53,7 +53,7 @@ class Service:
             time.sleep(0.05)
 
     def launch(self) -> subprocess.Popen[bytes]:
-        """In a process group of its own, which a Ctrl-C (`interrupt`) reaches as a whole."""
+        """Start the process in a new process group, which `interrupt` signals as Ctrl-C does."""
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "config.runtime.run"],
@@ -69,13 +69,13 @@ class Service:
         return self.output.read_text()
 
     def secrets(self) -> dict[str, str]:
-        """Those that it was given, or made itself; for a second host."""
+        """Its secrets, given or generated; a second host needs the same."""
         given = {name: self.environment.get(name, "") for name in secrets.NAMES}
         file = self.data / "secrets.json"
         return given if all(given.values()) else json.loads(file.read_text())
 
     def workers(self) -> list[psutil.Process]:
-        """The processes that answer requests."""
+        """The worker processes."""
         assert self.process
         return [child for child in psutil.Process(self.process.pid).children() if _is_worker(child)]
 
@@ -86,7 +86,7 @@ class Service:
         return self.process.wait(START_SECONDS)
 
     def stop(self) -> int:
-        """SIGTERM, as `kill` or a service manager does. Returns the exit status."""
+        """SIGTERM, as a service manager sends it. Returns the exit status."""
         assert self.process
         self.process.terminate()
         return self.process.wait(START_SECONDS)
@@ -99,7 +99,7 @@ class Service:
 
 @contextmanager
 def a_service(**environment: str) -> Iterator[Service]:
-    """A service that is not started yet; stopped and cleared away afterwards."""
+    """A service that is not started; it is stopped and its folder deleted at the end."""
     home = Path(tempfile.mkdtemp(prefix="cm-service-"))
     service = Service(home / "data", **environment)
     try:

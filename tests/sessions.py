@@ -1,4 +1,4 @@
-"""Work on another connection, and waiting until it waits for this one."""
+"""Runs work on another database connection, and waits until that connection is blocked by this one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def in_background(pool: ThreadPoolExecutor, work: Callable[[], Any]) -> Future[A
 
 
 def wait_until_another_waits() -> None:
-    """Until another session waits for a lock of this one."""
+    """Return when another session waits for a lock of this one."""
     deadline = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < deadline:
         with connection.cursor() as cursor:
@@ -31,4 +31,4 @@ def wait_until_another_waits() -> None:
             if cursor.fetchone()[0]:
                 return
         time.sleep(0.01)
-    raise AssertionError("nobody waits")
+    raise AssertionError("no session waits")

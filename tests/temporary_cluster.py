@@ -1,4 +1,4 @@
-"""A private PostgreSQL for one run of the tests, gone afterwards even when the run is killed."""
+"""A private PostgreSQL for one test run; it is deleted even if the run is killed."""
 
 import shutil
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from config.runtime.postgres import Cluster
 
-# Nothing in it outlives the run, so nothing has to reach the disk.
+# The data is deleted after the run, so durability is off.
 SETTINGS = {
     "fsync": "off",
     "synchronous_commit": "off",
@@ -20,11 +20,11 @@ SETTINGS = {
 
 
 class TemporaryCluster:
-    """Started by the constructor. `close` (or the death of this process) stops the server and removes its folder."""
+    """The constructor starts the server. `close`, or the end of this process, stops it and deletes its folder."""
 
     def __init__(self, settings: dict[str, str] | None = None) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="cm-test-"))
-        # A process of its own does the clearing up: it sees the pipe end, however this process ends.
+        # A separate process cleans up: its standard input ends however this process ends.
         self._cleaner = subprocess.Popen(
             [sys.executable, "-m", "tests.temporary_cluster", self.home], stdin=subprocess.PIPE, start_new_session=True
         )
@@ -41,7 +41,7 @@ class TemporaryCluster:
         self._cleaner.wait()
 
 
-def clear_up_when_told(home: Path) -> None:
+def clean_up_at_end_of_input(home: Path) -> None:
     sys.stdin.read()
     try:
         Cluster(home / "postgres").stop("immediate")
@@ -50,4 +50,4 @@ def clear_up_when_told(home: Path) -> None:
 
 
 if __name__ == "__main__":
-    clear_up_when_told(Path(sys.argv[1]))
+    clean_up_at_end_of_input(Path(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""`make bench`: load, start, drive in turn, print the table. See docs/performance.md."""
+"""`make bench`: loads data, starts the servers, sends requests, prints the table. See docs/performance.md."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Bench:
         self.bare, self.services, self.seconds = bare, services, seconds
 
     def measure(self, scenarios: Iterable[Scenario], *, rounds: int) -> Iterator[Measured]:
-        """Round after round, in turn: the service, the bare application, and what else it is measured against."""
+        """Measure each scenario in rounds: the bare application, the scenario `of`, the service."""
         known: dict[str, Scenario] = {}
         for scenario in scenarios:
             if scenario.form not in self.services:
@@ -74,9 +74,9 @@ def etag_of(service: Service, request: Request) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--posts", type=int, default=POSTS[-1], help="how many (default 1,000,000)")
-    parser.add_argument("--seconds", type=int, default=10, help="of each round (default 10)")
-    parser.add_argument("--rounds", type=int, default=3, help="of which the median counts (default 3)")
-    asked = parser.parse_args()
+    parser.add_argument("--seconds", type=int, default=10, help="per round (default 10)")
+    parser.add_argument("--rounds", type=int, default=3, help="the median of the rounds counts (default 3)")
+    options = parser.parse_args()
     wrk.require()
     home = env.folder("BENCH_DIR", ROOT / ".data" / "benchmark")
     os.environ |= servers.SECRETS | {"DJANGO_SETTINGS_MODULE": "config.settings", "STATEMENT_TIMEOUT": "0"}
@@ -84,42 +84,42 @@ def main() -> None:
     cluster.start()
     os.environ["DATABASE_URL"] = cluster.url
     try:
-        met = bench(cluster, home, asked)
+        met = bench(cluster, home, options)
     finally:
         cluster.stop()
     sys.exit(0 if met else 1)
 
 
-def bench(cluster: Cluster, home: Path, asked: argparse.Namespace) -> bool:
+def bench(cluster: Cluster, home: Path, options: argparse.Namespace) -> bool:
     import django
     from django.core.management import call_command
 
     django.setup()
     call_command("migrate", verbosity=0)
-    stages = [posts for posts in POSTS if posts <= asked.posts] or [asked.posts]
+    stages = [posts for posts in POSTS if posts <= options.posts] or [options.posts]
     with data.connect(cluster.url) as connection:
         load.load(connection, stages[0])
     with servers.running(home, cluster.url) as (bare, services):
-        run = Bench(cluster, bare, services, asked.seconds)
+        run = Bench(cluster, bare, services, options.seconds)
         for posts in stages:
             load.load(run.connection, posts)
             for row in run.measure(growing(pages=posts // data.POSTS_A_PAGE), rounds=1):
-                _tell(f"{posts:>9,} posts: {row.scenario.name}", row)
+                _print_rate(f"{posts:>9,} posts: {row.scenario.name}", row)
         load.load_large(run.connection)
         deep = data.deep_cursor(run.connection, page=data.BIG, pages=DEEP_PAGES)
         for row in run.measure(large(run.connection, deep), rounds=1):
-            _tell(row.scenario.name, row)
+            _print_rate(row.scenario.name, row)
         etag = etag_of(services[Form.PLAIN], list_of(0))
         table, pages = Table(), stages[-1] // data.POSTS_A_PAGE
-        for row in run.measure(everything(run.connection, pages=pages, etag=etag), rounds=asked.rounds):
+        for row in run.measure(everything(run.connection, pages=pages, etag=etag), rounds=options.rounds):
             table.add(row)
         for form, service in services.items():
             sys.stdout.write(f"memory of a worker, {form}: {servers.memory(service)} MB\n")
     return table.is_met
 
 
-def _tell(what: str, row: Measured) -> None:
-    sys.stdout.write(f"{what:<56}{row.rate:>8,.0f} a second {row.ours[0].processor:>8,.0f} cpu µs\n")
+def _print_rate(name: str, row: Measured) -> None:
+    sys.stdout.write(f"{name:<56}{row.rate:>8,.0f} a second {row.ours[0].processor:>8,.0f} cpu µs\n")
     sys.stdout.flush()
 
 

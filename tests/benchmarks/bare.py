@@ -1,7 +1,7 @@
-"""The yardstick: the same operations in the least Python that can do them, on the same server and the same tables.
+"""The reference: the same operations in minimal Python, on the same server and the same tables.
 
-No framework, no checks of input, no errors, no headers, no seals: what is left is PostgreSQL, psycopg, orjson and
-granian. All of it runs the service's own statements.
+No framework, validation, error handling, headers or encryption: PostgreSQL, psycopg, orjson and granian alone. It runs
+the statements of the service.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _caller(connection: psycopg.Connection, environ: dict[str, Any]) -> tuple[An
 
 
 def _connection() -> psycopg.Connection:
-    """This thread's own."""
+    """The connection of this thread."""
     if not hasattr(_local, "connection"):
         _local.connection = connection = psycopg.connect(os.environ["DATABASE_URL"], autocommit=True, options=OPTIONS)
         connection.prepare_threshold = 0

@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks.bare_server`: the bare application on the service's own server."""
+"""`python -m tests.benchmarks.bare_server`: the bare application on the server of the service."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def load_application() -> Callable[..., Any]:
     """Runs in each worker."""
     import django
 
-    # The statements it borrows stand in modules that also hold models.
+    # The modules of its statements import models.
     django.setup()
     from tests.benchmarks.bare import application
 

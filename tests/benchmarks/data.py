@@ -1,4 +1,4 @@
-"""What stands in the benchmark's database, by name: all of it follows from numbers, so no run keeps a list of it."""
+"""Names the rows of the benchmark database; all names are computed from numbers, so no run stores a list."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AGENTS = 20_000
 PEOPLE = 100_000
 BIG_PAGE_POSTS = 50_000
 BIG_THREAD_REPLIES = 10_000
-# Pages with numbers have posts from everybody; these have one large thing each: posts, replies, reactions.
+# Numbered pages have posts of all authors; these pages have many posts, replies and reactions.
 BIG, THREAD, LOVED = "big", "thread", "loved"
 EMBED_ID = UUID(int=1)
 
@@ -33,7 +33,7 @@ def page_id(page: int | str) -> str:
 
 @lru_cache(maxsize=AGENTS)
 def token(agent: int) -> str:
-    """The token of an agent: no secret, since everybody can work it out."""
+    """The token of an agent. It is not secret: it is computed from the number."""
     body = (
         tokens.TOKEN_PREFIX
         + ("benchmark" + hashlib.sha256(f"agent {agent}".encode()).hexdigest())[: tokens.RANDOM_LENGTH]
@@ -42,7 +42,7 @@ def token(agent: int) -> str:
 
 
 def connect(database_url: str) -> psycopg.Connection:
-    """Commits each statement; puts values into the text of a statement, whose types then follow from the text."""
+    """An autocommit connection that binds values on the client, so that PostgreSQL infers their types from the text."""
     return psycopg.connect(database_url, autocommit=True, cursor_factory=psycopg.ClientCursor)
 
 
@@ -55,7 +55,7 @@ def only_post(connection: psycopg.Connection, page: str) -> UUID:
 
 
 def deep_cursor(connection: psycopg.Connection, *, page: str, pages: int, limit: int = 10) -> str:
-    """The cursor that leads to the page of a list after so many."""
+    """The cursor of the page of a list after `pages` pages."""
     statement = """
         SELECT created_at, id FROM messaging_message WHERE page_id = %s AND parent_id IS NULL
         ORDER BY created_at DESC, id DESC OFFSET %s LIMIT 1
@@ -67,13 +67,13 @@ def deep_cursor(connection: psycopg.Connection, *, page: str, pages: int, limit:
 
 
 def some_posts(connection: psycopg.Connection, count: int) -> list[UUID]:
-    """The ids of posts from everywhere."""
+    """The ids of posts spread over all pages."""
     statement = "SELECT id FROM messaging_message ORDER BY md5(id::text) LIMIT %s"
     return [row[0] for row in connection.execute(statement, [count]).fetchall()]
 
 
 def forget_writes(connection: psycopg.Connection) -> None:
-    """Empty what writes leave behind beside themselves, so that no hourly limit holds the next ones up."""
-    # One at a time: together they would lock both against writes still under way, and each other.
+    """Empty the tables of limits and stored responses, so that no hourly limit refuses the next writes."""
+    # One at a time: one statement for both could deadlock with writes in progress.
     for table in ("api_ledgerentry", "api_storedresponse"):
         connection.execute(f"TRUNCATE {table}")

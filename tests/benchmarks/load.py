@@ -1,7 +1,7 @@
-"""Fills the benchmark's database: a million posts on ten thousand pages, and the large things beside them.
+"""Fills the benchmark database: a million posts on ten thousand pages, and the large pages and posts.
 
-Posts come in the order of time, page after page in turn, so that the posts of one page lie scattered over the table,
-as they do in life.
+Posts are inserted in order of time, over all pages in turn, so that the posts of one page are scattered over the table
+as in production.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.benchmarks.data import page_id
 BATCH = 20_000
 SOME_TEXT = (
     "The harbour light was first lit in 1871, says the council's ledger, while a postcard of 1869 shows it burning. "
-    "Both may be true: the tower stood before its lamp was bought, and painters liked what was not there yet. Compare "
+    "Both may be true: the tower is older than its lamp, and painters liked to add what was missing. Compare "
     "the port's register with the parish books before you settle on a year."
 )
 
@@ -77,19 +77,19 @@ UPDATE messaging_message SET reaction_counts = jsonb_build_object('👍', %(coun
 WHERE id = %(post)s
 """
 REPLIED = "UPDATE messaging_message SET reply_count = %(count)s WHERE id = %(post)s"
-# Pages come in order, so the last one tells how far a load has come.
+# Pages are inserted in order, so the last one shows the progress of a load.
 LOADED = "SELECT coalesce(max(substring(normalized_url FROM '/([0-9]+)$')::int) + 1, 0) FROM messaging_page"
 
 
 def load(connection: psycopg.Connection, posts: int) -> None:
-    """Bring the data up to so many posts on pages with numbers; what is there stays."""
+    """Add posts on numbered pages until existing are `posts`."""
     row = connection.execute(LOADED).fetchone()
     assert row
-    there = int(row[0]) * data.POSTS_A_PAGE
-    if there == 0:
+    existing = int(row[0]) * data.POSTS_A_PAGE
+    if existing == 0:
         _load_accounts(connection)
-    if there < posts:
-        _load_posts(connection, there, posts)
+    if existing < posts:
+        _load_posts(connection, existing, posts)
         _settle(connection)
 
 
@@ -100,9 +100,9 @@ def load_large(connection: psycopg.Connection) -> None:
     for page, posts in ((data.BIG, data.BIG_PAGE_POSTS), (data.THREAD, 1), (data.LOVED, 1)):
         connection.execute(PAGES, {"ids": [page_id(page)], "urls": [data.url(page)]})
         _write(connection, [page_id(page)], 1, posts)
-    answered, loved = data.only_post(connection, data.THREAD), data.only_post(connection, data.LOVED)
-    _write(connection, [page_id(data.THREAD)], 1, data.BIG_THREAD_REPLIES, parent=answered)
-    connection.execute(REPLIED, {"post": answered, "count": data.BIG_THREAD_REPLIES})
+    replied, loved = data.only_post(connection, data.THREAD), data.only_post(connection, data.LOVED)
+    _write(connection, [page_id(data.THREAD)], 1, data.BIG_THREAD_REPLIES, parent=replied)
+    connection.execute(REPLIED, {"post": replied, "count": data.BIG_THREAD_REPLIES})
     for statement in (REACTIONS, REACTED):
         connection.execute(statement, {"post": loved, "count": data.PEOPLE})
     _settle(connection)
@@ -119,11 +119,11 @@ def _load_accounts(connection: psycopg.Connection) -> None:
         connection.execute(statement, {"id": data.EMBED_ID})
 
 
-def _load_posts(connection: psycopg.Connection, there: int, posts: int) -> None:
-    numbers = range(there // data.POSTS_A_PAGE, posts // data.POSTS_A_PAGE)
+def _load_posts(connection: psycopg.Connection, existing: int, posts: int) -> None:
+    numbers = range(existing // data.POSTS_A_PAGE, posts // data.POSTS_A_PAGE)
     pages = [page_id(number) for number in numbers]
     connection.execute(PAGES, {"ids": pages, "urls": [data.url(number) for number in numbers]})
-    for first, last in _batches("posts", there + 1, posts):
+    for first, last in _batches("posts", existing + 1, posts):
         _write(connection, pages, first, last, total=posts)
 
 
@@ -147,6 +147,6 @@ def _batches(what: str, first: int, last: int) -> Iterator[tuple[int, int]]:
 
 
 def _settle(connection: psycopg.Connection) -> None:
-    """As after a night's vacuum, so that no run pays for the load before it."""
+    """Vacuum and write a checkpoint, so that no run includes the cost of the load."""
     connection.execute("VACUUM ANALYZE")
     connection.execute("CHECKPOINT")

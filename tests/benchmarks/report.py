@@ -9,13 +9,13 @@ from statistics import median
 from tests.benchmarks.scenarios import Scenario
 from tests.benchmarks.wrk import Result
 
-HEAD = ("scenario", "a second", "p50 ms", "p99 ms", "bytes", "cpu µs", "bare", "bare µs", "ratio", "wanted")
+HEAD = ("scenario", "a second", "p50 ms", "p99 ms", "bytes", "cpu µs", "bare", "bare µs", "ratio", "minimum")
 LINE = "{:<28}{:>10}{:>9}{:>9}{:>8}{:>8}{:>9}{:>9}{:>8}{:>8}  {}"
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One run of wrk, and the processor time that server and PostgreSQL took for one request, in microseconds."""
+    """One run of wrk, and the processor time of server and PostgreSQL per request, in microseconds."""
 
     result: Result
     processor: float
@@ -26,7 +26,7 @@ class Measured:
     scenario: Scenario
     ours: list[Round]
     bare: list[Round]
-    # Of the service's own scenario that it is measured against, if it is.
+    # Rounds of the scenario `of`, if there is one.
     other: list[Round]
 
     @property
@@ -35,21 +35,21 @@ class Measured:
 
 
 class Table:
-    """Printed row by row, so that a run that is broken off has told what it knew."""
+    """Prints each row at once, so that an interrupted run shows its results."""
 
     def __init__(self) -> None:
         self.is_met = True
-        _say(LINE.format(*HEAD, "").rstrip())
+        _print(LINE.format(*HEAD, "").rstrip())
 
     def add(self, row: Measured) -> None:
-        ratio, wanted = _ratio(row), row.scenario.at_least
-        fails = wanted is not None and (ratio is None or ratio < wanted)
+        ratio, minimum = _ratio(row), row.scenario.at_least
+        fails = minimum is not None and (ratio is None or ratio < minimum)
         self.is_met = self.is_met and not fails
-        _say(_line(row, ratio, "FAILS" if fails else ""))
+        _print(_line(row, ratio, "FAILS" if fails else ""))
 
 
 def _ratio(row: Measured) -> float | None:
-    """The median of the rounds': what else runs on the machine weighs on both sides of each."""
+    """The median of the ratios of the rounds: other load on the machine affects both sides of a round."""
     against = row.other or row.bare
     pairs = zip(row.ours, against, strict=True) if against else ()
     ratios = [ours.result.rate / measure.result.rate for ours, measure in pairs]
@@ -70,10 +70,10 @@ def _line(row: Measured, ratio: float | None, verdict: str) -> str:
         f"{median(each.processor for each in row.bare):,.0f}" if row.bare else "",
         "" if ratio is None else f"{ratio:.2f}",
         "" if row.scenario.at_least is None else f"{row.scenario.at_least:.2f}",
-        f"{verdict} {failed} answers failed" if failed else verdict,
+        f"{verdict} {failed} requests failed" if failed else verdict,
     ).rstrip()
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()

@@ -1,6 +1,6 @@
--- Sends the lines of a requests file one after the other, round and round, and ends with one line of JSON.
--- A line: method, path, headers (`Name: value`, joined by \1), body; tabs between. `{n}` becomes a number never used
--- before: an Idempotency-Key of its own.
+-- Sends the requests of a file in a loop, and prints one line of JSON at the end.
+-- A line: method, path, headers (`Name: value`, joined by \1), body, separated by tabs. `{n}` becomes a unique number,
+-- for an Idempotency-Key.
 local texts, fresh, sent, run, threads = {}, {}, 0, "", {}
 
 function setup(thread)
@@ -25,7 +25,7 @@ function init(args)
       table.insert(texts, text)
       fresh[#texts] = text:find("{n}", 1, true) ~= nil
    end
-   -- Each thread begins elsewhere in the file.
+   -- Each thread begins at another line of the file.
    sent = math.floor(thread_number * 7919)
 end
 

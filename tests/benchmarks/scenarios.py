@@ -1,4 +1,4 @@
-"""What is measured: which requests, on which form of the server, against which ratio."""
+"""The scenarios: their requests, the form of the server, and the ratio that they must reach."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`at_least` times the rate of the bare application on the same requests, or of the service's own scenario `of`."""
+    """`at_least` is the minimum ratio to the rate of the bare application, or of the scenario `of`."""
 
     name: str
     form: Form
@@ -49,11 +49,11 @@ def list_of(page: int | str, headers: Mapping[str, str] | None = None, query: st
 
 
 def everything(connection: psycopg.Connection, *, pages: int, etag: str) -> Iterator[Scenario]:
-    """In the order of the table. `etag` is what the hot list has."""
+    """In the order of the table. `etag` is that of the hot list."""
     order = random.Random(1)
     somewhere = [order.randrange(pages) for _ in range(SAMPLE)]
     posts = data.some_posts(connection, SAMPLE)
-    hot, held = [list_of(0)], [list_of(0, {"If-None-Match": etag})]
+    hot, cached = [list_of(0)], [list_of(0, {"If-None-Match": etag})]
     keyed = [_post(agent, somewhere[agent % SAMPLE], key="{n}") for agent in range(1, data.AGENTS + 1)]
     replays = [_post(agent, somewhere[agent], key="again") for agent in range(1, REPLAYED + 1)]
     config = [Request(f"/api/embeds/config/{data.EMBED_ID}")]
@@ -65,11 +65,11 @@ def everything(connection: psycopg.Connection, *, pages: int, etag: str) -> Iter
     yield Scenario("reactions of a post", Form.UNCACHED, reactions, on_bare=False)
     yield Scenario("embed config", Form.UNCACHED, config)
     yield Scenario(HOT, Form.PLAIN, hot, 4.0)
-    yield Scenario("hot list, 304", Form.PLAIN, held, 4.0)
+    yield Scenario("hot list, 304", Form.PLAIN, cached, 4.0)
     yield Scenario("embed config, hot", Form.PLAIN, config)
     yield Scenario("99 hot lists, 1 post there", Form.PLAIN, list(_mixed(somewhere)), 0.5, of=HOT, on_bare=False)
     yield Scenario("hot list, Redis", Form.REDIS, hot, 2.0)
-    yield Scenario("hot list, 304, Redis", Form.REDIS, held, 2.0)
+    yield Scenario("hot list, 304, Redis", Form.REDIS, cached, 2.0)
     yield Scenario(CREATE, Form.PLAIN, keyed, 0.50)
     yield Scenario("createMessage without key", Form.PLAIN, [_without_key(post) for post in keyed])
     yield Scenario("replay", Form.PLAIN, replays, 2.0, of=CREATE, repeats=True)
@@ -84,7 +84,7 @@ def _mixed(pages: list[int]) -> Iterator[Request]:
 
 
 def growing(*, pages: int) -> Iterator[Scenario]:
-    """What must stay as quick however much there is."""
+    """Scenarios with a rate that must not depend on the number of posts."""
     order = random.Random(2)
     somewhere = [order.randrange(pages) for _ in range(SAMPLE)]
     keyed = [_post(agent, somewhere[agent % SAMPLE], key="{n}") for agent in range(1, data.AGENTS + 1)]
@@ -93,13 +93,13 @@ def growing(*, pages: int) -> Iterator[Scenario]:
 
 
 def large(connection: psycopg.Connection, deep: str) -> Iterator[Scenario]:
-    """The large things. `deep` is the cursor of the thousandth page of the page with 50,000 posts."""
-    answered, loved = data.only_post(connection, data.THREAD), data.only_post(connection, data.LOVED)
+    """Scenarios on large pages and posts. `deep` is the cursor of the 1,000th page of the list of 50,000 posts."""
+    replied, loved = data.only_post(connection, data.THREAD), data.only_post(connection, data.LOVED)
     reactions = [_reaction(agent, loved) for agent in range(1, data.AGENTS + 1)]
     lists = {
         "page of 50,000 posts": list_of(data.BIG),
         "page of 50,000 posts, its 1,000th page": list_of(data.BIG, query=f"&cursor={deep}"),
-        "post with 10,000 replies": list_of(data.THREAD, query=f"&parentId={answered}"),
+        "post with 10,000 replies": list_of(data.THREAD, query=f"&parentId={replied}"),
         "its page, with the top reply": list_of(data.THREAD, query="&includeTopReply=true"),
         "post with 100,000 reactions": Request(f"/v1/reactions/{loved}"),
     }

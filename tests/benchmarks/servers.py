@@ -22,7 +22,7 @@ START_SECONDS = 30
 
 
 class Bare:
-    """The bare application on the service's own server."""
+    """The bare application on the server of the service."""
 
     def __init__(self, environment: dict[str, str]) -> None:
         self.port = free_port()
@@ -37,7 +37,7 @@ class Bare:
 
 @contextmanager
 def running(home: Path, database_url: str) -> Iterator[tuple[Bare, dict[Form, Service]]]:
-    """Everything up and warm; Redis too, where there is one (REDIS_URL, or a redis-server on PATH)."""
+    """Run all servers; with Redis only if REDIS_URL is set or a redis-server is on PATH."""
     environment = SECRETS | {"DATABASE_URL": database_url}
     with ExitStack() as stack:
         forms = {Form.PLAIN: {}, Form.UNCACHED: {"RESPONSE_CACHE_MEGABYTES": "0"}}
@@ -62,10 +62,10 @@ def memory(service: Service) -> int:
 
 
 def processor_seconds(process: psutil.Process) -> float:
-    """What a server has used so far, all its processes together."""
+    """The processor time of all processes of a server."""
     seconds = 0.0
     for each in [process, *process.children(recursive=True)]:
-        # PostgreSQL's helpers come and go.
+        # Auxiliary processes of PostgreSQL may end meanwhile.
         with suppress(psutil.NoSuchProcess):
             seconds += sum(each.cpu_times()[:2])
     return seconds

@@ -1,4 +1,4 @@
-"""Driving a server with `wrk`, the load generator."""
+"""Runs `wrk`, the load generator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _runs = count(time_ns())
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One HTTP request. `{n}` in a header becomes another number each time it is sent."""
+    """One HTTP request. `{n}` in a header becomes a unique number at each call."""
 
     path: str
     method: str = "GET"
@@ -35,7 +35,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One run: requests a second, latencies in microseconds, bytes of one answer with its head."""
+    """One run: requests a second, latencies in microseconds, bytes of one response with its headers."""
 
     rate: float
     p50: int
@@ -46,25 +46,25 @@ class Result:
 
 def require() -> None:
     if shutil.which("wrk") is None:
-        raise SystemExit("The benchmark drives the servers with wrk, which is missing: apt-get install wrk")
+        raise SystemExit("The benchmark needs wrk, which is not installed: apt-get install wrk")
 
 
 def run(port: int, requests: Iterable[Request], *, seconds: float) -> Result:
-    """Send `requests` round and round for so many seconds."""
+    """Send `requests` in a loop for `seconds`."""
     with tempfile.NamedTemporaryFile("w", suffix=".requests") as file:
         file.writelines(request.line() + "\n" for request in requests)
         file.flush()
         command = ["wrk", f"-t{THREADS}", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "10s", "-s", str(SCRIPT)]
         address = f"http://127.0.0.1:{port}"
-        said = subprocess.run(
+        output = subprocess.run(
             [*command, address, "--", file.name, str(next(_runs))], check=True, capture_output=True, text=True
         ).stdout
-    told = json.loads(said.strip().rpartition("\n")[2])
-    sent = max(1, told["requests"])
+    summary = json.loads(output.strip().rpartition("\n")[2])
+    sent = max(1, summary["requests"])
     return Result(
-        rate=told["requests"] / told["seconds"],
-        p50=told["p50"],
-        p99=told["p99"],
-        size=told["bytes"] // sent,
-        failed=told["failed"],
+        rate=summary["requests"] / summary["seconds"],
+        p50=summary["p50"],
+        p99=summary["p99"],
+        size=summary["bytes"] // sent,
+        failed=summary["failed"],
     )

@@ -1,7 +1,7 @@
-"""Writers that count what they were told, and readers that may never see less.
+"""Writers count acknowledged writes; readers must never see a smaller number.
 
-Every subject is a number that writers only raise. A reader notes how far the writers have been told, *then* begins its
-read: an answer that shows less is older than a write that was answered before the read began.
+Every subject is a number that writes only increase. A reader stores the acknowledged number, *then* begins its read: a
+response with a smaller number is older than a write that was acknowledged before the read began.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from typing import Any
 
 from tests.remote import Remote, Reply
 
-# A connection stays with one worker: new ones find the others.
+# A connection stays with one worker, so readers reconnect.
 READS_A_CONNECTION = 25
 
 
 @dataclass(slots=True)
 class Subject:
-    """`write` raises the number by one (None: it cannot any more); `seen` takes it from an answer to `path`."""
+    """`write` increments the number, or returns None at its maximum; `seen` reads it from the response of `path`."""
 
     name: str
     path: str
     write: Callable[[Remote], Reply | None]
     seen: Callable[[Any], int]
-    told: int = 0
+    acknowledged: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def raise_by_one(self, remote: Remote) -> Reply | None:
         reply = self.write(remote)
         if reply is not None and reply.status < 300:
             with self._lock:
-                self.told += 1
+                self.acknowledged += 1
         return reply
 
 
@@ -54,17 +54,17 @@ class ConsistencyChecker:
 
     @property
     def writes(self) -> int:
-        return sum(subject.told for subject in self.subjects)
+        return sum(subject.acknowledged for subject in self.subjects)
 
-    def wake(self) -> None:
-        """One write and one read of each subject everywhere: the first ones take their time."""
+    def warm_up(self) -> None:
+        """One write and one read of each subject on each port: the first ones are slow."""
         for port in self.ports:
             for subject in self.subjects:
                 self._raise(subject, Remote(port))
                 self._compare(subject, Remote(port))
 
     def watch(self, seconds: float, *, writers: int, readers: int, meanwhile: Callable[[], None]) -> None:
-        """Write and read from everywhere for so long; `meanwhile` runs in this thread."""
+        """Write and read on all ports for `seconds`; `meanwhile` runs in this thread."""
         threads = [threading.Thread(target=self._write, args=(number,)) for number in range(writers)]
         threads += [threading.Thread(target=self._read, args=(number,)) for number in range(readers)]
         ends = time.monotonic() + seconds
@@ -98,12 +98,12 @@ class ConsistencyChecker:
             self.failed[f"write of {subject.name}: {reply.status} {reply.body[:80]!r}"] += 1
 
     def _compare(self, subject: Subject, remote: Remote) -> None:
-        told = subject.told
+        acknowledged = subject.acknowledged
         reply = remote.call("GET", subject.path)
         if reply.status != 200:
             self.failed[f"{subject.name} {reply.status}"] += 1
             return
         self.reads[threading.get_ident()] += 1
         seen = subject.seen(reply.json)
-        if seen < told:
-            self.stale.append(f"{subject.name} on port {remote.port}: {seen} seen, {told} told before")
+        if seen < acknowledged:
+            self.stale.append(f"{subject.name} on port {remote.port}: {seen} read, {acknowledged} acknowledged before")

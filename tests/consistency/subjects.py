@@ -1,4 +1,4 @@
-"""Numbers that grow in public answers: replies, posts of a page, reactions, the wording of an embed."""
+"""Numbers that grow in public responses: replies, posts of a page, reactions, the message of an embed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.consistency.checkers import Subject
 from tests.remote import Remote, Reply
 from tests.service import ROOT, Service
 
-# Each costs the hashing of a password.
+# Each costs one password hash.
 PEOPLE = 4
 MESSAGES = "/api/messages"
 
@@ -41,7 +41,7 @@ def subjects_of(clients: Clients) -> list[Subject]:
 
 
 def _reactions(clients: Clients, post: str) -> Subject:
-    """Each person reacts once; when all have, nothing more is written."""
+    """Each person reacts once; then the subject is at its maximum."""
     people = iter([clients.person() for _ in range(PEOPLE)])
     lock = threading.Lock()
 
@@ -56,7 +56,7 @@ def _reactions(clients: Clients, post: str) -> Subject:
 
 
 def _embed(clients: Clients, owner: Person) -> Subject:
-    """Its owner counts in the message of the trigger, one change at a time."""
+    """Its owner writes consecutive numbers to the message of the trigger."""
     numbers, lock = count(1), threading.Lock()
     community = _community(clients.service)
     path = "/api/embeds/instances"
@@ -70,10 +70,10 @@ def _embed(clients: Clients, owner: Person) -> Subject:
     def seen(answer: Any) -> int:
         return int(answer["triggerConfig"]["message"] or 0)
 
-    return Subject("an embed's wording", f"/api/embeds/config/{embed}", change, seen)
+    return Subject("message of an embed", f"/api/embeds/config/{embed}", change, seen)
 
 
 def _community(service: Service) -> str:
     command = [sys.executable, "manage.py", "create_community", "Readers"]
-    made = subprocess.run(command, cwd=ROOT, env=service.environment, check=True, capture_output=True)
-    return str(json.loads(made.stdout)["id"])
+    created = subprocess.run(command, cwd=ROOT, env=service.environment, check=True, capture_output=True)
+    return str(json.loads(created.stdout)["id"])

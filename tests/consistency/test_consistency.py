@@ -1,6 +1,6 @@
-"""Once a write is answered, every read that begins later shows it: on every worker, on every host, whatever Redis does.
+"""A read that begins after a write is acknowledged shows it, on every worker and host, also if Redis fails.
 
-CONSISTENCY_SECONDS is how long each of the three runs lasts (`make consistency` takes 20).
+CONSISTENCY_SECONDS is the duration of each of the three runs (20 with `make consistency`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RATES = {"THROTTLE_PERSON_PER_HOUR": "1000000"}
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """One host with its own PostgreSQL, and what is written and read there. `running` is for more hosts."""
+    """One host with its PostgreSQL, and the subjects. `running` closes further hosts."""
 
     home: Path
     host: Service
@@ -41,7 +41,7 @@ class Hosts:
     running: ExitStack
 
     def more_hosts(self, **shared: str) -> list[Service]:
-        """Two servers that share the database and `shared`, and no memory."""
+        """Two hosts that share the database and `shared`, but no memory."""
         shared |= {"DATABASE_URL": self.host.cluster.url}
         return [start(self.running, self.home / name, **shared) for name in ("second", "third")]
 
@@ -55,11 +55,11 @@ def hosts_under_test() -> Iterator[Hosts]:
         yield Hosts(home, host, subjects_of(Clients(host)), running)
 
 
-def test_on_two_workers(hosts_under_test: Hosts) -> None:
+def test_reads_show_acknowledged_writes_on_two_workers(hosts_under_test: Hosts) -> None:
     run(ConsistencyChecker([hosts_under_test.host.port], hosts_under_test.subjects))
 
 
-def test_on_two_hosts_while_redis_freezes_and_dies(hosts_under_test: Hosts) -> None:
+def test_reads_show_acknowledged_writes_on_two_hosts_while_redis_fails(hosts_under_test: Hosts) -> None:
     (hosts_under_test.home / "redis").mkdir()
     redis = start_redis(hosts_under_test.home / "redis")
     hosts_under_test.running.callback(lambda: (redis.kill(), redis.wait()))
@@ -67,7 +67,7 @@ def test_on_two_hosts_while_redis_freezes_and_dies(hosts_under_test: Hosts) -> N
     ports = [host.port for host in hosts]
     run(ConsistencyChecker(ports, hosts_under_test.subjects))
 
-    def spoil() -> None:
+    def fail_redis() -> None:
         nonlocal redis
         time.sleep(SECONDS / 8)
         freeze(redis)
@@ -79,7 +79,7 @@ def test_on_two_hosts_while_redis_freezes_and_dies(hosts_under_test: Hosts) -> N
         time.sleep(SECONDS / 8)
         redis = start_redis(hosts_under_test.home / "redis")
 
-    run(ConsistencyChecker(ports, hosts_under_test.subjects), spoil)
+    run(ConsistencyChecker(ports, hosts_under_test.subjects), fail_redis)
 
 
 def start(running: ExitStack, data: Path, **environment: str) -> Service:
@@ -90,11 +90,11 @@ def start(running: ExitStack, data: Path, **environment: str) -> Service:
 
 
 def run(checker: ConsistencyChecker, meanwhile: Callable[[], None] = lambda: None) -> None:
-    checker.wake()
+    checker.warm_up()
     before = checker.writes
     checker.watch(SECONDS, writers=WRITERS, readers=READERS, meanwhile=meanwhile)
     assert not checker.stale, checker.stale[:5]
     assert not checker.failed
-    # Also on a busy machine, with Redis away for a third of the time.
+    # Low enough for a busy machine, with Redis unavailable for a third of the time.
     assert checker.reads.total() > 10 * SECONDS
     assert checker.writes > before

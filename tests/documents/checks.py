@@ -1,4 +1,4 @@
-"""Whether a printed command exists, without running it: its target, module, arguments and files."""
+"""Checks a printed command without running it: its target, module, arguments and files."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tests.service import ROOT
 
 PYTHON = ".venv/bin/python"
 SERVICE = "http://127.0.0.1:8000"
-# Programs that need another machine, or rights that a test does not have.
+# Programs that need another machine or root.
 ELSEWHERE = frozenset({"apt-get", "nginx"})
 ASSIGNMENT = re.compile(r"([A-Z][A-Z_]*)=(.*)", re.DOTALL)
 REPOSITORY_PATH = re.compile(r"(?:config|messaging|agents|reactions|embeds|tests|docs|deploy)/[\w./-]+")
 
 
 def check_command(command: str) -> None:
-    """Fail unless the command could be run in the folder of the repository."""
+    """Fail unless the command can be run in the root of the repository."""
     program, *arguments = _without_assignments(words(command))
     _check_paths(arguments)
     match program:
@@ -41,7 +41,7 @@ def check_command(command: str) -> None:
 
 
 def is_run_by_a_test(command: str) -> bool:
-    """Whether a test runs it against a service: curl and management commands."""
+    """Whether `DocumentRunner` runs the command: curl and management commands."""
     program, *arguments = _without_assignments(words(command))
     return program == "curl" or (program == PYTHON and arguments[:1] == ["manage.py"])
 
@@ -57,7 +57,7 @@ def check_make(arguments: Sequence[str]) -> None:
 
 @cache
 def _dry_run(targets: tuple[str, ...]) -> None:
-    """Make prints what it would run, and fails for a target that it does not know."""
+    """make --dry-run fails for an unknown target."""
     finished = subprocess.run(["make", "--dry-run", *targets], cwd=ROOT, capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stderr
 

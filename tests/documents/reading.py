@@ -1,4 +1,4 @@
-"""The documents of the repository, and the commands, links and names that are written in them."""
+"""Parses the documents of the repository: blocks, commands, links, anchors, inline code."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def links(text: str) -> list[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """The fragments that lead to the headings, as GitHub writes them."""
+    """The URL fragments of the headings, as GitHub generates them."""
     headings = (INLINE_CODE.sub(r"\1", heading) for heading in HEADING.findall(prose(text)))
     return {NOT_IN_ANCHOR.sub("", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -1,4 +1,4 @@
-"""Runs the commands of a document in order, and fills the placeholders of later ones from earlier answers."""
+"""Runs the commands of a document in order; earlier output fills the placeholders of later commands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECONDS = 60
 
 
 class DocumentRunner:
-    """Runs one document from its beginning. `values`: those of the placeholders. `output`: of the last command."""
+    """Runs one document from the beginning. `values` by placeholder; `output` of the last command."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -34,14 +34,14 @@ class DocumentRunner:
             for command in filter(is_run_by_a_test, block.commands()):
                 self.run_command(command)
         elif block.language == "json":
-            self.compare(json.loads(block.text), json.loads(self.output), at="answer")
+            self.compare(json.loads(block.text), json.loads(self.output), at="output")
         elif block.language == "http":
             lines = {line.strip().lower() for line in self.output.splitlines()}
             assert {line.lower() for line in block.text.splitlines()} <= lines, self.output
 
     def run_command(self, command: str) -> None:
         unknown = set(PLACEHOLDER.findall(command)) - self.values.keys()
-        assert not unknown or not command.startswith("curl"), f"no earlier answer has a value for {unknown}"
+        assert not unknown or not command.startswith("curl"), f"no earlier output has a value for {unknown}"
         filled = PLACEHOLDER.sub(lambda found: self.values.get(found[0], found[0]), command)
         finished = subprocess.run(
             ["sh", "-euc", self._adapted(filled)],
@@ -68,7 +68,7 @@ class DocumentRunner:
             assert expected == actual, at
 
     def _adapted(self, command: str) -> str:
-        """The command for the service of the test. Without --dry-run makemigrations would write into the repository."""
+        """The command for the service under test. makemigrations gets --dry-run so that it writes no file."""
         if command.startswith("curl"):
             return command.replace("curl", CURL, 1).replace(SERVICE, self.service.base_url)
         harmless = command.replace("manage.py makemigrations", "manage.py makemigrations --dry-run")

@@ -1,4 +1,4 @@
-"""Every command that a document prints exists, and runs if it is one for a running service."""
+"""Every command that a document prints exists; a command for a running service is run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.service import Service, running_service
 
 OPTION = re.compile(r"--[a-z][a-z-]*")
 COMMAND_NAME = re.compile(r"`([a-z_]+)")
-# What inline code begins with if it is a command; placeholders such as COMMAND are no commands.
+# Inline code that is a command; placeholders such as COMMAND are not.
 INLINE = re.compile(rf"(?:make|manage\.py|{re.escape(PYTHON)} (?:-m|manage\.py)) [a-z].*")
 needs_curl = pytest.mark.skipif(
     shutil.which("curl") is None and os.environ.get("REQUIRE_BROWSER") != "1", reason="no curl: put one on PATH"
@@ -39,7 +39,7 @@ RUN = [name for name in NAMES if any(map(is_run_by_a_test, shell_commands(name))
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    """As `make run` starts it, with secrets that it creates itself."""
+    """Started as by `make run`; it creates its secrets."""
     with running_service(SECRET_KEY="", ROOT_KEY="", TOKEN_PEPPER="") as service:
         yield service
 

@@ -20,7 +20,7 @@ CODE = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
 
 
 def settings_that_are_read() -> set[str]:
-    """Every name that the product passes to a function of `config.env`, and the secrets."""
+    """Every name that is passed to a function of `config.env`, and the secrets."""
     files = [file for package in PRODUCT for file in (ROOT / package).rglob("*.py")]
     read = {name for file in files for name in _names_read(ast.parse(file.read_text()))}
     return read | {*secrets.NAMES, *map(secrets.previous, secrets.NAMES)}
@@ -43,7 +43,7 @@ def codes(errors: type[ApiError]) -> Iterator[str]:
         yield from codes(error)
 
 
-def test_the_table_of_settings_names_what_is_read() -> None:
+def test_settings_table_lists_exactly_the_settings_that_are_read() -> None:
     rows = [line.split("|")[1] for line in section("docs/operations.md", "Settings").splitlines() if "|" in line]
     assert {name for row in rows for name in SETTING.findall(row)} == settings_that_are_read()
 
@@ -51,8 +51,8 @@ def test_the_table_of_settings_names_what_is_read() -> None:
 def test_the_errors_of_agents_are_documented() -> None:
     documented = set(CODE.findall(section("docs/agents.md", "Errors")))
     operations = [operation for *_, operation in all_operations() if operation.accepts_agents]
-    answered = {error.code for operation in operations for error in operation.errors}
-    assert answered - documented == set()
+    declared = {error.code for operation in operations for error in operation.errors}
+    assert declared - documented == set()
     assert documented - set(codes(ApiError)) == set()
 
 

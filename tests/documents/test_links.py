@@ -1,4 +1,4 @@
-"""What a document points to exists: files, headings, modules."""
+"""Every file, heading and module that a document names exists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODULE = re.compile(r"(?:config|messaging|agents|reactions|embeds)(?:\.[a-z_]+)+
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_links_lead_to_files_and_headings(name: str) -> None:
+def test_links_resolve_to_files_and_headings(name: str) -> None:
     for link in links(text_of(name)):
         if link.startswith(("http://", "https://")):
             continue
@@ -38,7 +38,7 @@ def test_files_and_modules_that_are_named_exist(name: str) -> None:
     assert [word for word in modules if not ((ROOT / f"{word}.py").exists() or (ROOT / word).is_dir())] == []
 
 
-def test_the_readme_is_short() -> None:
+def test_readme_is_at_most_110_lines() -> None:
     assert len(text_of("README.md").splitlines()) <= README_LINES_MAX
 
 
@@ -49,7 +49,7 @@ def test_every_document_is_linked() -> None:
     assert [path.name for path in DOCUMENTS if path not in linked and path.name != "README.md"] == []
 
 
-def test_the_numbers_of_the_decisions_are_consecutive() -> None:
+def test_decision_records_are_numbered_consecutively() -> None:
     assert [path.name[:4] for path in RECORDS] == [f"{number:04}" for number in range(1, len(RECORDS) + 1)]
 
 

@@ -1,4 +1,4 @@
-"""Faults put into the running service under load, and whether it kept its word.
+"""Injects faults into a running service under load, and checks its guarantees afterwards.
 
-`make faults` runs `python -m tests.faults`: it ends with a table of kinds. The test suite runs a short form.
+`make faults` runs `python -m tests.faults`, which prints a table of the kinds. The test suite runs a short form.
 """

@@ -1,4 +1,4 @@
-"""`make faults`: every kind of fault, many times, and a table. Ends with 0 where the service kept its word."""
+"""`make faults`: injects every kind of fault many times, and prints a table. Exits with 0 if no guarantee is broken."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.faults import table
 from tests.faults.environment import an_environment, can_mount
 from tests.faults.faults import FAULTS, SMALL_DISK_FAULTS, Fault
 from tests.faults.healthy_clients import Waits, waits_beside
-from tests.faults.run import Company, Round, play
+from tests.faults.run import Round, Writers, play
 
 SMALL_DISK_BYTES = 400 << 20
 SLOW_CLIENTS = 200
@@ -20,20 +20,20 @@ P99_SECONDS = 0.25
 
 def main() -> None:
     options = _options()
-    # Leave through every `finally`: the service and its company are processes of their own.
+    # Run every `finally`: the service, nginx and Redis are separate processes.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     chosen = {fault: options.times or FAULTS[fault] for fault in FAULTS if fault.__name__ in options.kinds}
     on_small_disk = {fault: times for fault, times in chosen.items() if fault in SMALL_DISK_FAULTS}
-    _say(table.HEADINGS)
+    _print(table.HEADINGS)
     rounds = _play_all({fault: times for fault, times in chosen.items() if fault not in SMALL_DISK_FAULTS})
     if can_mount():
         rounds += _play_all(on_small_disk, disk_bytes=SMALL_DISK_BYTES)
     elif on_small_disk:
-        _say("disk full              left out: only root can make a small disk")
-    _say(table.total(rounds))
-    _say(table.EXPLANATION)
+        _print("disk full              skipped: only root can mount a small disk")
+    _print(table.total(rounds))
+    _print(table.EXPLANATION)
     keeps_pace = _slow_clients().share(0.99) < P99_SECONDS
-    sys.exit(0 if keeps_pace and all(done.is_good for done in rounds) else 1)
+    sys.exit(0 if keeps_pace and all(finished.is_good for finished in rounds) else 1)
 
 
 def _play_all(faults: dict[Fault, int], *, disk_bytes: int | None = None) -> list[Round]:
@@ -41,34 +41,34 @@ def _play_all(faults: dict[Fault, int], *, disk_bytes: int | None = None) -> lis
         return []
     rounds = []
     with an_environment(disk_bytes=disk_bytes) as environment:
-        company = Company.of(environment)
+        writers = Writers.of(environment)
         for fault, times in faults.items():
-            rounds.append(play(environment, company, fault, times=times))
-            _say(table.line(rounds[-1]))
+            rounds.append(play(environment, writers, fault, times=times))
+            _print(table.line(rounds[-1]))
     return rounds
 
 
 def _slow_clients() -> Waits:
-    """How long others wait beside slow clients. Returns that of the documented shape, behind the proxy."""
+    """Measure requests beside slow clients. Returns the waits behind the proxy, which is the documented setup."""
     with an_environment() as environment:
         path = f"/api/messages?pageId={environment.clients.page_id('https://example.com/beside-slow-clients')}"
-        _say(f"\nListing messages beside {SLOW_CLIENTS} slow clients")
+        _print(f"\nListing messages beside {SLOW_CLIENTS} slow clients")
         behind_proxy = waits_beside(SLOW_CLIENTS, port=environment.proxy_port, path=path, seconds=SLOW_SECONDS)
-        _say(f"  behind deploy/nginx.conf: {behind_proxy}")
+        _print(f"  behind deploy/nginx.conf: {behind_proxy}")
         alone = waits_beside(SLOW_CLIENTS, port=environment.service.port, path=path, seconds=SLOW_SECONDS)
-        _say(f"  without a proxy: {alone}")
+        _print(f"  without a proxy: {alone}")
         return behind_proxy
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     names = [fault.__name__ for fault in FAULTS]
-    parser.add_argument("kinds", nargs="*", default=names, help=f"of {', '.join(names)}; all where none is named")
-    parser.add_argument("--times", type=int, help="of each kind, instead of its own number")
+    parser.add_argument("kinds", nargs="*", default=names, help=f"of {', '.join(names)}; default: all")
+    parser.add_argument("--times", type=int, help="how often to inject each kind, instead of its default")
     return parser.parse_args()
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     sys.stdout.write(text.rstrip() + "\n")
     sys.stdout.flush()
 

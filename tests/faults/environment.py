@@ -1,4 +1,4 @@
-"""Where the faults play: a service, its PostgreSQL, its Redis and a proxy, all real processes."""
+"""The environment of the faults: a service, its PostgreSQL, its Redis and a proxy, all real processes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Environment:
     _second: Service | None = None
 
     def second_host(self) -> Service:
-        """Another service on the same database, started when it is first asked for."""
+        """Another service on the same database, started at the first call."""
         if self._second is None:
             shared = self.variables | {"DATABASE_URL": self.service.cluster.url}
             self._second = Service(self.service.data.with_name("second"), **shared)
@@ -47,15 +47,15 @@ class Environment:
         return self._second
 
     def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Asked past the service."""
+        """Query the database directly."""
         with psycopg.connect(self.service.cluster.url, autocommit=True) as connection:
             cursor = connection.execute(statement, values)
             return cursor.fetchall() if cursor.description else []
 
     def backends(self) -> list[psutil.Process]:
-        """PostgreSQL's processes that serve the service."""
-        asked = self.rows("SELECT pid FROM pg_stat_activity WHERE application_name = %s", SERVICE_NAME)
-        return [psutil.Process(pid) for (pid,) in asked if psutil.pid_exists(pid)]
+        """The PostgreSQL processes of the connections of the service."""
+        backends = self.rows("SELECT pid FROM pg_stat_activity WHERE application_name = %s", SERVICE_NAME)
+        return [psutil.Process(pid) for (pid,) in backends if psutil.pid_exists(pid)]
 
     def kill_redis(self) -> None:
         self.redis.kill()
@@ -67,11 +67,11 @@ class Environment:
 
 @contextmanager
 def an_environment(*, disk_bytes: int | None = None) -> Iterator[Environment]:
-    """Started, and cleared away afterwards.
+    """A started environment; it is stopped and deleted at the end.
 
-    `disk_bytes`: its data lies on a file system of that size, and so does what its processes share, without a Redis.
+    With `disk_bytes` the data folder is a file system of that size, and the service uses no Redis.
     """
-    home = Path(tempfile.mkdtemp(prefix="cm-stage-"))
+    home = Path(tempfile.mkdtemp(prefix="cm-faults-"))
     with ExitStack() as running:
         running.callback(shutil.rmtree, home, ignore_errors=True)
         (home / "redis").mkdir()
@@ -100,7 +100,7 @@ def small_disk(folder: Path, size: int) -> Iterator[None]:
 
 
 def can_mount() -> bool:
-    """Only root may make a small disk."""
+    """Only root can mount a file system."""
     return os.geteuid() == 0 and shutil.which("mount") is not None
 
 

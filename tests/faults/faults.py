@@ -1,4 +1,4 @@
-"""The faults. Each is put in, lasts a moment and is over when its function returns."""
+"""The faults. Each function injects one, and returns when it is over."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.host_clock import AHEAD, run_ahead
 from tests.service import a_service
 
 Fault = Callable[[Environment], None]
-HOLD_SECONDS = 0.5
+FAULT_SECONDS = 0.5
 CONNECTIONS_AT_ONCE = 30
 REFUSED_SECONDS = 60
 TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
@@ -40,7 +40,7 @@ def all_workers_killed(environment: Environment) -> None:
 def worker_frozen(environment: Environment) -> None:
     worker = random.choice(environment.service.workers())
     freeze(worker)
-    time.sleep(HOLD_SECONDS)
+    time.sleep(FAULT_SECONDS)
     thaw(worker)
 
 
@@ -60,13 +60,13 @@ def stopped_and_started(environment: Environment) -> None:
 
 def postgres_crash(environment: Environment) -> None:
     environment.service.cluster.stop("immediate")
-    time.sleep(random.uniform(0, HOLD_SECONDS))
+    time.sleep(random.uniform(0, FAULT_SECONDS))
     environment.service.cluster.start()
 
 
 def postgres_restart(environment: Environment) -> None:
     environment.service.cluster.stop("fast")
-    time.sleep(random.uniform(0, HOLD_SECONDS))
+    time.sleep(random.uniform(0, FAULT_SECONDS))
     environment.service.cluster.start()
 
 
@@ -74,7 +74,7 @@ def postgres_frozen(environment: Environment) -> None:
     frozen = environment.backends()
     for backend in frozen:
         freeze(backend)
-    time.sleep(HOLD_SECONDS)
+    time.sleep(FAULT_SECONDS)
     for backend in frozen:
         with suppress(psutil.NoSuchProcess):
             thaw(backend)
@@ -85,52 +85,52 @@ def backends_terminated(environment: Environment) -> None:
 
 
 def backend_killed(environment: Environment) -> None:
-    """As the kernel does when memory runs out: PostgreSQL then ends every session and recovers."""
+    """As the kernel kills a process without memory; PostgreSQL then ends every session and recovers."""
     if backends := environment.backends():
         random.choice(backends).kill()
 
 
 def connections_exhausted(environment: Environment) -> None:
-    """Somebody takes every connection that falls free, and says nothing on it."""
+    """Another client opens every free connection and sends nothing."""
     address = str(environment.service.cluster.socket_folder / SOCKET_NAME)
-    with ExitStack() as held:
-        administrator = held.enter_context(_connection(environment))
-        end = time.monotonic() + HOLD_SECONDS
+    with ExitStack() as stack:
+        administrator = stack.enter_context(_connection(environment))
+        end = time.monotonic() + FAULT_SECONDS
         while time.monotonic() < end:
             for _ in range(CONNECTIONS_AT_ONCE):
-                silent = held.enter_context(socket.socket(socket.AF_UNIX))
+                silent = stack.enter_context(socket.socket(socket.AF_UNIX))
                 with suppress(OSError):
                     silent.connect(address)
             administrator.execute(TERMINATE, [SERVICE_NAME])
 
 
 def tables_locked(environment: Environment) -> None:
-    """By a careless migration, say, for longer than a request waits for a lock (2 s)."""
-    with _connection(environment) as holder, holder.transaction():
-        holder.execute("LOCK TABLE messaging_message IN ACCESS EXCLUSIVE MODE")
+    """Lock a table, as a migration does, for longer than a request waits for a lock (2 s)."""
+    with _connection(environment) as session, session.transaction():
+        session.execute("LOCK TABLE messaging_message IN ACCESS EXCLUSIVE MODE")
         time.sleep(3.5)
 
 
 def deadlock(environment: Environment) -> None:
-    """Takes two posts' rows in the wrong order, and has the patience to let the service be the one broken off."""
+    """Lock rows of posts in the wrong order. A long deadlock_timeout makes PostgreSQL abort the service's write."""
     wrong_order = "SELECT 1 FROM messaging_message WHERE id = %s FOR UPDATE"
     roots = environment.rows("SELECT id FROM messaging_message WHERE content LIKE 'root %%' ORDER BY id")
-    with _connection(environment) as holder, holder.transaction():
-        holder.execute("SET LOCAL deadlock_timeout = '10s'")
+    with _connection(environment) as session, session.transaction():
+        session.execute("SET LOCAL deadlock_timeout = '10s'")
         for (root,) in reversed(roots):
-            holder.execute(wrong_order, [root])
+            session.execute(wrong_order, [root])
             time.sleep(0.05)
 
 
 def redis_killed(environment: Environment) -> None:
     environment.kill_redis()
-    time.sleep(HOLD_SECONDS)
+    time.sleep(FAULT_SECONDS)
     environment.start_redis()
 
 
 def redis_frozen(environment: Environment) -> None:
     freeze(environment.redis)
-    time.sleep(HOLD_SECONDS)
+    time.sleep(FAULT_SECONDS)
     thaw(environment.redis)
 
 
@@ -142,7 +142,7 @@ def redis_flushed(environment: Environment) -> None:
 
 
 def missing_secret(environment: Environment) -> None:
-    """A second host starts without the root key, then with another one: either would write retries a second time."""
+    """A second host without the root key, or with another one, refuses to start, since it could not replay."""
     shared = SETTINGS | {"DATABASE_URL": environment.service.cluster.url} | environment.service.secrets()
     for root_key in ("", f"of-another-service-{'0' * 50}"):
         with a_service(**shared | {"ROOT_KEY": root_key}) as second:
@@ -151,13 +151,13 @@ def missing_secret(environment: Environment) -> None:
 
 
 def slow_sockets(environment: Environment) -> None:
-    """Ten each that send headers, a body and take an answer slowly, through the proxy."""
+    """Through the proxy: ten clients each with slow headers, a slow body and slow reading."""
     with slow.sockets(environment.proxy_port, count=30):
-        time.sleep(HOLD_SECONDS)
+        time.sleep(FAULT_SECONDS)
 
 
 def clock_ahead(environment: Environment) -> None:
-    """The housekeeping of a host whose clock is an hour and eight days ahead of the database's."""
+    """Scheduled commands on a host with a clock an hour, then eight days, ahead of the database clock."""
     for seconds in AHEAD:
         for command in COMMANDS:
             run_ahead(seconds, environment.service.environment, command)
@@ -165,14 +165,14 @@ def clock_ahead(environment: Environment) -> None:
 
 def disk_full(environment: Environment) -> None:
     with ballast(environment.service.data / "ballast"):
-        time.sleep(2 * HOLD_SECONDS)
-    # A log that cannot be written stops PostgreSQL for good; whoever runs it starts it again.
+        time.sleep(2 * FAULT_SECONDS)
+    # PostgreSQL stops if it cannot write its log; its operator starts it again.
     environment.service.cluster.start()
 
 
 @contextmanager
 def ballast(file: Path) -> Iterator[None]:
-    """Fills the disk to the last byte."""
+    """Fill the disk completely."""
     with file.open("wb") as ballast:
         size = 1 << 20
         while size:
@@ -188,7 +188,7 @@ def _connection(environment: Environment) -> psycopg.Connection[tuple[object, ..
     return psycopg.connect(environment.service.cluster.url, autocommit=True)
 
 
-# What `make faults` puts in, and how often.
+# The faults of `make faults`, and how often each is injected.
 FAULTS: dict[Fault, int] = {
     worker_killed: 30,
     all_workers_killed: 20,
@@ -216,7 +216,7 @@ FAULTS: dict[Fault, int] = {
 }
 SMALL_DISK_FAULTS = {disk_full}
 THROUGH_PROXY = {slow_sockets}
-# Half of the load at each, as in a rolling upgrade.
+# The load is divided between two hosts, as in a rolling upgrade.
 ON_TWO_HOSTS = {migrated_while_serving}
-# No answer is a 5xx.
+# No response is a 5xx.
 ANSWERED_THROUGHOUT = {migrated_while_serving, migrated_behind_a_reader}

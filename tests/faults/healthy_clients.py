@@ -1,4 +1,4 @@
-"""Clients in good health beside slow ones: how long do they wait?"""
+"""Measures how long ordinary clients wait beside slow ones."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from tests.remote import Remote
 
 CLIENTS = 4
 PAUSE_SECONDS = 0.01
-# Longer than anybody waits.
+# The timeout of a client.
 PATIENCE_SECONDS = 5
 
 
 @dataclass(slots=True)
 class Waits:
-    """Of answered requests, in seconds. `unanswered`: those given up, and anything but a 200."""
+    """`seconds` of requests with a 200. `unanswered`: timeouts, and every other status."""
 
     seconds: list[float] = field(default_factory=list)
     unanswered: int = 0
 
     def share(self, part: float) -> float:
-        """The wait that this part of the requests does not exceed."""
+        """The quantile `part` of the waits, in seconds."""
         ordered = sorted(self.seconds) or [float("inf")]
         return ordered[min(int(len(ordered) * part), len(ordered) - 1)]
 
@@ -38,7 +38,7 @@ class Waits:
 
 
 def waits_beside(count: int, *, port: int, path: str, seconds: float) -> Waits:
-    """Reads of `path` for so many seconds, while `count` slow clients hold on to the same port."""
+    """Read `path` for `seconds`, while `count` slow clients are connected to the same port."""
     waits = Waits()
     with slow.sockets(port, count=count):
         readers = [threading.Thread(target=_read, args=(waits, port, path, seconds)) for _ in range(CLIENTS)]

@@ -1,4 +1,4 @@
-"""Several hosts on one database: services with the same secrets and a data folder each."""
+"""Several hosts on one database: services with the same secrets and separate data folders."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECRETS = {name: f"{name.lower()}-of-several-hosts-{'h' * 40}" for name in ("SEC
 
 @contextmanager
 def empty_database(cluster_url: str) -> Iterator[str]:
-    """The address of a new database beside the one named; dropped afterwards."""
+    """The URL of a new database in the same cluster; it is dropped at the end."""
     name = f"empty_{uuid4().hex}"
     with psycopg.connect(cluster_url, autocommit=True) as session:
         session.execute(f"CREATE DATABASE {name}")
@@ -28,7 +28,7 @@ def empty_database(cluster_url: str) -> Iterator[str]:
 
 @contextmanager
 def started_at_once(count: int, database_url: str, **environment: str) -> Iterator[list[Service]]:
-    """So many hosts, all of which are launched before the first one runs, and run when the block begins."""
+    """Launch `count` hosts concurrently, and wait until all of them run."""
     settings = SECRETS | {"DATABASE_URL": database_url, "WORKERS": "1"} | environment
     with ExitStack() as running:
         hosts = [running.enter_context(a_service(**settings)) for _ in range(count)]

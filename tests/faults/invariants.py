@@ -1,4 +1,4 @@
-"""Did the service keep its word? Asked of the database, past the service, and of the service itself."""
+"""Checks the guarantees of the service after a fault, in the database and through the API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.faults.environment import Environment
 from tests.faults.load import Write
 from tests.remote import Remote
 
-# Posts whose counts are not those of the rows they count.
+# Posts with counts that differ from the rows that they count.
 SKEWED = """
 SELECT count(*) FROM messaging_message AS post
 WHERE reply_count <> (SELECT count(*) FROM messaging_message WHERE parent_id = post.id AND status = 'published')
@@ -21,7 +21,7 @@ WHERE reply_count <> (SELECT count(*) FROM messaging_message WHERE parent_id = p
 
 @dataclass(slots=True)
 class Verdict:
-    """All of it is nothing where the service kept its word. `altered`: replays that were not the first answer."""
+    """Broken guarantees; empty if none. `altered`: replays that differ from the first response."""
 
     lost: int = 0
     doubled: int = 0
@@ -30,32 +30,32 @@ class Verdict:
     overspent: dict[str, int] = field(default_factory=dict)
 
 
-def judge(environment: Environment, writes: list[Write], *, since: Counter[str]) -> Verdict:
-    """Of acknowledged writes, while nobody writes. `since`: how the ledger stood before them."""
+def judge(environment: Environment, writes: list[Write], *, charged_before: Counter[str]) -> Verdict:
+    """Check acknowledged writes while no write is in progress. `charged_before`: the result of `ledger` before them."""
     verdict = Verdict()
     posts = [write for write in writes if write.path == "/api/messages"]
     contents = [write.body["content"] for write in posts]
     stored = environment.rows("SELECT id::text, content FROM messaging_message WHERE content = ANY(%s)", contents)
     ids, times = {row[0] for row in stored}, Counter(row[1] for row in stored)
     verdict.lost = sum(write.reply is not None and write.reply.json["id"] not in ids for write in posts)
-    verdict.doubled = sum(found - 1 for found in times.values())
+    verdict.doubled = sum(times_found - 1 for times_found in times.values())
 
     reactions = [write for write in writes if write.path == "/v1/reactions"]
-    wanted = [write.reply.json["reactionId"] for write in reactions if write.reply]
-    kept = {
-        row[0] for row in environment.rows("SELECT id::text FROM reactions_reaction WHERE id = ANY(%s::uuid[])", wanted)
-    }
-    verdict.lost += len(set(wanted) - kept)
+    expected = [write.reply.json["reactionId"] for write in reactions if write.reply]
+    rows = environment.rows("SELECT id::text FROM reactions_reaction WHERE id = ANY(%s::uuid[])", expected)
+    verdict.lost += len(set(expected) - {row[0] for row in rows})
 
     remote = Remote(environment.service.port)
     verdict.altered = sum(not _is_replayed(remote, write) for write in writes)
     [[verdict.skewed]] = environment.rows(SKEWED)
-    verdict.overspent = _difference(ledger(environment) - since, Counter(c for write in writes for c in write.counters))
+    verdict.overspent = _difference(
+        ledger(environment) - charged_before, Counter(c for write in writes for c in write.counters)
+    )
     return verdict
 
 
 def ledger(environment: Environment) -> Counter[str]:
-    """How much of each counter is spent, by all agents together."""
+    """The charges to each hourly limit, of all agents together."""
     rows = environment.rows("SELECT counter, count(*) FROM api_ledgerentry GROUP BY counter")
     return Counter(dict(rows))
 

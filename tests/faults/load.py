@@ -1,4 +1,4 @@
-"""Writers that never give up: each sends a write until it is acknowledged, as a client with an Idempotency-Key may."""
+"""Writers that repeat each write with its Idempotency-Key until it is acknowledged."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ RETRY_SECONDS = 0.05
 # If a process dies between its commit and the invalidation, a cached response lives for RESPONSE_CACHE_SECONDS: 2 with
 # Redis, 5 without. The read itself may take a second.
 STALE_MAX_SECONDS = 6
-ANSWERED = {200, 201}
-# Documented, and a reason to ask again.
-ASK_AGAIN = {409, 503}
+ACCEPTED = {200, 201}
+# Documented as a reason to retry.
+RETRIED = {409, 503}
 
 
 @dataclass(slots=True)
 class Write:
-    """One write and, once acknowledged, its answer. `token` is the agent's who wrote it."""
+    """One write of the agent with `token`; `reply` is set when it is acknowledged."""
 
     token: str
     path: str
@@ -39,9 +39,9 @@ class Write:
 
 @dataclass(slots=True)
 class Notes:
-    """What the writers met. Times are in seconds: `slowest` is of one answered request, `longest` of a whole write.
+    """The observations of the writers. `slowest` request and `longest` write are in seconds.
 
-    `stale` is how long after its acknowledgement a post was not shown to somebody.
+    `stale` is the longest time in seconds that an acknowledged post was missing from a read.
     """
 
     writes: list[Write] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Notes:
 
 
 class Writer(threading.Thread):
-    """One agent at work. `lose_answers`: the share of requests whose connection it breaks before the answer."""
+    """One writing agent. `lose_answers`: the share of requests after which it closes the connection unread."""
 
     def __init__(self, notes: Notes, *, port: int, token: str, page_id: str, roots: list[str]) -> None:
         super().__init__(daemon=True)
@@ -92,11 +92,11 @@ class Writer(threading.Thread):
         began = time.monotonic()
         while time.monotonic() < began + PATIENCE_SECONDS:
             reply = self._try(write)
-            if reply is not None and reply.status not in ASK_AGAIN:
+            if reply is not None and reply.status not in RETRIED:
                 self._note(write, reply, began)
                 return
             time.sleep(random.uniform(0, 2 * RETRY_SECONDS))
-        self.notes.surprises.append(f"no answer in {PATIENCE_SECONDS} s")
+        self.notes.surprises.append(f"not acknowledged in {PATIENCE_SECONDS} s")
         self.stopping = True
 
     def _try(self, write: Write) -> Reply | None:
@@ -115,7 +115,7 @@ class Writer(threading.Thread):
         return reply
 
     def _note(self, write: Write, reply: Reply, began: float) -> None:
-        if reply.status not in ANSWERED:
+        if reply.status not in ACCEPTED:
             self.notes.surprises.append(f"{write.path}: {reply.status} {reply.body[:200]!r}")
             return
         write.reply = reply
@@ -127,11 +127,11 @@ class Writer(threading.Thread):
             self._read_back(reply.json["id"])
 
     def _read_back(self, post_id: str) -> None:
-        """As anybody: the post alone, and the list of its page, which its writer was told it is in."""
+        """Read the post and the list of its page without a credential, until both show it."""
         for path in (f"/api/messages/{post_id}", f"/api/messages?pageId={self.page_id}&limit=100"):
-            told = time.monotonic()
+            acknowledged = time.monotonic()
             while not self._shows(path, post_id):
-                self.notes.stale = max(self.notes.stale, time.monotonic() - told)
+                self.notes.stale = max(self.notes.stale, time.monotonic() - acknowledged)
                 if self.notes.stale > STALE_MAX_SECONDS:
                     self.notes.surprises.append(f"{path} does not show {post_id}")
                     return
@@ -149,10 +149,7 @@ class Writer(threading.Thread):
 
 
 class Load:
-    """Writers at work, from entering to leaving; then each has finished the write under way.
-
-    They share `ports` evenly.
-    """
+    """Runs writers inside the block, evenly over `ports`; at its end each finishes its current write."""
 
     def __init__(self, *, ports: list[int], tokens: list[str], page_id: str, roots: list[str]) -> None:
         self.notes = Notes()
@@ -173,13 +170,13 @@ class Load:
             writer.join(2 * PATIENCE_SECONDS)
 
     def lose_answers(self, share: float) -> None:
-        """Break that share of the connections between the request and its answer."""
+        """Close `share` of the connections between request and response."""
         for writer in self.writers:
             writer.lose_answers = share
 
     def wait_until_healthy(self) -> float:
-        """Until each writer has had a write acknowledged that it began after this call. Returns the seconds."""
-        asked = time.monotonic()
-        while any(writer.is_alive() and writer.acknowledged_from < asked for writer in self.writers):
+        """Wait until each writer has an acknowledged write that it began after this call. Returns the seconds."""
+        began = time.monotonic()
+        while any(writer.is_alive() and writer.acknowledged_from < began for writer in self.writers):
             time.sleep(0.005)
-        return time.monotonic() - asked
+        return time.monotonic() - began

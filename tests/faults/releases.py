@@ -1,4 +1,4 @@
-"""Faults of a rolling upgrade: another release migrates, and hosts start, while the service serves."""
+"""Faults of a rolling upgrade: the next release migrates, and hosts start, while the service runs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ READING_SECONDS = 2.0
 
 
 def migrated_while_serving(environment: Environment) -> None:
-    """There and back: columns change their type, a function gains a column and loses it."""
+    """Migrate forwards and backwards: column types change, a function gains and loses a column."""
     for target in ((), ("zero",)):
         with migration(environment.service, *target):
             pass
 
 
 def migrated_behind_a_reader(environment: Environment) -> None:
-    """A report, say, that reads posts in a long transaction, while the migration needs the table for itself."""
+    """A long transaction reads posts while the migration needs an exclusive lock on their table."""
     with psycopg.connect(environment.service.cluster.url) as reader:
         reader.execute("SELECT FROM messaging_message")
         with migration(environment.service) as migrating:
@@ -38,41 +38,41 @@ def migrated_behind_a_reader(environment: Environment) -> None:
 
 
 def five_hosts_at_once(environment: Environment) -> None:
-    """On a database of their own, which they find empty; each fills the demo as well."""
+    """Five hosts start on one empty database; each creates the demo as well."""
     with empty_database(environment.service.cluster.url) as url, started_at_once(5, url, DEMO="1", **SETTINGS):
         pass
 
 
 class Migrating:
-    """`migrate` of the next release at work on the database of a service."""
+    """A running `migrate` of the next release on the database of a service."""
 
     def __init__(self, service: Service, *target: str) -> None:
         environment = service.environment | {"DJANGO_SETTINGS_MODULE": "tests.faults.next_release.settings"}
         command = [sys.executable, "manage.py", "migrate", APP, *target, "--verbosity=0"]
-        self.said = ""
+        self.output = ""
         self._process = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
 
     def wait_until_it_waits(self) -> None:
-        """For a table that is in use."""
+        """Wait until the migration waits for a table that is in use."""
         assert self._process.stdout
-        while "is tried again in" not in self.said:
+        while "is tried again in" not in self.output:
             line = self._process.stdout.readline()
-            assert line, self.said
-            self.said += line
+            assert line, self.output
+            self.output += line
 
     def is_at_work(self) -> bool:
         return self._process.poll() is None
 
     def end(self) -> None:
-        self.said += self._process.communicate(timeout=120)[0]
-        assert self._process.returncode == 0, self.said
+        self.output += self._process.communicate(timeout=120)[0]
+        assert self._process.returncode == 0, self.output
 
 
 @contextmanager
 def migration(service: Service, *target: str) -> Iterator[Migrating]:
-    """Done when the block has ended."""
+    """A migration that starts with the block and has succeeded at its end."""
     migrating = Migrating(service, *target)
     yield migrating
     migrating.end()

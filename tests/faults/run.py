@@ -1,4 +1,4 @@
-"""One kind of fault, put in under load as often as asked, and the verdict on it."""
+"""Injects one kind of fault under load several times, and checks the guarantees."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ PAGE_URL = "https://example.com/under-load"
 
 @dataclass(slots=True)
 class Round:
-    """What one kind of fault came to. `recovered`: the longest time until every writer was served again, in seconds.
+    """The result of one kind of fault. `recovered`: the longest time in seconds until every writer was served again.
 
-    `may_refuse`: whether a 503 is an answer to this kind.
+    `may_refuse`: whether this kind may cause a 503.
     """
 
     kind: str
@@ -38,36 +38,36 @@ class Round:
 
 
 @dataclass(slots=True)
-class Company:
-    """The agents who write on a stage, and the posts that they answer."""
+class Writers:
+    """The tokens of the writing agents, and the posts to which they reply."""
 
     page_id: str
     tokens: list[str]
     roots: list[str]
 
     @classmethod
-    def of(cls, environment: Environment) -> Company:
+    def of(cls, environment: Environment) -> Writers:
         page_id = environment.clients.page_id(PAGE_URL)
-        writer = environment.clients.person()
+        author = environment.clients.person()
         posts = [{"pageId": page_id, "content": f"root {number}"} for number in range(ROOTS)]
-        roots = [environment.clients.ask("/api/messages", post, **writer.user)["id"] for post in posts]
+        roots = [environment.clients.ask("/api/messages", post, **author.user)["id"] for post in posts]
         return cls(page_id, [environment.clients.agent_token() for _ in range(WRITERS)], roots)
 
 
-def play(environment: Environment, company: Company, fault: Fault, *, times: int) -> Round:
-    """The faults come at random moments of the load; the next one only when the service is healthy again."""
-    spent = ledger(environment)
-    done = Round(fault.__name__.replace("_", " "), times, may_refuse=fault not in ANSWERED_THROUGHOUT)
+def play(environment: Environment, writers: Writers, fault: Fault, *, times: int) -> Round:
+    """Inject the fault at random moments; each time wait until the service is healthy again."""
+    charged = ledger(environment)
+    finished = Round(fault.__name__.replace("_", " "), times, may_refuse=fault not in ANSWERED_THROUGHOUT)
     ports = [environment.proxy_port if fault in THROUGH_PROXY else environment.service.port]
     if fault in ON_TWO_HOSTS:
         ports.append(environment.second_host().port)
-    with Load(ports=ports, tokens=company.tokens, page_id=company.page_id, roots=company.roots) as load:
+    with Load(ports=ports, tokens=writers.tokens, page_id=writers.page_id, roots=writers.roots) as load:
         load.lose_answers(LOST_ANSWERS)
         load.wait_until_healthy()
         for _ in range(times):
             time.sleep(random.uniform(0, 0.3))
             fault(environment)
-            done.recovered = max(done.recovered, load.wait_until_healthy())
-    done.notes = load.notes
-    done.verdict = judge(environment, load.notes.writes, since=spent)
-    return done
+            finished.recovered = max(finished.recovered, load.wait_until_healthy())
+    finished.notes = load.notes
+    finished.verdict = judge(environment, load.notes.writes, charged_before=charged)
+    return finished

@@ -1,4 +1,4 @@
-"""The service's own settings, with limits that load and generated input do not reach."""
+"""The settings of the service, with limits that load and generated requests do not reach."""
 
 from config.settings import *  # noqa: F403
 from config.settings import HOURLY_LIMITS, SOFT_THROTTLES

@@ -1,4 +1,4 @@
-"""Clients that take their time: with the headers, with the body, with taking the answer."""
+"""Slow clients: they send headers or a body slowly, or read a response slowly."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ POST = b"POST /v1/presence/normalize-url HTTP/1.1\r\nHost: localhost\r\nContent-
 BEGINNINGS = (
     # Headers that never end.
     POST + b"X-Slow: ",
-    # A body of which a byte comes now and then.
+    # A body that is sent one byte at a time.
     POST + b"Content-Length: 1000000\r\n\r\n",
-    # Answers that nobody takes: many in a row, through a small window.
+    # Responses that are not read: several requests, and a small receive buffer.
     b"GET /api/schema/ HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20,
 )
-# Few enough from each address that no limit on connections takes notice.
+# Addresses of the clients: few connections from each, below any limit on connections.
 ADDRESSES = 20
 DRIP_SECONDS = 0.2
 
 
 @contextmanager
 def sockets(port: int, *, count: int) -> Iterator[None]:
-    """`count` slow clients from several addresses, a third of each sort, until the end of the block."""
+    """Connect `count` slow clients, a third of each kind, until the end of the block."""
     over = threading.Event()
-    with ExitStack() as held:
-        held.callback(over.set)
+    with ExitStack() as stack:
+        stack.callback(over.set)
         opened = [
-            held.enter_context(_slow_client(port, beginning, address=f"127.0.1.{number % ADDRESSES + 1}"))
+            stack.enter_context(_slow_client(port, beginning, address=f"127.0.1.{number % ADDRESSES + 1}"))
             for number, beginning in enumerate(islice(cycle(BEGINNINGS), count))
         ]
         dripping = threading.Thread(target=_drip, args=(opened, over))
         dripping.start()
-        held.callback(dripping.join)
-        held.callback(over.set)
+        stack.callback(dripping.join)
+        stack.callback(over.set)
         yield
 
 

@@ -1,4 +1,4 @@
-"""A full disk under the file of versions: the kernel kills a process that writes into a hole of a mapped file."""
+"""A full disk under the mapped file of versions: the kernel kills a process that writes into a hole of it."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ print("still here")
 """
 
 
-def test_the_file_of_versions_has_no_holes(tmp_path: Path) -> None:
+def test_file_of_versions_is_fully_allocated(tmp_path: Path) -> None:
     file = tmp_path / "versions"
     store = SharedMemoryVersionStore(file)
-    found = file.stat()
-    assert found.st_blocks * 512 >= found.st_size > 0
+    status = file.stat()
+    assert status.st_blocks * 512 >= status.st_size > 0
     store.bump(("a",))
     again = SharedMemoryVersionStore(file)
     assert again.read(("a", "b")) == store.read(("a", "b"))
-    assert file.stat().st_size == found.st_size
+    assert file.stat().st_size == status.st_size
 
 
-@pytest.mark.skipif(not can_mount(), reason="only root can make a small disk")
-@pytest.mark.parametrize("made_before", [True, False])
-def test_a_full_disk_kills_no_worker(tmp_path: Path, made_before: bool) -> None:
+@pytest.mark.skipif(not can_mount(), reason="only root can mount a small disk")
+@pytest.mark.parametrize("exists_before", [True, False])
+def test_full_disk_kills_no_worker(tmp_path: Path, exists_before: bool) -> None:
     with small_disk(tmp_path, 4 << 20):
         file = tmp_path / "versions"
-        if made_before:
+        if exists_before:
             SharedMemoryVersionStore(file)
         with ballast(tmp_path / "ballast"):
             command = [sys.executable, "-c", WRITE, file]
-            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "still here\n"), done.stderr
+            finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (finished.returncode, finished.stdout) == (0, "still here\n"), finished.stderr

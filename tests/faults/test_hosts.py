@@ -1,4 +1,4 @@
-"""Hosts that start and migrate beside others, as real processes."""
+"""Concurrent starts and migrations of several hosts, as real processes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ READING_SECONDS = 4
 P99_SECONDS = 0.5
 
 
-def test_five_hosts_start_at_once_on_an_empty_database() -> None:
-    """One migrates after the other; what one of them wrote, each of the others shows."""
+def test_five_hosts_start_concurrently_on_an_empty_database() -> None:
+    """The hosts migrate one after the other; each shows a post that was written through one of them."""
     with empty_database(os.environ["DATABASE_URL"]) as url, started_at_once(5, url, **SETTINGS) as hosts:
         writer = Clients(hosts[0])
         page_id = writer.page_id("https://example.com/of-five-hosts")
@@ -29,8 +29,8 @@ def test_five_hosts_start_at_once_on_an_empty_database() -> None:
         assert any("Another host migrates; waiting …" in host.said() for host in hosts)
 
 
-def test_reads_go_on_while_a_migration_waits_behind_an_open_transaction() -> None:
-    """Every read asks PostgreSQL, for a table that the transaction reads and the migration needs for itself."""
+def test_reads_are_served_while_a_migration_waits_for_a_transaction() -> None:
+    """The cache is off: every read queries the table that the transaction reads and the migration locks."""
     with running_service(RESPONSE_CACHE_MEGABYTES="0", **SETTINGS) as service:
         path = f"/api/messages?pageId={Clients(service).page_id('https://example.com/beside-a-migration')}"
         with psycopg.connect(service.cluster.url) as reader:
@@ -38,7 +38,7 @@ def test_reads_go_on_while_a_migration_waits_behind_an_open_transaction() -> Non
             with migration(service) as migrating:
                 migrating.wait_until_it_waits()
                 waits = waits_beside(0, port=service.port, path=path, seconds=READING_SECONDS)
-                assert migrating.is_at_work(), migrating.said
+                assert migrating.is_at_work(), migrating.output
                 reader.commit()
         assert waits.unanswered == 0, str(waits)
         assert waits.share(0.99) < P99_SECONDS, str(waits)

@@ -1,4 +1,4 @@
-"""The service's own writes take rows in one order, so none of them is ever broken off for another one."""
+"""Concurrent writes lock rows in one order, so none of them is aborted by a deadlock."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ Writer = Callable[[int], None]
 
 
 @pytest.fixture
-def broken_off(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
+def retried_sqlstates(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
     """The SQLSTATE of each transaction that is run again."""
     states: list[str | None] = []
-    judge = retries._is_ready_again
+    is_ready_again = retries._is_ready_again
 
-    def note(failure: Exception, *times: float) -> bool:
+    def record(failure: Exception, *times: float) -> bool:
         states.append(sqlstate(failure))
-        return judge(failure, *times)  # type: ignore[arg-type]
+        return is_ready_again(failure, *times)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(retries, "_is_ready_again", note)
+    monkeypatch.setattr(retries, "_is_ready_again", record)
     return states
 
 
-def test_writes_on_the_same_posts_never_deadlock(broken_off: list[str | None]) -> None:
-    """Answers that name two posts in both orders, decisions on such answers, and reactions to the two posts."""
+def test_writes_on_the_same_posts_do_not_deadlock(retried_sqlstates: list[str | None]) -> None:
+    """Replies that quote, with two posts in both orders; moderation of such replies; reactions to the two posts."""
     low, high = sorted((MessageFactory() for _ in range(2)), key=lambda message: message.pk)
     Message.objects.filter(pk=high.pk).update(page=low.page)
     high.refresh_from_db()
@@ -53,7 +53,7 @@ def test_writes_on_the_same_posts_never_deadlock(broken_off: list[str | None]) -
         reacts_to(high),
     ]
     race(len(writers), lambda number: [writers[number](turn) for turn in range(TURNS)])
-    assert broken_off == []
+    assert retried_sqlstates == []
     for message in (low, high):
         message.refresh_from_db()
         rows = Message.objects.filter(status="published")

@@ -1,4 +1,4 @@
-"""Redis frozen, killed or emptied under a service that uses it: slower by a blink, and nothing else."""
+"""With Redis frozen, killed or flushed, calls are slower for a moment; nothing else changes."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from tests.factories import PageFactory, PersonFactory
 from tests.redis_server import start_redis
 
 pytestmark = pytest.mark.django_db
-# What the service promises of a call while Redis does not answer.
+# The longest permitted call while Redis does not respond.
 WORST_SECONDS = 0.3
 CALLS = 10
 
 
 @pytest.fixture
 def redis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Popen[bytes]]:
-    """A Redis that the service uses as its settings say."""
+    """A Redis that the settings of the service use."""
     server = start_redis(tmp_path)
     monkeypatch.setenv("REDIS_URL", f"unix://{tmp_path}/redis.sock")
     monkeypatch.setattr(throttling, "_breaker", CircuitBreaker(5.0, effect=""))
     try:
         # The version store of a process is chosen once, here without Redis.
         versions.store()
-        held = runpy.run_path(config.settings.__file__)
-        with override_settings(CACHES=held["CACHES"], REDIS_URL=held["REDIS_URL"]):
+        loaded = runpy.run_path(config.settings.__file__)
+        with override_settings(CACHES=loaded["CACHES"], REDIS_URL=loaded["REDIS_URL"]):
             yield server
     finally:
         server.kill()
@@ -52,7 +52,7 @@ def agent() -> TokenHolder:
 
 
 def post(api: Api, page_id: str) -> float:
-    """Seconds that one accepted post takes."""
+    """The duration of one accepted post, in seconds."""
     began = time.monotonic()
     answer = api.post("/api/messages", {"pageId": page_id, "content": "Hello"})
     assert answer.status == 201
@@ -61,7 +61,7 @@ def post(api: Api, page_id: str) -> float:
 
 @pytest.mark.parametrize("fault", ["freeze", "kill"])
 @pytest.mark.parametrize("kind", ["agent", "person"])
-def test_one_call_pays_and_the_others_do_not_ask(
+def test_only_the_first_call_waits_for_unavailable_redis(
     redis: Popen[bytes], agent: TokenHolder, fault: str, kind: str
 ) -> None:
     api = agent.api if kind == "agent" else Api.as_person(PersonFactory())
@@ -73,9 +73,7 @@ def test_one_call_pays_and_the_others_do_not_ask(
     assert sum(took) < WORST_SECONDS + CALLS * 0.05
 
 
-def test_a_flushed_redis_forgets_throttles_and_nothing_else(
-    redis: Popen[bytes], agent: TokenHolder, settings: Any
-) -> None:
+def test_flushed_redis_loses_no_hourly_limit(redis: Popen[bytes], agent: TokenHolder, settings: Any) -> None:
     settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 1}
     page_id: Any = PageFactory().pk
     post(agent.api, page_id)

@@ -1,4 +1,4 @@
-"""What PostgreSQL breaks off for the sake of others is tried up to three times more; what it cannot do is a 503."""
+"""Transactions that PostgreSQL aborts for others are retried up to three times; other database failures are a 503."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tests.factories import MessageFactory, PageFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# A sequence counts on where a transaction is rolled back: so a failure can be the first's alone.
+# A rollback does not reset a sequence, so the trigger can fail for the first tries alone.
 FAILING = """
 CREATE SEQUENCE tries;
 CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF nextval('tries') <= {times} THEN RAISE EXCEPTION 'as told' USING ERRCODE = '{sqlstate}'; END IF;
+    IF nextval('tries') <= {times} THEN RAISE EXCEPTION 'injected' USING ERRCODE = '{sqlstate}'; END IF;
     RETURN NEW;
 END $$;
 CREATE TRIGGER failing BEFORE INSERT ON messaging_message FOR EACH ROW EXECUTE FUNCTION fail();
@@ -47,7 +47,7 @@ def page() -> Page:
 
 @contextmanager
 def failing(sqlstate: str, *, times: int) -> Iterator[None]:
-    """So many inserts of a post fail with this error of PostgreSQL's."""
+    """The first `times` inserts of a post fail with this error."""
     with connection.cursor() as cursor:
         cursor.execute(FAILING.format(sqlstate=sqlstate, times=times))
     try:
@@ -77,7 +77,7 @@ def post(agent: TokenHolder, page_id: str, **fields: str) -> Answer:
         "XX000",  # a function was replaced
     ],
 )
-def test_broken_off_once_it_is_written_once(agent: TokenHolder, page: Page, sqlstate: str) -> None:
+def test_write_is_retried_and_written_once(agent: TokenHolder, page: Page, sqlstate: str) -> None:
     with failing(sqlstate, times=1):
         answer = post(agent, page.pk)
         assert (answer.status, tries()) == (201, 2)
@@ -97,11 +97,13 @@ def test_broken_off_once_it_is_written_once(agent: TokenHolder, page: Page, sqls
         ("57014", 1),  # statement timeout
         ("57P01", 1),  # shut down by an administrator
         ("58030", 1),  # input or output error
-        ("25006", 1),  # read-only: a standby that took over, say
+        ("25006", 1),  # read-only, such as a standby
         ("25P03", 1),  # idle in transaction for too long
     ],
 )
-def test_what_cannot_be_done_now_is_503(agent: TokenHolder, page: Page, sqlstate: str, expected_tries: int) -> None:
+def test_database_failure_is_503_and_writes_nothing(
+    agent: TokenHolder, page: Page, sqlstate: str, expected_tries: int
+) -> None:
     with failing(sqlstate, times=9):
         answer = post(agent, page.pk)
         assert (answer.status, answer.error, tries()) == (503, "temporarily_unavailable", expected_tries)
@@ -110,15 +112,15 @@ def test_what_cannot_be_done_now_is_503(agent: TokenHolder, page: Page, sqlstate
     assert post(agent, page.pk).status == 201
 
 
-def test_no_further_try_begins_past_the_time_of_a_statement(agent: TokenHolder, page: Page, settings: Any) -> None:
-    """The second pause alone is longer."""
+def test_no_retry_begins_after_the_statement_timeout(agent: TokenHolder, page: Page, settings: Any) -> None:
+    """The second pause alone is longer than the timeout."""
     settings.STATEMENT_TIMEOUT = 90
     with failing("40001", times=9):
         assert post(agent, page.pk).status == 503
         assert tries() <= 2
 
 
-# Holds the second UPDATE of posts up before it takes its row, until the gate (an advisory lock) is free.
+# Blocks the second UPDATE of posts before it locks its row, until the gate (an advisory lock) is free.
 GATE = """
 CREATE SEQUENCE updates;
 CREATE FUNCTION wait_at_gate() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS $$
@@ -133,37 +135,37 @@ NO_GATE = "DROP TRIGGER gate ON messaging_message; DROP FUNCTION wait_at_gate; D
 
 @contextmanager
 def gate() -> Iterator[psycopg.Connection[tuple[object, ...]]]:
-    """The session that keeps the gate shut until it commits."""
-    with psycopg.connect(**connection.get_connection_params()) as keeper:
-        keeper.execute(GATE)
-        keeper.commit()
-        keeper.execute("SELECT pg_advisory_xact_lock(22)")
+    """The session that holds the gate until it commits."""
+    with psycopg.connect(**connection.get_connection_params()) as gatekeeper:
+        gatekeeper.execute(GATE)
+        gatekeeper.commit()
+        gatekeeper.execute("SELECT pg_advisory_xact_lock(22)")
         try:
-            yield keeper
+            yield gatekeeper
         finally:
-            keeper.execute(NO_GATE)
+            gatekeeper.execute(NO_GATE)
 
 
-def test_two_writes_that_deadlock_are_both_written(agent: TokenHolder) -> None:
-    """The service takes rows by id; the other transaction takes them the other way round, and does not give way.
+def test_deadlocked_write_is_retried_after_the_other_commits(agent: TokenHolder) -> None:
+    """The service locks rows by id, the other transaction in the reverse order and with a long deadlock_timeout.
 
-    The other one holds `second`. The service takes `first`, and stops at the gate. The other one waits for `first`. The
-    gate opens, and the service waits for `second`: it closes the circle, so it is the one that finds the deadlock and
-    is broken off. The other one gets `first` and commits; the service's next try writes.
+    The other transaction locks `second`. The service locks `first` and stops at the gate. The other waits for `first`.
+    The gate opens, and the service waits for `second`: that closes the circle, so the service detects the deadlock and
+    is aborted. The other transaction locks `first` and commits; the retry of the service writes.
     """
     first, second = sorted((MessageFactory() for _ in range(2)), key=lambda message: message.pk)
     Message.objects.filter(pk=second.pk).update(page=first.page)
     lock = "SELECT 1 FROM messaging_message WHERE id = %s FOR UPDATE"
-    with gate() as keeper, ThreadPoolExecutor(2) as pool:
+    with gate() as gatekeeper, ThreadPoolExecutor(2) as pool:
         with psycopg.connect(**connection.get_connection_params()) as other:
-            # It waits for as long as the service takes to give way.
+            # It waits longer than the service, which is therefore aborted.
             other.execute("SET LOCAL deadlock_timeout = '30s'; SET LOCAL lock_timeout = 0")
             other.execute(lock, [second.pk])
             writing = pool.submit(post_alone, agent, first, quote=second)
-            wait_until_blocked_by(keeper)
+            wait_until_blocked_by(gatekeeper)
             locking = pool.submit(other.execute, lock, [first.pk])
             wait_until_blocks(other)
-            keeper.commit()
+            gatekeeper.commit()
             locking.result(timeout=30)
             other.commit()
         answer = writing.result(timeout=30)
@@ -175,42 +177,42 @@ def test_two_writes_that_deadlock_are_both_written(agent: TokenHolder) -> None:
 
 
 def post_alone(agent: TokenHolder, parent: Message, *, quote: Message) -> Answer:
-    """In a thread of its own, on a connection of its own."""
+    """For another thread: closes its connection."""
     try:
         return post(agent, parent.page_id, parentId=str(parent.pk), quoteId=str(quote.pk))
     finally:
         connections.close_all()
 
 
-def test_a_page_that_is_cleared_away_meanwhile_is_unknown(agent: TokenHolder, page: Page) -> None:
-    """Between the look for the page and the end of the write, where the foreign key is checked."""
+def test_page_deleted_during_the_write_is_unknown_page(agent: TokenHolder, page: Page) -> None:
+    """Deleted between the prefetch of the page and the end of the write, where the foreign key is checked."""
     answers: list[Answer] = []
     writing = threading.Thread(target=lambda: answers.extend(race(1, lambda _: post(agent, page.pk))))
-    with psycopg.connect(**connection.get_connection_params()) as holder:
-        holder.execute("LOCK TABLE api_ledgerentry IN EXCLUSIVE MODE")
+    with psycopg.connect(**connection.get_connection_params()) as session:
+        session.execute("LOCK TABLE api_ledgerentry IN EXCLUSIVE MODE")
         writing.start()
         wait_until_something_waits()
-        holder.execute("DELETE FROM messaging_page WHERE id = %s", [page.pk])
-        holder.commit()
+        session.execute("DELETE FROM messaging_page WHERE id = %s", [page.pk])
+        session.commit()
     writing.join()
     assert [(answer.status, answer.error) for answer in answers] == [(400, "unknown_page")]
     assert (Message.objects.count(), RateLimitEvent.objects.count()) == (0, 0)
 
 
-def wait_until_blocked_by(holder: psycopg.Connection[tuple[object, ...]]) -> None:
-    """Until another session waits for a lock that this one holds."""
-    _wait_until("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND %s = ANY (pg_blocking_pids(pid)))", holder)
+def wait_until_blocked_by(session: psycopg.Connection[tuple[object, ...]]) -> None:
+    """Return when another session waits for a lock of `session`."""
+    _wait_until("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND %s = ANY (pg_blocking_pids(pid)))", session)
 
 
 def wait_until_blocks(waiter: psycopg.Connection[tuple[object, ...]]) -> None:
-    """Until this session waits for a lock of another one."""
+    """Return when `waiter` waits for a lock of another session."""
     _wait_until("SELECT cardinality(pg_blocking_pids(%s)) > 0", waiter)
 
 
-def _wait_until(question: str, session: psycopg.Connection[tuple[object, ...]]) -> None:
+def _wait_until(query: str, session: psycopg.Connection[tuple[object, ...]]) -> None:
     deadline = time.monotonic() + 20
     with connection.cursor() as cursor:
-        while cursor.execute(question, [session.info.backend_pid]) and cursor.fetchone() == (False,):
+        while cursor.execute(query, [session.info.backend_pid]) and cursor.fetchone() == (False,):
             assert time.monotonic() < deadline, "nothing waits"
             time.sleep(0.01)
 

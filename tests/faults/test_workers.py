@@ -1,4 +1,4 @@
-"""What is left of the service when its processes die."""
+"""The service replaces workers that die."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.remote import Remote
 from tests.service import running_service
 
 
-def test_a_worker_that_dies_again_and_again_is_replaced_each_time() -> None:
+def test_worker_is_replaced_after_each_kill() -> None:
     with running_service(WORKERS="1") as service:
         for _ in range(3):
             [worker] = service.workers()
@@ -17,7 +17,7 @@ def test_a_worker_that_dies_again_and_again_is_replaced_each_time() -> None:
             while not _answers(service.port):
                 assert service.process
                 assert service.process.poll() is None, service.said()
-                assert time.monotonic() < deadline, "no worker comes up"
+                assert time.monotonic() < deadline, "no worker started in time"
 
 
 def _answers(port: int) -> bool:

@@ -1,1 +1,1 @@
-"""Generated input for the running service. `make fuzz` runs `python -m tests.fuzz`; the suite runs a short form."""
+"""Generated requests for a running service. `make fuzz` runs `python -m tests.fuzz`; the suite runs a short form."""

@@ -1,4 +1,4 @@
-"""Generated names, word lists and pages of posts: valid requests, each checked for what has to hold of its answer."""
+"""Generated names, word lists and pages of posts: valid requests, each with a check of its response."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.fuzz.names import GOOD, REFUSED, is_clean
 from tests.fuzz.scenario import Scenario
 from tests.remote import Remote, Reply
 
-# What docs/agents.md promises; the module of the service that has it needs settings.
+# As in docs/agents.md; the module of the service with this number needs settings.
 PAGE_BYTES = 2 * 1024 * 1024
 INSTANCES = "/api/embeds/instances"
 MESSAGES = "/api/messages"
@@ -23,20 +23,20 @@ CHARACTERS = ("x", '"', "\x01", "é", "字", "💩")
 
 
 def fuzz(scenario: Scenario, *, count: int, seed: int) -> dict[str, Tally]:
-    """`count` names, as many word lists, and posts of a tenth as many pages; {what: tally}."""
+    """`count` names, as many word lists, and posts of a tenth as many pages. Returns {kind: tally}."""
     rng, remote = random.Random(seed), scenario.remote
     tallies = {name: Tally() for name in ("names", "word lists", "pages of posts")}
     for _ in range(count):
-        _note(tallies["names"], lambda: _a_name(scenario, remote, rng))
-        _note(tallies["word lists"], lambda: _a_word_list(scenario, remote, rng))
+        _record(tallies["names"], lambda: _try_name(scenario, remote, rng))
+        _record(tallies["word lists"], lambda: _try_word_list(scenario, remote, rng))
     for _ in range(max(count // 10, 1)):
-        _note(tallies["pages of posts"], lambda: _a_page(scenario, remote, rng))
+        _record(tallies["pages of posts"], lambda: _try_page(scenario, remote, rng))
     remote.close()
     return tallies
 
 
-def _note(tally: Tally, tried: Callable[[], Iterator[tuple[Reply, str | None]]]) -> None:
-    """Each answer, and what is wrong with it."""
+def _record(tally: Tally, tried: Callable[[], Iterator[tuple[Reply, str | None]]]) -> None:
+    """Record each response and its problem, if any."""
     began = time.monotonic()
     try:
         for reply, problem in tried():
@@ -44,13 +44,13 @@ def _note(tally: Tally, tried: Callable[[], Iterator[tuple[Reply, str | None]]])
             tally.statuses[reply.status] += 1
             tally.slowest = max(tally.slowest, time.monotonic() - began)
             if problem or reply.status >= 500:
-                tally.wrong.append(f"{problem or 'a defect'}: {reply.status} {reply.body[:200]!r}")
+                tally.wrong.append(f"{problem or '5xx'}: {reply.status} {reply.body[:200]!r}")
             began = time.monotonic()
     except (OSError, HTTPException) as failure:
         tally.wrong.append(repr(failure))
 
 
-def _a_name(scenario: Scenario, remote: Remote, rng: random.Random) -> Iterator[tuple[Reply, str | None]]:
+def _try_name(scenario: Scenario, remote: Remote, rng: random.Random) -> Iterator[tuple[Reply, str | None]]:
     name = "".join(rng.choices(PIECES, k=rng.randint(1, 4)))
     sent = {"name": name, "communityId": scenario.ids["communityId"][0]}
     reply = remote.call("POST", INSTANCES, sent, **scenario.callers["signed in"])
@@ -58,31 +58,31 @@ def _a_name(scenario: Scenario, remote: Remote, rng: random.Random) -> Iterator[
     yield reply, None if fine else f"{name!a} as a name"
 
 
-def _a_word_list(scenario: Scenario, remote: Remote, rng: random.Random) -> Iterator[tuple[Reply, str | None]]:
-    """A list for the embed, and posts through it: with one of its entries, and with none."""
-    words, embed = _words(rng), scenario.ids["serviceId"][0]
-    saved = remote.call("PUT", f"{INSTANCES}/{embed}", {"blockedWords": words}, **scenario.callers["signed in"])
-    yield saved, None if saved.status in (200, 400) else "a list is saved or refused"
+def _try_word_list(scenario: Scenario, remote: Remote, rng: random.Random) -> Iterator[tuple[Reply, str | None]]:
+    """Save a word list of the embed; post through the embed without and with one of its entries."""
+    entries, embed = _random_entries(rng), scenario.ids["serviceId"][0]
+    saved = remote.call("PUT", f"{INSTANCES}/{embed}", {"blockedWords": entries}, **scenario.callers["signed in"])
+    yield saved, None if saved.status in (200, 400) else "a word list that is neither saved nor refused"
     if saved.status != 200:
         return
     through = scenario.callers["person"] | {"x-service-embed-id": embed}
     post = {"pageId": scenario.ids["pageId"][0], "content": "0"}
     reply = remote.call("POST", MESSAGES, post, **through)
-    yield reply, None if reply.status == 201 else "a text with nothing of the list is written"
-    if words:
-        hidden = f"_ {rng.choice(words).rstrip('*')} *"
+    yield reply, None if reply.status == 201 else "a text without an entry of the list is refused"
+    if entries:
+        hidden = f"_ {rng.choice(entries).rstrip('*')} *"
         yield remote.call("POST", MESSAGES, post | {"content": hidden}, **through), None
 
 
-def _words(rng: random.Random) -> list[str]:
-    entries, longest = rng.choice((1, 10, 500)), rng.choice((1, 10, 50))
+def _random_entries(rng: random.Random) -> list[str]:
+    count, longest = rng.choice((1, 10, 500)), rng.choice((1, 10, 50))
     letter = rng.choice((*CHARACTERS[2:], *"abc", "\ufdfa", "हि"))
-    phrase = [" ".join(f"{letter}{rng.choice('abc')}" for _ in range(rng.randint(1, longest))) for _ in range(entries)]
-    return [words[:99] + rng.choice(("", "*", "_")) for words in phrase]
+    phrases = [" ".join(f"{letter}{rng.choice('abc')}" for _ in range(rng.randint(1, longest))) for _ in range(count)]
+    return [phrase[:99] + rng.choice(("", "*", "_")) for phrase in phrases]
 
 
-def _a_page(scenario: Scenario, remote: Remote, rng: random.Random) -> Iterator[tuple[Reply, str | None]]:
-    """Posts and replies of any size, listed with any limit: every answer fits, and the walk shows each of them once."""
+def _try_page(scenario: Scenario, remote: Remote, rng: random.Random) -> Iterator[tuple[Reply, str | None]]:
+    """Posts and replies of any size: every page of the list is within its size, and shows each post once."""
     url = {"url": f"https://example.com/{rng.getrandbits(64)}"}
     page = remote.call("POST", "/v1/presence/normalize-url", url).json["pageId"]
     ids: list[str] = []
@@ -90,7 +90,7 @@ def _a_page(scenario: Scenario, remote: Remote, rng: random.Random) -> Iterator[
         answered = {"parentId": rng.choice(ids)} if ids and rng.random() < 0.4 else {}
         quoted = {"quoteId": rng.choice(ids)} if ids and rng.random() < 0.3 else {}
         reply = remote.call("POST", MESSAGES, _post(page, rng) | answered | quoted, **scenario.callers["person"])
-        yield reply, None if reply.status == 201 else "a post within all caps is written"
+        yield reply, None if reply.status == 201 else "a post within all limits is refused"
         if reply.status == 201 and not answered:
             ids.insert(0, reply.json["id"])
     for limit in (rng.randint(1, 12), 100):
@@ -120,6 +120,6 @@ def _walk(remote: Remote, path: str, expected: list[str]) -> Iterator[tuple[Repl
         listed += [message["id"] for message in messages]
         cursor = reply.json.get("nextCursor")
         fits = len(reply.body) <= PAGE_BYTES or len(messages) == 1
-        yield reply, None if fits and (messages or not cursor) else "an answer that does not fit"
+        yield reply, None if fits and (messages or not cursor) else "a page of the list is too large or empty"
     if listed != expected:
-        yield reply, "a walk that skips or repeats"
+        yield reply, "the list skips or repeats posts"

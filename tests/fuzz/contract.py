@@ -1,4 +1,4 @@
-"""The served document held against the service, by schemathesis with all its checks, as every kind of caller."""
+"""Checks the service against its OpenAPI document: schemathesis with all its checks, as every kind of caller."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 from tests.fuzz.scenario import SIGN_OUT, Scenario
 
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
-# An agent token is refused (403) on any write that names no scope, before anything looks at the method.
+# An agent token is refused (403) on a write without a scope before the method is checked.
 EXCLUDED = {"agent": ("--exclude-checks", "unsupported_method")}
 PHASES = "examples,coverage,fuzzing"
-# Chains along the links of the document: who calls, and which operations. (Left to choose among all of them, the
-# generator begins only where it knows every id to come from.)
+# Chains along the links of the document: (caller, operations). With all operations at once, the generator begins only
+# at those with ids that another operation returns.
 EMBEDS = ("createEmbedInstance", "getEmbedInstance", "updateEmbedInstance", "deleteEmbedInstance", "getEmbedAnalytics")
 EMBEDS += ("getEmbedBlacklist", "putEmbedBlacklist", "getEmbedConfig")
 CHAINS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -31,25 +31,25 @@ CHAINS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Fuzzed:
-    """What one caller's run came to. `said` is schemathesis's own report."""
+    """The result of one caller's run. `output` is the report of schemathesis."""
 
     caller: str
     cases: int
     failures: int
-    said: str
+    output: str
 
 
 def follow_links(
     scenario: Scenario, chain: tuple[str, tuple[str, ...]], *, examples: int, home: Path, seed: int
 ) -> Fuzzed:
-    """`examples` walks along a chain of operations."""
+    """Follow a chain of operations `examples` times."""
     caller, operations = chain
     chosen = [part for name in operations for part in ("--include-operation-id", name)]
     return _run(scenario, caller, "--phases", "stateful", *chosen, examples=examples, home=home, seed=seed)
 
 
 def fuzz(scenario: Scenario, caller: str, *, examples: int, home: Path, phases: str = PHASES, seed: int = 0) -> Fuzzed:
-    """`examples`: at most so many for each operation and phase."""
+    """`examples`: the maximum for each operation and phase."""
     return _run(scenario, caller, "--phases", phases, examples=examples, home=home, seed=seed)
 
 
@@ -64,6 +64,6 @@ def _run(scenario: Scenario, caller: str, *options: str, examples: int, home: Pa
     ]
     run = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
     assert report.exists(), run.stdout + run.stderr
-    found = json.loads(report.read_text())
-    cases = found["test_cases"]
-    return Fuzzed(caller, cases["generated"], cases["unique_failures"] + len(found["errors"]), run.stdout)
+    results = json.loads(report.read_text())
+    cases = results["test_cases"]
+    return Fuzzed(caller, cases["generated"], cases["unique_failures"] + len(results["errors"]), run.stdout)

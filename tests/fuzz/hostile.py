@@ -1,4 +1,4 @@
-"""Bent requests sent to the service, and what may be answered: a refusal in JSON, quickly, and never a 5xx."""
+"""Sends mutated requests to the service. Its responses are JSON (on pages HTML) and never a 5xx."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from tests.fuzz.scenario import Scenario
 from tests.fuzz.seeds import Input, seeds
 
 TIMEOUT_SECONDS = 20
-# Where a person's browser is answered.
+# Paths that may return HTML.
 HTML_PREFIXES = ("/admin/", "/embed/", "/demo/", "/static/", "/api/docs/", "/api/redoc/", "/api/schema/")
 PATH_END = re.compile(r"[?#]")
-# What the server refuses before the application sees it, with an empty body; a proxy before it has its own JSON.
+# The server refuses these before the application, with an empty body; the proxy returns JSON instead.
 MALFORMED = {400, 414, 431}
 
 
 @dataclass(slots=True)
 class Tally:
-    """What one sort of bend came to. `wrong`: answers that may not be, each with its request."""
+    """The results of one kind of mutation. `wrong`: forbidden responses, each with its request."""
 
     inputs: int = 0
     statuses: Counter[int] = field(default_factory=Counter)
@@ -37,25 +37,25 @@ class Tally:
 
 
 class Sender:
-    """Keeps a connection while the server does."""
+    """A client that reuses its connection until the server closes it."""
 
     def __init__(self, port: int) -> None:
         self.port = port
         self._socket: socket.socket | None = None
 
     def send(self, sent: Input) -> tuple[int, str, bytes]:
-        """(status, media type, body); raises OSError or HTTPException where there is no whole answer."""
+        """(status, media type, body). Raises OSError or HTTPException if the response is incomplete."""
         try:
             return self._exchange(sent)
         except (OSError, HTTPException):
-            # Perhaps only the kept connection had ended.
+            # The server may have closed the reused connection.
             self.close()
             return self._exchange(sent)
 
     def _exchange(self, sent: Input) -> tuple[int, str, bytes]:
         if self._socket is None:
             self._socket = socket.create_connection(("127.0.0.1", self.port), TIMEOUT_SECONDS)
-        # It may have answered, and closed, before it had read everything.
+        # The server may respond and close before it has read the whole request.
         with suppress(BrokenPipeError, ConnectionResetError):
             self._socket.sendall(sent.wire())
         answer = HTTPResponse(self._socket, method=sent.method)
@@ -72,11 +72,11 @@ class Sender:
 
 
 def fuzz(scenario: Scenario, *, port: int, count: int, seed: int) -> dict[str, Tally]:
-    """`count` bent requests to `port`; {sort of bend: tally}."""
-    rng, held, sender = random.Random(seed), seeds(scenario), Sender(port)
+    """Send `count` mutated requests to `port`. Returns {kind of mutation: tally}."""
+    rng, valid, sender = random.Random(seed), seeds(scenario), Sender(port)
     tallies: dict[str, Tally] = {}
     for _ in range(count):
-        name, sent = mutate(rng.choice(held), rng)
+        name, sent = mutate(rng.choice(valid), rng)
         _try(sender, sent, tallies.setdefault(name, Tally()))
     sender.close()
     return tallies
@@ -97,12 +97,12 @@ def _try(sender: Sender, sent: Input, tally: Tally) -> None:
 
 
 def wrong(sent: Input, status: int, media_type: str, body: bytes) -> str | None:
-    """Why this may not be answered, None where it may."""
+    """The problem of a response, or None."""
     if status >= 500:
-        return "a defect"
+        return "5xx"
     if sent.method.upper() == "HEAD" or status in (204, 304) or (not body and status in MALFORMED):
         return None
-    # A path ends before a bent-in query or fragment, and a page forgives a missing last slash.
+    # A mutation may add a query or a fragment to the path. Pages accept a missing last slash.
     page = unquote(PATH_END.split(sent.path, maxsplit=1)[0])
     if page == "/" or f"{page}/".startswith(HTML_PREFIXES) or (media_type, status) == ("text/csv", 200):
         return None
@@ -117,5 +117,5 @@ def _json_problem(status: int, media_type: str, body: bytes) -> str | None:
     except ValueError:
         return "not JSON"
     if status >= 400 and not isinstance(answer.get("error"), str):
-        return "no code"
+        return "no error code"
     return None

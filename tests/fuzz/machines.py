@@ -1,4 +1,4 @@
-"""How a state machine of Hypothesis is run against the service, in a transaction that nothing survives."""
+"""Runs state machines of Hypothesis against the service, each run in a savepoint that is rolled back."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import settings as hypothesis_settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
-# Soft throttles and hourly limits have tests of their own.
+# Soft throttles and hourly limits are tested elsewhere.
 UNREACHED = 10_000_000
 
 
 class ServiceMachine(RuleBasedStateMachine):
-    """Each run of it starts where the test's own transaction stood."""
+    """Each run starts from the state of the test's transaction."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ def run(machine: type[ServiceMachine], *, runs: int, steps: int) -> None:
         stateful_step_count=steps,
         deadline=None,
         suppress_health_check=list(HealthCheck),
-        # A step is many statements: making a failure shorter would take minutes.
+        # A step is many statements: shrinking a failure would take minutes.
         phases=[Phase.explicit, Phase.reuse, Phase.generate],
     )
     limits = dict.fromkeys(settings.HOURLY_LIMITS, UNREACHED)

@@ -1,4 +1,4 @@
-"""Requests that no honest client sends: valid ones, bent in one place or several."""
+"""Mutates valid requests in one path_to_value or several."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.fuzz.vocabulary import (
 
 
 def mutate(seed: Input, rng: random.Random) -> tuple[str, Input]:
-    """What was bent (the first bend's name), and the result."""
+    """(name of the first mutation, mutated request)."""
     first = rng.choice(MUTATIONS)
     mutated = first(seed, rng)
     while rng.random() < 0.25:
@@ -34,21 +34,21 @@ def mutate(seed: Input, rng: random.Random) -> tuple[str, Input]:
 
 
 def one_value(seed: Input, rng: random.Random) -> Input:
-    """Another value somewhere in the body."""
+    """Replace a value in the body."""
     try:
         body = json.loads(seed.body or b"{}")
     except (ValueError, RecursionError):
         return seed
-    places = [*_places(body)]
-    if not places:
+    paths = [*_paths(body)]
+    if not paths:
         return replace(seed, body=dump(rng.choice(ODD_VALUES)))
-    holder, key = rng.choice(places)
-    holder[key] = rng.choice(ODD_VALUES)
+    container, key = rng.choice(paths)
+    container[key] = rng.choice(ODD_VALUES)
     return replace(seed, body=dump(body))
 
 
 def raw_value(seed: Input, rng: random.Random) -> Input:
-    """Something that is no JSON, where a value stood."""
+    """Insert invalid JSON before a value."""
     body = seed.body or b'{"url": 1}'
     start = body.find(b":", rng.randrange(len(body)) if body else 0) + 1
     return replace(seed, body=body[:start] + rng.choice(RAW_VALUES) + body[start:])
@@ -75,11 +75,11 @@ def one_header(seed: Input, rng: random.Random) -> Input:
 
 
 def credential(seed: Input, rng: random.Random) -> Input:
-    """A real token with something wrong in it."""
-    held = dict(seed.headers).get("Authorization", "Bearer eyJhbGciOiJIUzI1NiJ9.e30.x")
-    at = rng.randrange(len(held))
+    """Damage a valid credential."""
+    valid = dict(seed.headers).get("Authorization", "Bearer eyJhbGciOiJIUzI1NiJ9.e30.x")
+    at = rng.randrange(len(valid))
     return _with_header(
-        seed, "Authorization", held[:at] + rng.choice("aZ0.-_=~ \x7fé") + held[at + rng.randint(0, 2) :]
+        seed, "Authorization", valid[:at] + rng.choice("aZ0.-_=~ \x7fé") + valid[at + rng.randint(0, 2) :]
     )
 
 
@@ -104,13 +104,13 @@ MUTATIONS: tuple[Callable[[Input, random.Random], Input], ...] = (
 )
 
 
-def _places(value: Any) -> list[tuple[Any, Any]]:
+def _paths(value: Any) -> list[tuple[Any, Any]]:
     if not isinstance(value, (dict, list)):
         return []
     keys = list(value) if isinstance(value, dict) else list(range(len(value)))
-    return [(value, key) for key in keys] + [place for key in keys for place in _places(value[key])]
+    return [(value, key) for key in keys] + [path_to_value for key in keys for path_to_value in _paths(value[key])]
 
 
 def _with_header(seed: Input, name: str, value: str) -> Input:
-    kept = tuple(held for held in seed.headers if held[0].lower() != name.lower())
-    return replace(seed, headers=(*kept, (name, value)))
+    others = tuple(header for header in seed.headers if header[0].lower() != name.lower())
+    return replace(seed, headers=(*others, (name, value)))

@@ -1,4 +1,4 @@
-"""Names that are taken, names that are not, and what no stored name may hold."""
+"""Accepted names, refused names, and a check of stored names."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ JOINERS = "\u200c\u200d"
 
 
 def is_clean(name: str) -> bool:
-    """What holds of every name that is stored, said in another way than the service's own."""
+    """Whether a stored name is valid, by another algorithm than that of the service."""
     categories = [
         unicodedata.category(character) for character in emoji.replace_emoji(name, "") if character not in JOINERS
     ]

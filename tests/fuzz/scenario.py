@@ -1,6 +1,6 @@
-"""A running service with rows to talk about, and its OpenAPI document with their ids put in.
+"""A running service with rows, and its OpenAPI document with their ids as enums.
 
-Left to itself a generator invents ids that lead nowhere; with these it gets past the look-ups.
+Random ids would all be 404; with these a generator reaches the code behind the queries.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from tests.remote import Remote
 from tests.service import ROOT, Service, running_service
 
 PAGE_URL = "https://example.com/generated"
-# Ends every token of its caller, who could do nothing more.
+# Revokes every token of its caller, who therefore calls nothing else.
 SIGN_OUT = "logoutAll"
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`ids`: for each operation's path parameter and each field of a body, real values of it.
+    """`ids`: existing values by operation (for its path parameter) and by name of a body field.
 
-    `leaver` is the caller of SIGN_OUT. `spooled` is where the service would write temporary files.
+    `leaver` is the caller of SIGN_OUT. `spooled` is the folder of the service's temporary files.
     """
 
     service: Service
@@ -44,14 +44,14 @@ class Scenario:
         return Remote(self.service.port)
 
     def document(self) -> dict[str, Any]:
-        """The served document, its ids narrowed to those that exist."""
+        """The served document; ids are limited to existing ones."""
         served: dict[str, Any] = self.remote.call("GET", "/api/schema/?format=json").json
         return with_ids(served, self.ids)
 
 
 @contextmanager
 def a_scenario() -> Iterator[Scenario]:
-    # One key for many bodies is what a generator sends: each has to be looked at.
+    # A generator sends one key with many bodies: "reject" gives each a response of its own.
     with (
         TemporaryDirectory() as spooled,
         running_service(**SETTINGS, IDEMPOTENCY_MISMATCH="reject", TMPDIR=spooled) as service,
@@ -59,7 +59,7 @@ def a_scenario() -> Iterator[Scenario]:
         clients = Clients(service)
         owner, admin = clients.person(), clients.super_admin()
         callers = {
-            # First: its token lives a quarter of an hour.
+            # First, because its token expires after 15 minutes.
             "signed in": owner.signed_in,
             "nobody": {},
             "agent": {"Authorization": f"Bearer {clients.agent_token(owner)}"},
@@ -71,7 +71,7 @@ def a_scenario() -> Iterator[Scenario]:
 
 
 def with_ids(document: dict[str, Any], ids: dict[str, list[str]]) -> dict[str, Any]:
-    """Path parameters by the operation's name, query parameters and fields of bodies by their own."""
+    """Limit path parameters by operation id, query parameters and body fields by name."""
     changed = deepcopy(document)
     for methods in changed["paths"].values():
         for operation in methods.values():
@@ -80,8 +80,8 @@ def with_ids(document: dict[str, Any], ids: dict[str, list[str]]) -> dict[str, A
                 _narrow(parameter["schema"], ids.get(name))
     for name, schema in changed["components"]["schemas"].items():
         if not name.endswith("Record"):
-            for field, held in schema.get("properties", {}).items():
-                _narrow(held, ids.get(field))
+            for field, property_schema in schema.get("properties", {}).items():
+                _narrow(property_schema, ids.get(field))
     return changed
 
 
@@ -108,7 +108,7 @@ def _rows(clients: Clients, owner: Person) -> dict[str, list[str]]:
         "communityIds": [community],
         "removeReaction": [reaction],
         "emoji": ["👍", "🎉", "👩🏽‍🚀", ":ship-it:"],
-        # The one whose payload may be anything.
+        # The tag that accepts any payload.
         "tagType": ["note"],
         "url": [PAGE_URL, "http://example.org/?b=2&a=1#x", "https://bücher.example/a%20b"],
     }
@@ -116,6 +116,6 @@ def _rows(clients: Clients, owner: Person) -> dict[str, list[str]]:
 
 def _community(service: Service) -> str:
     command = [sys.executable, "manage.py", "create_community", "Generated", "--block", "forbidden*"]
-    said = subprocess.run(command, cwd=ROOT, env=service.environment, check=True, capture_output=True)
-    community: str = json.loads(said.stdout)["id"]
+    created = subprocess.run(command, cwd=ROOT, env=service.environment, check=True, capture_output=True)
+    community: str = json.loads(created.stdout)["id"]
     return community

@@ -1,4 +1,4 @@
-"""Valid requests, from which the hostile ones are bent."""
+"""Valid requests, from which hostile ones are mutated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMMON = (("Host", "localhost"), ("Content-Type", "application/json"))
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One request; `raw` bytes of the body, header values as text that is sent as UTF-8."""
+    """One request. Header values are sent as UTF-8."""
 
     method: str
     path: str
@@ -34,8 +34,8 @@ class Input:
 
 
 def seeds(scenario: Scenario) -> list[Input]:
-    """A valid request of every operation as every caller, and the pages."""
-    found = [
+    """A valid request of every operation by every caller, and of every page."""
+    requests = [
         Input(
             method.upper(),
             _filled(path, operation, scenario),
@@ -47,7 +47,7 @@ def seeds(scenario: Scenario) -> list[Input]:
         for method, operation in methods.items()
         for headers in _callers(operation, scenario)
     ]
-    return found + [Input("GET", path, "", COMMON[:1], None) for path in PAGES]
+    return requests + [Input("GET", path, "", COMMON[:1], None) for path in PAGES]
 
 
 PAGES = ("/", "/demo/", "/embed/v1.js", "/embed/panel", "/embed/sign-in", "/api/docs/", "/api/redoc/", "/admin/login/")
@@ -80,8 +80,8 @@ def _query(operation: dict[str, Any], scenario: Scenario) -> str:
 
 
 def _body(operation: dict[str, Any], scenario: Scenario) -> bytes | None:
-    made = BODIES.get(operation["operationId"])
-    return dump(made(scenario.ids)) if made else None
+    build = BODIES.get(operation["operationId"])
+    return dump(build(scenario.ids)) if build else None
 
 
 def _message(ids: Ids) -> dict[str, Any]:

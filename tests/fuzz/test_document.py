@@ -1,4 +1,4 @@
-"""The document says no less than the fields do: what it allows is not refused for its form."""
+"""The OpenAPI document is as strict as the fields: a value that it allows has a valid form."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Field = serializers.Field[Any, Any, Any, Any]
 
 def body_fields() -> Iterator[tuple[str, Field]]:
     """(operation.field, field) of every field of every request body."""
-    for _path, _method, held in all_operations():
-        if held.body is not None:
-            yield from ((f"{held.id}.{name}", field) for name, field in held.body().fields.items())
+    for _path, _method, operation in all_operations():
+        if operation.body is not None:
+            yield from ((f"{operation.id}.{name}", field) for name, field in operation.body().fields.items())
 
 
 FIELDS = [pytest.param(field, where, id=where) for where, field in body_fields()]
@@ -30,32 +30,34 @@ TEXTS = [param for param in FIELDS if isinstance(param.values[0], Text)]
 def schema_of(where: str) -> dict[str, Any]:
     operation_id, _, name = where.partition(".")
     operations = (operation for methods in document()["paths"].values() for operation in methods.values())
-    held = next(operation for operation in operations if operation["operationId"] == operation_id)
-    body = held["requestBody"]["content"]["application/json"]["schema"]
+    found = next(operation for operation in operations if operation["operationId"] == operation_id)
+    body = found["requestBody"]["content"]["application/json"]["schema"]
     # A body that may be absent may be null.
     body = body.get("oneOf", [body])[0]["$ref"].rpartition("/")[2]
-    found: dict[str, Any] = document()["components"]["schemas"][body]["properties"][name]
-    return found
+    schema: dict[str, Any] = document()["components"]["schemas"][body]["properties"][name]
+    return schema
 
 
 @pytest.mark.parametrize(("field", "where"), FIELDS)
-def test_a_field_that_may_be_null_is_documented_so(field: Field, where: str) -> None:
+def test_nullable_fields_are_documented_as_nullable(field: Field, where: str) -> None:
     schema = schema_of(where)
     assert ("null" in schema.get("type", "") or {"type": "null"} in schema.get("oneOf", ())) == field.allow_null, schema
 
 
 @pytest.mark.parametrize(("field", "where"), TEXTS)
-def test_a_text_that_may_not_be_blank_has_a_length(field: Text, where: str) -> None:
+def test_text_that_may_not_be_blank_has_a_min_length(field: Text, where: str) -> None:
     assert (schema_of(where).get("minLength", 0) >= 1) == (not field.allow_blank)
 
 
-def test_ids_and_objects_tell_their_form() -> None:
-    held = [param.values for param in FIELDS]
-    assert all("pattern" in schema_of(str(where)) for field, where in held if isinstance(field, Id))
-    assert all(schema_of(str(where))["additionalProperties"] is True for field, where in held if type(field) is Object)
+def test_ids_and_objects_document_their_form() -> None:
+    fields = [param.values for param in FIELDS]
+    assert all("pattern" in schema_of(str(where)) for field, where in fields if isinstance(field, Id))
+    assert all(
+        schema_of(str(where))["additionalProperties"] is True for field, where in fields if type(field) is Object
+    )
 
 
-def test_ids_in_paths_and_keys_tell_their_form() -> None:
+def test_path_ids_and_idempotency_keys_document_their_form() -> None:
     operations = (operation for methods in document()["paths"].values() for operation in methods.values())
     parameters = [parameter for operation in operations for parameter in operation.get("parameters", ())]
     in_path = [parameter["schema"] for parameter in parameters if parameter["in"] == "path"]
@@ -67,13 +69,13 @@ def test_ids_in_paths_and_keys_tell_their_form() -> None:
     assert not any(re.search(schema["pattern"], key) for schema in keys for key in ("clé", "a\tkey", ""))
 
 
-def test_links_lead_to_operations_by_fields_of_the_answer() -> None:
-    held = {
+def test_links_use_fields_of_the_response_and_existing_parameters() -> None:
+    operations = {
         operation["operationId"]: operation for paths in document()["paths"].values() for operation in paths.values()
     }
     links = [
         (answer, link)
-        for operation in held.values()
+        for operation in operations.values()
         for answer in operation["responses"].values()
         for link in answer.get("links", {}).values()
     ]
@@ -81,6 +83,6 @@ def test_links_lead_to_operations_by_fields_of_the_answer() -> None:
     for answer, link in links:
         record = answer["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
         fields = document()["components"]["schemas"][record]["properties"]
-        accepted = {parameter["name"] for parameter in held[link["operationId"]]["parameters"]}
+        accepted = {parameter["name"] for parameter in operations[link["operationId"]]["parameters"]}
         assert link["parameters"].keys() <= accepted, link
         assert {value.removeprefix("$response.body#/") for value in link["parameters"].values()} <= fields.keys(), link

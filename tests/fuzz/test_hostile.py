@@ -1,4 +1,4 @@
-"""What `make fuzz` lets pass, and what it reports."""
+"""The responses that `make fuzz` accepts and reports."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from tests.fuzz.seeds import Input
 
 
 @pytest.mark.parametrize("path", ["/", "/?agent/self", "/#x", "/admin", "/admin#", "/demo/?a=b", "/embed/panel"])
-def test_pages_answer_with_pages(path: str) -> None:
+def test_pages_may_return_html(path: str) -> None:
     assert wrong(_get(path), 200, "text/html", b"<!doctype html>") is None
 
 
 @pytest.mark.parametrize("path", ["/api/messages", "/v1/reactions?/", "/admin%3F", "/administration"])
-def test_everything_else_answers_in_json(path: str) -> None:
+def test_other_paths_must_return_json(path: str) -> None:
     assert wrong(_get(path), 404, "text/html", b"<!doctype html>") == "not JSON"
     assert wrong(_get(path), 404, "application/json", b"{") == "not JSON"
-    assert wrong(_get(path), 404, "application/json", b"{}") == "no code"
+    assert wrong(_get(path), 404, "application/json", b"{}") == "no error code"
     assert wrong(_get(path), 404, "application/json", b'{"error":"not_found"}') is None
 
 
-def test_a_defect_is_wrong_everywhere() -> None:
-    assert wrong(_get("/"), 500, "text/html", b"") == "a defect"
+def test_5xx_is_wrong_everywhere() -> None:
+    assert wrong(_get("/"), 500, "text/html", b"") == "5xx"
 
 
 def _get(path: str) -> Input:

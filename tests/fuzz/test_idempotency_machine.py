@@ -1,4 +1,4 @@
-"""Keys and bodies in any order, failures before and after the commit: one key, one write, one answer."""
+"""Keys and bodies in any order, with failures before and after the commit: one key, one write, one response."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.fuzz.machines import ServiceMachine, run
 ACCOUNTS, KEYS, BODIES = 2, ("a", "b", "c"), ("first", "second", "")
 FAIL = """
 CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
-$$ BEGIN RAISE EXCEPTION 'as told' USING ERRCODE = '53100'; END $$;
+$$ BEGIN RAISE EXCEPTION 'injected' USING ERRCODE = '53100'; END $$;
 CREATE TRIGGER failing BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION fail();
 """
 AGE = "UPDATE api_storedresponse SET created_at = created_at - make_interval(days => %s)"
@@ -32,8 +32,8 @@ Slot = tuple[int, str]
 
 
 @dataclass(slots=True)
-class Kept:
-    """What the first answer to a key was; None where it was lost on its way."""
+class Stored:
+    """The first body and response of a key; `answer` is None if the response was lost."""
 
     sent: str
     answer: bytes | None
@@ -44,7 +44,7 @@ class Keys(ServiceMachine):
         super().__init__()
         self.agents = [agent_with_token() for _ in range(ACCOUNTS)]
         self.page: Any = PageFactory()
-        self.kept: dict[Slot, Kept] = {}
+        self.stored: dict[Slot, Stored] = {}
         self.written = 0
 
     def call(self, slot: Slot, content: str) -> Answer:
@@ -54,21 +54,21 @@ class Keys(ServiceMachine):
 
     @rule(slot=SLOTS, content=st.sampled_from(BODIES))
     def send(self, slot: Slot, content: str) -> None:
-        answer, held = self.call(slot, content), self.kept.get(slot)
-        if held is not None:
-            self._is_replay(answer, held, content)
+        answer, expected = self.call(slot, content), self.stored.get(slot)
+        if expected is not None:
+            self._is_replay(answer, expected, content)
         elif content:
             assert (answer.status, answer.headers.get("Idempotent-Replayed")) == (201, None)
-            self.kept[slot] = Kept(content, answer.body)
+            self.stored[slot] = Stored(content, answer.body)
             self.written += 1
         else:
             assert (answer.status, answer.error) == (400, "empty_message")
 
     @rule(slot=SLOTS)
-    def send_and_hear_nothing(self, slot: Slot) -> None:
-        if slot not in self.kept:
+    def send_and_lose_the_response(self, slot: Slot) -> None:
+        if slot not in self.stored:
             self.call(slot, "first")
-            self.kept[slot] = Kept("first", None)
+            self.stored[slot] = Stored("first", None)
             self.written += 1
 
     @rule(slot=SLOTS, table=st.sampled_from(TABLES))
@@ -77,23 +77,23 @@ class Keys(ServiceMachine):
             cursor.execute(FAIL.format(table=table))
             answer = self.call(slot, "first")
             cursor.execute(f"DROP TRIGGER failing ON {table}")
-        if slot in self.kept:
-            self._is_replay(answer, self.kept[slot], "first")
+        if slot in self.stored:
+            self._is_replay(answer, self.stored[slot], "first")
         else:
             assert (answer.status, answer.error) == (503, "temporarily_unavailable")
 
-    @precondition(lambda self: self.kept)
+    @precondition(lambda self: self.stored)
     @rule()
     def seven_days_pass(self) -> None:
         with connection.cursor() as cursor:
             cursor.execute(
                 "UPDATE api_storedresponse SET created_at = created_at - make_interval(days => %s)", [STORED_DAYS]
             )
-        self.kept.clear()
+        self.stored.clear()
 
     @rule(slot=SLOTS)
     def refuse_another_body(self, slot: Slot) -> None:
-        if slot in self.kept:
+        if slot in self.stored:
             with override_settings(IDEMPOTENCY_MISMATCH="reject"):
                 answer = self.call(slot, "third")
             assert (answer.status, answer.error) == (422, "idempotency_key_reused")
@@ -101,16 +101,16 @@ class Keys(ServiceMachine):
     @invariant()
     def one_write_each(self) -> None:
         assert Message.objects.count() == RateLimitEvent.objects.count() == self.written
-        assert StoredResponse.objects.count() >= len(self.kept)
+        assert StoredResponse.objects.count() >= len(self.stored)
 
-    def _is_replay(self, answer: Answer, held: Kept, content: str) -> None:
+    def _is_replay(self, answer: Answer, expected: Stored, content: str) -> None:
         assert (answer.status, answer.headers["Idempotent-Replayed"]) == (201, "true")
-        assert (answer.headers.get("Idempotency-Payload-Mismatch") == "true") == (content != held.sent)
-        assert held.answer in (None, answer.body)
-        assert answer.json["content"] == held.sent
-        held.answer = answer.body
+        assert (answer.headers.get("Idempotency-Payload-Mismatch") == "true") == (content != expected.sent)
+        assert expected.answer in (None, answer.body)
+        assert answer.json["content"] == expected.sent
+        expected.answer = answer.body
 
 
 @pytest.mark.django_db
-def test_one_key_is_one_write_whatever_happens() -> None:
+def test_one_key_is_one_write() -> None:
     run(Keys, runs=12, steps=20)

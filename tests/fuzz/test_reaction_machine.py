@@ -1,4 +1,4 @@
-"""Reactions of people and agents in any order: what each call says, and the counts, are those of a simple model."""
+"""Reactions of people and agents in any order: each response and the counts are those of a simple model."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ class Reactions(ServiceMachine):
         posts: list[Any] = [MessageFactory() for _ in range(POSTS)]
         self.posts = [str(post.pk) for post in posts]
         # (caller, post): (emoji, id of the reaction)
-        self.standing: dict[tuple[int, int], tuple[str, str]] = {}
+        self.current: dict[tuple[int, int], tuple[str, str]] = {}
 
     @rule(caller=CALLER, post=POST, emoji=st.sampled_from(EMOJI), toggle=st.sampled_from([None, True, False]))
     def react(self, caller: int, post: int, emoji: str, toggle: bool | None) -> None:
         body = {"messageId": self.posts[post], "emoji": emoji} | ({} if toggle is None else {"toggle": toggle})
-        said = self.callers[caller].post("/v1/reactions", body).json
-        before, _id = self.standing.get((caller, post), (None, None))
+        output = self.callers[caller].post("/v1/reactions", body).json
+        before, _id = self.current.get((caller, post), (None, None))
         toggles = caller < PEOPLE and toggle is not False
         same = "removed" if toggles else "unchanged"
-        assert said["action"] == ("added" if before is None else same if before == emoji else "replaced")
-        self._set(caller, post, None if said["action"] == "removed" else (emoji, said["reactionId"]))
-        assert (said["count"], said["total"]) == (self._counts(post)[emoji], self._counts(post).total())
+        assert output["action"] == ("added" if before is None else same if before == emoji else "replaced")
+        self._set(caller, post, None if output["action"] == "removed" else (emoji, output["reactionId"]))
+        assert (output["count"], output["total"]) == (self._counts(post)[emoji], self._counts(post).total())
 
     @rule(caller=CALLER, owner=CALLER, post=POST)
     def remove(self, caller: int, owner: int, post: int) -> None:
-        standing = self.standing.get((owner, post))
-        if standing is None:
+        current = self.current.get((owner, post))
+        if current is None:
             return
-        emoji, reaction = standing
+        emoji, reaction = current
         answer = self.callers[caller].delete(f"/v1/reactions/{reaction}")
         if caller != owner:
             assert (answer.status, answer.error) == (403, "not_owner")
@@ -58,7 +58,7 @@ class Reactions(ServiceMachine):
         assert (again.status, again.error) == (404, "reaction_not_found")
 
     @invariant()
-    def everybody_reads_the_same(self) -> None:
+    def reads_agree_with_the_model(self) -> None:
         for post, message_id in enumerate(self.posts):
             listed, message = (
                 Api().get(f"/v1/reactions/{message_id}").json,
@@ -68,15 +68,15 @@ class Reactions(ServiceMachine):
             assert listed["counts"] == message["reactionCounts"] == counts
             assert listed["total"] == message["reactionTotal"] == sum(counts.values()) == len(listed["reactions"])
 
-    def _set(self, caller: int, post: int, standing: tuple[str, str] | None) -> None:
-        self.standing.pop((caller, post), None)
-        if standing is not None:
-            self.standing[caller, post] = standing
+    def _set(self, caller: int, post: int, current: tuple[str, str] | None) -> None:
+        self.current.pop((caller, post), None)
+        if current is not None:
+            self.current[caller, post] = current
 
     def _counts(self, post: int) -> Counter[str]:
-        return Counter(emoji for (_caller, on), (emoji, _id) in self.standing.items() if on == post)
+        return Counter(emoji for (_caller, on), (emoji, _id) in self.current.items() if on == post)
 
 
 @pytest.mark.django_db
-def test_reactions_count_as_the_model_does() -> None:
+def test_reactions_agree_with_the_model() -> None:
     run(Reactions, runs=8, steps=20)

@@ -1,4 +1,4 @@
-"""Agent requests and tokens in any order of asking, deciding, making, revoking and ending."""
+"""Agent requests and tokens: request, decide, create, revoke and expire in any order."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ PERSON = st.integers(0, PEOPLE - 1)
 
 
 @dataclass(slots=True)
-class Asked:
-    """One request as it should stand."""
+class ExpectedRequest:
+    """The expected state of one agent request."""
 
     id: str
     requester: int
@@ -36,28 +36,28 @@ class Asked:
 
 
 @dataclass(slots=True)
-class Held:
-    """One token as it should stand."""
+class ExpectedToken:
+    """The expected state of one token."""
 
     id: str
     value: str
-    request: Asked
+    request: ExpectedRequest
     status: str = "active"
 
 
 class Requests(ServiceMachine):
-    asked = Bundle("asked")
-    held = Bundle("held")
+    agent_requests = Bundle("agent_requests")
+    agent_tokens = Bundle("agent_tokens")
 
     def __init__(self) -> None:
         super().__init__()
         self.people = [Api.as_person(PersonFactory()) for _ in range(PEOPLE)]
         self.admin = Api.as_person(SuperAdminFactory())
-        self.requests: list[Asked] = []
-        self.tokens: list[Held] = []
+        self.requests: list[ExpectedRequest] = []
+        self.tokens: list[ExpectedToken] = []
 
-    @rule(target=asked, person=PERSON, handle=st.sampled_from(HANDLES))
-    def ask(self, person: int, handle: str) -> Any:
+    @rule(target=agent_requests, person=PERSON, handle=st.sampled_from(HANDLES))
+    def request_agent(self, person: int, handle: str) -> Any:
         answer = self.people[person].post(
             REQUESTS,
             {"agentName": "Agent", "agentHandle": handle, "purpose": "Takes part in this test.", "scopes": ["post"]},
@@ -70,31 +70,31 @@ class Requests(ServiceMachine):
             assert (answer.status, answer.error) == (409, "handle_taken")
         else:
             assert (answer.status, answer.json["status"]) == (201, "pending")
-            self.requests.append(Asked(answer.json["id"], person, handle))
+            self.requests.append(ExpectedRequest(answer.json["id"], person, handle))
             return self.requests[-1]
         return multiple()
 
-    @rule(request=asked, decision=st.sampled_from(["approve", "reject"]))
-    def decide(self, request: Asked, decision: str) -> None:
+    @rule(request=agent_requests, decision=st.sampled_from(["approve", "reject"]))
+    def decide(self, request: ExpectedRequest, decision: str) -> None:
         self._moves(
             self.admin.post(f"{REQUESTS}/{request.id}/{decision}", {}), request, f"{decision}ed".replace("ee", "e")
         )
 
-    @rule(request=asked, person=PERSON)
-    def cancel(self, request: Asked, person: int) -> None:
+    @rule(request=agent_requests, person=PERSON)
+    def cancel(self, request: ExpectedRequest, person: int) -> None:
         answer = self.people[person].post(f"{REQUESTS}/{request.id}/cancel")
         if person != request.requester:
             assert (answer.status, answer.error) == (404, "request_not_found")
         else:
             self._moves(answer, request, "cancelled")
 
-    @rule(request=asked, person=PERSON)
-    def decide_without_the_right(self, request: Asked, person: int) -> None:
+    @rule(request=agent_requests, person=PERSON)
+    def decide_without_the_right(self, request: ExpectedRequest, person: int) -> None:
         answer = self.people[person].post(f"{REQUESTS}/{request.id}/approve", {})
         assert (answer.status, answer.error) == (403, "super_admin_required")
 
-    @rule(target=held, request=asked, person=PERSON)
-    def make_token(self, request: Asked, person: int) -> Any:
+    @rule(target=agent_tokens, request=agent_requests, person=PERSON)
+    def create_token(self, request: ExpectedRequest, person: int) -> Any:
         answer = self.people[person].post(f"{REQUESTS}/{request.id}/token", {"expiresInDays": 1})
         active = sum(token.request is request and token.status == "active" for token in self.tokens)
         if person != request.requester:
@@ -105,12 +105,12 @@ class Requests(ServiceMachine):
             assert (answer.status, answer.error) == (409, "too_many_active_tokens")
         else:
             assert answer.status == 201
-            self.tokens.append(Held(answer.json["tokenId"], answer.json["token"], request))
+            self.tokens.append(ExpectedToken(answer.json["tokenId"], answer.json["token"], request))
             return self.tokens[-1]
         return multiple()
 
-    @rule(token=held, caller=st.one_of(PERSON, st.none()))
-    def revoke(self, token: Held, caller: int | None) -> None:
+    @rule(token=agent_tokens, caller=st.one_of(PERSON, st.none()))
+    def revoke(self, token: ExpectedToken, caller: int | None) -> None:
         api = self.admin if caller is None else self.people[caller]
         answer = api.post(f"/v1/agent-tokens/{token.id}/revoke", {})
         if caller not in (None, token.request.requester):
@@ -120,36 +120,36 @@ class Requests(ServiceMachine):
         assert ("alreadyRevokedAt" in answer.json) == (token.status == "revoked")
         token.status = "revoked"
 
-    @rule(token=held)
-    def run_out(self, token: Held) -> None:
+    @rule(token=agent_tokens)
+    def expire(self, token: ExpectedToken) -> None:
         AgentToken.objects.filter(pk=token.id).update(expires_at=timezone.now() - timedelta(seconds=1))
         token.status = "expired" if token.status == "active" else token.status
 
-    @rule(token=held)
-    def use(self, token: Held) -> None:
+    @rule(token=agent_tokens)
+    def use(self, token: ExpectedToken) -> None:
         answer = Api.as_agent(token.value).get("/v1/agent/self")
         outcome = {"active": (200, None), "expired": (401, "token_expired"), "revoked": (401, "token_revoked")}
         assert (answer.status, answer.error) == outcome[token.status]
 
     @invariant()
-    def everybody_sees_their_own(self) -> None:
+    def lists_show_own_rows(self) -> None:
         for person, api in enumerate(self.people):
-            found = api.get(REQUESTS, limit=100).json["requests"]
+            rows = api.get(REQUESTS, limit=100).json["requests"]
             expected = [request for request in self.requests if request.requester == person]
-            assert {row["id"]: row["status"] for row in found} == {row.id: row.status for row in expected}
+            assert {row["id"]: row["status"] for row in rows} == {row.id: row.status for row in expected}
             tokens = api.get("/v1/agent-tokens", limit=100).json["tokens"]
             mine = [token for token in self.tokens if token.request.requester == person]
             assert {row["id"]: row["status"] for row in tokens} == {token.id: token.status for token in mine}
 
     @invariant()
-    def no_bound_is_passed(self) -> None:
+    def maximums_are_not_exceeded(self) -> None:
         pending = Counter(request.requester for request in self.requests if request.status == "pending")
         active = Counter(token.request.id for token in self.tokens if token.status == "active")
         assert max(pending.values(), default=0) <= PENDING_MAX
         assert max(active.values(), default=0) <= ACTIVE_MAX
 
     @staticmethod
-    def _moves(answer: Answer, request: Asked, to: str) -> None:
+    def _moves(answer: Answer, request: ExpectedRequest, to: str) -> None:
         if request.status != "pending":
             assert (answer.status, answer.error) == (409, "request_not_pending")
             return
@@ -158,5 +158,5 @@ class Requests(ServiceMachine):
 
 
 @pytest.mark.django_db
-def test_requests_and_tokens_go_no_other_way() -> None:
+def test_requests_and_tokens_follow_the_state_model() -> None:
     run(Requests, runs=8, steps=25)

@@ -1,4 +1,4 @@
-"""What is put where something else belongs."""
+"""Invalid and unusual values for mutations."""
 
 from __future__ import annotations
 

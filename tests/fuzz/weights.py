@@ -1,4 +1,4 @@
-"""What weighs more than it looks: numbers that grow, bodies that take long to parse, uploads of any size."""
+"""Inputs that cost more than their size: numbers, bodies that are slow to parse, large uploads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.fuzz.seeds import PAGES
 
 LENGTH_MAX = 24
 BODY_BYTES = 1_048_576
-# Of the processor, on average; on a busy machine it takes longer than on a quiet one.
+# Average processor time; wall time depends on the load of the machine.
 SECONDS_MAX = 0.25
 SPOOLED_MAX = 1_000_000
 PIECES = (
@@ -41,33 +41,33 @@ TARGETS = ("/api/auth/refresh", "/api/auth/logout", "/api/auth/login", "/v1/pres
 
 
 def numbers(scenario: Scenario, rng: Random) -> str | None:
-    """A number in a payload comes back equal, of the same kind and short, or is refused."""
+    """A number in a payload is returned equal, of the same type and short, or is refused."""
     text = rng.choice([_digits, _exponent, _float])(rng)
     page = scenario.ids["pageId"][0]
     body = f'{{"pageId": "{page}", "tagType": "note", "payload": {{"n": [{text}]}}}}'
     remote, headers = scenario.remote, scenario.callers["person"] | {"Content-Type": "application/json"}
-    made = _sent(scenario, "/api/messages", body.encode(), headers)
-    if made[0] != 201:
-        return None if made[0] == 400 else f"{made[0]} to {text}"
-    record = remote.call("GET", f"/api/messages/{made[1]['id']}").body
-    found: list[str] = []
-    value = json.loads(record, parse_float=lambda held: found.append(held) or float(held))["payload"]["n"][0]
-    came_back = (type(value), value) == (type(json.loads(text)), json.loads(text))
-    short = all(len(held) <= LENGTH_MAX for held in [*found, str(value)])
-    return None if came_back and short else f"{text} came back as {value!r}"
+    created = _sent(scenario, "/api/messages", body.encode(), headers)
+    if created[0] != 201:
+        return None if created[0] == 400 else f"{created[0]} to {text}"
+    record = remote.call("GET", f"/api/messages/{created[1]['id']}").body
+    floats: list[str] = []
+    value = json.loads(record, parse_float=lambda digits: floats.append(digits) or float(digits))["payload"]["n"][0]
+    is_equal = (type(value), value) == (type(json.loads(text)), json.loads(text))
+    short = all(len(digits) <= LENGTH_MAX for digits in [*floats, str(value)])
+    return None if is_equal and short else f"{text} is returned as {value!r}"
 
 
 def bodies(scenario: Scenario, rng: Random) -> str | None:
-    """A body of a megabyte is answered with a refusal. (What it costs is looked at for all of them.)"""
+    """A body of a megabyte is refused. `fuzz` checks the average cost."""
     unit = b"".join(rng.choices(PIECES, k=rng.randint(1, 5))) + rng.choice([b"", b","])
     start, end = rng.choice([(b"", b""), (b"[", b"1]"), (b'{"a":[', b"1]}"), (b'["', b'"]')])
     body = start + unit * ((BODY_BYTES - len(start) - len(end)) // len(unit)) + end
     status, _answer = _sent(scenario, rng.choice(TARGETS), body, {"Content-Type": "application/json"})
-    return None if 400 <= status < 500 else f"{status} to {body[:40]!r} and so on"
+    return None if 400 <= status < 500 else f"{status} to {body[:40]!r}…"
 
 
 def uploads(scenario: Scenario, rng: Random) -> str | None:
-    """A body over the cap is refused on every path, and written to no file."""
+    """A body over the maximum is refused on every path, and not spooled."""
     path = rng.choice([*PAGES, "/api/messages", "/admin/messaging/message/", "/admin/logout/"])
     chunked, pieces = rng.random() < 0.5, rng.randint(0, 20)
     length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {rng.randint(BODY_BYTES + 1, 10**9)}"
@@ -91,15 +91,15 @@ SORTS: tuple[Callable[[Scenario, Random], str | None], ...] = (numbers, bodies, 
 
 
 def fuzz(scenario: Scenario, *, count: int, seed: int) -> dict[str, list[str]]:
-    """`count` inputs of each sort; {sort: what was wrong}."""
-    rng, found = Random(seed), dict[str, list[str]]()
+    """Send `count` inputs of each kind. Returns {kind: problems}."""
+    rng, problems = Random(seed), dict[str, list[str]]()
     for sort in SORTS:
         before = _processor_seconds(scenario)
-        found[sort.__name__] = [wrong for _ in range(count) if (wrong := sort(scenario, rng)) is not None]
+        problems[sort.__name__] = [wrong for _ in range(count) if (wrong := sort(scenario, rng)) is not None]
         each = (_processor_seconds(scenario) - before) / count
         if each > SECONDS_MAX:
-            found[sort.__name__].append(f"{each:.3f} s of the processor for each")
-    return found
+            problems[sort.__name__].append(f"{each:.3f} s of processor time each")
+    return problems
 
 
 def _processor_seconds(scenario: Scenario) -> float:

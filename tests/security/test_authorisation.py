@@ -1,4 +1,4 @@
-"""Who may do what: every operation, called by every kind of caller, in one table."""
+"""Authorisation: every operation is called by every kind of caller of the table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from config.api.operations import all_operations
 from tests.api import Answer
 from tests.security.world import COLUMNS, ROWS, Call, World
 
-# Operations that a parameter opens further than their plain call.
+# Rows of operations with `?all=1`, which needs more rights than the plain call.
 WIDER = {"listAllTokens": "listAgentTokens", "listAllRequests": "listAgentRequests"}
 MEANINGS = {
     "anon": (401, "not_authenticated"),
@@ -23,13 +23,13 @@ MEANINGS = {
 
 
 def test_the_table_has_every_operation_and_every_caller() -> None:
-    assert ROWS.keys() - WIDER.keys() == {held.id for _path, _method, held in all_operations()}
+    assert ROWS.keys() - WIDER.keys() == {operation.id for _path, _method, operation in all_operations()}
     assert {len(cells) for cells in ROWS.values()} == {len(COLUMNS)}
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("row", ROWS)
-def test_each_cell_is_as_declared(row: str, settings: Any) -> None:
+def test_every_caller_gets_the_outcome_of_the_table(row: str, settings: Any) -> None:
     settings.SOFT_THROTTLES = {name: (10**6, seconds) for name, (_calls, seconds) in settings.SOFT_THROTTLES.items()}
     world = World()
     call = world.call(row)
@@ -38,7 +38,7 @@ def test_each_cell_is_as_declared(row: str, settings: Any) -> None:
 
 
 def _answer(world: World, call: Call, column: str) -> Answer:
-    """Of a call that leaves nothing behind."""
+    """The response to a call that is rolled back."""
     point = transaction.savepoint()
     try:
         caller = world.caller(column, call.scope)

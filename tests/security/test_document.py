@@ -1,4 +1,4 @@
-"""The OpenAPI document is open to everybody: it must be cheap, and nothing in a query may upset it."""
+"""The OpenAPI document is public: it is generated once, and no query parameter changes or breaks it."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from config.api.openapi import views
 pytestmark = pytest.mark.django_db
 
 
-def test_the_document_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[bool] = []
-    whole = SchemaGenerator.get_schema
+def test_document_is_generated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[bool] = []
+    get_schema = SchemaGenerator.get_schema
 
     def counted(self: SchemaGenerator, *arguments: Any, **options: Any) -> Any:
-        made.append(True)
-        return whole(self, *arguments, **options)
+        calls.append(True)
+        return get_schema(self, *arguments, **options)
 
     monkeypatch.setattr(SchemaGenerator, "get_schema", counted)
     views.document.cache_clear()
     answers = [Client().get("/api/schema/", headers={"Accept": "application/json"}) for _ in range(5)]
     assert len({answer.content for answer in answers}) == 1
-    assert len(made) == 1
+    assert len(calls) == 1
 
 
 @pytest.mark.parametrize("query", ["version=%0d%0aX-Evil:1", "version=2", "lang=%00", "lang=de", "urlconf=x", "a=%ff"])
-def test_no_query_upsets_it(query: str) -> None:
+def test_query_parameters_do_not_change_the_document(query: str) -> None:
     answer = Client().get(f"/api/schema/?{query}")
     assert answer.status_code == 200
     assert answer.content == Client().get("/api/schema/").content
@@ -44,13 +44,13 @@ def test_no_query_upsets_it(query: str) -> None:
         ("application/vnd.oai.openapi+json", "application/vnd.oai.openapi+json"),
     ],
 )
-def test_it_comes_as_asked_for(accept: str, media_type: str) -> None:
+def test_document_has_the_accepted_media_type(accept: str, media_type: str) -> None:
     answer = Client().get("/api/schema/", headers={"Accept": accept})
     assert (answer.status_code, answer.headers["Content-Type"].partition(";")[0]) == (200, media_type)
     assert b"3.1.1" in answer.content
 
 
-def test_a_form_that_there_is_not_is_a_406() -> None:
+def test_unsupported_media_type_is_406() -> None:
     answer = Client().get("/api/schema/", headers={"Accept": "image/png"})
     assert (answer.status_code, answer.content) == (406, b'{"error":"not_acceptable"}')
     assert Client().get("/api/schema/?format=png").status_code == 404
@@ -58,6 +58,6 @@ def test_a_form_that_there_is_not_is_a_406() -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
 @pytest.mark.parametrize("path", ["/api/schema/", "/api/docs/", "/api/redoc/"])
-def test_it_is_only_read(path: str, method: str) -> None:
+def test_document_is_read_only(path: str, method: str) -> None:
     answer = Client().generic(method, path)
     assert (answer.status_code, answer.content) == (405, b'{"error":"method_not_allowed"}')

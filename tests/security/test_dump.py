@@ -1,4 +1,4 @@
-"""A copy of the database opens nothing: no credential that is alive is in it, in any form."""
+"""A dump of the database contains no valid credential in any form."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from rest_framework_simplejwt.token_blacklist.models import BlacklistedToken, OutstandingToken
-from rest_framework_simplejwt.tokens import RefreshToken as RefreshTokenOfBefore
+from rest_framework_simplejwt.tokens import RefreshToken as EarlierRefreshToken
 
 from config.runtime.postgres_binaries import binaries
 from tests.agents.factories import ApprovedFactory
@@ -20,26 +20,33 @@ from tests.commands.running import run_json
 from tests.factories import PersonFactory, SuperAdminFactory
 
 PASSWORD = "correct horse battery"
-KEY = "a key that nobody else may know"
+KEY = "a key that only its sender knows"
 
 
 def dump() -> str:
-    """All of the test's database, as `pg_dump` writes it."""
-    held = connection.get_connection_params()
-    options = ["--host", held["host"], "--port", str(held.get("port") or 5432), "--username", held["user"]]
-    done = subprocess.run(
-        [binaries() / "pg_dump", *options, held["dbname"]], capture_output=True, text=True, check=True
+    """The whole test database as `pg_dump` writes it."""
+    parameters = connection.get_connection_params()
+    options = [
+        "--host",
+        parameters["host"],
+        "--port",
+        str(parameters.get("port") or 5432),
+        "--username",
+        parameters["user"],
+    ]
+    finished = subprocess.run(
+        [binaries() / "pg_dump", *options, parameters["dbname"]], capture_output=True, text=True, check=True
     )
-    return done.stdout
+    return finished.stdout
 
 
 def forms_of(secret: str) -> list[str]:
-    """As it is, and as a column of bytes shows it."""
+    """In clear, and in hexadecimal as pg_dump prints bytea."""
     return [secret, secret.encode().hex()]
 
 
 def credentials() -> dict[str, str]:
-    """One of every kind, each made by a call and tried by another."""
+    """One valid credential of every kind: each is created by one call and used by another."""
     boss = SuperAdminFactory(password=PASSWORD)
     session = Api().post("/api/auth/login", {"handle": boss.handle, "password": PASSWORD}).json
     signed_in = Api({"Authorization": f"Bearer {session['accessToken']}"})
@@ -72,14 +79,14 @@ def credentials() -> dict[str, str]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_no_live_credential_is_in_a_dump() -> None:
-    made = credentials()
+def test_dump_contains_no_valid_credential() -> None:
+    secrets = credentials()
     ended = Api().post("/api/auth/login", {"handle": PersonFactory(password=PASSWORD).handle, "password": PASSWORD})
     assert Api().post("/api/auth/logout", {"refreshToken": ended.json["refreshToken"]}).status == 200
-    found = dump()
-    assert "COPY public.messaging_account" in found
-    assert "COPY public.django_session" in found
-    assert [kind for kind, secret in made.items() for form in forms_of(secret) if form in found] == []
+    text = dump()
+    assert "COPY public.messaging_account" in text
+    assert "COPY public.django_session" in text
+    assert [kind for kind, secret in secrets.items() for form in forms_of(secret) if form in text] == []
 
 
 @pytest.mark.django_db
@@ -93,10 +100,10 @@ def logout(token: str) -> Answer:
 
 
 @pytest.mark.django_db
-def test_tokens_that_an_earlier_release_stored_in_clear_are_blanked_hourly() -> None:
-    """Also those that it writes while both releases serve; its tokens work on, and can be logged out."""
+def test_prune_blanks_refresh_tokens_that_an_earlier_release_stored_in_clear() -> None:
+    """Also tokens that it stores while both releases serve. The tokens stay valid and can be logged out."""
     person = PersonFactory()
-    tokens = [str(RefreshTokenOfBefore.for_user(person)) for _ in range(3)]
+    tokens = [str(EarlierRefreshToken.for_user(person)) for _ in range(3)]
     logout(tokens[0])
     assert run_json("prune", "--dry-run", "--json")["sign-in tokens in clear"] == 3
     assert set(OutstandingToken.objects.values_list("token", flat=True)) == set(tokens)
@@ -110,7 +117,7 @@ def test_tokens_that_an_earlier_release_stored_in_clear_are_blanked_hourly() -> 
 
 
 @pytest.mark.django_db
-def test_a_stolen_row_of_the_sessions_is_no_cookie(settings: Any) -> None:
+def test_session_key_in_the_database_is_not_a_valid_cookie(settings: Any) -> None:
     admin_client = Client()
     admin_client.force_login(SuperAdminFactory())
     (row,) = Session.objects.all()
@@ -124,14 +131,14 @@ def test_a_stolen_row_of_the_sessions_is_no_cookie(settings: Any) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("cookie", ["", "x", "x" * 32, "x" * 5000, "\\000" * 12, "é" * 20])
-def test_odd_session_cookies_open_nothing(settings: Any, cookie: str) -> None:
+def test_malformed_session_cookie_is_not_signed_in(settings: Any, cookie: str) -> None:
     thief = Client()
     thief.cookies[settings.SESSION_COOKIE_NAME] = cookie
     assert thief.get("/admin/").status_code == 302
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_upgrade_removes_what_an_earlier_release_stored() -> None:
+def test_migration_removes_stored_tokens_and_sessions() -> None:
     call_command("migrate", "messaging", "0003", verbosity=0)
     try:
         with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""A host whose secrets are not those of its database goes no further, and says so in one sentence."""
+"""A host does not start if its secrets are not those of its database; the error is one sentence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Setter = Callable[..., None]
 
 @pytest.fixture
 def use(monkeypatch: pytest.MonkeyPatch) -> Setter:
-    """Gives a host its ROOT_KEY, and the previous one."""
+    """Sets a secret (ROOT_KEY by default) and its previous value."""
 
     def set_secrets(current: str, previous: str = "", *, name: str = "ROOT_KEY") -> None:
         monkeypatch.setenv(name, current)
@@ -41,28 +41,28 @@ def stored() -> dict[str, bytes]:
 
 
 @pytest.mark.django_db
-def test_the_first_start_stores_a_fingerprint_of_each_and_nothing_of_the_secret(use: Setter) -> None:
+def test_first_start_stores_fingerprints_and_no_secret(use: Setter) -> None:
     use(OLD, name="ROOT_KEY")
     use(OLD, name="TOKEN_PEPPER")
     start()
-    found = stored()
-    assert found.keys() == set(secrets.NAMES)
-    assert {len(value) for value in found.values()} == {32}
-    assert found["ROOT_KEY"] != found["TOKEN_PEPPER"], "equal secrets do not show as equal"
-    assert not any(OLD.encode() in value for value in found.values())
+    rows = stored()
+    assert rows.keys() == set(secrets.NAMES)
+    assert {len(value) for value in rows.values()} == {32}
+    assert rows["ROOT_KEY"] != rows["TOKEN_PEPPER"], "equal secrets, equal fingerprints"
+    assert not any(OLD.encode() in value for value in rows.values())
 
 
 @pytest.mark.django_db
-def test_the_same_secrets_write_nothing(django_assert_num_queries: Any) -> None:
+def test_start_with_the_same_secrets_writes_nothing(django_assert_num_queries: Any) -> None:
     start()
-    # The savepoint and its release, the table, and the rows.
+    # SAVEPOINT, RELEASE, table exists, rows.
     with django_assert_num_queries(4):
         start()
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", secrets.NAMES)
-def test_another_secret_is_refused_and_nothing_changes(use: Setter, name: str) -> None:
+def test_start_with_another_secret_is_refused_and_writes_nothing(use: Setter, name: str) -> None:
     start()
     before = stored()
     for previous in ("", NEW):
@@ -75,7 +75,7 @@ def test_another_secret_is_refused_and_nothing_changes(use: Setter, name: str) -
 
 
 @pytest.mark.django_db
-def test_a_refused_start_stores_none_of_its_other_secrets(use: Setter) -> None:
+def test_refused_start_stores_no_other_fingerprint(use: Setter) -> None:
     start()
     SecretFingerprint.objects.filter(name="ROOT_KEY").delete()
     use(OTHER, name="TOKEN_PEPPER")
@@ -100,11 +100,11 @@ def test_the_current_secret_replaces_the_previous_one(use: Setter, name: str) ->
 
 
 @pytest.mark.django_db
-def test_hosts_that_exchange_a_secret_start_in_any_order(use: Setter) -> None:
+def test_hosts_start_in_any_order_during_a_rotation(use: Setter) -> None:
     use(OLD)
     start()
-    exchanged, not_yet = (NEW, OLD), (OLD, NEW)
-    for host in (not_yet, exchanged, not_yet, not_yet, exchanged, exchanged, not_yet, exchanged):
+    rotated, waiting = (NEW, OLD), (OLD, NEW)
+    for host in (waiting, rotated, waiting, waiting, rotated, rotated, waiting, rotated):
         use(*host)
         start()
     use(NEW)
@@ -112,7 +112,7 @@ def test_hosts_that_exchange_a_secret_start_in_any_order(use: Setter) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_hosts_that_start_at_once_agree(use: Setter) -> None:
+def test_concurrent_starts_store_one_fingerprint(use: Setter) -> None:
     use(OLD)
     race(8, lambda _number: start())
     use(NEW, OLD)
@@ -121,9 +121,9 @@ def test_hosts_that_start_at_once_agree(use: Setter) -> None:
 
 
 @pytest.mark.django_db
-def test_a_database_before_its_first_migration_is_no_reason_to_refuse(tmp_path: Any) -> None:
-    where = connection.get_connection_params() | {"dbname": "postgres"}
-    with psycopg.connect(**where) as empty:
+def test_database_before_its_first_migration_is_accepted(tmp_path: Any) -> None:
+    parameters = connection.get_connection_params() | {"dbname": "postgres"}
+    with psycopg.connect(**parameters) as empty:
         fingerprints.check(empty.cursor(), data=tmp_path, debug=False)
 
 
@@ -142,17 +142,17 @@ def test_commands_that_use_a_secret_refuse_another_one(use: Setter, command: tup
     person = PersonFactory()
     use(OTHER)
     with pytest.raises(ImproperlyConfigured, match="ROOT_KEY is not the secret"):
-        call_command(*(word.format(handle=person.handle) for word in command), stdout=io.StringIO())
+        call_command(*(argument.format(handle=person.handle) for argument in command), stdout=io.StringIO())
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", secrets.NAMES)
-def test_an_operator_gives_a_lost_secret_up_in_so_many_words(use: Setter, name: str) -> None:
+def test_rotate_secret_lost_accepts_the_current_secret_with_a_warning(use: Setter, name: str) -> None:
     start()
     use(OTHER, name=name)
-    said, consequence = io.StringIO(), io.StringIO()
-    call_command("rotate_secret", name, "--lost", stdout=said, stderr=consequence)
-    assert f"belongs to the present {name}" in said.getvalue()
-    assert consequence.getvalue().strip()
+    output, warnings = io.StringIO(), io.StringIO()
+    call_command("rotate_secret", name, "--lost", stdout=output, stderr=warnings)
+    assert f"belongs to the present {name}" in output.getvalue()
+    assert warnings.getvalue().strip()
     start()
     assert stored()[name] == fingerprints.fingerprint(name, OTHER)

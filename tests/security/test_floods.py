@@ -1,4 +1,4 @@
-"""Floods against the running service: large bodies are refused unread, and its workers count calls together."""
+"""Floods against a running service: large bodies are refused unread; workers share the counters of throttles."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def service(temporary: Path) -> Iterator[Service]:
 @pytest.mark.parametrize(
     ("length", "status"), [(b"Content-Length: %d" % ANNOUNCED, 413), (b"Transfer-Encoding: chunked", 411)]
 )
-def test_a_large_body_is_refused_and_spooled_nowhere(
+def test_large_body_is_refused_and_not_spooled(
     service: Service, temporary: Path, path: bytes, length: bytes, status: int
 ) -> None:
     with socket.create_connection(("127.0.0.1", service.port), timeout=20) as connection:
@@ -66,27 +66,27 @@ def test_a_large_body_is_refused_and_spooled_nowhere(
 
 
 def refusal(service: Service, head: bytes) -> int:
-    """The status of the answer to a request of which only the head is sent."""
+    """The status of the response to a request of which only the head is sent."""
     with socket.create_connection(("127.0.0.1", service.port), timeout=20) as connection:
         connection.sendall(head + b"\r\n\r\n")
         return int(connection.recv(65536).split()[1])
 
 
-def test_workers_count_sign_ins_together(service: Service) -> None:
+def test_workers_share_the_sign_in_counter(service: Service) -> None:
     assert len(service.workers()) == 2
     statuses = statuses_of(service, "POST", lambda: "/api/auth/login")
     assert statuses == {400: SIGN_INS_MAX, 429: CALLS - SIGN_INS_MAX}
 
 
-def test_workers_count_reads_together(service: Service) -> None:
+def test_workers_share_the_read_counter(service: Service) -> None:
     statuses = statuses_of(service, "GET", lambda: f"/api/messages/{uuid4()}")
     assert statuses == {404: READS_MAX, 429: CALLS - READS_MAX}
     own = Remote(service.port)
-    assert {own.call("GET", f"/api/messages/{uuid4()}").status for _ in range(CALLS)} == {404}, "from this machine"
+    assert {own.call("GET", f"/api/messages/{uuid4()}").status for _ in range(CALLS)} == {404}, "local calls"
 
 
 def statuses_of(service: Service, method: str, path: Callable[[], str]) -> Counter[int]:
-    """Of calls of one client within one window, several at once and each on a connection of its own."""
+    """Statuses of concurrent calls of one client within one window, each on a new connection."""
     while True:
         window, client = time.time() // WINDOW_SECONDS, f"198.51.100.{next(CLIENTS)}"
         body = {} if method == "POST" else None

@@ -1,4 +1,4 @@
-"""What browsers are told: on every path, by every layer, refusals included."""
+"""Security headers on every path, from every layer, on refusals too."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def directives(answer: Any) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("method", "path"), ANSWERS)
-def test_every_answer_is_as_closed_as_can_be(method: str, path: str) -> None:
+def test_every_response_has_the_security_headers(method: str, path: str) -> None:
     answer = Client(enforce_csrf_checks=True).generic(method, path)
     assert answer.status_code < 500
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
@@ -41,11 +41,11 @@ def test_every_answer_is_as_closed_as_can_be(method: str, path: str) -> None:
     if path != "/embed/panel":
         assert policy["frame-ancestors"] == "'none'"
     assert "unsafe-eval" not in answer.headers["Content-Security-Policy"]
-    # The two readers of the document bring scripts and styles within their pages.
+    # Swagger UI and ReDoc use inline scripts and styles.
     assert ("unsafe-inline" in answer.headers["Content-Security-Policy"]) == (path in {"/api/docs/", "/api/redoc/"})
 
 
-def test_a_form_from_elsewhere_is_refused_in_json_but_in_the_admin() -> None:
+def test_csrf_failure_is_json_except_in_the_admin() -> None:
     refused = Client(enforce_csrf_checks=True).post("/admin/login/")
     assert (refused.status_code, refused.headers["Content-Type"]) == (403, "text/html; charset=utf-8")
     elsewhere = csrf_failure(RequestFactory().post("/a-form"))
@@ -61,18 +61,18 @@ def test_the_api_sets_and_reads_no_cookie() -> None:
 
 @pytest.fixture
 def in_production(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """The settings of a service that is reached as https://service.example."""
+    """The settings of a service with BASE_URL https://service.example."""
     for name, value in {**SECRETS, "BASE_URL": "https://service.example", "DEBUG": "0"}.items():
         monkeypatch.setenv(name, value)
     return runpy.run_path(config.settings.__file__)
 
 
-def test_production_is_https_alone(in_production: dict[str, Any]) -> None:
+def test_production_serves_https_only(in_production: dict[str, Any]) -> None:
     names = [name for name in in_production if name.startswith(("SECURE_", "SESSION_", "CSRF_", "ALLOWED_HOSTS"))]
     with override_settings(**{name: in_production[name] for name in names}):
         plain = Client().get("/v1/smart-tags", headers={"Host": "service.example"})
         assert (plain.status_code, plain.headers["Location"]) == (301, "https://service.example/v1/smart-tags")
-        # As the proxy before it says.
+        # The proxy reports the scheme.
         forwarded = {"Host": "service.example", "X-Forwarded-Proto": "https"}
         answer = Client().get("/admin/login/", headers=forwarded)
     assert answer.status_code == 200
@@ -82,7 +82,7 @@ def test_production_is_https_alone(in_production: dict[str, Any]) -> None:
     assert in_production["SESSION_COOKIE_SECURE"] is True
 
 
-def test_a_foreign_host_is_refused() -> None:
+def test_unknown_host_is_refused() -> None:
     refused = Client().get("/v1/smart-tags", headers={"Host": "evil.example"})
     assert refused.status_code == 400
     assert refused.json()["error"] == "invalid_input"

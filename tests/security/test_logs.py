@@ -1,4 +1,4 @@
-"""What the running service writes down: no credential, no line for a refusal, no line that a client made up."""
+"""The log of a running service contains no credential, no line per refused call and no line injected by a client."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from tests.remote import Remote
 from tests.service import Service, running_service
 
 
-def test_logs_hold_no_credential_and_no_flood() -> None:
+def test_log_contains_no_credential_and_no_refused_call() -> None:
     with running_service() as service:
         clients = Clients(service)
         person = clients.person()
         token = clients.agent_token(person)
         before = len(service.said().splitlines())
-        refused(service.port)
+        send_refused_calls(service.port)
         added = len(service.said().splitlines()) - before
-        make_trouble(service, person, token)
-        said = service.said() + (service.cluster.folder / "log").read_text()
+        cause_failures(service, person, token)
+        output = service.said() + (service.cluster.folder / "log").read_text()
     assert added == 0
-    assert "PostgreSQL does not serve" in said, "there was something to be written down"
+    assert "PostgreSQL does not serve" in output, "the failures were not logged"
     for secret in (token, token[4:], *tokens_of(person), PASSWORD):
-        assert secret not in said
-    assert "made-up line" not in said
+        assert secret not in output
+    assert "injected line" not in output
 
 
-def refused(port: int) -> None:
-    """Hundreds of refusals of every sort."""
+def send_refused_calls(port: int) -> None:
+    """350 refused calls of seven kinds."""
     remote, too_many = Remote(port), "&".join(f"a{n}=1" for n in range(1_100))
     for _ in range(50):
         remote.call("GET", "/nowhere")
@@ -40,21 +40,21 @@ def refused(port: int) -> None:
         remote.call("POST", "/admin/login/", {})
         remote.call("PUT", "/embed/panel", {})
         with suppress(OSError, HTTPException):
-            remote.call("GET", "/v1/a%0amade-up line".replace(" ", "%20"))
+            remote.call("GET", "/v1/a%0ainjected line".replace(" ", "%20"))
 
 
-def make_trouble(service: Service, person: Person, token: str) -> None:
-    """Failures while credentials are at work: in the address too, where nobody should put one."""
+def cause_failures(service: Service, person: Person, token: str) -> None:
+    """Failures of calls with credentials, in the URL too."""
     with psycopg.connect(service.cluster.url, autocommit=True) as connection:
         connection.execute("ALTER TABLE messaging_message RENAME TO away")
-        call_with_everything(service.port, person, token)
+        call_with_every_credential(service.port, person, token)
         connection.execute("ALTER TABLE away RENAME TO messaging_message")
     service.cluster.stop("immediate")
-    call_with_everything(service.port, person, token)
+    call_with_every_credential(service.port, person, token)
     service.cluster.start()
 
 
-def call_with_everything(port: int, person: Person, token: str) -> None:
+def call_with_every_credential(port: int, person: Person, token: str) -> None:
     remote, body = Remote(port), {"pageId": "p1_" + "a" * 32, "content": token}
     for headers in ({"Authorization": f"Bearer {token}"}, person.user, person.signed_in):
         remote.call("POST", "/api/messages", body, **headers)

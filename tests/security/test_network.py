@@ -1,4 +1,4 @@
-"""The guard that every test runs under really guards: who would leave this machine fails."""
+"""The network guard of the test suite: a call to another machine fails the test."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import pytest
 
-# Reserved for documentation: nobody is there.
+# Reserved for documentation (RFC 5737).
 ELSEWHERE = "192.0.2.1"
 
 
 @pytest.mark.parametrize(
-    "leave",
+    "call",
     [
         lambda: socket.create_connection((ELSEWHERE, 80), timeout=0.1),
         lambda: socket.socket().connect((ELSEWHERE, 443)),
@@ -25,12 +25,12 @@ ELSEWHERE = "192.0.2.1"
         lambda: urllib.request.urlopen("http://example.com/", timeout=0.1),
     ],
 )
-def test_whoever_leaves_the_machine_fails(leave: Callable[[], object]) -> None:
+def test_call_to_another_machine_fails(call: Callable[[], object]) -> None:
     with pytest.raises(pytest.fail.Exception, match="never uses the network"):
-        leave()
+        call()
 
 
-def test_this_machine_may_be_called() -> None:
+def test_call_to_this_machine_is_allowed() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         socket.create_connection(server.getsockname(), timeout=1).close()
     assert socket.getaddrinfo("localhost", 80)

@@ -1,4 +1,4 @@
-"""deploy/nginx.conf before the running service: whatever a client sends, the answer is JSON, and nobody else's."""
+"""deploy/nginx.conf in front of the service: every response is JSON and belongs to the request of its client."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ EARLY = ("/v1/agent-tokens/requests", "/api/messages", "/api/embeds/config/x", "
 
 
 @needs_nginx
-def test_the_proxy_before_the_service(subtests: pytest.Subtests) -> None:
-    """In one test, since starting the service takes longest."""
+def test_proxy_in_front_of_the_service(subtests: pytest.Subtests) -> None:
+    """One test, because starting the service dominates its duration."""
     with running_service(**SETTINGS) as service, nginx_before(service.port) as proxy:
         for wire, status, code in REFUSALS:
             with subtests.test(repr(wire[:60])):
@@ -52,26 +52,26 @@ def test_the_proxy_before_the_service(subtests: pytest.Subtests) -> None:
         for path in EARLY:
             with subtests.test(f"refused before the body is read: {path}"):
                 check_early_refusals(proxy, path)
-        with subtests.test("a body that nobody asked for"):
+        with subtests.test("a body on a GET"):
             remote = Remote(proxy)
             assert {remote.call("GET", "/v1/smart-tags", "x" * 500_000).status for _ in range(5)} == {200}
         with subtests.test("a redirect that names a long address"):
             assert Remote(proxy).call("GET", "/admin/messaging/?" + "x" * 15_000).status == 302
-        with subtests.test("a body in pieces"):
-            check_body_in_pieces(proxy, service.port)
+        with subtests.test("a chunked body"):
+            check_chunked_body(proxy, service.port)
 
 
 def check_early_refusals(proxy: int, path: str) -> None:
-    """Neither its own answer is lost, nor that of the next client on the same connection to the service."""
+    """The response is complete, and so is that of the next client on the same upstream connection."""
     refused, next_one = Remote(proxy), Remote(proxy)
     for size in SIZES * 3:
         assert refused.call("POST", path, "x" * size).status in (401, 404, 405)
         assert next_one.call("GET", "/v1/smart-tags").status == 200
 
 
-def check_body_in_pieces(proxy: int, service: int) -> None:
-    """The service itself wants to know the length; the proxy finds it out."""
-    body = b'{"url":"https://example.com/in-pieces"}'
+def check_chunked_body(proxy: int, service: int) -> None:
+    """The service requires Content-Length (411); the proxy buffers the body and sends it."""
+    body = b'{"url":"https://example.com/chunked"}'
     wire = (
         b"POST /v1/presence/normalize-url " + HOST + b"\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked"
     )
@@ -81,7 +81,7 @@ def check_body_in_pieces(proxy: int, service: int) -> None:
 
 
 def exchange(port: int, wire: bytes) -> tuple[int, dict[str, str]]:
-    """(status, JSON) of the answer to bytes sent as they are."""
+    """Send raw bytes. Returns the (status, JSON) of the response."""
     with socket.create_connection(("127.0.0.1", port), 10) as connection:
         connection.sendall(wire)
         answer = HTTPResponse(connection)
@@ -90,8 +90,8 @@ def exchange(port: int, wire: bytes) -> tuple[int, dict[str, str]]:
 
 
 @needs_nginx
-def test_a_read_outlives_a_connection_that_the_service_has_just_closed() -> None:
-    """A kept connection may end while the next request is on its way: a read is sent again, a write is the client's."""
+def test_proxy_repeats_a_read_after_a_closed_upstream_connection() -> None:
+    """A keep-alive connection may close while a request is sent: the proxy repeats a read; a write is a 503."""
     answer = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 
     def serve_once(client: socket.socket) -> None:

@@ -1,4 +1,4 @@
-"""The service's secrets are replaced without anybody noticing, and what was replaced stops to count."""
+"""Secrets are rotated without a failed call; after --finish the previous secret is not accepted."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Path:
-    """A data folder that keeps the secrets, and nothing of them in the environment."""
+def secrets_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Path:
+    """secrets.json of a data folder; the environment has no secrets."""
     for name in (*secrets.NAMES, "DATABASE_URL"):
         monkeypatch.delenv(name)
     settings.DATA_DIR = tmp_path
@@ -33,72 +33,72 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Path
 
 
 def rotate(name: str, *options: str) -> str:
-    said = io.StringIO()
-    call_command("rotate_secret", name, *options, stdout=said, stderr=io.StringIO())
-    return said.getvalue()
+    output = io.StringIO()
+    call_command("rotate_secret", name, *options, stdout=output, stderr=io.StringIO())
+    return output.getvalue()
 
 
 @pytest.mark.parametrize("name", secrets.NAMES)
-def test_the_one_before_is_kept_until_the_end(kept: Path, name: str) -> None:
-    before = json.loads(kept.read_text())
+def test_previous_secret_is_stored_until_finish(secrets_file: Path, name: str) -> None:
+    before = json.loads(secrets_file.read_text())
     rotate(name)
-    during = json.loads(kept.read_text())
+    during = json.loads(secrets_file.read_text())
     assert during == before | {name: during[name], f"{name}_PREVIOUS": before[name]}
     assert during[name] != before[name]
     assert len(during[name]) >= secrets.SECRET_MIN
-    assert secrets.read_previous(name, data=kept.parent) == before[name]
-    assert kept.stat().st_mode & 0o077 == 0
+    assert secrets.read_previous(name, data=secrets_file.parent) == before[name]
+    assert secrets_file.stat().st_mode & 0o077 == 0
     if name in secrets.OUTLIVED:
         with pytest.raises(CommandError, match="not over"):
             rotate(name)
     rotate(name, "--finish")
-    assert json.loads(kept.read_text()) == before | {name: during[name]}
+    assert json.loads(secrets_file.read_text()) == before | {name: during[name]}
 
 
-def test_the_signing_key_is_rotated_again_and_again_without_a_finish(kept: Path) -> None:
+def test_secret_key_is_rotated_repeatedly_without_finish(secrets_file: Path) -> None:
     for _ in range(3):
-        before = json.loads(kept.read_text())
+        before = json.loads(secrets_file.read_text())
         rotate("SECRET_KEY")
-        after = json.loads(kept.read_text())
+        after = json.loads(secrets_file.read_text())
         assert after == before | {"SECRET_KEY": after["SECRET_KEY"], "SECRET_KEY_PREVIOUS": before["SECRET_KEY"]}
         assert after["SECRET_KEY"] != before["SECRET_KEY"]
     require_known_secrets()
 
 
-def test_the_environment_is_told_not_changed(tmp_path: Path, settings: Any) -> None:
+def test_secrets_from_the_environment_are_printed_not_stored(tmp_path: Path, settings: Any) -> None:
     settings.DATA_DIR = tmp_path
-    told = dict(line.split("=", 1) for line in rotate("ROOT_KEY").splitlines())
-    assert told.keys() == {"ROOT_KEY", "ROOT_KEY_PREVIOUS"}
-    assert told["ROOT_KEY_PREVIOUS"] == settings.ROOT_KEY != told["ROOT_KEY"]
+    printed = dict(line.split("=", 1) for line in rotate("ROOT_KEY").splitlines())
+    assert printed.keys() == {"ROOT_KEY", "ROOT_KEY_PREVIOUS"}
+    assert printed["ROOT_KEY_PREVIOUS"] == settings.ROOT_KEY != printed["ROOT_KEY"]
     with pytest.raises(CommandError, match="Take ROOT_KEY_PREVIOUS out"):
         rotate("ROOT_KEY", "--finish")
     assert not list(tmp_path.iterdir())
 
 
-def test_tokens_in_use_move_to_the_new_pepper(settings: Any) -> None:
+def test_use_of_a_token_rehashes_it_with_the_new_pepper(settings: Any) -> None:
     used, idle = agent_with_token(), agent_with_token()
     settings.TOKEN_PEPPER, settings.TOKEN_PEPPER_PREVIOUS = "p" * 60, settings.TOKEN_PEPPER
     newer = agent_with_token()
     assert used.api.get("/v1/agent/self").status == 200
     settings.TOKEN_PEPPER_PREVIOUS = ""
-    answers = [held.api.get("/v1/agent/self").status for held in (used, idle, newer)]
+    answers = [agent.api.get("/v1/agent/self").status for agent in (used, idle, newer)]
     assert answers == [200, 401, 200]
 
 
-def test_a_token_that_was_used_a_moment_before_moves_at_its_next_use(
+def test_token_is_rehashed_even_if_its_last_use_was_just_recorded(
     settings: Any, django_assert_num_queries: Any
 ) -> None:
-    held = agent_with_token()
-    assert held.api.get("/v1/agent/self").status == 200
+    agent = agent_with_token()
+    assert agent.api.get("/v1/agent/self").status == 200
     settings.TOKEN_PEPPER, settings.TOKEN_PEPPER_PREVIOUS = "p" * 60, settings.TOKEN_PEPPER
-    assert held.api.get("/v1/agent/self").status == 200
-    with django_assert_num_queries(3):  # moved once: the token, the agent, its limits, and no note
-        assert held.api.get("/v1/agent/self").status == 200
+    assert agent.api.get("/v1/agent/self").status == 200
+    with django_assert_num_queries(3):  # rehashed once: token, agent, limits; no update
+        assert agent.api.get("/v1/agent/self").status == 200
     settings.TOKEN_PEPPER_PREVIOUS = ""
-    assert held.api.get("/v1/agent/self").status == 200
+    assert agent.api.get("/v1/agent/self").status == 200
 
 
-def test_cursors_of_before_still_lead_on(settings: Any) -> None:
+def test_cursor_signed_with_the_previous_root_key_is_valid(settings: Any) -> None:
     page: Any = PageFactory()
     for _ in range(3):
         MessageFactory(page=page)
@@ -109,7 +109,7 @@ def test_cursors_of_before_still_lead_on(settings: Any) -> None:
     assert Api().get("/api/messages", pageId=page.pk, limit=1, cursor=cursor).error == "invalid_cursor"
 
 
-def test_nobody_notices_a_rotation_of_the_running_service(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rotation_of_a_running_service_keeps_replays_and_tokens_valid(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in secrets.NAMES:
         monkeypatch.delenv(name)
     with running_service() as service:

@@ -1,4 +1,4 @@
-"""Guessing: an unknown person, a wrong password and a closed account cost the same and answer the same."""
+"""Refused sign-ins: unknown handle, wrong password and closed account cost the same and return the same response."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROUNDS = 1_000
 
 @pytest.fixture
 def hashed(monkeypatch: pytest.MonkeyPatch, settings: Any) -> list[int]:
-    """How many rounds each hash took, of the hasher that production uses (with more of them)."""
+    """The iterations of each hash by the hasher of production (there with more of them)."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher"]
     counted: list[int] = []
     encode = PBKDF2PasswordHasher.encode
@@ -49,39 +49,39 @@ def closed_account() -> str:
     return person.handle
 
 
-def test_every_refused_sign_in_is_alike(hashed: list[int]) -> None:
+def test_refused_sign_ins_are_indistinguishable(hashed: list[int]) -> None:
     tries = {
         "wrong password": (PersonFactory(password=PASSWORD).handle, "another long passphrase"),
-        "unknown": ("nobody_at_all", PASSWORD),
+        "unknown": ("unknown_handle", PASSWORD),
         "no handle": ("NOT a handle", PASSWORD),
         "closed account": (closed_account(), PASSWORD),
         "without a password": (PersonFactory().handle, PASSWORD),
         "an agent": (agent_with_token().agent.account.handle, PASSWORD),
     }
-    seen = {}
+    outcomes = {}
     for name, (handle, password) in tries.items():
         hashed.clear()
         answer = log_in(handle, password)
-        seen[name] = (answer.status, answer.body, answer.headers["WWW-Authenticate"], tuple(hashed))
-    assert len(set(seen.values())) == 1, seen
-    [(status, body, _, rounds)] = set(seen.values())
+        outcomes[name] = (answer.status, answer.body, answer.headers["WWW-Authenticate"], tuple(hashed))
+    assert len(set(outcomes.values())) == 1, outcomes
+    [(status, body, _, rounds)] = set(outcomes.values())
     assert (status, body) == (401, b'{"error":"invalid_credentials"}')
     assert rounds == (ROUNDS,)
 
 
-def test_the_admin_hashes_for_everybody_too(hashed: list[int]) -> None:
+def test_admin_sign_in_hashes_for_unknown_handles_too(hashed: list[int]) -> None:
     boss = SuperAdminFactory(password=PASSWORD)
-    seen = set()
-    for handle in (boss.handle, "nobody_at_all"):
+    outcomes = set()
+    for handle in (boss.handle, "unknown_handle"):
         hashed.clear()
         answer = Client().post("/admin/login/", {"username": handle, "password": "another long passphrase"})
         assert answer.status_code == 200
         assert "_auth_user_id" not in answer.wsgi_request.session
-        seen.add(tuple(hashed))
-    assert seen == {(ROUNDS,)}
+        outcomes.add(tuple(hashed))
+    assert outcomes == {(ROUNDS,)}
 
 
-def test_a_session_of_the_admin_is_no_credential_for_the_api() -> None:
+def test_admin_session_is_not_an_api_credential() -> None:
     client = Client()
     client.force_login(SuperAdminFactory())
     for path in ("/api/auth/me", "/v1/agent-tokens", "/v1/agent-tokens/requests?all=1"):
@@ -89,36 +89,36 @@ def test_a_session_of_the_admin_is_no_credential_for_the_api() -> None:
         assert (answer.status_code, answer.json()["error"]) == (401, "not_authenticated")
 
 
-def test_one_client_of_ipv6_is_a_whole_network(settings: Any) -> None:
-    """Whoever has one address of it has 2^64: each with tries of its own would be no throttle at all."""
+def test_ipv6_clients_are_throttled_by_network(settings: Any) -> None:
+    """A client with one address of a /64 has 2^64 of them, so the throttle counts the network."""
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in": (3, 3600)}
     answers = [
-        Api().post("/api/auth/login", {"handle": "nobody", "password": PASSWORD}, address=address).status
+        Api().post("/api/auth/login", {"handle": "unknown", "password": PASSWORD}, address=address).status
         for address in ("2001:db8::1", "2001:db8::2", "2001:db8:0:0:ffff::3", "2001:db8::4", "2001:db8:0:1::4", "::1")
     ]
     assert answers == [401, 401, 401, 429, 401, 401]
 
 
-def test_ipv4_within_ipv6_is_ipv4(settings: Any) -> None:
+def test_ipv4_mapped_address_is_throttled_as_ipv4(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in": (1, 3600)}
     answers = [
-        Api().post("/api/auth/login", {"handle": "nobody", "password": PASSWORD}, address=address).status
+        Api().post("/api/auth/login", {"handle": "unknown", "password": PASSWORD}, address=address).status
         for address in ("::ffff:192.0.2.1", "::ffff:192.0.2.2", "192.0.2.1", "unix:", "")
     ]
     assert answers == [401, 401, 429, 401, 401]
 
 
 @pytest.mark.parametrize("value", ["proxy.internal", "10.0.0.0/33", "10.0.0.1,nonsense"])
-def test_a_proxy_that_is_no_address_is_refused_at_the_start(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_invalid_trusted_proxy_is_refused_at_start(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("TRUSTED_PROXIES", value)
     with pytest.raises(ImproperlyConfigured, match="TRUSTED_PROXIES"):
         env.networks("TRUSTED_PROXIES")
 
 
-def test_many_clients_do_not_make_the_throttle_forget_one(settings: Any) -> None:
+def test_throttle_remembers_a_client_among_many(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in": (1, 3600)}
     for number in range(2_000):
         throttling.note("sign_in", f"198.51.{number // 250}.{number % 250}")
         if number == 0:
             throttling.note("sign_in", "192.0.2.1")
-    assert Api().post("/api/auth/login", {"handle": "nobody", "password": PASSWORD}, address="192.0.2.1").status == 429
+    assert Api().post("/api/auth/login", {"handle": "unknown", "password": PASSWORD}, address="192.0.2.1").status == 429

@@ -1,4 +1,4 @@
-"""Every status that the document promises really comes: for each operation, each of its refusals is brought about."""
+"""Every error status that the OpenAPI document lists for an operation is provoked once."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from tests.security.world import COLUMNS, ROWS, Call, World
 
 MISSING = "0199f000-0000-7000-8000-000000000000"
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
-# Whose calls are the same account's each time.
+# Columns whose calls belong to the same account each time.
 CALLERS = ("person", "owner", "super", "agent", "nobody")
 OPERATIONS = {
     operation["operationId"]: operation for methods in document()["paths"].values() for operation in methods.values()
 }
-# 503 of every operation: tests/config_api/test_error_responses.py. 304: the tests of reads.
+# 503: tests/kernel/test_layers.py. 304: the tests of reads.
 ELSEWHERE = {"503", "304"}
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One call of an operation that succeeds, and whoever may make it."""
+    """One successful call of an operation, and the column of a caller with the right to make it."""
 
     world: World
     call: Call
@@ -60,15 +60,15 @@ def not_authenticated(case: Case) -> Answer:
 
 
 def forbidden(case: Case) -> Answer:
-    """An agent where none may be; elsewhere a person under another's id."""
+    """An agent on the sign-in paths; elsewhere a person with another X-User-Id."""
     if case.call.path.startswith("/api/auth/"):
         return case.send(case.world.agent.api)
-    somebody = Api.as_person(case.world.owner)
-    return case.send(Api(somebody.credentials | {"X-User-Id": MISSING}))
+    owner = Api.as_person(case.world.owner)
+    return case.send(Api(owner.credentials | {"X-User-Id": MISSING}))
 
 
 def not_found(case: Case) -> Answer:
-    """The same call about something that is not there."""
+    """The same call with an id that does not exist."""
     if UUID.search(case.call.path):
         return case.send(path=UUID.sub(MISSING, case.call.path))
     missing = {name: MISSING for name, value in case.call.body.items() if UUID.fullmatch(str(value))}
@@ -76,16 +76,16 @@ def not_found(case: Case) -> Answer:
 
 
 def conflict(case: Case) -> Answer:
-    """The key is at work elsewhere; where no key is taken, the handle is."""
+    """Another session holds the lock of the key. `register`, which takes no key, gets a taken handle."""
     if case.call.path == "/api/auth/register":
         return case.send(body=case.call.body | {"handle": case.world.owner.handle})
-    request = RequestFactory().generic(case.call.method, case.call.path, headers={"Idempotency-Key": "at work"})
+    request = RequestFactory().generic(case.call.method, case.call.path, headers={"Idempotency-Key": "in progress"})
     account_id = case.world.account_id(case.column)
     keyed = IdempotentRequest.of(request, account_id=account_id, body=case.call.body)
     assert keyed is not None
     with psycopg.connect(**connection.get_connection_params()) as elsewhere:
         elsewhere.execute("SELECT pg_advisory_lock(%s)", [keyed.values["key_lock"]])
-        return case.send(key="at work")
+        return case.send(key="in progress")
 
 
 def length_required(case: Case) -> Answer:
@@ -107,8 +107,8 @@ def unprocessable(case: Case) -> Answer:
 
 
 def too_many(case: Case) -> Answer:
-    nothing_goes = dict.fromkeys(settings.SOFT_THROTTLES, (0, 60))
-    with override_settings(SOFT_THROTTLES=nothing_goes):
+    exhausted = dict.fromkeys(settings.SOFT_THROTTLES, (0, 60))
+    with override_settings(SOFT_THROTTLES=exhausted):
         return case.send(case.world.agent.api)
 
 
@@ -128,7 +128,7 @@ REFUSALS: dict[str, Callable[[Case], Answer]] = {
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", sorted(OPERATIONS))
-def test_every_refusal_of_the_document_comes(name: str) -> None:
+def test_every_documented_error_status_occurs(name: str) -> None:
     promised = sorted(status for status in OPERATIONS[name]["responses"] if status >= "300" and status not in ELSEWHERE)
     assert len(promised) >= 3
     assert [REFUSALS[status](_case(name)).status for status in promised] == [int(status) for status in promised]

@@ -1,4 +1,4 @@
-"""What lies in the repository: no secret, no call to the network, no dependency that is not pinned."""
+"""The repository contains no secret, no call to the network and no unpinned dependency."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SECRETS = {
     "forge token": r"\b(?:gh[pousr]_[0-9A-Za-z]{36}|glpat-[\w-]{20})\b",
     "address with a password": r"(?i)\b[a-z][a-z0-9+.-]*://[^\s/:@'\"<>{}]+:[^\s/:@'\"<>{}]{6,}@(?![\w.]*example|host\b)[\w.-]+",
 }
-# Whoever imports one of these may call another machine.
+# Modules that can open a connection to another machine.
 NETWORKING = {
     "aiohttp",
     "ftplib",
@@ -50,17 +50,17 @@ def tracked() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("kind", SECRETS)
-def test_no_file_holds_a_secret(kind: str) -> None:
+def test_no_file_contains_a_secret(kind: str) -> None:
     found = {}
     for path in tracked():
         text = path.read_bytes().decode("utf-8", "replace")
-        held = [match for match in re.findall(SECRETS[kind], text) if kind != "agent token" or is_well_formed(match)]
-        if held:
-            found[str(path.relative_to(ROOT))] = held
+        matches = [match for match in re.findall(SECRETS[kind], text) if kind != "agent token" or is_well_formed(match)]
+        if matches:
+            found[str(path.relative_to(ROOT))] = matches
     assert not found
 
 
-def test_secrets_and_data_stay_out_of_the_repository() -> None:
+def test_secrets_and_data_are_ignored_by_git() -> None:
     names = {path.name for path in tracked()}
     assert not names & {"secrets.json", "demo.json", ".env", "id_rsa", "postmaster.pid"}
     ignored = subprocess.run(
@@ -69,12 +69,12 @@ def test_secrets_and_data_stay_out_of_the_repository() -> None:
     assert ignored.stdout.split() == [b".data/secrets.json", b".venv"]
 
 
-def test_the_product_imports_nothing_that_calls_out() -> None:
+def test_product_imports_no_network_client() -> None:
     found = {(path.relative_to(ROOT), name) for path in sources() for name in imports(path) if name in NETWORKING}
     assert not found
 
 
-def test_the_product_runs_no_text_as_code() -> None:
+def test_product_evaluates_no_text_as_code() -> None:
     forbidden = {"eval", "exec", "compile", "__import__"}
     found = [
         (path.relative_to(ROOT), node.lineno)
@@ -87,7 +87,7 @@ def test_the_product_runs_no_text_as_code() -> None:
 
 
 @pytest.mark.parametrize("lock", LOCKS)
-def test_a_lock_names_versions_and_hashes_and_no_host(lock: str) -> None:
+def test_lock_file_has_versions_and_hashes_and_no_host(lock: str) -> None:
     text = (ROOT / lock).read_text()
     assert not re.search(
         r"https?://|^\s*-|^--(?:index|extra|find|trusted)", text.replace("    --hash", ""), re.MULTILINE
@@ -99,7 +99,7 @@ def test_a_lock_names_versions_and_hashes_and_no_host(lock: str) -> None:
         assert re.findall(r"--hash=sha256:[0-9a-f]{64}\b", block), block[:80]
 
 
-def test_what_is_installed_is_what_is_locked() -> None:
+def test_installed_versions_are_the_locked_ones() -> None:
     locked = {name.lower(): version for lock in LOCKS for name, version in pins((ROOT / lock).read_text())}
     installed = {name: metadata.version(name) for name in locked if is_installed(name)}
     assert len(installed) > 30
@@ -142,7 +142,7 @@ def is_installed(name: str) -> bool:
     return True
 
 
-def test_the_patterns_find_what_they_are_for() -> None:
+def test_secret_patterns_match_their_samples() -> None:
     samples = {
         "agent token": f'token = "{mint()}"',
         "JWT": f"Bearer {AccessToken()!s}",

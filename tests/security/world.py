@@ -1,4 +1,4 @@
-"""One of everything that operations are about, and who may call them: the table of authorisation."""
+"""The authorisation table: one row per operation, one column per kind of caller, and the rows they act on."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tests.factories import CommunityFactory, MessageFactory, PersonFactory, Sup
 
 PASSWORD = "a long enough passphrase"
 
-# `person` asked for `agent` and operates it; `owner` owns the embed, by the JWT of the sign-in flow; the others are
-# like them, but it is not theirs. `scopeless` is an agent whose token lacks what the operation wants.
+# `person` operates `agent`; `owner` owns the embed and sends a sign-in token. `agent2`, `person2` and `owner2` own
+# neither. `scopeless` is an agent without the scope of the operation.
 # anon: 401 not_authenticated. bad: 401 invalid_token. deny: 403 agent_route_not_allowed. scope: 403
-# agent_scope_missing. own: 403 not_owner. admin: 403 super_admin_required. ok: the operation's own success.
+# agent_scope_missing. own: 403 not_owner. admin: 403 super_admin_required. ok: success.
 TABLE = """
 operation             nobody  bad  scopeless agent  agent2 person  person2 owner  owner2 super  super_jwt
 listMessages          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -73,7 +73,7 @@ class Call:
 
 
 class World:
-    """Rows that belong to somebody, and a credential for each column."""
+    """Rows with owners, and a credential for each column."""
 
     def __init__(self) -> None:
         self.agent = agent_with_token()
@@ -87,13 +87,13 @@ class World:
         self.reaction = added.json["reactionId"]
 
     def account_id(self, column: str) -> UUID:
-        """Whose credential a column sends, of those that are the same at every call."""
+        """The account of a column whose credential belongs to the same account at every call."""
         person = self.agent.request.requester
-        found = {"agent": self.agent.account, "person": person, "owner": self.owner, "super": self.boss}
-        return found[column].pk
+        accounts = {"agent": self.agent.account, "person": person, "owner": self.owner, "super": self.boss}
+        return accounts[column].pk
 
     def caller(self, column: str, scope: str) -> Api:
-        makers: dict[str, Callable[[], Api]] = {
+        callers: dict[str, Callable[[], Api]] = {
             "nobody": Api,
             "bad": lambda: Api.as_agent(self.agent.value[:-1] + "!"),
             "scopeless": lambda: agent_with_token(scopes=["post" if scope == "react" else "react"]).api,
@@ -101,22 +101,22 @@ class World:
             "agent2": lambda: agent_with_token().api,
             "person": lambda: Api.as_person(self.agent.request.requester),
             "person2": lambda: Api.as_person(PersonFactory()),
-            # Read again: a token made for the row as it was before `logoutAll` would not work.
+            # Read again: `logoutAll` revokes the tokens that were issued for the earlier state of the row.
             "owner": lambda: Api.as_signed_in(Account.objects.get(pk=self.owner.pk)),
             "owner2": lambda: Api.as_signed_in(PersonFactory()),
             "super": lambda: Api.as_person(self.boss),
             "super_jwt": lambda: Api.as_signed_in(self.boss),
         }
-        return makers[column]()
+        return callers[column]()
 
     def call(self, row: str) -> Call:
         request, embed = "/v1/agent-tokens/requests", f"/api/embeds/instances/{self.embed.pk}"
         approved, pending = f"{request}/{self.agent.request.pk}", f"{request}/{self.pending.pk}"
         new_embed = {"name": "E", "communityId": str(self.community.pk)}
-        asked = {
+        new_request = {
             "agentName": "New",
             "agentHandle": "a_new_one",
-            "purpose": "Takes part in this very test.",
+            "purpose": "Takes part in this test.",
             "scopes": ["post"],
         }
         calls = {
@@ -133,7 +133,7 @@ class World:
             "listAllTokens": Call("GET", "/v1/agent-tokens?all=1"),
             "revokeAgentToken": Call("POST", f"/v1/agent-tokens/{self.agent.token.pk}/revoke", {}),
             "createAgentToken": Call("POST", f"{approved}/token", {}),
-            "requestAgent": Call("POST", request, asked),
+            "requestAgent": Call("POST", request, new_request),
             "listAgentRequests": Call("GET", request),
             "listAllRequests": Call("GET", f"{request}?all=1"),
             "approveAgentRequest": Call("POST", f"{pending}/approve", {}),

@@ -1,10 +1,10 @@
-"""A next release, as far as its migrations go: an app of its own, which `tests.faults.next_release.settings` installs.
+"""The migrations of a next release, as an app that `tests.faults.next_release.settings` installs.
 
-Nothing it changes is missed by the release at work, so both may serve.
+They are compatible with the current release, so both may run.
 """
 
 WIDER = "ALTER TABLE {table} ALTER COLUMN {column} TYPE varchar({length})"
-# Columns that reads, the look-up of tokens and writes return: (table, column, length).
+# Columns that reads, token queries and writes return: (table, column, length).
 WIDENED = (
     ("messaging_message", "source_app", 64),
     ("messaging_account", "name", 60),
@@ -21,7 +21,7 @@ def wider(table: str, column: str, length: int) -> tuple[str, str]:
 
 
 def with_one_more_column(definition: str) -> tuple[str, str]:
-    """`api_open_unit` with a first column more, made again; and as it was."""
+    """Statements that recreate `api_open_unit` with one more first column, and with its former definition."""
     more = definition.replace("RETURNS TABLE(", "RETURNS TABLE(release integer, ", 1)
     more = more.replace("SELECT kept.key_mac", "SELECT 2, kept.key_mac", 1)
     return DROP_OPEN_UNIT + more, DROP_OPEN_UNIT + definition

@@ -1,4 +1,4 @@
-"""What `manage.py migrate` of the next release runs with."""
+"""The settings of `manage.py migrate` of the next release."""
 
 from tests.faults.settings import *  # noqa: F403
 from tests.faults.settings import INSTALLED_APPS
