@@ -8,45 +8,45 @@ from config.api.exceptions import ApiError, NotFound
 class RequestNotFound(NotFound):
     """404: no such request, or a request of another person."""
 
-    code = "request_not_found"
+    default_code = "request_not_found"
 
 
 class TokenNotFound(NotFound):
     """404: no such token, or one that the caller may not revoke."""
 
-    code = "token_not_found"
+    default_code = "token_not_found"
 
 
 class RequestNotPending(ApiError):
     """409: the request is decided already; `status` is its status."""
 
-    status = 409
-    code = "request_not_pending"
+    status_code = 409
+    default_code = "request_not_pending"
 
 
 class RequestNotApproved(ApiError):
     """409: tokens can be created for approved requests only."""
 
-    status = 409
-    code = "request_not_approved"
+    status_code = 409
+    default_code = "request_not_approved"
 
 
 class TooManyActiveTokens(ApiError):
     """409: the agent has `max` active tokens; revoke one first."""
 
-    status = 409
-    code = "too_many_active_tokens"
+    status_code = 409
+    default_code = "too_many_active_tokens"
 
 
 class AgentFrozen(ApiError):
     """409: the agent is frozen, or its account or its operator is inactive; a new token would not work."""
 
-    status = 409
-    code = "agent_frozen"
+    status_code = 409
+    default_code = "agent_frozen"
 
 
 class TooManyPendingRequests(ApiError):
     """429 without Retry-After: the limit is on pending requests, so it depends on decisions and not on time."""
 
-    status = 429
-    code = "too_many_pending_requests"
+    status_code = 429
+    default_code = "too_many_pending_requests"

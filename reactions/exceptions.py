@@ -8,21 +8,21 @@ from config.api.exceptions import ApiError, Forbidden, InvalidInput, NotFound
 class InvalidEmoji(InvalidInput):
     """400: neither one emoji nor one `:shortcode:`."""
 
-    code = "invalid_emoji"
+    default_code = "invalid_emoji"
 
 
 class TooManyEmoji(ApiError):
     """409: the post has the maximum number of different emoji; only those can be used."""
 
-    status = 409
-    code = "too_many_emoji"
+    status_code = 409
+    default_code = "too_many_emoji"
 
 
 class ReactionNotFound(NotFound):
-    code = "reaction_not_found"
+    default_code = "reaction_not_found"
 
 
 class NotOwner(Forbidden):
     """403: the reaction of another account."""
 
-    code = "not_owner"
+    default_code = "not_owner"

@@ -57,7 +57,7 @@ class AdminAction:
 def error_text(refusal: ApiError) -> str:
     """`request not pending (status: approved)`."""
     details = [_detail(name, value) for name, value in refusal.fields.items() if name != "field"]
-    return refusal.code.replace("_", " ") + (f" ({'; '.join(details)})" if details else "")
+    return refusal.default_code.replace("_", " ") + (f" ({'; '.join(details)})" if details else "")
 
 
 def _detail(name: str, value: Any) -> str:

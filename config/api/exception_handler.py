@@ -90,7 +90,7 @@ def _is_transient(failure: BaseException) -> bool:
 
 
 def error_response(error: ApiError) -> HttpResponse:
-    return Response(error.body(), status=error.status, headers=error.headers)
+    return Response(error.body(), status=error.status_code, headers=error.headers)
 
 
 def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:

@@ -6,45 +6,47 @@ The response is `{"error": <code>, ...fields}`. Apps declare further subclasses 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any
+
+from rest_framework.exceptions import APIException
 
 
-class ApiError(Exception):
+class ApiError(APIException):
     """A refusal. `fields` are added to the body, `headers` to the response."""
 
-    status: ClassVar[int] = 500
-    code: ClassVar[str] = "internal_error"
+    status_code = 500
+    default_code = "internal_error"
 
     def __init__(self, **fields: Any) -> None:
-        super().__init__(self.code)
+        super().__init__(self.default_code, self.default_code)
         self.fields = fields
         self.headers: dict[str, str] = {}
 
     def body(self) -> dict[str, Any]:
-        return {"error": self.code, **self.fields}
+        return {"error": self.default_code, **self.fields}
 
 
 class InvalidInput(ApiError):
     """400: `field` is a JSON path into the body or a query parameter; `details` describes the error."""
 
-    status = 400
-    code = "invalid_input"
+    status_code = 400
+    default_code = "invalid_input"
 
 
 class InvalidIdempotencyKey(ApiError):
-    status = 400
-    code = "invalid_idempotency_key"
+    status_code = 400
+    default_code = "invalid_idempotency_key"
 
 
 class InvalidCursor(ApiError):
-    status = 400
-    code = "invalid_cursor"
+    status_code = 400
+    default_code = "invalid_cursor"
 
 
 class Unauthenticated(ApiError):
     """The base class of every 401; RFC 6750 requires the header."""
 
-    status = 401
+    status_code = 401
 
     def __init__(self, **fields: Any) -> None:
         super().__init__(**fields)
@@ -52,63 +54,63 @@ class Unauthenticated(ApiError):
 
 
 class NotAuthenticated(Unauthenticated):
-    code = "not_authenticated"
+    default_code = "not_authenticated"
 
 
 class InvalidToken(Unauthenticated):
-    code = "invalid_token"
+    default_code = "invalid_token"
 
 
 class TokenExpired(Unauthenticated):
-    code = "token_expired"
+    default_code = "token_expired"
 
 
 class TokenRevoked(Unauthenticated):
-    code = "token_revoked"
+    default_code = "token_revoked"
 
 
 class Forbidden(ApiError):
-    status = 403
-    code = "forbidden"
+    status_code = 403
+    default_code = "forbidden"
 
 
 class UserMismatch(Forbidden):
-    code = "user_mismatch"
+    default_code = "user_mismatch"
 
 
 class SuperAdminRequired(Forbidden):
-    code = "super_admin_required"
+    default_code = "super_admin_required"
 
 
 class AgentRouteNotAllowed(Forbidden):
-    code = "agent_route_not_allowed"
+    default_code = "agent_route_not_allowed"
 
 
 class AgentCommunityNotAllowed(Forbidden):
-    code = "agent_community_not_allowed"
+    default_code = "agent_community_not_allowed"
 
 
 class AgentScopeMissing(Forbidden):
     """403 `agent_scope_missing:<scope>`: the code names the scope."""
 
-    code = "agent_scope_missing"
+    default_code = "agent_scope_missing"
 
     def __init__(self, scope: str) -> None:
         super().__init__()
         self.scope = scope
 
     def body(self) -> dict[str, Any]:
-        return {"error": f"{self.code}:{self.scope}"}
+        return {"error": f"{self.default_code}:{self.scope}"}
 
 
 class NotFound(ApiError):
-    status = 404
-    code = "not_found"
+    status_code = 404
+    default_code = "not_found"
 
 
 class MethodNotAllowed(ApiError):
-    status = 405
-    code = "method_not_allowed"
+    status_code = 405
+    default_code = "method_not_allowed"
 
     def __init__(self, allowed: Iterable[str] = ()) -> None:
         super().__init__()
@@ -118,15 +120,15 @@ class MethodNotAllowed(ApiError):
 class NotAcceptable(ApiError):
     """406: only the OpenAPI document has more than one format."""
 
-    status = 406
-    code = "not_acceptable"
+    status_code = 406
+    default_code = "not_acceptable"
 
 
 class IdempotencyInProgress(ApiError):
     """409: another request with the same key is still running."""
 
-    status = 409
-    code = "idempotency_in_progress"
+    status_code = 409
+    default_code = "idempotency_in_progress"
 
     def __init__(self) -> None:
         super().__init__()
@@ -134,42 +136,42 @@ class IdempotencyInProgress(ApiError):
 
 
 class LengthRequired(ApiError):
-    status = 411
-    code = "length_required"
+    status_code = 411
+    default_code = "length_required"
 
 
 class OverCap(ApiError):
     """413 LimitError: `field` exceeds the cap `max`."""
 
-    status = 413
+    status_code = 413
 
     def __init__(self, field: str, max: int) -> None:
         super().__init__(field=field, max=max)
 
 
 class ContentTooLong(OverCap):
-    code = "content_too_long"
+    default_code = "content_too_long"
 
 
 class PayloadTooLarge(OverCap):
-    code = "payload_too_large"
+    default_code = "payload_too_large"
 
 
 class UnsupportedMediaType(ApiError):
-    status = 415
-    code = "unsupported_media_type"
+    status_code = 415
+    default_code = "unsupported_media_type"
 
 
 class IdempotencyKeyReused(ApiError):
-    status = 422
-    code = "idempotency_key_reused"
+    status_code = 422
+    default_code = "idempotency_key_reused"
 
 
 class RateLimited(ApiError):
     """429 of a soft throttle. `retry_after` in seconds."""
 
-    status = 429
-    code = "rate_limited"
+    status_code = 429
+    default_code = "rate_limited"
 
     def __init__(self, retry_after: int) -> None:
         super().__init__()
@@ -179,14 +181,14 @@ class RateLimited(ApiError):
 class AgentRateLimited(RateLimited):
     """429 of an hourly limit; after `retry_after` seconds a write is possible again."""
 
-    code = "agent_rate_limited"
+    default_code = "agent_rate_limited"
 
 
 class TemporarilyUnavailable(ApiError):
     """503: PostgreSQL is unavailable."""
 
-    status = 503
-    code = "temporarily_unavailable"
+    status_code = 503
+    default_code = "temporarily_unavailable"
 
     def __init__(self) -> None:
         super().__init__()

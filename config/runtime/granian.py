@@ -1,11 +1,13 @@
 """The web server: granian, running the WSGI application in worker processes."""
 
 import ctypes
+import logging
 import multiprocessing
 import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -31,7 +33,9 @@ STOP_SECONDS = 5
 # The longest idle time that granian accepts: the PostgreSQL connection of a thread lives as long as the thread.
 THREAD_IDLE_SECONDS = 600
 HEADER_MILLISECONDS = 10_000
+POLL_SECONDS = 0.01
 PR_SET_PDEATHSIG = 1
+logger = logging.getLogger(__name__)
 
 
 class PersistentServer(Server):  # type: ignore[misc,valid-type]  # granian picks the class by platform
@@ -45,6 +49,22 @@ class PersistentServer(Server):  # type: ignore[misc,valid-type]  # granian pick
         if self.interrupt_signal:
             # Granian clears this event after it has checked for a signal: one that arrives in between would be lost.
             self.main_loop_interrupt.set()
+
+    def _stop_workers(self) -> None:
+        """Stop the workers within STOP_SECONDS, and kill the others.
+
+        Granian waits for each worker in two threads. One of them collects the exit status, and for a moment the other
+        takes the worker for alive: granian then reports and kills a process that has ended.
+        """
+        for worker in self.wrks:
+            worker.terminate()
+        deadline = time.monotonic() + STOP_SECONDS
+        while (alive := [worker for worker in self.wrks if worker.is_alive()]) and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
+        for worker in alive:
+            logger.warning("Killing worker-%s: it did not stop within %s s", worker.idx + 1, STOP_SECONDS)
+            worker.kill()
+            worker.join()
 
 
 def load_application() -> Callable[..., Any]:

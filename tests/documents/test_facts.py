@@ -51,7 +51,7 @@ def test_settings_table_lists_exactly_the_settings_that_are_read() -> None:
 def test_the_errors_of_agents_are_documented() -> None:
     documented = set(CODE.findall(section("docs/agents.md", "Errors")))
     operations = [operation for *_, operation in all_operations() if operation.accepts_agents]
-    declared = {error.code for operation in operations for error in operation.errors}
+    declared = {error.default_code for operation in operations for error in operation.errors}
     assert declared - documented == set()
     assert documented - set(codes(ApiError)) == set()
 

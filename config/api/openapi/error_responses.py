@@ -56,19 +56,19 @@ def possible_errors(operation: Operation) -> set[type[ApiError]]:
 def by_status(errors: Iterable[type[ApiError]]) -> dict[int, list[type[ApiError]]]:
     grouped: dict[int, list[type[ApiError]]] = defaultdict(list)
     for error in errors:
-        grouped[error.status].append(error)
-    return {status: sorted(of_status, key=lambda error: error.code) for status, of_status in grouped.items()}
+        grouped[error.status_code].append(error)
+    return {status: sorted(of_status, key=lambda error: error.default_code) for status, of_status in grouped.items()}
 
 
 def codes_text(errors: list[type[ApiError]]) -> str:
-    return ", ".join(f"`{error.code}`" for error in errors)
+    return ", ".join(f"`{error.default_code}`" for error in errors)
 
 
 def error_schema(errors: list[type[ApiError]]) -> dict[str, Any]:
-    codes = sorted({error.code for error in errors} - {AgentScopeMissing.code})
+    codes = sorted({error.default_code for error in errors} - {AgentScopeMissing.default_code})
     error: dict[str, Any] = {"type": "string", "enum": codes}
     if AgentScopeMissing in errors:
-        pattern = {"type": "string", "pattern": f"^{AgentScopeMissing.code}:(post|reply|quote|react)$"}
+        pattern = {"type": "string", "pattern": f"^{AgentScopeMissing.default_code}:(post|reply|quote|react)$"}
         error = {"anyOf": [error, pattern]} if codes else pattern
     schema: dict[str, Any] = {"type": "object", "required": ["error"], "properties": {"error": error}}
     if any(issubclass(error_class, OverCap) for error_class in errors):

@@ -42,7 +42,7 @@ class Command(BaseCommand):
                 is_superuser=options["super_admin"],
             )
         except ApiError as refusal:
-            raise CommandError(f"{refusal.code}: {json.dumps(refusal.fields)}") from None
+            raise CommandError(f"{refusal.default_code}: {json.dumps(refusal.fields)}") from None
         record = account_record(account) | {"staff": account.is_staff, "superAdmin": account.is_superuser}
         self.stdout.write(json.dumps(record, default=str))
 

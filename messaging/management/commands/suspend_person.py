@@ -45,4 +45,4 @@ def _decide(options: dict[str, Any]) -> Account:
     try:
         return decide(person=person, by=get_actor(options["by"]), reason=reason)
     except ApiError as refusal:
-        raise CommandError(refusal.code) from None
+        raise CommandError(refusal.default_code) from None
