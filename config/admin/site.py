@@ -49,7 +49,7 @@ class SuperAdminSite(AdminSite):
     """`has_permission` guards every page, so the pages of all apps are for super admins only."""
 
     site_title = site_header = "Community Messaging"
-    index_title = "The desk"
+    index_title = "Overview"
     index_template = "admin/shared/index.html"
     login_form = SuperAdminLoginForm
     site_url = "/"

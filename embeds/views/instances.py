@@ -10,6 +10,7 @@ from config.api.operations import operation
 from config.api.responses import Response
 from config.api.viewsets import ApiRequest, ApiViewSet
 from embeds.exceptions import EmbedDisabled, EmbedNotFound, NotOwner
+from embeds.filters import EmbedFilter
 from embeds.models import Embed
 from embeds.models.embed import EmbedQuerySet
 from embeds.serializers.inputs import BlacklistBody, EmbedChanges, NewEmbed
@@ -40,6 +41,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
     """A site owner's embeds."""
 
     serializer_class = EmbedInstanceSerializer
+    filterset_class = EmbedFilter
     list_name, results_key, cursor_owner = "embeds", "instances", "owner"
 
     @operation("listEmbedInstances", callers=OWNERS, query=ListQuery, answer=EmbedListSerializer)

@@ -45,7 +45,7 @@ def page(browser: Browser, live_server: Any, screen: dict[str, int], boss: Accou
     page.get_by_label("Handle").fill(boss.handle)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("heading", name="The desk")).to_be_visible()
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     yield page
     context.close()
     assert not errors

@@ -187,6 +187,17 @@ def test_repeated_key_creates_one_embed(owner: Api, community: Community) -> Non
     assert Embed.objects.count() == 1
 
 
+def test_list_is_filtered_by_status() -> None:
+    owner = PersonFactory()
+    api = Api.as_signed_in(owner)
+    active, paused = (an_embed(owner, status=status) for status in ("active", "paused"))
+    assert [row["id"] for row in api.get(INSTANCES, status="paused").json["instances"]] == [str(paused.pk)]
+    assert [row["id"] for row in api.get(INSTANCES, status="active").json["instances"]] == [str(active.pk)]
+    for status in ("gone", "", ["active", "paused"]):
+        refused = api.get(INSTANCES, status=status)
+        assert (refused.status, refused.json["error"], refused.json["field"]) == (400, "invalid_input", "status")
+
+
 def test_list_has_the_owner_s_embeds_newest_first_in_pages(django_assert_max_num_queries: Any) -> None:
     person = PersonFactory()
     created = [str(an_embed(person).pk) for _ in range(13)]
