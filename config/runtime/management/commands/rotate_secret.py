@@ -60,7 +60,7 @@ class Command(BaseCommand):
 
     def _rotate(self, name: str) -> None:
         if name in secrets.OUTLIVED and secrets.read_previous(name, data=settings.DATA_DIR):
-            raise CommandError(f"The last rotation is not finished: first `rotate_secret {name} --finish`.")
+            raise CommandError(f"The last rotation is not over: first `rotate_secret {name} --finish`.")
         if secrets.is_in_file(name, data=settings.DATA_DIR):
             secrets.rotate(name, data=settings.DATA_DIR)
             self.stdout.write("Done. Restart the service for it to take effect.")
@@ -72,7 +72,7 @@ class Command(BaseCommand):
 
     def _finish(self, name: str) -> None:
         if not secrets.is_in_file(name, data=settings.DATA_DIR):
-            raise CommandError(f"Remove {secrets.previous(name)} from the environment of the service and restart it.")
+            raise CommandError(f"Take {secrets.previous(name)} out of the environment of the service and restart it.")
         secrets.forget_previous(name, data=settings.DATA_DIR)
         self.stdout.write("Done. Restart the service for it to take effect.")
 
