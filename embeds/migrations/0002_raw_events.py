@@ -1,7 +1,7 @@
-"""Two tables without models: raw events, and the visitors of open days.
+"""The two tables that only SQL touches: raw events, and the visitors of open days.
 
-Each is a ring of four daily partitions; day N is stored in partition N mod 4 (`slot`). TRUNCATE empties old partitions,
-so deleting a day takes no time, and no partition has to be created while events are inserted.
+Each is a ring of four daily partitions; day N lies in partition N mod 4 (`slot`). Old partitions are emptied by
+TRUNCATE, so dropping a day takes no time, and no partition has to be made while events come in.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """The column has a database default: an older release that runs beside this one inserts rows without it."""
+    """The default stays in the database: an older release that runs beside this one does not name the column."""
 
     dependencies = [("embeds", "0002_raw_events")]
 

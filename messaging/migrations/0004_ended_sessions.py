@@ -9,13 +9,13 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        # Sessions are stored under a digest of the cookie; deletes those stored under the cookie itself.
+        # Sessions are stored under a digest of the cookie; those under the cookie itself end.
         migrations.RunSQL("DELETE FROM django_session", migrations.RunSQL.noop),
         # Only the ids of tokens are needed.
         migrations.RunSQL(
             "UPDATE token_blacklist_outstandingtoken SET token = '' WHERE token <> ''", migrations.RunSQL.noop
         ),
-        # Last, because it locks the table of accounts until the migration is committed.
+        # Last, since it locks the table of accounts until the migration is committed.
         migrations.AddField(
             model_name="account",
             name="sessions_valid_from",

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """Safe beside an older release, which uses neither the column nor the table; the column is nullable."""
+    """Safe beside an older release: it names neither the column nor the table, and null means what it knows."""
 
     dependencies = [("messaging", "0004_ended_sessions")]
 

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    # A separate migration: one that locks both accounts and messages could deadlock with readers.
+    # By itself: a migration that locks both accounts and messages could deadlock with readers.
     dependencies = [("messaging", "0005_handed_out_and_moved_pages")]
 
     operations = [
