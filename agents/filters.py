@@ -7,6 +7,7 @@ from django_filters import rest_framework as filters
 
 from agents.models import RequestStatus
 from config.api.exceptions import SuperAdminRequired
+from config.api.filters import ChoiceFilter
 
 
 class OwnOrAllFilter(filters.FilterSet):
@@ -14,7 +15,7 @@ class OwnOrAllFilter(filters.FilterSet):
 
     request: Any
 
-    all = filters.ChoiceFilter(choices=[("1", "1")], method="unrestricted", help_text="Every person's (super admins).")
+    all = ChoiceFilter(choices=[("1", "1")], method="unrestricted", help_text="Every person's (super admins).")
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if not self.form.cleaned_data["all"]:
@@ -31,7 +32,7 @@ class OwnOrAllFilter(filters.FilterSet):
 
 
 class AgentRequestFilter(OwnOrAllFilter):
-    status = filters.ChoiceFilter(choices=RequestStatus.choices)
+    status = ChoiceFilter(choices=RequestStatus.choices)
 
     def own(self, queryset: Any) -> Any:
         return queryset.asked_by(self.request.user)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
@@ -60,10 +61,12 @@ def _agent_token(request: HttpRequest) -> str | None:
 
 
 def _count_refusal(request: HttpRequest, response: HttpResponseBase) -> None:
-    credential: Credential | None = getattr(request, "auth", None)
-    if credential is not None and credential.is_agent:
-        throttling.note("agent_refused", str(credential.token_id))
     holder: tuple[UUID, str] | None = getattr(request, "token_holder", None)
-    if holder is not None:
-        agent_id, operation = holder
-        denied_calls.note(agent_id=agent_id, operation=operation, response=response)
+    if holder is None:
+        return
+    agent_id, operation = holder
+    credential: Credential | None = getattr(request, "auth", None)
+    # The 404 of a page is no refusal; a 403 without an operation is that of an undeclared view.
+    if credential is not None and (operation or response.status_code == HTTPStatus.FORBIDDEN):
+        throttling.note("agent_refused", str(credential.token_id))
+    denied_calls.note(agent_id=agent_id, operation=operation, response=response)

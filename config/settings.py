@@ -87,7 +87,8 @@ MIDDLEWARE = [
     "config.api.middleware.EntryMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    # Before CsrfViewMiddleware, so that their refusals come first. `config.writes.checks` verifies the order.
+    # Before CsrfViewMiddleware, whose 403 would come first; `config.writes.checks` verifies the order.
+    # IdempotencyMiddleware calls the view of a write itself: `process_view` of later middlewares does not run for it.
     "agents.middleware.AgentTokenMiddleware",
     "config.api.scopes.ScopeMiddleware",
     "config.writes.middleware.IdempotencyMiddleware",

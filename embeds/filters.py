@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from django_filters import rest_framework as filters
 
+from config.api.filters import ChoiceFilter
 from embeds.models import EmbedStatus
 
 
 class EmbedFilter(filters.FilterSet):
-    status = filters.ChoiceFilter(choices=EmbedStatus.choices)
+    status = ChoiceFilter(choices=EmbedStatus.choices)

@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from config.api.fields import Boolean, Id, Text
+from config.api.pagination import paginated
 from config.api.serializers import BodySerializer
 from messaging.serializers.accounts import AccountSerializer
 from reactions.emoji import one_emoji
@@ -50,10 +51,10 @@ class ReactionSerializer(serializers.Serializer[Any]):
     createdAt = serializers.DateTimeField()
 
 
-class ReactionListSerializer(serializers.Serializer[Any]):
-    messageId = serializers.UUIDField()
-    total = serializers.IntegerField()
-    counts = serializers.DictField(child=serializers.IntegerField(), help_text="By emoji.")
-    reactions = ReactionSerializer(many=True)
-    hasMore = serializers.BooleanField()
-    nextCursor = serializers.CharField(allow_null=True)
+ReactionListSerializer = paginated(
+    "ReactionListSerializer",
+    messageId=serializers.UUIDField(),
+    total=serializers.IntegerField(),
+    counts=serializers.DictField(child=serializers.IntegerField(), help_text="By emoji."),
+    reactions=ReactionSerializer(many=True),
+)

@@ -95,7 +95,7 @@ def envelope(results_key: str, results: list[Any], next_cursor: str | None) -> d
     return {results_key: results, "hasMore": next_cursor is not None, "nextCursor": next_cursor}
 
 
-def paginated(name: str, **results: serializers.Serializer[Any]) -> type[serializers.Serializer[Any]]:
+def paginated(name: str, **results: serializers.Field[Any, Any, Any, Any]) -> type[serializers.Serializer[Any]]:
     """The serializer class that describes `envelope`: `paginated("TokenList", tokens=TokenSerializer(many=True))`."""
     fields = {"hasMore": serializers.BooleanField(), "nextCursor": serializers.CharField(allow_null=True)}
     return type(name, (serializers.Serializer,), {**results, **fields})

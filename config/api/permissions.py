@@ -6,15 +6,14 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from config.api.exceptions import Forbidden
-from config.api.operations import operation_of_action
 
 
 class OperationPermission(BasePermission):
-    """Refuses every request to an action without a declaration (403). ScopeMiddleware checks the declared ones."""
+    """Refuses requests that ScopeMiddleware has not checked: those to an action without a declaration (403)."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        action = getattr(view, "action", "")
+        has_action = getattr(view, "action", "") is not None
         # Without an action for the method, DRF responds with 405.
-        if action is not None and operation_of_action(type(view), action) is None:
+        if has_action and not getattr(request._request, "is_admitted", False):
             raise Forbidden
         return True

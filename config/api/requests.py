@@ -23,7 +23,8 @@ class ApiRequest(Request):
 
     @property
     def data(self) -> Any:
-        return self._request.parsed_body  # type: ignore[attr-defined]
+        """The body that ScopeMiddleware parsed; the body of a read is ignored."""
+        return getattr(self._request, "parsed_body", {})
 
     @property
     def transaction(self) -> Any:

@@ -63,6 +63,8 @@ def _check(request: HttpRequest, operation: Operation) -> None:
     if operation.is_write:
         request.parsed_body = parse_body(request, operation)  # type: ignore[attr-defined]
         _check_body(request.parsed_body, operation, credential)  # type: ignore[attr-defined]
+    # OperationPermission requires it.
+    request.is_admitted = True  # type: ignore[attr-defined]
 
 
 def _throttle(request: HttpRequest, operation: Operation, credential: Credential) -> None:

@@ -42,6 +42,8 @@ def run() -> None:
     with ExitStack() as running:
         running.enter_context(sole_use(data))
         check_port(port)
+        # Responses that release 1.0 shared among its workers.
+        (data / "answers").unlink(missing_ok=True)
         secrets.make_once(data)
         secrets.require(data=data, debug=debug)
         if not env.text("DATABASE_URL"):

@@ -1,11 +1,13 @@
-"""System check of the middlewares' order."""
+"""System checks of what the middlewares rely on."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Tags, register
+
+from config.api.operations import all_operations
 
 ORDER = ("AgentTokenMiddleware", "ScopeMiddleware", "IdempotencyMiddleware", "CsrfViewMiddleware")
 
@@ -17,3 +19,13 @@ def check_middleware_order(**_kwargs: Any) -> list[CheckMessage]:
     if [name for name in classes if name in ORDER] == list(ORDER):
         return []
     return [Error(f"MIDDLEWARE must have {', '.join(ORDER)}, in this order.", id="api.E002")]
+
+
+@register(Tags.urls)
+def check_methods_of_operations(**_kwargs: Any) -> list[CheckMessage]:
+    """An operation is a read by its id (`get…`, `list…`); only writes have a transaction, a key and a parsed body."""
+    return [
+        Error(f"{operation.id} is a {'write' if operation.is_write else 'read'}, but {method} {path}.", id="api.E003")
+        for path, method, operation in all_operations()
+        if operation.is_write == (method == "GET")
+    ]

@@ -7,7 +7,6 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any
 
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
@@ -45,6 +44,14 @@ class IdempotencyMiddleware:
             return response_to(failure)
 
 
+class RolledBack(Exception):
+    """Rolls a transaction back because of the status of its response."""
+
+    def __init__(self, response: HttpResponse) -> None:
+        super().__init__(response.status_code)
+        self.response = response
+
+
 class Write:
     """One request that writes."""
 
@@ -70,8 +77,14 @@ class Write:
         stored = self.credential.stored_response
         return self.idempotent.replay_of(stored) if self.idempotent is not None and stored is not None else None
 
-    @retried
     def _run(self, view: View) -> HttpResponse:
+        try:
+            return self._run_in_transaction(view)
+        except RolledBack as rolled_back:
+            return rolled_back.response
+
+    @retried
+    def _run_in_transaction(self, view: View) -> HttpResponse:
         prefetch = self.operation.prefetch and self.operation.prefetch(self.fields)
         with write_transaction(charge=self.charge, idempotent=self.idempotent, prefetch=prefetch) as write:
             replay = write.open()
@@ -80,9 +93,8 @@ class Write:
             self.request.transaction = write  # type: ignore[attr-defined]
             response = view()
             if response.status_code >= HTTPStatus.BAD_REQUEST:
-                transaction.set_rollback(True)
-            else:
-                write.store_response(self._with_limits(response))
+                raise RolledBack(response)
+            write.store_response(self._with_limits(response))
         return response
 
     def _replayed(self, replay: Replay) -> HttpResponse:

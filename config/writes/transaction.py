@@ -120,12 +120,14 @@ def write_transaction(
     idempotent: IdempotentRequest | None = None,
     prefetch: Prefetch | None = None,
 ) -> Iterator[WriteTransaction]:
-    """Open a WriteTransaction. An exception, or Django's `set_rollback`, rolls it back."""
+    """Open a WriteTransaction; an exception rolls it back.
+
+    After a database error that was caught inside it, `close` raises TransactionManagementError: nothing is committed.
+    """
     with transaction.atomic():
         write = WriteTransaction(charge or RateLimitCharge(), idempotent, prefetch)
         yield write
-        if not transaction.get_rollback():
-            write.close()
+        write.close()
 
 
 @cache

@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from config.api.exceptions import InvalidInput
 from config.api.fields import Boolean, Choice, Id, ListQuery, Text
+from config.api.pagination import paginated
 from config.api.serializers import BodySerializer
 from messaging import smart_tags
 from messaging.exceptions import EmptyMessage, InvalidPayload
@@ -49,10 +50,7 @@ class MessageSerializer(PlainMessageSerializer):
     )
 
 
-class MessageListSerializer(serializers.Serializer[Any]):
-    messages = MessageSerializer(many=True)
-    hasMore = serializers.BooleanField()
-    nextCursor = serializers.CharField(allow_null=True)
+MessageListSerializer = paginated("MessageListSerializer", messages=MessageSerializer(many=True))
 
 
 def _validate_tag(tag_type: str | None, payload: dict[str, Any] | None) -> None:

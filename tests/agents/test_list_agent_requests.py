@@ -94,3 +94,15 @@ def test_list_requires_a_person(person: Account) -> None:
     assert agent_with_token().api.get(URL).error == "agent_route_not_allowed"
     assert Api().get(URL).error == "not_authenticated"
     assert Api.as_signed_in(person).get(URL).error == "invalid_token"
+
+
+def test_limit_is_validated_before_the_filters(person: Account) -> None:
+    refused = Api.as_person(person).get(URL, all="1", limit="abc")
+    assert (refused.status, refused.json["field"]) == (400, "limit")
+
+
+@pytest.mark.parametrize("value", ["", "nope", "x" * 3000])
+def test_invalid_filter_is_400_and_quotes_little_of_its_value(person: Account, value: str) -> None:
+    refused = Api.as_person(person).get(URL, status=value)
+    assert (refused.status, refused.error, refused.json["field"]) == (400, "invalid_input", "status")
+    assert refused.json["details"] == {"status": [f'"{value[:40]}" is not a valid choice.']}

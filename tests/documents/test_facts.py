@@ -38,7 +38,7 @@ def section(document: str, heading: str) -> str:
 
 
 def codes(errors: type[ApiError]) -> Iterator[str]:
-    yield errors.code
+    yield errors.default_code
     for error in errors.__subclasses__():
         yield from codes(error)
 

@@ -27,13 +27,13 @@ Writer = Callable[[int], None]
 def retried_sqlstates(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
     """The SQLSTATE of each transaction that is run again."""
     states: list[str | None] = []
-    is_ready_again = retries._is_ready_again
+    can_retry = retries._can_retry
 
     def record(failure: Exception, *times: float) -> bool:
         states.append(sqlstate(failure))
-        return is_ready_again(failure, *times)  # type: ignore[arg-type]
+        return can_retry(failure, *times)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(retries, "_is_ready_again", record)
+    monkeypatch.setattr(retries, "_can_retry", record)
     return states
 
 

@@ -121,7 +121,7 @@ def test_of_concurrent_approvals_one_succeeds() -> None:
         try:
             return approve_message(message_id=message.pk, by=admins[number]).status
         except NotInThisState as refused:
-            return refused.code
+            return refused.default_code
 
     assert sorted(race(8, decide)) == ["message_state_changed"] * 7 + ["published"]
     parent.refresh_from_db()

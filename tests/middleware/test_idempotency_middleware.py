@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.test import Client, override_settings
 
 from config.api.credentials import CredentialKind
@@ -39,6 +40,9 @@ class Writes(ApiViewSet):
                 BROKEN.append("lost")
                 with connection.cursor() as cursor:
                     cursor.execute("DO $$ BEGIN RAISE deadlock_detected; END $$")
+            case "swallowed":
+                with suppress(IntegrityError):
+                    Community.objects.bulk_create([Community(slug="written", name="Again")])
             case "defect":
                 raise DatabaseError("no SQLSTATE")
         return Response({"done": True}, status=201)
@@ -75,7 +79,9 @@ def stored() -> tuple[int, int]:
     return Community.objects.filter(slug="written").count(), StoredResponse.objects.count()
 
 
-@pytest.mark.parametrize(("outcome", "status"), [("refused", 409), ("raised", 403), ("defect", 500)])
+@pytest.mark.parametrize(
+    ("outcome", "status"), [("refused", 409), ("raised", 403), ("defect", 500), ("swallowed", 500)]
+)
 def test_a_status_of_400_or_more_rolls_back_however_it_came_about(
     agent: TokenHolder, outcome: str, status: int
 ) -> None:

@@ -1,12 +1,18 @@
-"""The three middlewares of the API rely on each other's results, so a system check guards their order."""
+"""The three middlewares of the API rely on their order and on the ids of operations; system checks guard both."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 from django.conf import settings
 from django.test import override_settings
 
-from config.writes.checks import ORDER, check_middleware_order
+from config.api.credentials import CredentialKind
+from config.api.operations import operation
+from config.api.responses import Response
+from config.api.viewsets import ApiViewSet, router
+from config.writes.checks import ORDER, check_methods_of_operations, check_middleware_order
 
 
 def reordered(move: str, to: int) -> list[str]:
@@ -33,3 +39,21 @@ def test_another_order_is_an_error(name: str, end: str) -> None:
 def test_a_missing_middleware_is_an_error(name: str) -> None:
     with override_settings(MIDDLEWARE=[path for path in settings.MIDDLEWARE if not path.endswith(name)]):
         assert [error.id for error in check_middleware_order()] == ["api.E002"]
+
+
+class Misnamed(ApiViewSet):
+    @operation("getAndChange", callers={CredentialKind.PERSON})
+    def create(self, request: Any) -> Response:
+        return Response({})
+
+
+routes = router()
+routes.register("misnamed", Misnamed, basename="misnamed")
+urlpatterns = routes.urls
+
+
+def test_a_read_by_its_id_must_be_a_get() -> None:
+    assert check_methods_of_operations() == []
+    with override_settings(ROOT_URLCONF=__name__):
+        (error,) = check_methods_of_operations()
+    assert (error.id, error.msg) == ("api.E003", "getAndChange is a read, but POST misnamed.")
