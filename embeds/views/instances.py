@@ -40,6 +40,7 @@ NEXT = {
 class EmbedViewSet(ListModelMixin, ApiViewSet):
     """A site owner's embeds."""
 
+    queryset = Embed.objects.live()
     serializer_class = EmbedInstanceSerializer
     filterset_class = EmbedFilter
     list_name, results_key, cursor_owner = "embeds", "instances", "owner"
@@ -50,7 +51,8 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         return super().list(request)
 
     def get_queryset(self) -> EmbedQuerySet:
-        return Embed.objects.live().owned_by(self.request.user.pk)
+        owned: EmbedQuerySet = super().get_queryset()  # type: ignore[assignment]
+        return owned.owned_by(self.request.user.pk)
 
     @operation(
         "createEmbedInstance",
