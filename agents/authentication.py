@@ -74,7 +74,7 @@ def find(token: str, key: IdempotencyKey | None) -> FoundToken:
     return FoundToken._make((*row[: -idempotency.WIDTH], None if stored[0] is None else stored, digests[0]))
 
 
-def credential_of(found: FoundToken) -> Credential:
+def agent_credential(found: FoundToken) -> Credential:
     """The credential of a valid token; raises TokenRevoked or TokenExpired (401)."""
     if found.is_stopped:
         raise TokenRevoked

@@ -45,7 +45,7 @@ class AgentTokenMiddleware:
             declared = operation_of(view, request.method or "")
             # Set for revoked and expired tokens too, so that their calls are counted.
             request.token_holder = (found.account_id, declared.id if declared else "")  # type: ignore[attr-defined]
-            request.auth = authentication.credential_of(found)  # type: ignore[attr-defined]
+            request.auth = authentication.agent_credential(found)  # type: ignore[attr-defined]
         except Exception as failure:  # noqa: BLE001  response_to re-raises anything but API errors
             return response_to(failure)
         return None

@@ -45,7 +45,7 @@ class ReactionViewSet(ApiViewSet):
         scopes={"react"},
         authorize_replay=authorize_replay,
         body=NewReaction,
-        answer=ReactionResult,
+        response=ReactionResult,
         links={"removeReaction": {"id": "reactionId"}},
         errors=(
             AgentCommunityNotAllowed,
@@ -71,7 +71,7 @@ class ReactionViewSet(ApiViewSet):
         "listReactions",
         callers={CredentialKind.PUBLIC},
         query=ListQuery,
-        answer=ReactionListSerializer,
+        response=ReactionListSerializer,
         errors=(MessageNotFound,),
     )
     def retrieve(self, request: ApiRequest, id: str) -> Response:
@@ -84,7 +84,7 @@ class ReactionViewSet(ApiViewSet):
         "removeReaction",
         callers=AUTHORS,
         scopes={"react"},
-        answer=RemovedSerializer,
+        response=RemovedSerializer,
         errors=(AgentCommunityNotAllowed, NotOwner, ReactionNotFound),
     )
     def destroy(self, request: ApiRequest, id: str) -> Response:

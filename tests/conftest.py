@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,9 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 os.environ |= {name: f"{name.lower()}-of-the-tests-{'t' * 32}" for name in ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER")}
 for setting in ("DEBUG", "REDIS_URL", "BASE_URL", "APP_URL", "ALLOWED_HOSTS", "TRUSTED_PROXIES", "STATEMENT_TIMEOUT"):
     os.environ.pop(setting, None)
+
+# A suite that a shell starts in the background inherits an ignored SIGINT, and would pass it on to its services.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The duration of an example depends on the machine more than on the code.
 hypothesis.settings.register_profile("suite", deadline=None)

@@ -48,7 +48,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         "listAgentRequests",
         callers=PERSON,
         query=ListQuery,
-        answer=RequestListSerializer,
+        response=RequestListSerializer,
         errors=(SuperAdminRequired,),
     )
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
@@ -59,7 +59,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         "requestAgent",
         callers=PERSON,
         body=NewRequest,
-        answer=RequestSerializer,
+        response=RequestSerializer,
         status=201,
         errors=(HandleTaken, TooManyPendingRequests),
         links={
@@ -81,7 +81,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         callers=PERSON,
         super_admin=True,
         body=Approval,
-        answer=RequestSerializer,
+        response=RequestSerializer,
         errors=NOT_PENDING,
     )
     def approve(self, request: ApiRequest, id: str) -> Response:
@@ -99,7 +99,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         callers=PERSON,
         super_admin=True,
         body=Reason,
-        answer=RequestSerializer,
+        response=RequestSerializer,
         errors=NOT_PENDING,
     )
     def reject(self, request: ApiRequest, id: str) -> Response:
@@ -108,7 +108,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         return Response(self.represent(decided))
 
     @action(detail=True, methods=["post"])
-    @operation("cancelAgentRequest", callers=PERSON, answer=RequestSerializer, errors=NOT_PENDING)
+    @operation("cancelAgentRequest", callers=PERSON, response=RequestSerializer, errors=NOT_PENDING)
     def cancel(self, request: ApiRequest, id: str) -> Response:
         """Cancel your own pending request and release its handle."""
         return Response(self.represent(cancel_request(request_id=self.path_id(RequestNotFound), by=request.user)))
@@ -118,7 +118,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         "createAgentToken",
         callers=PERSON,
         body=NewToken,
-        answer=NewTokenSerializer,
+        response=NewTokenSerializer,
         status=201,
         errors=(RequestNotFound, RequestNotApproved, TooManyActiveTokens, AgentFrozen),
         links={"revokeAgentToken": {"id": "tokenId"}},

@@ -13,7 +13,7 @@ from config.writes.rate_limits import usages_of
 
 class AgentSelfViewSet(ApiViewSet):
     @action(detail=False, url_path="self")
-    @operation("getAgentSelf", callers={CredentialKind.AGENT}, answer=SelfSerializer)
+    @operation("getAgentSelf", callers={CredentialKind.AGENT}, response=SelfSerializer)
     def current(self, request: ApiRequest) -> Response:
         """Return the agent's account, operator, scopes, communities, token, and use of the hourly limits."""
         agent = Agent.objects.select_related("account", "operator").get(pk=request.user.pk)

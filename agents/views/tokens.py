@@ -38,7 +38,7 @@ class AgentTokenViewSet(ListModelMixin, ApiViewSet):
         "listAgentTokens",
         callers=PERSON,
         query=ListQuery,
-        answer=TokenListSerializer,
+        response=TokenListSerializer,
         errors=(SuperAdminRequired,),
     )
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
@@ -50,7 +50,7 @@ class AgentTokenViewSet(ListModelMixin, ApiViewSet):
         "revokeAgentToken",
         callers=PERSON,
         body=Reason,
-        answer=RevocationSerializer,
+        response=RevocationSerializer,
         errors=(TokenNotFound,),
         authorize_replay=authorize_replay,
     )

@@ -37,7 +37,7 @@ def credential_of(request: HttpRequest, *, ignore_people: bool = False) -> Crede
     if credential is not None:
         return credential
     token = None if ignore_people else bearer_of(request)
-    return ANONYMOUS if token is None else jwt.credential_of(token, user_id=request.headers.get("X-User-Id"))
+    return ANONYMOUS if token is None else jwt.person_credential(token, user_id=request.headers.get("X-User-Id"))
 
 
 class CredentialAuthentication(BaseAuthentication):

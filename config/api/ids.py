@@ -22,7 +22,7 @@ def is_id(text: object) -> bool:
 
 
 def parse_id(text: str, *, missing: type[ApiError]) -> UUID:
-    """The id in a path segment; raises `missing` (a 404, or a 400 of the contract) for any other text."""
+    """The id in a path segment; raises `missing` (a 404 or 400) for any other text."""
     if not is_id(text):
         raise missing
     return UUID(text)

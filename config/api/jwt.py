@@ -88,7 +88,7 @@ def read(kind: type[Kind], raw: str) -> Kind:
         raise InvalidToken from None
 
 
-def credential_of(raw: str, *, user_id: str | None) -> Credential:
+def person_credential(raw: str, *, user_id: str | None) -> Credential:
     """The credential of a person's JWT. `user_id` is the X-User-Id header, which a user token requires.
 
     Raises a 401, or UserMismatch (403) if the header names another account.

@@ -36,7 +36,7 @@ class Operation:
     super_admin: bool = False
     # The agent scopes that bodies may need (they also name the hourly limits to charge), and those that one body needs.
     scopes: Set[str] = frozenset()
-    scopes_needed: Callable[[Body], Set[str]] | None = None
+    scopes_of_body: Callable[[Body], Set[str]] | None = None
     # Refuses a body that the credential may not send.
     authorize: Callable[[Credential, Body], None] | None = None
     # Refuses to replay a response (`config.writes.idempotency.Replay`) to a client that has lost the right to it.
@@ -55,7 +55,7 @@ class Operation:
 
     # The response: the serializer class (or raw JSON schema) of success, the operation's refusals, further responses by
     # status or (status, media type), and operations that can follow, as {operation: {parameter: field of the body}}.
-    answer: type[Serializer[Any]] | dict[str, Any] | None = None
+    response: type[Serializer[Any]] | dict[str, Any] | None = None
     status: int = 200
     errors: Sequence[type[ApiError]] = ()
     also: Mapping[Any, Any] = field(default_factory=dict)
@@ -94,9 +94,9 @@ class Operation:
         """Whether web pages of any origin may call it: it needs no credential and returns none."""
         return CredentialKind.PUBLIC in self.callers and self.accepts_agents
 
-    def needed_scopes(self, body: Body) -> list[str]:
+    def required_scopes(self, body: Body) -> list[str]:
         """The agent scopes that a body needs, sorted."""
-        return sorted(self.scopes_needed(body) if self.scopes_needed else self.scopes)
+        return sorted(self.scopes_of_body(body) if self.scopes_of_body else self.scopes)
 
     def admit(self, credential: Credential) -> None:
         """Refuse a credential that this operation does not accept.

@@ -8,9 +8,9 @@ from django.http import HttpRequest
 
 from config.api.exceptions import PayloadTooLarge, UnsupportedMediaType
 from config.api.operations import Operation
+from config.api.responses import JSON_TYPE
 from config.api.strict_json import parse_json
 
-JSON_TYPE = "application/json"
 # sendBeacon sends it to other origins without a preflight.
 PLAIN_TEXT = "text/plain"
 

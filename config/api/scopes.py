@@ -41,7 +41,7 @@ class ScopeMiddleware:
                 _refuse_agents(request)
             else:
                 _check(request, operation)
-        except Exception as failure:  # noqa: BLE001  response_to raises defects
+        except Exception as failure:  # noqa: BLE001  response_to re-raises unexpected exceptions
             return response_to(failure)
         return None
 
@@ -79,7 +79,7 @@ def _throttle(request: HttpRequest, operation: Operation, credential: Credential
 def _check_body(body: Any, operation: Operation, credential: Credential) -> None:
     fields = body if isinstance(body, dict) else {}
     if credential.is_agent:
-        for scope in operation.needed_scopes(fields):
+        for scope in operation.required_scopes(fields):
             if scope not in credential.scopes:
                 raise AgentScopeMissing(scope)
     if operation.authorize is not None:

@@ -1,4 +1,4 @@
-"""System checks of the isolation level and of the order of the middlewares."""
+"""System check of the isolation level."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class IdempotencyMiddleware:
             return None
         try:
             return Write(request, operation).run(partial(view, request, *args, **kwargs))
-        except Exception as failure:  # noqa: BLE001  response_to raises defects
+        except Exception as failure:  # noqa: BLE001  response_to re-raises unexpected exceptions
             return response_to(failure)
 
 
@@ -110,4 +110,4 @@ class Write:
     def _charge(self) -> RateLimitCharge:
         if not self.credential.is_agent or not self.operation.scopes:
             return RateLimitCharge()
-        return RateLimitCharge(self.credential.user.pk, self.operation.needed_scopes(self.fields))
+        return RateLimitCharge(self.credential.user.pk, self.operation.required_scopes(self.fields))

@@ -20,7 +20,7 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """Return the number of rows of each kind that are deleted (or would be)."""
     old = {
         "stored responses": StoredResponse.objects.filter(created_at__lt=now - timedelta(days=STORED_DAYS)),
-        "ledger entries": RateLimitEvent.objects.filter(at__lt=now - timedelta(seconds=WINDOW_SECONDS)),
+        "rate limit events": RateLimitEvent.objects.filter(at__lt=now - timedelta(seconds=WINDOW_SECONDS)),
         "ended sign-in tokens": OutstandingToken.objects.filter(expires_at__lt=now),
     }
     return {name: rows.count() if dry_run else _delete(rows) for name, rows in old.items()}

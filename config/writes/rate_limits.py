@@ -72,8 +72,8 @@ class RateLimitCharge:
         """The parameters of this module's statements."""
         account = None if self.account_id is None else str(self.account_id)
         # Array literals: for psycopg, adapting a list of two costs more than running the statement.
-        places = ",".join(str(settings.HOURLY_LIMITS[name]) for name in self.limits)
-        return {"account": account, "counters": f"{{{','.join(self.limits)}}}", "places": f"{{{places}}}"}
+        maximums = ",".join(str(settings.HOURLY_LIMITS[name]) for name in self.limits)
+        return {"account": account, "counters": f"{{{','.join(self.limits)}}}", "places": f"{{{maximums}}}"}
 
     def load(self, rows: Iterable[Sequence[Any]]) -> None:
         """Set the state of the limits from rows of COLUMNS."""

@@ -40,7 +40,7 @@ class EmbedConfigFields(serializers.Serializer[Any]):
     status = serializers.ChoiceField(choices=EmbedStatus.choices, help_text="Nothing is shown unless `active`.")
 
 
-# The contract has the fields twice: at the top level and under `config`.
+# Clients read the fields at the top level and under `config`.
 class EmbedConfigSerializer(EmbedConfigFields):
     config = EmbedConfigFields(source="*", help_text="The same fields again.")
 

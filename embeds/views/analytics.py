@@ -30,7 +30,7 @@ class AnalyticsViewSet(ApiViewSet):
         "ingestAnalyticsEvent",
         callers={CredentialKind.PUBLIC, CredentialKind.AGENT},
         body=NewEvent,
-        answer=AcceptedSerializer,
+        response=AcceptedSerializer,
         status=201,
         errors=(DomainNotAllowed, EmbedNotActive, EmbedNotFound),
         throttle="ingest",
@@ -50,7 +50,7 @@ class AnalyticsViewSet(ApiViewSet):
         "getEmbedAnalytics",
         callers={CredentialKind.SIGNED_IN},
         query=SummaryQuery,
-        answer=SummarySerializer,
+        response=SummarySerializer,
         errors=(EmbedNotFound, NotOwner),
         also={(200, CSV_TYPE): OpenApiResponse(OpenApiTypes.STR, description="One row per day.")},
     )

@@ -29,7 +29,7 @@ class EmbedConfigViewSet(ApiViewSet):
     @operation(
         "getEmbedConfig",
         callers={CredentialKind.PUBLIC},
-        answer=EmbedConfigSerializer,
+        response=EmbedConfigSerializer,
         errors=(DomainNotAllowed, EmbedNotFound),
     )
     def retrieve(self, request: ApiRequest, service_id: str) -> Response:
@@ -53,7 +53,7 @@ def _config(embed_id: UUID, origin: str | None) -> dict[str, Any]:
 
 class ClientConfigViewSet(ApiViewSet):
     @action(detail=False, url_path="client-config")
-    @operation("getEmbedClientConfig", callers={CredentialKind.PUBLIC}, answer=ClientConfigSerializer)
+    @operation("getEmbedClientConfig", callers={CredentialKind.PUBLIC}, response=ClientConfigSerializer)
     def client_config(self, request: ApiRequest) -> Response:
         """Get the settings that all embeds of this service share."""
         return self.read(_client_config, headers={"Cache-Control": CLIENT_CONFIG_CACHE})

@@ -45,7 +45,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
     filterset_class = EmbedFilter
     list_name, results_key, cursor_owner = "embeds", "instances", "owner"
 
-    @operation("listEmbedInstances", callers=OWNERS, query=ListQuery, answer=EmbedListSerializer)
+    @operation("listEmbedInstances", callers=OWNERS, query=ListQuery, response=EmbedListSerializer)
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
         """List your embeds, newest first."""
         return super().list(request)
@@ -58,7 +58,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         "createEmbedInstance",
         callers=OWNERS,
         body=NewEmbed,
-        answer=EmbedInstanceSerializer,
+        response=EmbedInstanceSerializer,
         status=201,
         errors=(CommunityNotFound,),
         links=NEXT,
@@ -69,7 +69,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         location = {"Location": f"/api/embeds/instances/{embed.pk}"}
         return Response(self.represent(embed), status=201, headers=location)
 
-    @operation("getEmbedInstance", callers=OWNERS, answer=EmbedInstanceSerializer, errors=NOT_YOURS)
+    @operation("getEmbedInstance", callers=OWNERS, response=EmbedInstanceSerializer, errors=NOT_YOURS)
     def retrieve(self, request: ApiRequest, id: str) -> Response:
         """Get one of your embeds."""
         return Response(self.represent(self.owned()))
@@ -78,7 +78,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         "updateEmbedInstance",
         callers=OWNERS,
         body=EmbedChanges,
-        answer=EmbedInstanceSerializer,
+        response=EmbedInstanceSerializer,
         errors=(*NOT_YOURS, CommunityNotFound, EmbedDisabled),
     )
     def update(self, request: ApiRequest, id: str) -> Response:
@@ -86,7 +86,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         embed = self.owned()
         return Response(self.represent(update_embed(embed_id=embed.pk, owner=request.user, **self.body())))
 
-    @operation("deleteEmbedInstance", callers=OWNERS, answer=DeletedEmbedSerializer, errors=NOT_YOURS)
+    @operation("deleteEmbedInstance", callers=OWNERS, response=DeletedEmbedSerializer, errors=NOT_YOURS)
     def destroy(self, request: ApiRequest, id: str) -> Response:
         """Delete an embed. The posts written through it stay."""
         embed_id = self.path_id(EmbedNotFound)
@@ -94,13 +94,13 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         return Response({"id": embed_id, "deleted": True})
 
     @action(detail=True)
-    @operation("getEmbedBlacklist", callers=OWNERS, answer=BlacklistSerializer, errors=NOT_YOURS)
+    @operation("getEmbedBlacklist", callers=OWNERS, response=BlacklistSerializer, errors=NOT_YOURS)
     def blacklist(self, request: ApiRequest, id: str) -> Response:
         """List the domains where the embed must not run."""
         return Response({"domains": self.owned().domain_blacklist})
 
     @blacklist.mapping.put
-    @operation("putEmbedBlacklist", callers=OWNERS, body=BlacklistBody, answer=BlacklistSerializer, errors=NOT_YOURS)
+    @operation("putEmbedBlacklist", callers=OWNERS, body=BlacklistBody, response=BlacklistSerializer, errors=NOT_YOURS)
     def replace_blacklist(self, request: ApiRequest, id: str) -> Response:
         """Replace the domains where the embed must not run. The blacklist overrides the whitelist."""
         embed = set_blacklist(embed_id=self.owned().pk, owner=request.user, **self.body())

@@ -27,7 +27,7 @@ from messaging.services.messages import create_message
 from messaging.services.moving import moved_to
 
 
-def scopes_needed(data: Mapping[str, Any]) -> frozenset[str]:
+def scopes_of_body(data: Mapping[str, Any]) -> frozenset[str]:
     """`reply` for a body with `parentId`, `quote` for one with `quoteId`, otherwise `post`."""
     fields = {"reply": "parentId", "quote": "quoteId"}
     return frozenset(scope for scope, field in fields.items() if data.get(field) is not None) or frozenset({"post"})
@@ -47,7 +47,7 @@ def authorize_replay(request: HttpRequest, _body: Mapping[str, Any], replay: Rep
 
 
 class MessageViewSet(ApiViewSet):
-    @operation("listMessages", callers={CredentialKind.PUBLIC}, query=MessagesQuery, answer=MessageListSerializer)
+    @operation("listMessages", callers={CredentialKind.PUBLIC}, query=MessagesQuery, response=MessageListSerializer)
     def list(self, request: ApiRequest) -> Response:
         """List the posts of a page, or the replies to one of them, newest first.
 
@@ -69,12 +69,12 @@ class MessageViewSet(ApiViewSet):
         "createMessage",
         callers={CredentialKind.AGENT, CredentialKind.PERSON},
         scopes={"post", "reply", "quote"},
-        scopes_needed=scopes_needed,
+        scopes_of_body=scopes_of_body,
         authorize=authorize,
         authorize_replay=authorize_replay,
         prefetch=prefetch_targets,
         body=NewMessage,
-        answer=MessageSerializer,
+        response=MessageSerializer,
         status=201,
         headers=("x-service-embed-id",),
         links={"getMessage": {"id": "id"}, "listReactions": {"id": "id"}},
@@ -107,7 +107,7 @@ class MessageViewSet(ApiViewSet):
         return Response(message, status=201, headers={"Location": f"/api/messages/{message['id']}"})
 
     @operation(
-        "getMessage", callers={CredentialKind.PUBLIC}, answer=MessageSerializer, errors=(exceptions.MessageNotFound,)
+        "getMessage", callers={CredentialKind.PUBLIC}, response=MessageSerializer, errors=(exceptions.MessageNotFound,)
     )
     def retrieve(self, request: ApiRequest, id: str) -> Response:
         """Return a published post."""

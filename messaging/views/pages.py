@@ -20,7 +20,7 @@ class PageViewSet(ApiViewSet):
         "normalizeUrl",
         callers={CredentialKind.PUBLIC, CredentialKind.AGENT},
         body=NormalizeUrlBody,
-        answer=NormalizedUrlSerializer,
+        response=NormalizedUrlSerializer,
         errors=(InvalidUrlError,),
         throttle="normalize_url",
         links={"listMessages": {"pageId": "pageId"}},
@@ -42,7 +42,7 @@ class PageViewSet(ApiViewSet):
 
 
 class SmartTagViewSet(ApiViewSet):
-    @operation("listSmartTags", callers={CredentialKind.PUBLIC}, answer=SmartTagListSerializer)
+    @operation("listSmartTags", callers={CredentialKind.PUBLIC}, response=SmartTagListSerializer)
     def list(self, request: ApiRequest) -> Response:
         """List the smart tag types, each with the JSON Schema of its payload and an example."""
         return self.read(_smart_tags)

@@ -29,7 +29,7 @@ class SessionViewSet(ApiViewSet):
         "register",
         callers=PUBLIC,
         body=serializers.RegisterBody,
-        answer=serializers.SignInSerializer,
+        response=serializers.SignInSerializer,
         status=201,
         errors=(HandleTaken, RegistrationClosed),
         throttle="register",
@@ -46,7 +46,7 @@ class SessionViewSet(ApiViewSet):
         "login",
         callers=PUBLIC,
         body=serializers.LoginBody,
-        answer=serializers.SignInSerializer,
+        response=serializers.SignInSerializer,
         errors=(InvalidCredentials,),
         throttle="sign_in",
     )
@@ -60,7 +60,7 @@ class SessionViewSet(ApiViewSet):
         "refreshSession",
         callers=PUBLIC,
         body=serializers.RefreshBody,
-        answer=serializers.AccessSerializer,
+        response=serializers.AccessSerializer,
         throttle="session",
     )
     def refresh(self, request: ApiRequest) -> Response:
@@ -73,7 +73,7 @@ class SessionViewSet(ApiViewSet):
         "logout",
         callers=PUBLIC,
         body=serializers.RefreshBody,
-        answer=serializers.LoggedOutSerializer,
+        response=serializers.LoggedOutSerializer,
         throttle="session",
     )
     def logout(self, request: ApiRequest) -> Response:
@@ -82,7 +82,7 @@ class SessionViewSet(ApiViewSet):
         return Response({"success": True})
 
     @action(detail=False, methods=["post"], url_path="logout-all")
-    @operation("logoutAll", callers=SIGNED_IN, answer=serializers.LoggedOutSerializer)
+    @operation("logoutAll", callers=SIGNED_IN, response=serializers.LoggedOutSerializer)
     def logout_all(self, request: ApiRequest) -> Response:
         """Sign out everywhere: revoke every token and admin session issued so far, including the calling one.
 
@@ -92,13 +92,13 @@ class SessionViewSet(ApiViewSet):
         return Response({"success": True})
 
     @action(detail=False)
-    @operation("getMe", callers=SIGNED_IN, answer=AccountSerializer)
+    @operation("getMe", callers=SIGNED_IN, response=AccountSerializer)
     def me(self, request: ApiRequest) -> Response:
         """Return the account of the sign-in token."""
         return Response(account_record(request.user))
 
     @action(detail=False, methods=["post"], url_path="embed-token")
-    @operation("createEmbedToken", callers=SIGNED_IN, answer=serializers.EmbedTokenSerializer)
+    @operation("createEmbedToken", callers=SIGNED_IN, response=serializers.EmbedTokenSerializer)
     def embed_token(self, request: ApiRequest) -> Response:
         """Create a user token, for posting from a page and for managing agents."""
         token = jwt.issue_user_token(request.user)

@@ -43,7 +43,7 @@ def old_and_young() -> None:
     end_session(refresh_token=start_session(account=person).refresh)
 
 
-KINDS = {"stored responses": 1, "ledger entries": 1, "ended sign-in tokens": 1, "unused pages": 1}
+KINDS = {"stored responses": 1, "rate limit events": 1, "ended sign-in tokens": 1, "unused pages": 1}
 
 
 def row_counts() -> dict[str, int]:

@@ -25,7 +25,7 @@ CALLERS = ("person", "owner", "super", "agent", "nobody")
 OPERATIONS = {
     operation["operationId"]: operation for methods in document()["paths"].values() for operation in methods.values()
 }
-# 503: tests/kernel/test_layers.py. 304: the tests of reads.
+# 503: tests/config_api/test_error_responses.py. 304: the tests of reads.
 ELSEWHERE = {"503", "304"}
 
 

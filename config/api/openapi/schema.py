@@ -126,7 +126,7 @@ class OperationSchema(AutoSchema):
 
     def get_response_serializers(self) -> Any:
         operation = self.declared
-        responses: dict[Any, Any] = {operation.status: OpenApiResponse(operation.answer, description="Success.")}
+        responses: dict[Any, Any] = {operation.status: OpenApiResponse(operation.response, description="Success.")}
         for status, errors in sorted(by_status(possible_errors(operation)).items()):
             responses[status] = OpenApiResponse(error_schema(errors), description=codes_text(errors))
         if operation.is_public_read:
