@@ -27,6 +27,7 @@ _PRESENTATIONS = ("\ufe0e", "\ufe0f")
 EMOJI = ""
 _JOINERS = "\u200c\u200d"
 _VIRAMA = 9
+_JOINED_KEYCAP = re.compile("\u20e3\u200d|\u200d[0-9#*]")
 
 
 class Named(models.Model):
@@ -95,6 +96,7 @@ def _without_emoji(name: str) -> Iterator[str]:
     for token in emoji.analyze(name, join_emoji=True):
         match: Any = token.value
         yield from name[at : match.start]
-        yield EMOJI
+        # Unicode joins no keycap to another emoji (UTS 51, emoji_zwj_element); the library does.
+        yield from (EMOJI, "\u200d", EMOJI) if _JOINED_KEYCAP.search(match.emoji) else (EMOJI,)
         at = match.end + (name[match.end : match.end + 1] in _PRESENTATIONS)
     yield from name[at:]

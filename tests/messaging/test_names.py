@@ -86,7 +86,18 @@ def stored_names() -> set[str]:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    "name", ["evil\u202ename", "two\nlines", "Ann\u2028", "\u3164\u3164", "a\u200db", "\ue000 x"], ids=ascii
+    "name",
+    [
+        "evil\u202ename",
+        "two\nlines",
+        "Ann\u2028",
+        "\u3164\u3164",
+        "a\u200db",
+        "\ue000 x",
+        "1\ufe0f\u20e3\u200d👍",
+        "👍\u200d1\ufe0f\u20e3",
+    ],
+    ids=ascii,
 )
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_every_operation_refuses_an_invalid_name(entry: str, name: str) -> None:
