@@ -76,7 +76,8 @@ def one_header(seed: Input, rng: random.Random) -> Input:
 
 def credential(seed: Input, rng: random.Random) -> Input:
     """Damage a valid credential."""
-    valid = dict(seed.headers).get("Authorization", "Bearer eyJhbGciOiJIUzI1NiJ9.e30.x")
+    # An earlier mutation may have emptied it.
+    valid = dict(seed.headers).get("Authorization") or "Bearer eyJhbGciOiJIUzI1NiJ9.e30.x"
     at = rng.randrange(len(valid))
     return _with_header(
         seed, "Authorization", valid[:at] + rng.choice("aZ0.-_=~ \x7fé") + valid[at + rng.randint(0, 2) :]
