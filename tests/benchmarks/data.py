@@ -9,7 +9,6 @@ from uuid import UUID
 import psycopg
 
 from agents import tokens
-from config.api.pagination import CursorPage
 from messaging.page_ids import normalize
 
 POSTS_A_PAGE = 100
@@ -56,6 +55,9 @@ def only_post(connection: psycopg.Connection, page: str) -> UUID:
 
 def deep_cursor(connection: psycopg.Connection, *, page: str, pages: int, limit: int = 10) -> str:
     """The cursor of the page of a list after `pages` pages."""
+    # DRF reads the settings when it is imported.
+    from config.api.pagination import CursorPage
+
     statement = """
         SELECT created_at, id FROM messaging_message WHERE page_id = %s AND parent_id IS NULL
         ORDER BY created_at DESC, id DESC OFFSET %s LIMIT 1
