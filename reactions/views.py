@@ -12,8 +12,9 @@ from config.api.fields import ListQuery
 from config.api.ids import is_id
 from config.api.operations import operation
 from config.api.pagination import CursorPage
+from config.api.requests import ApiRequest
 from config.api.responses import Response
-from config.api.viewsets import ApiRequest, ApiViewSet
+from config.api.viewsets import ApiViewSet
 from config.writes.idempotency import Replay
 from messaging.cache_tags import message_tag
 from messaging.exceptions import CommunityForbids, MessageNotFound

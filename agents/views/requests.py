@@ -28,8 +28,9 @@ from config.api.credentials import CredentialKind
 from config.api.exceptions import SuperAdminRequired
 from config.api.fields import ListQuery
 from config.api.operations import operation
+from config.api.requests import ApiRequest
 from config.api.responses import Response
-from config.api.viewsets import ApiRequest, ApiViewSet
+from config.api.viewsets import ApiViewSet
 from messaging.exceptions import HandleTaken
 
 PERSON = {CredentialKind.PERSON}

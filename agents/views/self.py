@@ -6,8 +6,9 @@ from agents.models import Agent, Scope
 from agents.serializers import SelfSerializer
 from config.api.credentials import CredentialKind
 from config.api.operations import operation
+from config.api.requests import ApiRequest
 from config.api.responses import Response
-from config.api.viewsets import ApiRequest, ApiViewSet
+from config.api.viewsets import ApiViewSet
 from config.writes.rate_limits import usages_of
 
 

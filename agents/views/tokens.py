@@ -16,8 +16,9 @@ from config.api.exceptions import InvalidInput, SuperAdminRequired
 from config.api.fields import ListQuery
 from config.api.ids import parse_id
 from config.api.operations import operation
+from config.api.requests import ApiRequest
 from config.api.responses import Response
-from config.api.viewsets import ApiRequest, ApiViewSet
+from config.api.viewsets import ApiViewSet
 from config.writes.idempotency import Replay
 
 PERSON = {CredentialKind.PERSON}

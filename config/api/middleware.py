@@ -10,6 +10,7 @@ from django.http.response import HttpResponseBase
 
 from config.api.exception_handler import error_response
 from config.api.exceptions import InvalidInput, LengthRequired, PayloadTooLarge
+from config.api.request_bodies import content_length
 from config.api.strict_json import BODY_MAX
 
 ADMIN_PATH = "/admin/"
@@ -35,10 +36,9 @@ class EntryMiddleware:
             request.get_host()
         except DisallowedHost:
             return error_response(InvalidInput(field="Host", details="Not a host of this service; see ALLOWED_HOSTS."))
-        length = request.META.get("CONTENT_LENGTH") or ""
-        if length.isdecimal() and int(length) > BODY_MAX:
+        if content_length(request.META) > BODY_MAX:
             return error_response(PayloadTooLarge(field="body", max=BODY_MAX))
-        if not length and "HTTP_TRANSFER_ENCODING" in request.META:
+        if not request.META.get("CONTENT_LENGTH") and "HTTP_TRANSFER_ENCODING" in request.META:
             return error_response(LengthRequired(details="Send the body with a Content-Length."))
         return self.get_response(request)
 

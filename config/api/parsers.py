@@ -8,6 +8,7 @@ from django.http import HttpRequest
 
 from config.api.exceptions import PayloadTooLarge, UnsupportedMediaType
 from config.api.operations import Operation
+from config.api.request_bodies import content_length
 from config.api.responses import JSON_TYPE
 from config.api.strict_json import parse_json
 
@@ -17,18 +18,13 @@ PLAIN_TEXT = "text/plain"
 
 def parse_body(request: HttpRequest, operation: Operation) -> Any:
     """The JSON value of a body, `{}` for an empty one; raises a 400, 413 or 415."""
-    length = _length_of(request)
+    length = content_length(request.META)
     if not length:
         return {}
     if length > operation.body_max:
         raise PayloadTooLarge(field="body", max=operation.body_max)
     _check_type(request.META.get("CONTENT_TYPE", "").lower(), operation)
     return parse_json(request.read(operation.body_max + 1))
-
-
-def _length_of(request: HttpRequest) -> int:
-    length = request.META.get("CONTENT_LENGTH") or ""
-    return int(length) if length.isdecimal() else 0
 
 
 def _check_type(content_type: str, operation: Operation) -> None:

@@ -6,7 +6,7 @@ broken, and may send the request of the next client on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any
 
@@ -21,9 +21,14 @@ def drain_request_body(application: Application) -> Application:
     @wraps(application)
     def draining(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         response = application(environ, start_response)
-        length = environ.get("CONTENT_LENGTH") or "0"
-        if length.isdecimal() and 0 < int(length) <= BODY_MAX:
+        if 0 < content_length(environ) <= BODY_MAX:
             environ["wsgi.input"].read()
         return response
 
     return draining
+
+
+def content_length(environ: Mapping[str, Any]) -> int:
+    """The Content-Length of a WSGI environment in bytes, 0 without a valid one."""
+    length = environ.get("CONTENT_LENGTH") or ""
+    return int(length) if length.isdecimal() else 0

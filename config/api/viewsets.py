@@ -27,8 +27,6 @@ from config.api.serializers import render, validated
 from config.cache.loaders import Loader
 from config.cache.rendering import etag_of, matches_etag
 
-__all__ = ["ApiRequest", "ApiViewSet", "render", "router"]
-
 REVALIDATE = "public, no-cache"
 JSON_RENDERER = JSONRenderer()
 

@@ -10,8 +10,9 @@ from rest_framework.decorators import action
 from config.api.addresses import client_address
 from config.api.credentials import CredentialKind
 from config.api.operations import operation
+from config.api.requests import ApiRequest
 from config.api.responses import Response
-from config.api.viewsets import ApiRequest, ApiViewSet
+from config.api.viewsets import ApiViewSet
 from config.database.sql import database_now
 from embeds.analytics.ingest import record_event
 from embeds.analytics.summary import Summary, period, summarize, table_of

@@ -8,8 +8,10 @@ from rest_framework.decorators import action
 
 from config.api.credentials import CredentialKind
 from config.api.operations import operation
+from config.api.requests import ApiRequest
 from config.api.responses import Response
-from config.api.viewsets import ApiRequest, ApiViewSet, render
+from config.api.serializers import render
+from config.api.viewsets import ApiViewSet
 from embeds.analytics.events import KNOWN_EVENTS
 from embeds.cache_tags import embed_tag
 from embeds.exceptions import DomainNotAllowed, EmbedNotFound

@@ -7,8 +7,9 @@ from rest_framework.mixins import ListModelMixin
 from config.api.credentials import CredentialKind
 from config.api.fields import ListQuery
 from config.api.operations import operation
+from config.api.requests import ApiRequest
 from config.api.responses import Response
-from config.api.viewsets import ApiRequest, ApiViewSet
+from config.api.viewsets import ApiViewSet
 from embeds.exceptions import EmbedDisabled, EmbedNotFound, NotOwner
 from embeds.filters import EmbedFilter
 from embeds.models import Embed

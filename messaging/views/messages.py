@@ -12,8 +12,9 @@ from config.api.exceptions import AgentCommunityNotAllowed, ContentTooLong, Inva
 from config.api.ids import is_id
 from config.api.operations import operation
 from config.api.pagination import CursorPage, envelope
+from config.api.requests import ApiRequest
 from config.api.responses import Response
-from config.api.viewsets import ApiRequest, ApiViewSet
+from config.api.viewsets import ApiViewSet
 from config.writes.idempotency import Replay
 from messaging import exceptions
 from messaging.cache_tags import message_tag, page_tag

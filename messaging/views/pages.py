@@ -6,8 +6,9 @@ from rest_framework.decorators import action
 
 from config.api.credentials import CredentialKind
 from config.api.operations import operation
+from config.api.requests import ApiRequest
 from config.api.responses import Response
-from config.api.viewsets import ApiRequest, ApiViewSet
+from config.api.viewsets import ApiViewSet
 from messaging import smart_tags
 from messaging.exceptions import InvalidUrlError
 from messaging.serializers.pages import NormalizedUrlSerializer, NormalizeUrlBody, SmartTagListSerializer

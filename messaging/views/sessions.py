@@ -8,8 +8,9 @@ from rest_framework.decorators import action
 from config.api import jwt
 from config.api.credentials import CredentialKind
 from config.api.operations import operation
+from config.api.requests import ApiRequest
 from config.api.responses import Response
-from config.api.viewsets import ApiRequest, ApiViewSet
+from config.api.viewsets import ApiViewSet
 from messaging.exceptions import HandleTaken, InvalidCredentials, RegistrationClosed
 from messaging.serializers import sessions as serializers
 from messaging.serializers.accounts import AccountSerializer
