@@ -50,6 +50,7 @@ CONTENT_RULES = ["messaging.content_rules.CommunityRule", "embeds.content_rules.
 # Dotted paths to the functions that the command `prune` calls: `(now, dry_run) -> {kind of row: deleted}`.
 PRUNERS = [
     "config.writes.pruning.prune",
+    "config.changes.pruning.prune",
     "messaging.services.pages.prune",
     "messaging.services.sessions.prune",
     "agents.denied_calls.prune",
@@ -59,6 +60,8 @@ PRUNERS = [
 DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation", "reactions.demo.reactions", "embeds.demo.embed"]
 # Seconds for which a process collects uses of agent tokens before it writes them in one statement; 0: one by one.
 TOKEN_USE_SECONDS = 1
+# Seconds for which a process collects commits before it wakes the streams (see config.changes.wakeups); 0: one by one.
+WAKEUP_SECONDS = 0.02
 HOURLY_LIMITS = {"post": 30, "reply": 30, "quote": 30, "react": 120}
 
 INSTALLED_APPS = [
@@ -74,6 +77,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "config.writes",
+    "config.changes",
     "config.runtime",
     "messaging",
     "agents",

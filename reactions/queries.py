@@ -43,32 +43,34 @@ ADD = f"""
 WITH written AS (
     INSERT INTO reactions_reaction (id, message_id, account_id, emoji, created_at)
     VALUES (%(reaction)s, %(message)s, %(account)s, %(emoji)s, clock_timestamp())
-    ON CONFLICT (account_id, message_id) DO NOTHING RETURNING id
+    ON CONFLICT (account_id, message_id) DO NOTHING RETURNING id, created_at
 )
 UPDATE messaging_message m
 SET reaction_counts = reaction_counts || {_RAISED}, reaction_total = reaction_total + 1
 FROM written WHERE m.id = %(message)s
-RETURNING (reaction_counts ->> %(emoji)s::text)::int, reaction_total, page_id
+RETURNING (reaction_counts ->> %(emoji)s::text)::int, reaction_total, page_id, community_id, written.created_at
 """  # noqa: S608  only constants
 
 REPLACE = f"""
 WITH written AS (
-    UPDATE reactions_reaction SET emoji = %(emoji)s WHERE id = %(reaction)s AND emoji = %(current)s RETURNING id
+    UPDATE reactions_reaction SET emoji = %(emoji)s WHERE id = %(reaction)s AND emoji = %(current)s
+    RETURNING id, created_at
 )
 UPDATE messaging_message m
 SET reaction_counts = jsonb_strip_nulls(reaction_counts || {_LOWERED} || {_RAISED})
 FROM written WHERE m.id = %(message)s
-RETURNING (reaction_counts ->> %(emoji)s::text)::int, reaction_total, page_id
+RETURNING (reaction_counts ->> %(emoji)s::text)::int, reaction_total, page_id, community_id, written.created_at
 """  # noqa: S608  as above
 
 REMOVE = f"""
 WITH written AS (
-    DELETE FROM reactions_reaction WHERE id = %(reaction)s AND emoji = %(current)s RETURNING id
+    DELETE FROM reactions_reaction WHERE id = %(reaction)s AND emoji = %(current)s RETURNING id, created_at
 )
 UPDATE messaging_message m
 SET reaction_counts = jsonb_strip_nulls(reaction_counts || {_LOWERED}), reaction_total = reaction_total - 1
 FROM written WHERE m.id = %(message)s
-RETURNING coalesce((reaction_counts ->> %(current)s::text)::int, 0), reaction_total, page_id
+RETURNING coalesce((reaction_counts ->> %(current)s::text)::int, 0), reaction_total, page_id, community_id,
+    written.created_at
 """  # noqa: S608  as above
 
 # The post and one page of its reactions in one snapshot, so that counts and rows agree; the row of the post is first.

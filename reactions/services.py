@@ -14,6 +14,7 @@ from messaging.cache_tags import invalidate_message
 from messaging.exceptions import CommunityForbids, MessageNotFound
 from messaging.models import Message
 from reactions import queries
+from reactions.changes import Changed, record_reaction
 from reactions.exceptions import NotOwner, ReactionNotFound, TooManyEmoji
 from reactions.models import Action, Outcome, ReactionState
 
@@ -21,7 +22,7 @@ from reactions.models import Action, Outcome, ReactionState
 EMOJI_KINDS_MAX = 100
 
 # Changes a reaction from the given state; None if the row differs from that state.
-Step = Callable[[ReactionState], Outcome | None]
+Step = Callable[[WriteTransaction, ReactionState], Outcome | None]
 
 
 def set_reaction(*, auth: Credential, transaction: WriteTransaction, message_id: UUID, emoji: str) -> Outcome:
@@ -45,7 +46,7 @@ def remove_reaction(*, auth: Credential, transaction: WriteTransaction, reaction
     """
     message_id, current = _owned(auth, reaction_id)
     transaction.consume()
-    while (outcome := _remove(message_id, reaction_id, current)) is None:
+    while (outcome := _remove(transaction, auth.user.pk, message_id, reaction_id, current)) is None:
         message_id, current = _owned(auth, reaction_id)
     return outcome
 
@@ -60,45 +61,47 @@ def _apply(auth: Credential, transaction: WriteTransaction, message_id: UUID, em
     """Check, charge the limit, then repeat `step` until no concurrent call of the account changes the state first."""
     state = _state(auth, message_id, emoji)
     transaction.consume()
-    while (outcome := step(state)) is None:
+    while (outcome := step(transaction, state)) is None:
         state = _state(auth, message_id, emoji)
     return outcome
 
 
-def _set(state: ReactionState) -> Outcome | None:
+def _set(transaction: WriteTransaction, state: ReactionState) -> Outcome | None:
     if state.is_repeat:
         return Outcome(Action.UNCHANGED, state.count, state.total, state.reaction_id)
-    return _put(state)
+    return _put(transaction, state)
 
 
-def _toggle(state: ReactionState) -> Outcome | None:
+def _toggle(transaction: WriteTransaction, state: ReactionState) -> Outcome | None:
     if state.reaction_id is not None and state.is_repeat:
-        return _remove(state.message_id, state.reaction_id, state.emoji)
-    return _put(state)
+        return _remove(transaction, state.account_id, state.message_id, state.reaction_id, state.emoji)
+    return _put(transaction, state)
 
 
-def _put(state: ReactionState) -> Outcome | None:
+def _put(transaction: WriteTransaction, state: ReactionState) -> Outcome | None:
     values = {"message": state.message_id, "account": state.account_id, "emoji": state.emoji}
     if state.reaction_id is None:
         values |= {"reaction": new_id()}
-        return _outcome(Action.ADDED, queries.ADD, values)
+        return _outcome(transaction, Action.ADDED, queries.ADD, values)
     values |= {"reaction": state.reaction_id, "current": state.current}
-    return _outcome(Action.REPLACED, queries.REPLACE, values)
+    return _outcome(transaction, Action.REPLACED, queries.REPLACE, values)
 
 
-def _remove(message_id: UUID, reaction_id: UUID, current: str) -> Outcome | None:
-    return _outcome(
-        Action.REMOVED, queries.REMOVE, {"message": message_id, "reaction": reaction_id, "current": current}
-    )
+def _remove(
+    transaction: WriteTransaction, account_id: UUID, message_id: UUID, reaction_id: UUID, current: str
+) -> Outcome | None:
+    values = {"message": message_id, "account": account_id, "reaction": reaction_id, "current": current}
+    return _outcome(transaction, Action.REMOVED, queries.REMOVE, values)
 
 
-def _outcome(action: Action, statement: str, values: dict[str, Any]) -> Outcome | None:
+def _outcome(transaction: WriteTransaction, action: Action, statement: str, values: dict[str, Any]) -> Outcome | None:
     row = fetch_one(statement, values)
     if row is None:
         return None
-    count, total, page_id = row
-    invalidate_message(page_id=page_id, message_id=values["message"])
-    return Outcome(action, count, total, None if action is Action.REMOVED else values["reaction"])
+    changed = Changed._make(row)
+    invalidate_message(page_id=changed.page_id, message_id=values["message"])
+    record_reaction(transaction, action, values, changed)
+    return Outcome(action, changed.count, changed.total, None if action is Action.REMOVED else values["reaction"])
 
 
 def _state(auth: Credential, message_id: UUID, emoji: str) -> ReactionState:

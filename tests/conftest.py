@@ -94,6 +94,7 @@ def _quick_passwords(settings: Any) -> None:
 def _uses_written_at_once(settings: Any) -> None:
     """Record the last use of a token in the test's transaction, not in a thread, which would not see its rows."""
     settings.TOKEN_USE_SECONDS = 0
+    settings.WAKEUP_SECONDS = 0
 
 
 @pytest.fixture(autouse=True)

@@ -30,6 +30,7 @@ LIMIT_MAX = 100
 MAC_BYTES = 12
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Position = tuple[datetime, UUID]
+FORMAT = struct.Struct(">q16s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,11 @@ class CursorPage:
     def of(cls, name: str, query: Mapping[str, Any], **bound: Any) -> CursorPage:
         """From a validated ListQuery. Its other parameters, and `bound`, bind the cursor to this list."""
         filters = {key: value for key, value in query.items() if key not in {"limit", "cursor"}} | bound
-        bound_to = name + "".join(f"\n{key}={value}" for key, value in sorted(filters.items()) if value is not None)
-        cursor = query.get("cursor")
+        bound_text, cursor = bound_to(name, filters), query.get("cursor")
         return cls(
-            bound_to=bound_to,
+            bound_to=bound_text,
             limit=min(query.get("limit") or LIMIT_DEFAULT, LIMIT_MAX),
-            after=decode(cursor, bound_to=bound_to) if cursor is not None else None,
+            after=decode(cursor, bound_to=bound_text) if cursor is not None else None,
         )
 
     def cursor_at(self, position: Position) -> str:
@@ -90,6 +90,11 @@ class KeysetPagination(BasePagination):
         return Response(envelope(self._results_key, data, self._next_cursor))
 
 
+def bound_to(name: str, filters: Mapping[str, Any]) -> str:
+    """The text that a cursor is signed with: the name of its list and the filters."""
+    return name + "".join(f"\n{key}={value}" for key, value in sorted(filters.items()) if value is not None)
+
+
 def envelope(results_key: str, results: list[Any], next_cursor: str | None) -> dict[str, Any]:
     """The body of every list of this service."""
     return {results_key: results, "hasMore": next_cursor is not None, "nextCursor": next_cursor}
@@ -104,21 +109,31 @@ def paginated(name: str, **results: serializers.Field[Any, Any, Any, Any]) -> ty
 def encode(position: Position, *, bound_to: str) -> str:
     """48 characters of base64url: microseconds since 1970, id, MAC."""
     created_at, row_id = position
-    packed = struct.pack(">q", (created_at - EPOCH) // timedelta(microseconds=1)) + row_id.bytes
-    return base64.urlsafe_b64encode(packed + _mac(next(signing.root_keys()), packed, bound_to)).decode()
+    micros = (created_at - EPOCH) // timedelta(microseconds=1)
+    return sign(FORMAT.pack(micros, row_id.bytes), bound_to=bound_to)
 
 
 def decode(text: str, *, bound_to: str) -> Position:
     """Raises InvalidCursor (400) for any text that is not a cursor of this list."""
+    micros, row_id = FORMAT.unpack(verify(text, FORMAT.size, bound_to=bound_to))
+    return EPOCH + timedelta(microseconds=micros), UUID(bytes=row_id)
+
+
+def sign(packed: bytes, *, bound_to: str) -> str:
+    """base64url of the packed position and its MAC."""
+    return base64.urlsafe_b64encode(packed + _mac(next(signing.root_keys()), packed, bound_to)).decode()
+
+
+def verify(text: str, size: int, *, bound_to: str) -> bytes:
+    """The packed position of `size` bytes from the text of `sign`; raises InvalidCursor (400) for any other text."""
     try:
         raw = base64.b64decode(text.encode("ascii"), altchars=b"-_", validate=True)
-        packed, mac = raw[:24], raw[24:]
-        micros, row_id = struct.unpack(">q16s", packed)
-    except (UnicodeEncodeError, binascii.Error, struct.error):
+    except (UnicodeEncodeError, binascii.Error):
         raise InvalidCursor from None
+    packed, mac = raw[:size], raw[size:]
     if not any(hmac.compare_digest(mac, _mac(root, packed, bound_to)) for root in signing.root_keys()):
         raise InvalidCursor
-    return EPOCH + timedelta(microseconds=micros), UUID(bytes=row_id)
+    return packed
 
 
 def _mac(root: str, packed: bytes, bound_to: str) -> bytes:

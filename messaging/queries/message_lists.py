@@ -93,6 +93,16 @@ def list_messages(
     return messages, fetched.is_cut or len(fetched.rows) > len(messages)
 
 
+def messages_by_id(ids: Sequence[UUID]) -> tuple[list[dict[str, Any]], set[UUID]]:
+    """(the published ones among these messages, the ids that were looked up), in one statement.
+
+    All ids are looked up, or the first ones whose messages fit into PAGE_BYTES.
+    """
+    fetched = _fetch_by_ids(ids)
+    looked_up = ids[: ids.index(fetched.rows[-1][0]) + 1] if fetched.is_cut else ids
+    return [message_from_row(row) for row in fetched.rows], set(looked_up)
+
+
 def _statement(
     page_id: str,
     parent_id: UUID | None,
@@ -137,7 +147,7 @@ def _limited(statement: str, *, order: str) -> str:
     """  # noqa: S608  built from constants and a statement of this module
 
 
-OF_IDS = f"{JOINS} WHERE m.id = ANY(%(ids)s::uuid[])"
+OF_IDS = f"{JOINS} WHERE m.id = ANY(%(ids)s::uuid[]) AND m.status = 'published'"
 BY_IDS = f"SELECT {COLUMNS} {OF_IDS}"
 BY_IDS_LIMITED = _limited(
     f"SELECT {TEXT_COLUMNS}, array_position(%(ids)s::uuid[], m.id) AS place {OF_IDS}", order="place"
@@ -150,11 +160,15 @@ def _fetch(statement: str, values: Any, *, is_weighed: bool) -> Fetched:
 
 
 def _top_replies(ids: list[UUID | None]) -> Fetched:
-    reply_ids = [message_id for message_id in ids if message_id is not None]
-    if not reply_ids:
+    return _fetch_by_ids([message_id for message_id in ids if message_id is not None])
+
+
+def _fetch_by_ids(ids: Sequence[UUID]) -> Fetched:
+    """The published messages of these ids, in their order if some are omitted."""
+    if not ids:
         return Fetched([], is_cut=False)
-    is_weighed = len(reply_ids) > FEW
-    return _fetch(BY_IDS_LIMITED if is_weighed else BY_IDS, {"ids": reply_ids}, is_weighed=is_weighed)
+    is_weighed = len(ids) > FEW
+    return _fetch(BY_IDS_LIMITED if is_weighed else BY_IDS, {"ids": list(ids)}, is_weighed=is_weighed)
 
 
 def _with_top_replies(messages: list[dict[str, Any]], ids: list[UUID | None], replies: Fetched) -> list[dict[str, Any]]:

@@ -19,10 +19,11 @@ from config.cache.versions import EVERYTHING, invalidate
 from config.writes.retries import retried
 from messaging.models import Account, Message, MessageStatus
 from messaging.models.message import MessageQuerySet
+from messaging.services.changes import record_moderated
 from messaging.services.moderation import HIDDEN, PENDING, PUBLISHED, locked_posts
 
 BATCH = 200
-LOCKED = Message.objects.only("status", "status_before_hiding", "parent_id", "quote_id")
+LOCKED = Message.objects.only("status", "status_before_hiding", "parent_id", "quote_id", "page_id", "community_id")
 
 
 def posts_to_hide(author: Account) -> MessageQuerySet:
@@ -66,6 +67,7 @@ def _hide(ids: list[UUID]) -> int:
     posts = [post for post in locked_posts(ids, LOCKED) if post.status in {PUBLISHED, PENDING}]
     _update(posts, status=HIDDEN, status_before_hiding=F("status"))
     _count((post for post in posts if post.status == PUBLISHED), by=-1)
+    record_moderated((post, post.status, HIDDEN) for post in posts)
     return len(posts)
 
 
@@ -75,6 +77,7 @@ def _restore(ids: list[UUID]) -> int:
     posts = [post for post in locked_posts(ids, LOCKED) if post.status == HIDDEN and post.status_before_hiding]
     _update(posts, status=F("status_before_hiding"), status_before_hiding=None)
     _count((post for post in posts if post.status_before_hiding == PUBLISHED), by=1)
+    record_moderated((post, HIDDEN, post.status_before_hiding or HIDDEN) for post in posts)
     return len(posts)
 
 

@@ -15,6 +15,7 @@ from messaging.exceptions import CommunityForbids, CommunityMismatch, CommunityN
 from messaging.models import Community, MessageStatus
 from messaging.queries.messages import INSERT, new_message, stored_content
 from messaging.queries.targets import MessageTargets
+from messaging.services.changes import record_created
 
 PUBLIC = "status = 'published'"
 
@@ -43,6 +44,9 @@ def create_message(
         counted = count_answer(parent_id=targets.parent_id, quote_id=targets.quote_id, by=1, where=PUBLIC)
         targets.require_visible(still_visible=counted)
         invalidate_message(page_id=page_id, message_id=values["id"])
+        record_created(
+            message_id=values["id"], page_id=page_id, community_id=values["community_id"], transaction=transaction
+        )
     return message
 
 

@@ -17,6 +17,7 @@ from config.writes.retries import retried
 from messaging.exceptions import MessageNotFound, NotInThisState
 from messaging.models import Account, Message, MessageStatus
 from messaging.models.message import MessageQuerySet
+from messaging.services.changes import record_moderated
 from messaging.services.messages import count_answer
 
 PUBLISHED, PENDING, HIDDEN = MessageStatus.PUBLISHED, MessageStatus.PENDING, MessageStatus.HIDDEN
@@ -53,11 +54,12 @@ def _move(
         raise MessageNotFound
     if message.status not in start:
         raise NotInThisState(status=message.status)
-    was_public = message.status == PUBLISHED
+    before, was_public = message.status, message.status == PUBLISHED
     message.status, message.status_before_hiding, message.updated_at = end, None, timezone.now()
     message.save(update_fields=["status", "status_before_hiding", "updated_at"])
     if was_public != (end == PUBLISHED):
         count_answer(parent_id=message.parent_id, quote_id=message.quote_id, by=-1 if was_public else 1)
+    record_moderated([(message, before, end)])
     # Every list may contain a quote of the post.
     invalidate(EVERYTHING)
     log_decision(by=by, about=message, verb=verb, reason=reason)

@@ -28,6 +28,7 @@ PAUSE_SECONDS = 0.1
 
 LOCK_POSTS = "SELECT FROM messaging_message WHERE page_id = %s ORDER BY id FOR NO KEY UPDATE"
 MOVE_POSTS = "UPDATE messaging_message SET page_id = %s WHERE page_id = %s RETURNING id"
+MOVE_CHANGES = "UPDATE changes_change SET page_id = %s WHERE page_id = %s AND account_id IS NULL"
 # A write may have locked a post and wait for the page. This transaction then times out and is retried.
 WAIT_BRIEFLY = "SELECT set_config('lock_timeout', '500ms', true)"
 LOCK_PAGE = "SELECT id FROM messaging_page WHERE id = %s FOR UPDATE"
@@ -73,6 +74,7 @@ def _move(old: str, new: str) -> list[UUID]:
         # Another run of the command has moved it.
         return moved
     moved += _move_posts(old, new)
+    execute(MOVE_CHANGES, [new, old])
     execute(DELETE_PAGE, [old])
     execute(DELETE_REDIRECT, [new])
     execute(UPDATE_REDIRECTS, [new, old])

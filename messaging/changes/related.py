@@ -1,0 +1,60 @@
+"""Loads the posts and accounts that rows of the change log name, in one statement each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from config.cache.rendering import to_json
+from config.changes.reading import ChangeRow
+from config.database.sql import fetch_all
+from messaging.queries.joins import account_from_row
+from messaging.queries.message_lists import PAGE_BYTES, messages_by_id
+
+ACCOUNTS = "SELECT id, name, handle, kind FROM messaging_account WHERE id = ANY(%s::uuid[])"
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """The published posts, rendered once, and the accounts by id.
+
+    `rows` are the rows whose posts fit into one response: all of them, or the first ones.
+    """
+
+    rows: Sequence[ChangeRow]
+    messages: dict[UUID, bytes]
+    accounts: dict[UUID, dict[str, Any]]
+
+    def message(self, row: ChangeRow) -> orjson.Fragment | None:
+        """The row's post as it is now; None if it is not public."""
+        body = None if row.message_id is None else self.messages.get(row.message_id)
+        return None if body is None else orjson.Fragment(body)
+
+    def actor(self, row: ChangeRow) -> dict[str, Any] | None:
+        return None if row.actor_id is None else self.accounts.get(row.actor_id)
+
+
+def related_to(rows: Sequence[ChangeRow]) -> Related:
+    """The posts and accounts of rows, at least of the first one, within PAGE_BYTES."""
+    ids = list(dict.fromkeys(row.message_id for row in rows if row.message_id is not None))
+    found, queried = messages_by_id(ids)
+    messages = {message["id"]: to_json(message) for message in found}
+    fitting = rows[: _fitting(rows, messages, queried)]
+    actors = {row.actor_id for row in fitting if row.actor_id is not None}
+    accounts = fetch_all(ACCOUNTS, [list(actors)]) if actors else []
+    return Related(fitting, messages, {row[0]: account_from_row(row) for row in accounts})
+
+
+def _fitting(rows: Sequence[ChangeRow], messages: dict[UUID, bytes], queried: set[UUID]) -> int:
+    """How many of the rows fit; a post may belong to many rows."""
+    size = 0
+    for count, row in enumerate(rows):
+        if row.message_id is not None:
+            size += len(messages.get(row.message_id, b""))
+            if count and (size > PAGE_BYTES or row.message_id not in queried):
+                return count
+    return len(rows)

@@ -1,0 +1,32 @@
+"""The types of public changes and of inbox events."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class ChangeType(StrEnum):
+    """A public change. A pending post that is approved is `message.created`."""
+
+    MESSAGE_CREATED = "message.created"
+    MESSAGE_EDITED = "message.edited"
+    MESSAGE_DELETED = "message.deleted"
+    MESSAGE_HIDDEN = "message.hidden"
+    MESSAGE_RESTORED = "message.restored"
+    REACTION_ADDED = "reaction.added"
+    REACTION_REPLACED = "reaction.replaced"
+    REACTION_REMOVED = "reaction.removed"
+
+
+class InboxType(StrEnum):
+    """An event of an account's inbox."""
+
+    REPLY = "reply"
+    QUOTE = "quote"
+    REACTION = "reaction"
+    MENTION = "mention"
+    MODERATED = "moderated"
+    REQUEST_DECIDED = "request_decided"
+    AGENT_NARROWED = "agent_narrowed"
+    AGENT_FROZEN = "agent_frozen"
+    TOKEN_EXPIRING = "token_expiring"  # noqa: S105  a type, no secret

@@ -1,0 +1,69 @@
+"""Queries and responses of the change log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from config.api.exceptions import InvalidInput
+from config.api.fields import Boolean, Id, ListQuery, Text
+from messaging.changes.types import ChangeType
+from messaging.page_ids import is_page_id
+from messaging.serializers.accounts import AccountSerializer
+from messaging.serializers.messages import PlainMessageSerializer
+
+
+class TypesField(Text):
+    """A comma-separated list of types, as a sorted list without duplicates."""
+
+    def __init__(self, types: type[ChangeType], **kwargs: Any) -> None:
+        self.types = types
+        super().__init__(required=False, help_text=f"Comma-separated: {', '.join(types)}.", **kwargs)
+
+    def to_internal_value(self, data: Any) -> Any:
+        names = sorted(set(super().to_internal_value(data).split(",")))
+        for name in names:
+            if name not in set(self.types):
+                raise serializers.ValidationError(f'"{name[:40]}" is not one of: {", ".join(self.types)}.')
+        return names
+
+
+class ChangesQuery(ListQuery):
+    pageId = Text(source="page_id", required=False, help_text="The changes of one page.")
+    communityId = Id(source="community_id", required=False, help_text="The changes of one community.")
+    types = TypesField(ChangeType)
+    tail = Boolean(default=False, help_text="No changes, but the cursor after all of them.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if "page_id" in attrs and not is_page_id(attrs["page_id"]):
+            raise InvalidInput(field="pageId", details="Not a page id.")
+        if "page_id" in attrs and "community_id" in attrs:
+            raise InvalidInput(field="communityId", details="Send pageId or communityId, not both.")
+        return attrs
+
+
+class ChangedReactionSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    emoji = serializers.CharField()
+    author = AccountSerializer()
+    createdAt = serializers.DateTimeField()
+
+
+class ChangeSerializer(serializers.Serializer[Any]):
+    id = serializers.CharField(help_text="The cursor after this change.")
+    type = serializers.ChoiceField(choices=[change.value for change in ChangeType])
+    at = serializers.DateTimeField()
+    pageId = serializers.CharField()
+    communityId = serializers.UUIDField(allow_null=True)
+    messageId = serializers.UUIDField()
+    message = PlainMessageSerializer(allow_null=True, help_text="As it is now; null if it is not public any more.")
+    reaction = ChangedReactionSerializer(
+        allow_null=True, help_text="Of a reaction's change, as of then; null if the post is not public any more."
+    )
+
+
+class ChangeListSerializer(serializers.Serializer[Any]):
+    changes = ChangeSerializer(many=True)
+    hasMore = serializers.BooleanField()
+    nextCursor = serializers.CharField(help_text="Where to go on, also later.")

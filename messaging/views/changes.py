@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from config.api.credentials import CredentialKind
+from config.api.exceptions import CursorExpired
+from config.api.operations import operation
+from config.api.pagination import LIMIT_MAX, bound_to
+from config.api.requests import ApiRequest
+from config.api.responses import Response
+from config.api.viewsets import ApiViewSet
+from config.changes import cursors, reading
+from config.changes.reading import Batch, Channel
+from messaging.changes.items import public_item
+from messaging.changes.related import related_to
+from messaging.serializers.changes import ChangeListSerializer, ChangesQuery
+
+
+class ChangeViewSet(ApiViewSet):
+    @operation(
+        "listChanges",
+        callers={CredentialKind.PUBLIC},
+        query=ChangesQuery,
+        response=ChangeListSerializer,
+        errors=(CursorExpired,),
+    )
+    def list(self, request: ApiRequest) -> Response:
+        """List the public changes of posts and reactions, oldest first: of a page, of a community, or all.
+
+        Each change is listed once and none is skipped. Without a cursor, the list begins with the oldest change that
+        is stored (30 days). `hasMore` may be true with fewer changes than `limit`.
+        """
+        query = self.query()
+        bound = bound_to("changes", filters_of(query))
+        if query["tail"]:
+            batch = Batch([], reading.now())
+        else:
+            after = cursors.decode(query["cursor"], bound_to=bound) if "cursor" in query else None
+            batch = reading.read(channel_of(query), after, limit=min(query["limit"], LIMIT_MAX))
+        return Response(_listed(batch, bound))
+
+
+def filters_of(query: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that cursors are bound to."""
+    return {name: query.get(name) for name in ("page_id", "community_id", "types")}
+
+
+def channel_of(query: Mapping[str, Any]) -> Channel:
+    return Channel(
+        page_id=query.get("page_id"),
+        community_id=query.get("community_id"),
+        types=frozenset(query.get("types", ())),
+    )
+
+
+def _listed(batch: Batch, bound: str) -> dict[str, Any]:
+    related = related_to(batch.rows)
+    batch = batch.first(len(related.rows))
+    changes = [
+        public_item(row, related, cursor=cursors.encode(batch.cursor_after(row), bound_to=bound))
+        for row in related.rows
+    ]
+    return {
+        "changes": changes,
+        "hasMore": batch.has_more,
+        "nextCursor": cursors.encode(batch.next, bound_to=bound),
+    }
