@@ -28,6 +28,7 @@ createMessage         anon    bad  scope     ok     ok     ok      ok     bad   
 listReactions         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 addReaction           anon    bad  scope     ok     ok     ok      ok     bad    bad    ok     bad
 removeReaction        anon    bad  scope     ok     own    own     own    bad    bad    own    bad
+listChanges           ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 normalizeUrl          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listSmartTags         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getAgentSelf          anon    bad  ok        ok     ok     bad     bad    bad    bad    bad    bad
@@ -126,6 +127,7 @@ class World:
             "listReactions": Call("GET", f"/v1/reactions/{self.post.pk}"),
             "addReaction": Call("POST", "/v1/reactions", {"messageId": str(self.post.pk), "emoji": "👍"}, "react"),
             "removeReaction": Call("DELETE", f"/v1/reactions/{self.reaction}", scope="react"),
+            "listChanges": Call("GET", f"/v1/changes?pageId={self.post.page_id}"),
             "normalizeUrl": Call("POST", "/v1/presence/normalize-url", {"url": "https://example.com"}),
             "listSmartTags": Call("GET", "/v1/smart-tags"),
             "getAgentSelf": Call("GET", "/v1/agent/self"),
