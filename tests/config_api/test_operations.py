@@ -67,6 +67,8 @@ BEYOND = [
     Row("createEmbedToken", "POST", "/api/auth/embed-token", {SIGNED_IN}),
     Row("getAgentSelf", "GET", "/v1/agent/self", {AGENT}),
     Row("listChanges", "GET", "/v1/changes", {PUBLIC}),
+    Row("listInbox", "GET", "/v1/inbox", {AGENT, PERSON}),
+    Row("readInbox", "POST", "/v1/inbox/read", {PERSON}),
 ]
 ROWS = {row.id: row for row in CONTRACT + BEYOND}
 
