@@ -43,10 +43,9 @@ def create_message(
     if values["status"] == MessageStatus.PUBLISHED:
         counted = count_answer(parent_id=targets.parent_id, quote_id=targets.quote_id, by=1, where=PUBLIC)
         targets.require_visible(still_visible=counted)
-        invalidate_message(page_id=page_id, message_id=values["id"])
-        record_created(
-            message_id=values["id"], page_id=page_id, community_id=values["community_id"], transaction=transaction
-        )
+        created = {"page_id": page_id, "message_id": values["id"], "community_id": values["community_id"]}
+        invalidate_message(**created)
+        record_created(**created, transaction=transaction)
     return message
 
 
