@@ -44,8 +44,8 @@ def test_posts_with_equal_times_are_ordered_by_id() -> None:
     for _ in range(3):
         MessageFactory(page=post.page, created_at=START)
         MessageFactory(parent=post, created_at=START)
-    ids = Message.objects.order_by("-id").values_list("id", flat=True)
-    assert [item.id for item in read_both(feed_path(post.page)).items] == [f"urn:uuid:{message_id}" for message_id in ids]
+    expected = [message_id.urn for message_id in Message.objects.order_by("-id").values_list("id", flat=True)]
+    assert [item.id for item in read_both(feed_path(post.page)).items] == expected
 
 
 @pytest.mark.parametrize(("posts", "replies"), [(60, 0), (0, 60), (30, 30), (1, 49)])
@@ -88,9 +88,7 @@ def test_an_empty_feed_does_not_change() -> None:
 
 
 @FORMATS
-@pytest.mark.parametrize(
-    "page", ["p1_", "p2_" + "a" * 32, "p1_" + "A" * 32, "x", "%00", "%ff", UNKNOWN + ".a"]
-)
+@pytest.mark.parametrize("page", ["p1_", "p2_" + "a" * 32, "p1_" + "A" * 32, "x", "%00", "%ff", UNKNOWN + ".a"])
 def test_a_malformed_page_id_is_404(page: str, extension: str) -> None:
     answer = Api().get(f"/feeds/pages/{page}.{extension}")
     assert (answer.status, answer.error) == (404, "not_found")
