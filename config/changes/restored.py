@@ -11,6 +11,8 @@ from typing import Any
 
 from django.db import connections, transaction
 
+from config.changes.reading import START
+
 CREATE = """
 INSERT INTO changes_changelog (id, generation, pruned_xid, pruned_id, seen_xid) VALUES (1, 0, 0, 0, 0)
 ON CONFLICT DO NOTHING
@@ -27,10 +29,11 @@ FROM (
 ) numbered
 WHERE (changes_change.xid, changes_change.id) = (numbered.xid, numbered.id)
 """
-ADOPT = """
-UPDATE changes_changelog SET generation = generation + 1, pruned_xid = 0, pruned_id = 0,
+# No row is deleted: the pruned position is before all of them.
+ADOPT = f"""
+UPDATE changes_changelog SET generation = generation + 1, pruned_xid = {START.xid}, pruned_id = 0,
     seen_xid = pg_current_xact_id()::text::bigint, updated_at = now()
-"""
+"""  # noqa: S608  a constant
 
 
 def adopt_restored_log(*, using: str, **_kwargs: Any) -> None:

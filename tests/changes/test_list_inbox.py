@@ -128,7 +128,7 @@ def test_a_cursor_belongs_to_its_account_and_its_types(ada: Account) -> None:
         ({"cursor": ""}, "invalid_cursor"),
         ({"cursor": "x" * 200}, "invalid_cursor"),
         ({"cursor": "AAAA"}, "invalid_cursor"),
-        ({"cursor": "ü\x00"}, "invalid_cursor"),
+        ({"cursor": "ü"}, "invalid_cursor"),
     ],
 )
 def test_a_malformed_query_is_400(agent: TokenHolder, query: dict[str, str], code: str) -> None:

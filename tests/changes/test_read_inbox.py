@@ -30,8 +30,13 @@ def ada() -> Account:
 def mark(caller: Api, cursor: Any, **options: Any) -> Any:
     answer = caller.post(PATH, {"cursor": cursor}, **options)
     assert answer.status == 200, answer.json
-    assert answer.headers["Cache-Control"] == "private, no-store"
     return answer.json
+
+
+def test_responses_are_private_and_not_stored(ada: Account) -> None:
+    person = Api.as_person(ada)
+    answer = person.post(PATH, {"cursor": inbox(person)["nextCursor"]})
+    assert answer.headers["Cache-Control"] == "private, no-store"
 
 
 def test_events_after_the_marked_one_are_unread(ada: Account) -> None:
