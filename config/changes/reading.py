@@ -19,6 +19,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import orjson
+
 from config.api.exceptions import CursorExpired
 from config.database.sql import fetch_all
 
@@ -85,6 +87,12 @@ class ChangeRow(NamedTuple):
     @property
     def position(self) -> Position:
         return Position(self.xid, self.id)
+
+
+def change_row(columns: Sequence[Any]) -> ChangeRow:
+    """From a row of COLUMNS; the connection returns JSON as text."""
+    *others, data = columns
+    return ChangeRow(*others, None if data is None else orjson.loads(data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +179,7 @@ def read(channel: Channel, after: Cursor | None, *, limit: int) -> Batch:
     generation, pruned_xid, pruned_id, scanned, *newest = read_rows[0][:6]
     if after is not None and (after.generation != generation or position < (pruned_xid, pruned_id)):
         raise CursorExpired
-    rows = [ChangeRow._make(row[6:]) for row in read_rows if row[6] is not None]
+    rows = [change_row(row[6:]) for row in read_rows if row[6] is not None]
     if len(rows) > limit:
         return Batch(rows[:limit], Cursor(generation, rows[limit - 1].position), has_more=True)
     if channel.matches != "true" and scanned == max(limit + 1, SCAN_MAX):
