@@ -66,6 +66,12 @@ BEYOND = [
     Row("logoutAll", "POST", "/api/auth/logout-all", {SIGNED_IN}),
     Row("createEmbedToken", "POST", "/api/auth/embed-token", {SIGNED_IN}),
     Row("getAgentSelf", "GET", "/v1/agent/self", {AGENT}),
+    Row("listWebhooks", "GET", "/v1/webhooks", {PERSON}),
+    Row("createWebhook", "POST", "/v1/webhooks", {PERSON}),
+    Row("getWebhook", "GET", "/v1/webhooks/{id}", {PERSON}),
+    Row("deleteWebhook", "DELETE", "/v1/webhooks/{id}", {PERSON}),
+    Row("testWebhook", "POST", "/v1/webhooks/{id}/test", {PERSON}),
+    Row("rotateWebhookSecret", "POST", "/v1/webhooks/{id}/rotate", {PERSON}),
 ]
 ROWS = {row.id: row for row in CONTRACT + BEYOND}
 
