@@ -22,7 +22,7 @@ from uuid import UUID
 import orjson
 
 from config.api.exceptions import CursorExpired
-from config.database.sql import fetch_all
+from config.database.sql import Row, fetch_all
 
 # The rows that one call reads to find those of the requested types; the response says that more follow.
 SCAN_MAX = 2_000
@@ -32,8 +32,10 @@ COLUMNS = (
     "data",
 )
 NAMES = ", ".join(COLUMNS)
+# A reader inside a transaction that writes gets the rows written so far, and later ones of the same transaction.
+OWN_XID = "pg_current_xact_id_if_assigned()::text::bigint"
 # A statement of its own: its result must precede the snapshot of the statement that reads the rows.
-HORIZON = "SELECT changes_horizon()"
+HORIZON = f"SELECT changes_horizon(), {OWN_XID}"
 READ = """
 WITH scanned AS MATERIALIZED (
     SELECT {columns} FROM changes_change
@@ -48,7 +50,10 @@ SELECT log.generation, log.pruned_xid, log.pruned_id, (SELECT count(*) FROM scan
 FROM changes_changelog log LEFT JOIN newest ON true LEFT JOIN matching ON true
 ORDER BY matching.xid, matching.id
 """
-STATE = "SELECT generation, changes_horizon() FROM changes_changelog"
+STATE = f"""
+SELECT generation, changes_horizon(), {OWN_XID}, (SELECT last_value - (NOT is_called)::int FROM changes_change_id)
+FROM changes_changelog
+"""  # noqa: S608  only constants
 
 
 class Position(NamedTuple):
@@ -87,12 +92,6 @@ class ChangeRow(NamedTuple):
     @property
     def position(self) -> Position:
         return Position(self.xid, self.id)
-
-
-def change_row(columns: Sequence[Any]) -> ChangeRow:
-    """From a row of COLUMNS; the connection returns JSON as text."""
-    *others, data = columns
-    return ChangeRow(*others, None if data is None else orjson.loads(data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +164,7 @@ def read(channel: Channel, after: Cursor | None, *, limit: int) -> Batch:
 
     `has_more` may be true with fewer rows than `limit`: a call reads at most SCAN_MAX rows. Raises CursorExpired (410).
     """
-    ((horizon,),) = fetch_all(HORIZON)
+    ((horizon, own_xid),) = fetch_all(HORIZON)
     position = START if after is None else after.position
     statement = READ.format(
         columns=NAMES,
@@ -179,15 +178,22 @@ def read(channel: Channel, after: Cursor | None, *, limit: int) -> Batch:
     generation, pruned_xid, pruned_id, scanned, *newest = read_rows[0][:6]
     if after is not None and (after.generation != generation or position < (pruned_xid, pruned_id)):
         raise CursorExpired
-    rows = [change_row(row[6:]) for row in read_rows if row[6] is not None]
+    rows = [_change(row[6:]) for row in read_rows if row[6] is not None]
     if len(rows) > limit:
         return Batch(rows[:limit], Cursor(generation, rows[limit - 1].position), has_more=True)
     if channel.matches != "true" and scanned == max(limit + 1, SCAN_MAX):
         return Batch(rows, Cursor(generation, Position(*newest)), has_more=True)
-    return Batch(rows, Cursor(generation, max(position, Position(horizon, 0))))
+    last = position if newest[0] is None else Position(*newest)
+    return Batch(rows, Cursor(generation, max(position, last, Position(own_xid or horizon, 0))))
+
+
+def _change(row: Row) -> ChangeRow:
+    """From a row of COLUMNS; JSON arrives as text."""
+    *columns, data = row
+    return ChangeRow._make((*columns, None if data is None else orjson.loads(data)))
 
 
 def now() -> Cursor:
     """The cursor after all rows that can be read now."""
-    ((generation, horizon),) = fetch_all(STATE)
-    return Cursor(generation, Position(horizon, 0))
+    ((generation, horizon, own_xid, last_id),) = fetch_all(STATE)
+    return Cursor(generation, Position(horizon, 0) if own_xid is None else Position(own_xid, last_id))

@@ -53,11 +53,13 @@ def create_webhook(
     Raises WebhookUrlNotAllowed (400), WebhookTargetNotFound (404), TooManyWebhooks (409).
     """
     _require_allowed(url)
+    # Before the lock: with a transaction id of its own, this transaction would not wait for those that run already.
+    cursor = reading.now()
     if not webhook_targets()[target_kind].lock(target_id, owner=owner):
         raise WebhookTargetNotFound
     if Webhook.objects.filter(target_kind=target_kind, target_id=target_id).count() >= WEBHOOKS_MAX:
         raise TooManyWebhooks(max=WEBHOOKS_MAX)
-    cursor, webhook_id, secret = reading.now(), new_id(), new_secret()
+    webhook_id, secret = new_id(), new_secret()
     webhook = Webhook.objects.create(
         id=webhook_id,
         owner=owner,

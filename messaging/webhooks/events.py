@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID, uuid5
 
 from config.api.pagination import bound_to
 from config.cache.rendering import to_json
 from config.changes import cursors
 from config.changes.reading import ChangeRow, Channel, Cursor
-from messaging.changes.items import public_item
-from messaging.changes.related import Related, related_to
+from messaging.changes.items import inbox_item, public_item
+from messaging.changes.related import related_to
 from messaging.models import Webhook
 
 TEST = "webhook.test"
@@ -50,21 +49,6 @@ def resync_event(webhook: Webhook, *, cursor: Cursor, now: datetime) -> Event:
     return _notice(RESYNC, webhook, event_id=uuid5(webhook.pk, f"resync {webhook.cursor}"), now=now, cursor=cursor)
 
 
-def inbox_item(row: ChangeRow, related: Related, *, cursor: str) -> dict[str, Any]:
-    """An event of an inbox."""
-    return {
-        "id": cursor,
-        "type": row.type,
-        "at": row.at,
-        "actor": related.actor(row),
-        "pageId": row.page_id,
-        "messageId": row.message_id,
-        "message": related.message(row),
-        "aboutId": row.about_id,
-        "data": row.data or {},
-    }
-
-
 def _notice(type: str, webhook: Webhook, *, event_id: UUID, now: datetime, cursor: Cursor | None) -> Event:
     item = {"id": event_id, "type": type, "at": now, "webhookId": webhook.pk}
     return Event(event_id, type, to_json(item), cursor)
@@ -72,5 +56,7 @@ def _notice(type: str, webhook: Webhook, *, event_id: UUID, now: datetime, curso
 
 def _bound_to(webhook: Webhook, channel: Channel) -> str:
     """As in `GET /v1/changes` of the community and `GET /v1/inbox` with the same types, so that both accept it."""
-    filters = {"community_id": channel.community_id, "types": sorted(webhook.types) or None}
-    return bound_to("changes" if channel.account_id is None else "inbox", filters)
+    types = sorted(webhook.types) or None
+    if channel.account_id is not None:
+        return bound_to("inbox", {"account": channel.account_id, "types": types})
+    return bound_to("changes", {"community_id": channel.community_id, "types": types})

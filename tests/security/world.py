@@ -20,7 +20,8 @@ PASSWORD = "a long enough passphrase"
 # `person` operates `agent`; `owner` owns the embed and sends a sign-in token. `agent2`, `person2` and `owner2` own
 # neither. `scopeless` is an agent without the scope of the operation.
 # anon: 401 not_authenticated. bad: 401 invalid_token. deny: 403 agent_route_not_allowed. scope: 403
-# agent_scope_missing. own: 403 not_owner. admin: 403 super_admin_required. ok: success.
+# agent_scope_missing. own: 403 not_owner. cursor: 400 invalid_cursor.
+# admin: 403 super_admin_required. ok: success.
 TABLE = """
 operation             nobody  bad  scopeless agent  agent2 person  person2 owner  owner2 super  super_jwt
 listMessages          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -29,6 +30,9 @@ createMessage         anon    bad  scope     ok     ok     ok      ok     bad   
 listReactions         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 addReaction           anon    bad  scope     ok     ok     ok      ok     bad    bad    ok     bad
 removeReaction        anon    bad  scope     ok     own    own     own    bad    bad    own    bad
+listChanges           ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+listInbox             anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
+readInbox             anon    bad  deny      deny   deny   ok      cursor bad    bad    cursor bad
 normalizeUrl          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listSmartTags         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getAgentSelf          anon    bad  ok        ok     ok     bad     bad    bad    bad    bad    bad
@@ -93,6 +97,8 @@ class World:
         self.webhook = a_webhook(self.agent)
         added = self.agent.api.post("/v1/reactions", {"messageId": str(self.post.pk), "emoji": "🎉"})
         self.reaction = added.json["reactionId"]
+        # Of `person`: a cursor is bound to its account.
+        self.inbox_cursor = self.agent.operator.get("/v1/inbox", tail="true").json["nextCursor"]
 
     def account_id(self, column: str) -> UUID:
         """The account of a column whose credential belongs to the same account at every call."""
@@ -134,6 +140,9 @@ class World:
             "listReactions": Call("GET", f"/v1/reactions/{self.post.pk}"),
             "addReaction": Call("POST", "/v1/reactions", {"messageId": str(self.post.pk), "emoji": "👍"}, "react"),
             "removeReaction": Call("DELETE", f"/v1/reactions/{self.reaction}", scope="react"),
+            "listChanges": Call("GET", f"/v1/changes?pageId={self.post.page_id}"),
+            "listInbox": Call("GET", "/v1/inbox"),
+            "readInbox": Call("POST", "/v1/inbox/read", {"cursor": self.inbox_cursor}),
             "normalizeUrl": Call("POST", "/v1/presence/normalize-url", {"url": "https://example.com"}),
             "listSmartTags": Call("GET", "/v1/smart-tags"),
             "getAgentSelf": Call("GET", "/v1/agent/self"),

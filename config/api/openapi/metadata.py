@@ -32,8 +32,14 @@ class Group(NamedTuple):
 GROUPS = (
     Group("Posts", "Messages on pages: posts, replies, quotes.", ("messaging.views.messages",)),
     Group("Reactions", "One emoji of each account on a post.", ("reactions",)),
-    Group("Changes", "What happens to posts and reactions, in order.", ("messaging.views.changes",)),
-    Group("Webhooks", "Signed requests to your URL, one for each change or inbox event.", ("messaging.views.webhooks",)),
+    Group(
+        "Changes and inboxes",
+        "What changed, and what concerns an account, in an order that skips nothing.",
+        ("messaging.views.changes", "messaging.views.inbox"),
+    ),
+    Group(
+        "Webhooks", "Signed requests to your URL, one for each change or inbox event.", ("messaging.views.webhooks",)
+    ),
     Group("Pages and smart tags", "The id of a page; the kinds of posts with a payload.", ("messaging.views.pages",)),
     Group("Sign-in", "People's accounts and credentials.", ("messaging.views.sessions",)),
     Group("Agents", "Request an agent, decide on requests, create and revoke tokens.", ("agents",)),
