@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from psycopg.conninfo import make_conninfo
 
 from messaging.models import Webhook
 from messaging.models import webhook as models
@@ -41,14 +42,17 @@ def delivering() -> Iterator[None]:
         loop.close()
 
 
-@contextmanager
-def process(**environment: str) -> Iterator[subprocess.Popen[bytes]]:
-    """`manage.py deliver_webhooks` on the database of the test."""
-    parameters = connection.get_connection_params()
-    url = f"postgresql://{parameters['user']}@/{parameters['dbname']}?host={parameters['host']}"
+def command(*arguments: str, **environment: str) -> tuple[list[str], dict[str, str]]:
+    """`manage.py deliver_webhooks` on the database of the test, and its environment."""
+    url = make_conninfo(os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"])
     variables = {"DATABASE_URL": url, "WEBHOOKS": "1", "WEBHOOKS_ALLOW_LOCAL": "1", **environment}
-    command = [sys.executable, "manage.py", "deliver_webhooks"]
-    running = subprocess.Popen(command, cwd=ROOT, env=os.environ | variables)
+    return [sys.executable, "manage.py", "deliver_webhooks", *arguments], os.environ | variables
+
+
+@contextmanager
+def process() -> Iterator[subprocess.Popen[bytes]]:
+    program, environment = command()
+    running = subprocess.Popen(program, cwd=ROOT, env=environment)
     try:
         yield running
     finally:
@@ -139,21 +143,15 @@ def test_the_command_stops_at_once_and_releases_its_leases(receiver: Receiver) -
     assert Webhook.objects.get().leased_until is None
 
 
-def test_the_command_stops_when_its_parent_has_ended(receiver: Receiver) -> None:
-    parent = [sys.executable, "-c", "import subprocess, sys; subprocess.Popen(sys.argv[1:]).wait()"]
-    parameters = connection.get_connection_params()
-    url = f"postgresql://{parameters['user']}@/{parameters['dbname']}?host={parameters['host']}"
-    command = [sys.executable, "manage.py", "deliver_webhooks", "--parent", "1"]
-    finished = subprocess.run(
-        [*parent, *command], cwd=ROOT, env=os.environ | {"DATABASE_URL": url, "WEBHOOKS": "1"}, timeout=120, check=False
-    )
-    assert finished.returncode == 0
+def test_the_command_stops_when_its_parent_has_ended() -> None:
+    program, environment = command("--parent", "1")
+    assert subprocess.run(program, cwd=ROOT, env=environment, timeout=120, check=False).returncode == 0
 
 
 def test_the_command_refuses_to_run_without_the_setting() -> None:
-    command = [sys.executable, "manage.py", "deliver_webhooks"]
+    program, environment = command(WEBHOOKS="0")
     finished = subprocess.run(
-        command, cwd=ROOT, env=os.environ | {"WEBHOOKS": "0"}, timeout=120, check=False, capture_output=True, text=True
+        program, cwd=ROOT, env=environment, timeout=120, check=False, capture_output=True, text=True
     )
     assert finished.returncode == 1
     assert "WEBHOOKS=1 is not set" in finished.stderr

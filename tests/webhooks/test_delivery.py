@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -144,7 +145,7 @@ def test_a_failed_event_is_repeated_before_later_ones(receiver: Receiver) -> Non
 def test_the_pauses_grow_and_differ() -> None:
     pauses = [[pause_after(failures) for _ in range(200)] for failures in range(1, 12)]
     assert timedelta(seconds=4) <= min(pauses[0]) < max(pauses[0]) <= timedelta(seconds=6)
-    assert all(max(shorter) < min(longer) for shorter, longer in zip(pauses[:7], pauses[1:8], strict=True))
+    assert all(max(shorter) < min(longer) for shorter, longer in pairwise(pauses[:8]))
     assert max(pauses[-1]) <= timedelta(hours=3) * (1 + outcomes.JITTER)
     assert pause_after(10_000) <= timedelta(hours=4)
 
