@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import close_old_connections
+from django.db import Error, close_old_connections
 
 from messaging.webhooks.listening import Listener
 from messaging.webhooks.outcomes import record
@@ -66,8 +66,8 @@ class Deliverer:
     async def _start_turns(self) -> None:
         try:
             waiting = await self._query(waiting_webhooks)
-        except Exception:
-            logger.exception("The webhooks were not read")
+        except Error as failure:
+            logger.warning("The webhooks were not read: %s", failure)
             return
         for webhook in waiting:
             if self._has_room(webhook):

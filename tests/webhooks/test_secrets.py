@@ -18,7 +18,7 @@ from tests.webhooks.receiver import Receiver
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-class Tested:
+class Pair:
     """A webhook whose test events are received."""
 
     def __init__(self, receiver: Receiver) -> None:
@@ -44,7 +44,7 @@ class Tested:
 
 
 def test_the_library_of_standard_webhooks_verifies_a_request(receiver: Receiver) -> None:
-    webhook = Tested(receiver)
+    webhook = Pair(receiver)
     assert webhook.is_signed_with(webhook.created["secret"])
     assert not webhook.is_signed_with("whsec_" + "A" * 44)
     (request, *_) = receiver.received
@@ -54,7 +54,7 @@ def test_the_library_of_standard_webhooks_verifies_a_request(receiver: Receiver)
 
 
 def test_the_former_secret_signs_beside_the_new_one_for_a_day(receiver: Receiver) -> None:
-    webhook = Tested(receiver)
+    webhook = Pair(receiver)
     rotated = webhook.rotate()
     assert rotated["secret"] != webhook.created["secret"]
     assert webhook.is_signed_with(rotated["secret"])
@@ -67,7 +67,7 @@ def test_the_former_secret_signs_beside_the_new_one_for_a_day(receiver: Receiver
 
 
 def test_secrets_outlive_a_rotation_of_the_root_key(receiver: Receiver, settings: Any) -> None:
-    webhook = Tested(receiver)
+    webhook = Pair(receiver)
     webhook.rotate()
     settings.ROOT_KEY_PREVIOUS, settings.ROOT_KEY = settings.ROOT_KEY, "another-root-key" * 4
     assert webhook.is_signed_with(webhook.created["secret"])
@@ -78,7 +78,7 @@ def test_secrets_outlive_a_rotation_of_the_root_key(receiver: Receiver, settings
 
 
 def test_a_lost_secret_disables_the_webhook_until_it_has_another(receiver: Receiver, settings: Any) -> None:
-    webhook = Tested(receiver)
+    webhook = Pair(receiver)
     settings.ROOT_KEY = "another-root-key" * 4
     owner = Owner(webhook.owner.embed)
     owner.api.post(f"{webhook.path}/test")
