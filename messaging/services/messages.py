@@ -44,7 +44,7 @@ def create_message(
     if values["status"] == MessageStatus.PUBLISHED:
         counted = count_answer(parent_id=targets.parent_id, quote_id=targets.quote_id, by=1, where=PUBLIC)
         targets.require_visible(still_visible=counted)
-        invalidate_message(page_id=page_id, message_id=values["id"])
+        invalidate_message(page_id=page_id, message_id=values["id"], community_id=values["community_id"])
         record_created(_new_post(values, targets), transaction=transaction)
     return message
 

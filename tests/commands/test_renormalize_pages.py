@@ -118,6 +118,21 @@ def test_a_post_with_the_old_page_id_is_stored_on_the_new_page(old: Page) -> Non
     assert not Message.objects.exclude(page=NEW_ID).exists()
 
 
+def test_the_changes_of_a_moved_page_follow_it_in_order(old: Page) -> None:
+    agent = agent_with_token()
+    first = post(agent).json
+    agent.api.post("/v1/reactions", {"messageId": first["id"], "emoji": "👍"})
+    other = agent.api.post("/api/messages", {"pageId": PageFactory().pk, "content": "Elsewhere"}).json
+    run("renormalize_pages", "--apply")
+    second = post(agent).json
+    changes = Api().get("/v1/changes", pageId=NEW_ID).json["changes"]
+    expected = [("message.created", first["id"]), ("reaction.added", first["id"]), ("message.created", second["id"])]
+    assert [(change["type"], change["messageId"]) for change in changes] == expected
+    assert {change["pageId"] for change in changes} == {change["message"]["pageId"] for change in changes} == {NEW_ID}
+    (elsewhere,) = Api().get("/v1/changes", pageId=other["pageId"]).json["changes"]
+    assert elsewhere["messageId"] == other["id"]
+
+
 def test_redirects_follow_a_second_move_and_end_when_a_page_moves_back(old: Page) -> None:
     MessageFactory(page=old)
     newer = Page.objects.create(id="p1_" + "b" * 32, normalized_url=OLD_URL)

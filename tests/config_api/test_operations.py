@@ -56,8 +56,12 @@ CONTRACT = [
     Row("getEmbedBlacklist", "GET", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
     Row("putEmbedBlacklist", "PUT", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
 ]
-# Added by decisions: the sign-in flow (6), getAgentSelf (11), and the change log (18).
+# Added by decisions: the sign-in flow (6), getAgentSelf (11), the change log and feeds (18).
 BEYOND = [
+    Row("getPageAtomFeed", "GET", "/feeds/pages/{page_id}.atom", {PUBLIC}),
+    Row("getPageJsonFeed", "GET", "/feeds/pages/{page_id}.json", {PUBLIC}),
+    Row("getCommunityAtomFeed", "GET", "/feeds/communities/{slug}.atom", {PUBLIC}),
+    Row("getCommunityJsonFeed", "GET", "/feeds/communities/{slug}.json", {PUBLIC}),
     Row("register", "POST", "/api/auth/register", {PUBLIC}),
     Row("login", "POST", "/api/auth/login", {PUBLIC}),
     Row("refreshSession", "POST", "/api/auth/refresh", {PUBLIC}),

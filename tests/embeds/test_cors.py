@@ -26,6 +26,10 @@ OPEN = {
     "ingestAnalyticsEvent",
     "normalizeUrl",
     "listSmartTags",
+    "getPageAtomFeed",
+    "getPageJsonFeed",
+    "getCommunityAtomFeed",
+    "getCommunityJsonFeed",
 }
 
 

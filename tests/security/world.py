@@ -35,6 +35,10 @@ listInbox             anon    bad  ok        ok     ok     ok      ok     bad   
 readInbox             anon    bad  deny      deny   deny   ok      cursor bad    bad    cursor bad
 normalizeUrl          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listSmartTags         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+getPageAtomFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+getPageJsonFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+getCommunityAtomFeed  ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+getCommunityJsonFeed  ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getAgentSelf          anon    bad  ok        ok     ok     bad     bad    bad    bad    bad    bad
 listAgentTokens       anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
 listAllTokens         anon    bad  deny      deny   deny   admin   admin  bad    bad    ok     bad
@@ -145,6 +149,10 @@ class World:
             "readInbox": Call("POST", "/v1/inbox/read", {"cursor": self.inbox_cursor}),
             "normalizeUrl": Call("POST", "/v1/presence/normalize-url", {"url": "https://example.com"}),
             "listSmartTags": Call("GET", "/v1/smart-tags"),
+            "getPageAtomFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.atom"),
+            "getPageJsonFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.json"),
+            "getCommunityAtomFeed": Call("GET", f"/feeds/communities/{self.community.slug}.atom"),
+            "getCommunityJsonFeed": Call("GET", f"/feeds/communities/{self.community.slug}.json"),
             "getAgentSelf": Call("GET", "/v1/agent/self"),
             "listAgentTokens": Call("GET", "/v1/agent-tokens"),
             "listAllTokens": Call("GET", "/v1/agent-tokens?all=1"),

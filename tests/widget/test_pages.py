@@ -19,6 +19,7 @@ from embeds.models import Embed
 from embeds.widget.csp import frame_ancestors, policy
 from embeds.widget.demo import app_origin
 from tests.embeds.making import an_embed
+from tests.factories import PageFactory
 
 pytestmark = pytest.mark.django_db
 PAGES = ["/", "/demo/", "/embed/sign-in"]
@@ -227,6 +228,20 @@ def test_demo_page_and_its_widget_have_different_origins(settings: Any, host: st
 def test_demo_page_without_data_names_the_command(client: Client, settings: Any, tmp_path: Path) -> None:
     settings.DATA_DIR = tmp_path
     assert b"manage.py demo" in client.get("/demo/").content
+
+
+def test_demo_page_names_the_feeds_of_its_page(client: Client, settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR, settings.BASE_URL = tmp_path, "https://service.example"
+    page = PageFactory()
+    facts = {"embedId": "01890a5d-ac96-774b-bcce-b302099a8057", "pageUrl": page.normalized_url}
+    (tmp_path / "demo.json").write_text(json.dumps(facts))
+    links = re.findall(
+        r'<link rel="alternate" type="([^"]+)"[^>]* href="([^"]+)"', client.get("/demo/").content.decode()
+    )
+    feed = f"https://service.example/feeds/pages/{page.pk}"
+    assert [url for _type, url in links] == [f"{feed}.atom", f"{feed}.json"]
+    for media_type, url in links:
+        assert client.get(url.removeprefix(settings.BASE_URL)).headers["Content-Type"] == media_type
 
 
 def test_start_page_links_to_every_part(client: Client) -> None:

@@ -11,7 +11,7 @@ import config.api.ids
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("messaging", "0006_status_before_hiding"),
+        ("messaging", "0007_indexes_of_feeds"),
     ]
 
     operations = [
