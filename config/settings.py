@@ -3,6 +3,8 @@
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from django.core.exceptions import ImproperlyConfigured
+
 from config import env, secrets
 from config.api.jwt_settings import jwt_settings
 from config.api.openapi import metadata
@@ -47,12 +49,15 @@ REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)
 IDEMPOTENCY_MISMATCH = env.choice("IDEMPOTENCY_MISMATCH", "replay", ("replay", "reject"))
 # Dotted paths to the rules that the content of a new message must pass.
 CONTENT_RULES = ["messaging.content_rules.CommunityRule", "embeds.content_rules.EmbedRule"]
+# Dotted paths to what webhooks report (see messaging.webhooks.targets).
+WEBHOOK_TARGETS = ["embeds.webhooks.EmbedTargets", "agents.webhooks.AgentTargets"]
 # Dotted paths to the functions that the command `prune` calls: `(now, dry_run) -> {kind of row: deleted}`.
 PRUNERS = [
     "config.writes.pruning.prune",
     "config.changes.pruning.prune",
     "messaging.services.pages.prune",
     "messaging.services.sessions.prune",
+    "messaging.webhooks.pruning.prune",
     "agents.denied_calls.prune",
     "embeds.analytics.retention.prune",
 ]
@@ -62,6 +67,13 @@ DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation", "reactions.de
 TOKEN_USE_SECONDS = 1
 # Seconds for which a process collects commits before it wakes the streams (see config.changes.wakeups); 0: one by one.
 WAKEUP_SECONDS = 0.02
+# Webhooks. Only with WEBHOOKS=1 the service calls other machines.
+WEBHOOKS = env.flag("WEBHOOKS", default=False)
+WEBHOOKS_ALLOW_LOCAL = env.flag("WEBHOOKS_ALLOW_LOCAL", default=False)
+if WEBHOOKS_ALLOW_LOCAL and HTTPS:
+    raise ImproperlyConfigured(
+        "WEBHOOKS_ALLOW_LOCAL is 1 and BASE_URL is https: webhooks to local addresses are for trying out."
+    )
 HOURLY_LIMITS = {"post": 30, "reply": 30, "quote": 30, "react": 120}
 
 INSTALLED_APPS = [

@@ -96,3 +96,40 @@ class LastSuperAdmin(ApiError):
 
 class RegistrationClosed(Forbidden):
     default_code = "registration_closed"
+
+
+class WebhooksDisabled(Forbidden):
+    """403: the operator of the service has not set `WEBHOOKS=1`."""
+
+    default_code = "webhooks_disabled"
+
+
+class WebhookNotFound(NotFound):
+    """404: no such webhook, or another person's."""
+
+    default_code = "webhook_not_found"
+
+
+class WebhookTargetNotFound(NotFound):
+    """404: no such embed or agent, or another person's, or it is disabled or frozen."""
+
+    default_code = "webhook_target_not_found"
+
+
+class WebhookUrlNotAllowed(InvalidInput):
+    """400: webhooks are not sent to this URL; `details` has the reason."""
+
+    default_code = "webhook_url_not_allowed"
+
+
+class TooManyWebhooks(ApiError):
+    """409: the embed or agent has `max` webhooks; delete one first."""
+
+    status_code = 409
+    default_code = "too_many_webhooks"
+
+
+class WebhookBlocked(Forbidden):
+    """403: a super admin disabled the webhook, and only a super admin may enable it."""
+
+    default_code = "webhook_blocked"

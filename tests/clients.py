@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -81,9 +82,9 @@ class Clients:
         user = bearer(issued["token"]) | {"X-User-Id": issued["userId"]}
         return Person(issued["userId"], session["user"]["handle"], signed_in, user)
 
-    def ask(self, path: str, body: Any, **headers: str) -> Any:
+    def ask(self, path: str, body: Any, *, accepted: Collection[int] = (200, 201), **headers: str) -> Any:
         reply: Reply = self._remote.call("POST", path, body, **headers)
-        assert reply.status in (200, 201), (path, reply)
+        assert reply.status in accepted, (path, reply)
         return reply.json
 
     def manage(self, *arguments: str) -> None:

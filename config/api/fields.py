@@ -189,3 +189,13 @@ class NullableText(serializers.CharField):
 
     def to_representation(self, value: Any) -> Any:
         return value or None
+
+
+class NullableChoice(serializers.ChoiceField):
+    """A field of a response: null for a choice that the database stores as empty."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_null=True, **kwargs)
+
+    def to_representation(self, value: Any) -> Any:
+        return value or None

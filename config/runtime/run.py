@@ -16,6 +16,7 @@ from config.runtime import banner, granian, processes
 from config.runtime.postgres import embedded
 from config.runtime.postgres_binaries import PostgresError
 from config.runtime.scheduler import scheduled_commands
+from config.runtime.supervisor import supervised
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 
@@ -57,6 +58,8 @@ def run() -> None:
         check_application()
         banner.print_when_open(port, data)
         running.enter_context(scheduled_commands())
+        if env.flag("WEBHOOKS", default=False):
+            running.enter_context(supervised("deliver_webhooks"))
         granian.serve(port)
 
 

@@ -1,8 +1,9 @@
-"""The admin of messaging: moderation, communities and their word lists, accounts, and log entries."""
+"""The admin of messaging: moderation, communities and their word lists, accounts, webhooks, and log entries."""
 
 from messaging.admin.accounts import AccountAdmin
 from messaging.admin.communities import CommunityAdmin
 from messaging.admin.log_entries import LogEntryAdmin
 from messaging.admin.messages import MessageAdmin
+from messaging.admin.webhooks import WebhookAdmin
 
-__all__ = ["AccountAdmin", "CommunityAdmin", "LogEntryAdmin", "MessageAdmin"]
+__all__ = ["AccountAdmin", "CommunityAdmin", "LogEntryAdmin", "MessageAdmin", "WebhookAdmin"]

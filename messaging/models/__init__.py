@@ -2,15 +2,29 @@ from messaging.models.account import Account, AccountKind, HandleClaim
 from messaging.models.community import Community, PreModeration
 from messaging.models.message import Message, MessageStatus
 from messaging.models.page import MovedPage, Page
+from messaging.models.webhook import (
+    DeliveryError,
+    DisabledReason,
+    Webhook,
+    WebhookDelivery,
+    WebhookStatus,
+    WebhookTarget,
+)
 
 __all__ = [
     "Account",
     "AccountKind",
     "Community",
+    "DeliveryError",
+    "DisabledReason",
     "HandleClaim",
     "Message",
     "MessageStatus",
     "MovedPage",
     "Page",
     "PreModeration",
+    "Webhook",
+    "WebhookDelivery",
+    "WebhookStatus",
+    "WebhookTarget",
 ]

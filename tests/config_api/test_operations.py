@@ -73,6 +73,12 @@ BEYOND = [
     Row("listChanges", "GET", "/v1/changes", {PUBLIC}),
     Row("listInbox", "GET", "/v1/inbox", {AGENT, PERSON}),
     Row("readInbox", "POST", "/v1/inbox/read", {PERSON}),
+    Row("listWebhooks", "GET", "/v1/webhooks", {PERSON}),
+    Row("createWebhook", "POST", "/v1/webhooks", {PERSON}),
+    Row("getWebhook", "GET", "/v1/webhooks/{id}", {PERSON}),
+    Row("deleteWebhook", "DELETE", "/v1/webhooks/{id}", {PERSON}),
+    Row("testWebhook", "POST", "/v1/webhooks/{id}/test", {PERSON}),
+    Row("rotateWebhookSecret", "POST", "/v1/webhooks/{id}/rotate", {PERSON}),
 ]
 ROWS = {row.id: row for row in CONTRACT + BEYOND}
 

@@ -40,7 +40,9 @@ RUN = [name for name in NAMES if any(map(is_run_by_a_test, shell_commands(name))
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
     """Started as by `make run`; it creates its secrets."""
-    with running_service(SECRET_KEY="", ROOT_KEY="", TOKEN_PEPPER="") as service:
+    with running_service(
+        SECRET_KEY="", ROOT_KEY="", TOKEN_PEPPER="", WEBHOOKS="1", WEBHOOKS_ALLOW_LOCAL="1"
+    ) as service:
         yield service
 
 
@@ -60,7 +62,14 @@ def test_every_command_of_a_document_exists(name: str) -> None:
 
 
 def test_the_documents_with_commands_for_a_service_are_found() -> None:
-    assert {"README.md", "SECURITY.md", "docs/agents.md", "docs/embedding.md", "docs/operations.md"} <= set(RUN)
+    assert {
+        "README.md",
+        "SECURITY.md",
+        "docs/agents.md",
+        "docs/embedding.md",
+        "docs/operations.md",
+        "docs/webhooks.md",
+    } <= set(RUN)
 
 
 def test_the_readme_lists_every_management_command() -> None:

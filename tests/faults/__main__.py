@@ -6,7 +6,7 @@ import argparse
 import signal
 import sys
 
-from tests.faults import table
+from tests.faults import table, webhooks
 from tests.faults.environment import an_environment, can_mount
 from tests.faults.faults import FAULTS, SMALL_DISK_FAULTS, Fault
 from tests.faults.healthy_clients import Waits, waits_beside
@@ -32,8 +32,9 @@ def main() -> None:
         _print("disk full              skipped: only root can mount a small disk")
     _print(table.total(rounds))
     _print(table.EXPLANATION)
+    delivers = _play_webhooks(_webhook_faults(options))
     keeps_pace = _slow_clients().share(0.99) < P99_SECONDS
-    sys.exit(0 if keeps_pace and all(finished.is_good for finished in rounds) else 1)
+    sys.exit(0 if keeps_pace and delivers and all(finished.is_good for finished in rounds) else 1)
 
 
 def _play_all(faults: dict[Fault, int], *, disk_bytes: int | None = None) -> list[Round]:
@@ -46,6 +47,23 @@ def _play_all(faults: dict[Fault, int], *, disk_bytes: int | None = None) -> lis
             rounds.append(play(environment, writers, fault, times=times))
             _print(table.line(rounds[-1]))
     return rounds
+
+
+def _webhook_faults(options: argparse.Namespace) -> dict[webhooks.Fault, int]:
+    return {fault: options.times or n for fault, n in webhooks.FAULTS.items() if fault.__name__ in options.kinds}
+
+
+def _play_webhooks(faults: dict[webhooks.Fault, int]) -> bool:
+    """Returns whether every event was delivered in order."""
+    if not faults:
+        return True
+    _print(f"\n{webhooks.HEADINGS}")
+    results = []
+    with webhooks.a_stage() as stage:
+        for fault, times in faults.items():
+            results.append(webhooks.play(stage, fault, times=times))
+            _print(str(results[-1]))
+    return all(result.is_good for result in results)
 
 
 def _slow_clients() -> Waits:
@@ -62,7 +80,7 @@ def _slow_clients() -> Waits:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
-    names = [fault.__name__ for fault in FAULTS]
+    names = [fault.__name__ for fault in [*FAULTS, *webhooks.FAULTS]]
     parser.add_argument("kinds", nargs="*", default=names, help=f"of {', '.join(names)}; default: all")
     parser.add_argument("--times", type=int, help="how often to inject each kind, instead of its default")
     return parser.parse_args()

@@ -18,6 +18,7 @@ from tests.agents.factories import ApprovedFactory
 from tests.api import Answer, Api
 from tests.commands.running import run_json
 from tests.factories import PersonFactory, SuperAdminFactory
+from tests.webhooks.making import GLOBAL_URL
 
 PASSWORD = "correct horse battery"
 KEY = "a key that only its sender knows"
@@ -54,6 +55,9 @@ def credentials() -> dict[str, str]:
     person = Api({"Authorization": f"Bearer {user['token']}", "X-User-Id": user["userId"]})
     approved = ApprovedFactory(requester=boss)
     agent = person.post(f"/v1/agent-tokens/requests/{approved.pk}/token", {}, key=KEY).json["token"]
+    hook = {"url": GLOBAL_URL, "agentId": str(approved.agent_id)}
+    webhook = person.post("/v1/webhooks", hook, key=KEY).json
+    rotated = person.post(f"/v1/webhooks/{webhook['id']}/rotate").json
     admin_client = Client(enforce_csrf_checks=True)
     admin_client.get("/admin/login/")
     form = {
@@ -71,6 +75,8 @@ def credentials() -> dict[str, str]:
         "refresh token": session["refreshToken"],
         "user token": user["token"],
         "agent token": agent,
+        "secret of a webhook": rotated["secret"].removeprefix("whsec_"),
+        "former secret of a webhook": webhook["secret"].removeprefix("whsec_"),
         "admin session": admin_client.cookies["sessionid"].value,
         "CSRF token": admin_client.cookies["csrftoken"].value,
         "Idempotency-Key": KEY,
@@ -79,7 +85,8 @@ def credentials() -> dict[str, str]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_dump_contains_no_valid_credential() -> None:
+def test_dump_contains_no_valid_credential(settings: Any) -> None:
+    settings.WEBHOOKS = True
     secrets = credentials()
     ended = Api().post("/api/auth/login", {"handle": PersonFactory(password=PASSWORD).handle, "password": PASSWORD})
     assert Api().post("/api/auth/logout", {"refreshToken": ended.json["refreshToken"]}).status == 200

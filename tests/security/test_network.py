@@ -1,12 +1,19 @@
-"""The network guard of the test suite: a call to another machine fails the test."""
+"""The network guard of the test suite: a call to another machine fails the test.
+
+One module of the service makes connections, and only the command that sends webhooks runs it.
+"""
 
 from __future__ import annotations
 
+import re
 import socket
 import urllib.request
 from collections.abc import Callable
 
 import pytest
+
+from tests.documents.test_facts import PRODUCT
+from tests.service import ROOT
 
 # Reserved for documentation (RFC 5737).
 ELSEWHERE = "192.0.2.1"
@@ -28,6 +35,29 @@ ELSEWHERE = "192.0.2.1"
 def test_call_to_another_machine_fails(call: Callable[[], object]) -> None:
     with pytest.raises(pytest.fail.Exception, match="never uses the network"):
         call()
+
+
+# Calls that open connections or resolve names, and the modules that may contain them.
+CONNECTING = re.compile(
+    r"open_connection|create_connection|getaddrinfo|gethostby|urlopen|(?<!post_migrate)\.connect(_ex)?\("
+)
+CLIENTS = re.compile(r"^\s*(import|from) (httpx|requests|urllib3|aiohttp|http\.client|urllib\.request)\b", re.MULTILINE)
+MAY_CONNECT = {
+    # Webhooks: an address is resolved and checked in the one, and connected to in the other.
+    "messaging/webhooks/addresses.py",
+    "messaging/webhooks/posting.py",
+    # The server's own port, PostgreSQL and Redis.
+    "config/runtime/banner.py",
+    "config/runtime/postgres.py",
+    "config/runtime/run.py",
+}
+
+
+def test_only_webhooks_connect_to_other_machines() -> None:
+    files = [file for package in PRODUCT for file in (ROOT / package).rglob("*.py")]
+    connecting = {str(file.relative_to(ROOT)) for file in files if CONNECTING.search(file.read_text())}
+    assert connecting - MAY_CONNECT == set()
+    assert [file for file in files if CLIENTS.search(file.read_text())] == []
 
 
 def test_call_to_this_machine_is_allowed() -> None:

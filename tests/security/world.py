@@ -13,6 +13,7 @@ from tests.agents.factories import RequestFactory, agent_with_token
 from tests.api import Api
 from tests.embeds.making import an_embed
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+from tests.webhooks.making import GLOBAL_URL, a_webhook
 
 PASSWORD = "a long enough passphrase"
 
@@ -49,6 +50,12 @@ listAllRequests       anon    bad  deny      deny   deny   admin   admin  bad   
 approveAgentRequest   anon    bad  deny      deny   deny   admin   admin  bad    bad    ok     bad
 rejectAgentRequest    anon    bad  deny      deny   deny   admin   admin  bad    bad    ok     bad
 cancelAgentRequest    anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
+createWebhook         anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
+listWebhooks          anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
+getWebhook            anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
+testWebhook           anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
+rotateWebhookSecret   anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
+deleteWebhook         anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
 getEmbedConfig        ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getEmbedClientConfig  ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 ingestAnalyticsEvent  ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -91,6 +98,7 @@ class World:
         self.embed = an_embed(self.owner)
         self.pending = RequestFactory(requester=self.agent.request.requester)
         self.refresh = start_session(account=self.owner).refresh
+        self.webhook = a_webhook(self.agent)
         added = self.agent.api.post("/v1/reactions", {"messageId": str(self.post.pk), "emoji": "🎉"})
         self.reaction = added.json["reactionId"]
         # Of `person`: a cursor is bound to its account.
@@ -156,6 +164,12 @@ class World:
             "approveAgentRequest": Call("POST", f"{pending}/approve", {}),
             "rejectAgentRequest": Call("POST", f"{pending}/reject", {}),
             "cancelAgentRequest": Call("POST", f"{pending}/cancel", {}),
+            "createWebhook": Call("POST", "/v1/webhooks", {"url": GLOBAL_URL, "agentId": str(self.agent.account.pk)}),
+            "listWebhooks": Call("GET", "/v1/webhooks"),
+            "getWebhook": Call("GET", f"/v1/webhooks/{self.webhook.pk}"),
+            "testWebhook": Call("POST", f"/v1/webhooks/{self.webhook.pk}/test"),
+            "rotateWebhookSecret": Call("POST", f"/v1/webhooks/{self.webhook.pk}/rotate"),
+            "deleteWebhook": Call("DELETE", f"/v1/webhooks/{self.webhook.pk}"),
             "getEmbedConfig": Call("GET", f"/api/embeds/config/{self.embed.pk}"),
             "getEmbedClientConfig": Call("GET", "/api/embeds/client-config"),
             "ingestAnalyticsEvent": Call("POST", "/api/embeds/analytics/events", self._event()),

@@ -37,6 +37,9 @@ GROUPS = (
         "What changed, and what concerns an account, in an order that skips nothing.",
         ("messaging.views.changes", "messaging.views.inbox"),
     ),
+    Group(
+        "Webhooks", "Signed requests to your URL, one for each change or inbox event.", ("messaging.views.webhooks",)
+    ),
     Group("Pages and smart tags", "The id of a page; the kinds of posts with a payload.", ("messaging.views.pages",)),
     Group("Changes", "What happens to posts and reactions, in order.", ("messaging.views.changes",)),
     Group("Feeds", "The newest posts as Atom and as JSON Feed.", ("messaging.views.feeds",)),

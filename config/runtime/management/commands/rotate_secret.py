@@ -14,14 +14,16 @@ from config.runtime.postgres import embedded
 AFTERWARDS = {
     "SECRET_KEY": "All sign-ins end: people and super admins sign in again. The previous key verifies nothing; it is "
     "stored so that the next start recognises its database.",
-    "ROOT_KEY": "After seven days the previous key is not needed: `rotate_secret ROOT_KEY --finish`.",
+    "ROOT_KEY": "After seven days, and a run of `prune`, the previous key is not needed: "
+    "`rotate_secret ROOT_KEY --finish`.",
     "TOKEN_PEPPER": "Agent tokens move to the new one when they are used. `rotate_secret TOKEN_PEPPER --finish` ends "
     "that: tokens that were not used in between stop working.",
 }
 LOST = {
     "SECRET_KEY": "All sign-ins end: people and super admins sign in again.",
     "ROOT_KEY": "The stored responses of the last seven days cannot be decrypted: a write of that time that is "
-    "repeated with its Idempotency-Key runs a second time. Cursors issued before are refused.",
+    "repeated with its Idempotency-Key runs a second time. Cursors issued before are refused. Webhooks are disabled "
+    "until their owners rotate their secrets.",
     "TOKEN_PEPPER": "Agent tokens issued before stop working; their operators issue new ones.",
 }
 

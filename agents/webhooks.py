@@ -1,0 +1,26 @@
+"""Agents as targets of webhooks (`messaging.webhooks.targets`)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from uuid import UUID
+
+from agents.models import Agent
+from agents.models.agent import AgentQuerySet
+from messaging.models import Account, WebhookTarget
+from messaging.webhooks.targets import TargetState
+
+
+class AgentTargets:
+    kind = WebhookTarget.AGENT
+
+    def lock(self, target_id: UUID, *, owner: Account) -> bool:
+        return _available().locked().filter(pk=target_id, operator=owner).first() is not None
+
+    def find(self, ids: Collection[UUID]) -> dict[UUID, TargetState]:
+        rows = _available().filter(pk__in=ids)
+        return {agent.pk: TargetState(owner_id=agent.operator_id, account_id=agent.pk) for agent in rows}
+
+
+def _available() -> AgentQuerySet:
+    return Agent.objects.filter(frozen_at=None, account__is_active=True, operator__is_active=True)

@@ -1,0 +1,63 @@
+"""Finds, for many readers at once, those that have rows of the change log to read."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from config.changes.reading import Channel, Cursor, Position
+from config.database.sql import fetch_all
+
+Key = TypeVar("Key", bound=Hashable)
+# A statement of its own, as in `config.changes.reading`.
+HORIZON = "SELECT changes_horizon()"
+# A reader whose cursor has expired is found too: reading raises CursorExpired for it.
+FIND = """
+SELECT log.generation, reader.number
+FROM changes_changelog log
+LEFT JOIN unnest(
+    %(numbers)s::int[], %(accounts)s::uuid[], %(communities)s::uuid[], %(generations)s::smallint[], %(xids)s::bigint[],
+    %(ids)s::bigint[]
+) AS reader(number, account_id, community_id, generation, xid, id) ON
+    reader.generation <> log.generation OR (reader.xid, reader.id) < (log.pruned_xid, log.pruned_id)
+    OR EXISTS (
+        SELECT FROM changes_change change
+        WHERE change.account_id = reader.account_id
+            AND (change.xid, change.id) > (reader.xid, reader.id) AND change.xid < %(horizon)s
+    )
+    OR EXISTS (
+        SELECT FROM changes_change change
+        WHERE change.community_id = reader.community_id AND change.account_id IS NULL
+            AND (change.xid, change.id) > (reader.xid, reader.id) AND change.xid < %(horizon)s
+    )
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Pending(Generic[Key]):
+    """The readers that have something to read. `now` is the cursor at which the others may go on."""
+
+    keys: frozenset[Key]
+    now: Cursor
+
+
+def find_pending(readers: Mapping[Key, tuple[Channel, Cursor]]) -> Pending[Key]:
+    """`readers`: their channels, each an account or a community, and cursors. Types are not considered."""
+    ((horizon,),) = fetch_all(HORIZON)
+    keys, channels, cursors = list(readers), [], []
+    for channel, cursor in readers.values():
+        channels.append(channel)
+        cursors.append(cursor)
+    values = {
+        "numbers": list(range(len(keys))),
+        "accounts": [channel.account_id for channel in channels],
+        "communities": [channel.community_id for channel in channels],
+        "generations": [cursor.generation for cursor in cursors],
+        "xids": [cursor.position.xid for cursor in cursors],
+        "ids": [cursor.position.id for cursor in cursors],
+        "horizon": horizon,
+    }
+    rows = fetch_all(FIND, values)
+    found = frozenset(keys[number] for _generation, number in rows if number is not None)
+    return Pending(found, Cursor(rows[0][0], Position(horizon, 0)))

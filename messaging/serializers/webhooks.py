@@ -1,0 +1,100 @@
+"""Bodies and responses of webhooks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from config.api.exceptions import InvalidInput
+from config.api.fields import Choice, Id, ListOf, NullableChoice, NullableText
+from config.api.pagination import paginated
+from config.api.serializers import BodySerializer
+from messaging.changes.types import ChangeType, InboxType
+from messaging.fields import WebUrl
+from messaging.models import DeliveryError, DisabledReason, Webhook, WebhookStatus, WebhookTarget
+from messaging.models.webhook import DELIVERIES_SHOWN, URL_MAX, WebhookDelivery
+
+TYPES: dict[WebhookTarget, frozenset[str]] = {
+    WebhookTarget.EMBED: frozenset(ChangeType),
+    WebhookTarget.AGENT: frozenset(InboxType),
+}
+EVERY_TYPE = [event_type.value for event_type in (*ChangeType, *InboxType)]
+
+
+class NewWebhook(BodySerializer):
+    url = WebUrl(max_length=URL_MAX, help_text="https, on port 443 or from 1024; every address of the host is global.")
+    embedId = Id(source="embed_id", required=False, help_text="One of your embeds: the changes of its community.")
+    agentId = Id(source="agent_id", required=False, help_text="The account of an agent you operate: its inbox.")
+    types = ListOf(
+        child=Choice(choices=EVERY_TYPE),
+        max_length=len(EVERY_TYPE),
+        required=False,
+        help_text="Types of changes for an embed, of inbox events for an agent. Absent or empty: all.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of `create_webhook`."""
+        embed_id, agent_id = attrs.pop("embed_id", None), attrs.pop("agent_id", None)
+        if (embed_id is None) == (agent_id is None):
+            raise InvalidInput(field="embedId", details="Send either embedId or agentId.")
+        kind = WebhookTarget.AGENT if embed_id is None else WebhookTarget.EMBED
+        if not set(attrs.get("types", ())) <= TYPES[kind]:
+            raise InvalidInput(field="types", details=f"Must be of: {', '.join(sorted(TYPES[kind]))}.")
+        return attrs | {"target_kind": kind, "target_id": embed_id or agent_id}
+
+
+class WebhookSerializer(serializers.Serializer[Webhook]):
+    id = serializers.UUIDField()
+    url = serializers.CharField()
+    embedId = serializers.UUIDField(source="embed_id", allow_null=True)
+    agentId = serializers.UUIDField(source="agent_id", allow_null=True)
+    types = serializers.ListField(child=serializers.ChoiceField(choices=EVERY_TYPE), help_text="Empty: all.")
+    status = serializers.ChoiceField(choices=WebhookStatus.choices)
+    disabledReason = NullableChoice(source="disabled_reason", choices=DisabledReason.choices)
+    disabledDetails = NullableText(source="disabled_details", help_text="The reason that a super admin gave.")
+    failingSince = serializers.DateTimeField(source="failing_since", allow_null=True)
+    nextAttemptAt = serializers.DateTimeField(source="next_attempt_at", allow_null=True)
+    previousSecretUntil = serializers.DateTimeField(
+        source="previous_secret_until", allow_null=True, help_text="Until then the former secret signs too."
+    )
+    createdAt = serializers.DateTimeField(source="created_at")
+
+
+WebhookListSerializer = paginated("WebhookListSerializer", webhooks=WebhookSerializer(many=True))
+
+
+# From `{"webhook", "secret"}`.
+class WebhookSecretSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField(source="webhook.id")
+    secret = serializers.CharField(help_text="Shown in this response only.")
+    previousSecretUntil = serializers.DateTimeField(
+        source="webhook.previous_secret_until", help_text="Until then the former secret signs too."
+    )
+
+
+class NewWebhookSerializer(WebhookSerializer):
+    secret = serializers.CharField(help_text="Shown in this response only.")
+
+
+class DeliverySerializer(serializers.Serializer[WebhookDelivery]):
+    eventId = serializers.UUIDField(source="event_id", help_text="The header `webhook-id` has it after `evt_`.")
+    type = serializers.CharField()
+    at = serializers.DateTimeField(help_text="The end of the attempt.")
+    attempt = serializers.IntegerField()
+    statusCode = serializers.IntegerField(source="status_code", allow_null=True, help_text="null: no response.")
+    error = NullableChoice(choices=DeliveryError.choices, help_text="null: delivered.")
+    durationMs = serializers.IntegerField(source="duration_ms")
+
+
+class WebhookWithLogSerializer(WebhookSerializer):
+    deliveries = DeliverySerializer(many=True, help_text=f"The last {DELIVERIES_SHOWN} attempts, newest first.")
+
+
+class TestRequestedSerializer(serializers.Serializer[Any]):
+    eventId = serializers.UUIDField(help_text="Of the test event, for the delivery log.")
+
+
+class DeletedWebhookSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    deleted = serializers.BooleanField()

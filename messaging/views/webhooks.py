@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from django.http import HttpResponse
+from rest_framework.decorators import action
+from rest_framework.mixins import ListModelMixin
+
+from config.api.credentials import CredentialKind
+from config.api.fields import ListQuery
+from config.api.operations import operation
+from config.api.requests import ApiRequest
+from config.api.responses import Response
+from config.api.serializers import render
+from config.api.viewsets import ApiViewSet
+from messaging.exceptions import (
+    TooManyWebhooks,
+    WebhookBlocked,
+    WebhookNotFound,
+    WebhooksDisabled,
+    WebhookTargetNotFound,
+    WebhookUrlNotAllowed,
+)
+from messaging.models import Webhook
+from messaging.models.webhook import DELIVERIES_SHOWN, WebhookQuerySet
+from messaging.serializers import webhooks as serializers
+from messaging.services import webhooks as services
+
+PERSON = {CredentialKind.PERSON}
+# OpenAPI links: operations that take the id of the new webhook.
+NEXT = {name: {"id": "id"} for name in ("getWebhook", "testWebhook", "rotateWebhookSecret", "deleteWebhook")}
+
+
+class WebhookViewSet(ListModelMixin, ApiViewSet):
+    """The webhooks of a person: of their embeds, and of the agents they operate."""
+
+    queryset = Webhook.objects.all()
+    serializer_class = serializers.WebhookSerializer
+    list_name, results_key, cursor_owner = "webhooks", "webhooks", "owner"
+
+    @operation("listWebhooks", callers=PERSON, query=ListQuery, response=serializers.WebhookListSerializer)
+    def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
+        """List your webhooks, newest first."""
+        return super().list(request)
+
+    def get_queryset(self) -> WebhookQuerySet:
+        owned: WebhookQuerySet = super().get_queryset()  # type: ignore[assignment]
+        return owned.owned_by(self.request.user.pk)
+
+    @operation(
+        "createWebhook",
+        callers=PERSON,
+        body=serializers.NewWebhook,
+        response=serializers.NewWebhookSerializer,
+        status=201,
+        errors=(WebhooksDisabled, WebhookUrlNotAllowed, WebhookTargetNotFound, TooManyWebhooks),
+        links=NEXT,
+    )
+    def create(self, request: ApiRequest) -> Response:
+        """Create a webhook for the events of an embed or agent from now on. Only this response shows its secret.
+
+        Each event is a POST with the change or inbox event as its body, signed as in Standard Webhooks, delivered at
+        least once and in order. A response of 2xx within 5 seconds acknowledges it; else it is sent again, with growing
+        pauses for 24 hours. A response of 410 disables the webhook.
+        """
+        services.require_enabled()
+        webhook, secret = services.create_webhook(owner=request.user, **self.body())
+        location = {"Location": f"/v1/webhooks/{webhook.pk}"}
+        return Response({**self.represent(webhook), "secret": secret}, status=201, headers=location)
+
+    @operation("getWebhook", callers=PERSON, response=serializers.WebhookWithLogSerializer, errors=(WebhookNotFound,))
+    def retrieve(self, request: ApiRequest, id: str) -> Response:
+        """Get one of your webhooks, with its last attempts to deliver."""
+        webhook = services.owned_webhook(webhook_id=self.path_id(WebhookNotFound), owner=request.user)
+        deliveries = webhook.deliveries.order_by("-id")[:DELIVERIES_SHOWN]
+        log = [render(serializers.DeliverySerializer, delivery) for delivery in deliveries]
+        return Response({**self.represent(webhook), "deliveries": log})
+
+    @operation(
+        "deleteWebhook", callers=PERSON, response=serializers.DeletedWebhookSerializer, errors=(WebhookNotFound,)
+    )
+    def destroy(self, request: ApiRequest, id: str) -> Response:
+        """Delete a webhook with its log."""
+        webhook_id = self.path_id(WebhookNotFound)
+        services.delete_webhook(webhook_id=webhook_id, owner=request.user)
+        return Response({"id": webhook_id, "deleted": True})
+
+    @action(detail=True, methods=["post"])
+    @operation(
+        "testWebhook",
+        callers=PERSON,
+        response=serializers.TestRequestedSerializer,
+        status=202,
+        errors=(WebhooksDisabled, WebhookNotFound, WebhookBlocked),
+    )
+    def test(self, request: ApiRequest, id: str) -> Response:
+        """Send an event of the type `webhook.test` soon, once. See its result in the webhook's log.
+
+        If it is delivered, a failing or disabled webhook is active again, and goes on where it stopped.
+        """
+        services.require_enabled()
+        webhook_id = self.path_id(WebhookNotFound)
+        return Response({"eventId": services.test_webhook(webhook_id=webhook_id, owner=request.user)}, status=202)
+
+    @action(detail=True, methods=["post"])
+    @operation(
+        "rotateWebhookSecret",
+        callers=PERSON,
+        response=serializers.WebhookSecretSerializer,
+        errors=(WebhookNotFound,),
+    )
+    def rotate(self, request: ApiRequest, id: str) -> Response:
+        """Replace the secret. For 24 hours requests have two signatures: of the new secret and of the former one."""
+        webhook_id = self.path_id(WebhookNotFound)
+        webhook, secret = services.rotate_webhook_secret(webhook_id=webhook_id, owner=request.user)
+        return Response(serializers.WebhookSecretSerializer({"webhook": webhook, "secret": secret}).data)

@@ -1,0 +1,62 @@
+"""The bodies of webhook requests: the items of the change log and of inboxes, as readers get them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID, uuid5
+
+from config.api.pagination import bound_to
+from config.cache.rendering import to_json
+from config.changes import cursors
+from config.changes.reading import ChangeRow, Channel, Cursor
+from messaging.changes.items import inbox_item, public_item
+from messaging.changes.related import related_to
+from messaging.models import Webhook
+
+TEST = "webhook.test"
+RESYNC = "webhook.resync"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A request to send. After its delivery the webhook goes on at `cursor`; None: a test, which does not move it."""
+
+    id: UUID
+    type: str
+    body: bytes
+    cursor: Cursor | None
+
+    @property
+    def is_test(self) -> bool:
+        return self.cursor is None
+
+
+def event_of(row: ChangeRow, *, webhook: Webhook, channel: Channel, generation: int) -> Event:
+    """The event has the same id at each attempt. Its post is as it is now, null if it is not public any more."""
+    cursor = Cursor(generation, row.position)
+    render = public_item if channel.account_id is None else inbox_item
+    item = render(row, related_to([row]), cursor=cursors.encode(cursor, bound_to=_bound_to(webhook, channel)))
+    return Event(uuid5(webhook.pk, f"{generation} {row.xid} {row.id}"), row.type, to_json(item), cursor)
+
+
+def test_event(webhook: Webhook, *, event_id: UUID, now: datetime) -> Event:
+    return _notice(TEST, webhook, event_id=event_id, now=now, cursor=None)
+
+
+def resync_event(webhook: Webhook, *, cursor: Cursor, now: datetime) -> Event:
+    """Tells that events were deleted before they could be delivered; those after `cursor` follow."""
+    return _notice(RESYNC, webhook, event_id=uuid5(webhook.pk, f"resync {webhook.cursor}"), now=now, cursor=cursor)
+
+
+def _notice(type: str, webhook: Webhook, *, event_id: UUID, now: datetime, cursor: Cursor | None) -> Event:
+    item = {"id": event_id, "type": type, "at": now, "webhookId": webhook.pk}
+    return Event(event_id, type, to_json(item), cursor)
+
+
+def _bound_to(webhook: Webhook, channel: Channel) -> str:
+    """As in `GET /v1/changes` of the community and `GET /v1/inbox` with the same types, so that both accept it."""
+    types = sorted(webhook.types) or None
+    if channel.account_id is not None:
+        return bound_to("inbox", {"account": channel.account_id, "types": types})
+    return bound_to("changes", {"community_id": channel.community_id, "types": types})

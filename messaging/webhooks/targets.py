@@ -1,0 +1,63 @@
+"""What webhooks report: the classes named in `WEBHOOK_TARGETS`.
+
+Other apps add them by their dotted paths, as content rules, so messaging does not import these apps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar, Protocol
+from uuid import UUID
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from config.changes.reading import Channel
+from messaging.models import Account, Webhook
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetState:
+    """An embed or agent that may have webhooks: its owner, and its community or its account."""
+
+    owner_id: UUID
+    community_id: UUID | None = None
+    account_id: UUID | None = None
+
+
+class WebhookTargets(Protocol):
+    """The embeds, or the agents. Those that are deleted or disabled, or whose owner is inactive, are left out."""
+
+    kind: ClassVar[str]
+
+    def lock(self, target_id: UUID, *, owner: Account) -> bool:
+        """Lock one of the owner's; returns whether it exists."""
+        ...
+
+    def find(self, ids: Collection[UUID]) -> dict[UUID, TargetState]: ...
+
+
+@lru_cache(maxsize=1)
+def webhook_targets() -> dict[str, WebhookTargets]:
+    targets = [import_string(path)() for path in settings.WEBHOOK_TARGETS]
+    return {target.kind: target for target in targets}
+
+
+def channels_of(webhooks: Iterable[Webhook]) -> dict[UUID, Channel]:
+    """The channels of webhooks in the change log, by id; those that may not report their target are left out."""
+    all_webhooks = list(webhooks)
+    channels = {}
+    for kind, targets in webhook_targets().items():
+        of_kind = [webhook for webhook in all_webhooks if webhook.target_kind == kind]
+        states = targets.find({webhook.target_id for webhook in of_kind}) if of_kind else {}
+        for webhook in of_kind:
+            state = states.get(webhook.target_id)
+            if state is not None and state.owner_id == webhook.owner_id:
+                channels[webhook.pk] = _channel(state, webhook)
+    return channels
+
+
+def _channel(state: TargetState, webhook: Webhook) -> Channel:
+    return Channel(account_id=state.account_id, community_id=state.community_id, types=frozenset(webhook.types))

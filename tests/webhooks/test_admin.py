@@ -1,0 +1,62 @@
+"""The admin of webhooks: super admins see their state, without secrets and paths, and disable or enable them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.test import Client
+
+from messaging.models import Webhook
+from tests.admin.pages import decide, page, read
+from tests.factories import SuperAdminFactory
+from tests.webhooks.making import Owner
+
+pytestmark = pytest.mark.django_db
+URL = "https://93.184.215.14/a-path-with-a-secret"
+
+
+@pytest.fixture
+def admin_client() -> Client:
+    client = Client()
+    client.force_login(SuperAdminFactory())
+    return client
+
+
+def test_the_pages_show_the_host_and_no_secret(admin_client: Client) -> None:
+    owner = Owner()
+    created = owner.create(URL)
+    webhook = Webhook.objects.get()
+    for text in (read(admin_client, Webhook, "changelist"), read(admin_client, webhook)):
+        assert "93.184.215.14" in text
+        assert f"@{owner.account.handle}" in text
+        assert "a-path-with-a-secret" not in text
+        assert created["secret"].removeprefix("whsec_") not in text
+    for term in (str(webhook.pk), str(webhook.target_id), owner.account.handle):
+        assert "93.184.215.14" in read(admin_client, Webhook, "changelist", q=term)
+    assert "93.184.215.14" not in read(admin_client, Webhook, "changelist", q="no such")
+
+
+def test_a_super_admin_disables_with_a_reason_and_enables(admin_client: Client) -> None:
+    owner = Owner()
+    created = owner.create(URL)
+    webhook = Webhook.objects.get()
+    admin_client.post(page(webhook, "disable"), {"reason": ""})
+    assert owner.get(created)["status"] == "active"
+    decide(admin_client, webhook, "disable", reason="Floods its receiver")
+    state = owner.get(created)
+    assert (state["disabledReason"], state["disabledDetails"]) == ("super_admin", "Floods its receiver")
+    decide(admin_client, webhook, "enable", reason="")
+    assert owner.get(created)["status"] == "active"
+    assert [entry.change_message for entry in LogEntry.objects.order_by("pk")] == [
+        "Disabled: Floods its receiver",
+        "Enabled.",
+    ]
+
+
+def test_nobody_else_sees_them(client: Any) -> None:
+    owner = Owner()
+    owner.create(URL)
+    client.force_login(owner.account)
+    assert client.get(page(Webhook.objects.get())).status_code in {302, 403}

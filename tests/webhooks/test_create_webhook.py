@@ -1,0 +1,158 @@
+"""POST /v1/webhooks."""
+
+from __future__ import annotations
+
+import base64
+import socket
+import threading
+import time
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from embeds.services import delete_embed, disable_embed
+from messaging.models import Webhook
+from messaging.models.webhook import WEBHOOKS_MAX
+from messaging.webhooks import addresses
+from messaging.webhooks.secrets import decrypt
+from tests.agents.factories import agent_with_token
+from tests.api import Api
+from tests.embeds.making import UNKNOWN_ID, an_embed
+from tests.factories import PersonFactory, SuperAdminFactory
+from tests.webhooks.making import GLOBAL_URL, WEBHOOKS, Owner
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_owner_creates_a_webhook_of_an_embed() -> None:
+    owner = Owner()
+    created = owner.create(types=["message.created", "message.hidden", "message.created"])
+    assert created["embedId"] == str(owner.embed.pk)
+    assert (created["agentId"], created["status"], created["disabledReason"]) == (None, "active", None)
+    assert created["types"] == ["message.created", "message.hidden"]
+    prefix, _, key = created["secret"].partition("_")
+    assert (prefix, len(base64.b64decode(key))) == ("whsec", 32)
+    webhook = Webhook.objects.get(pk=created["id"])
+    assert decrypt(webhook.secret, webhook_id=webhook.pk) == created["secret"]
+    assert "secret" not in owner.get(created)
+
+
+def test_an_operator_creates_a_webhook_of_an_agent() -> None:
+    agent = agent_with_token()
+    body = {"url": GLOBAL_URL, "agentId": str(agent.account.pk), "types": ["reply", "mention"]}
+    answer = agent.operator.post(WEBHOOKS, body)
+    assert (answer.status, answer.headers["Location"]) == (201, f"/v1/webhooks/{answer.json['id']}")
+    assert (answer.json["agentId"], answer.json["embedId"]) == (str(agent.account.pk), None)
+
+
+def test_a_repeated_key_creates_one_webhook_and_returns_the_same_secret() -> None:
+    owner = Owner()
+    body = {"url": GLOBAL_URL, "embedId": str(owner.embed.pk)}
+    first, again = (owner.api.post(WEBHOOKS, body, key="once") for _ in range(2))
+    assert first.body == again.body
+    assert Webhook.objects.count() == 1
+
+
+def test_it_is_refused_unless_the_operator_of_the_service_allows_webhooks(settings: Any) -> None:
+    settings.WEBHOOKS = False
+    answer = Owner().api.post(WEBHOOKS, {"url": 1})
+    assert (answer.status, answer.error) == (403, "webhooks_disabled")
+
+
+def test_the_embed_or_agent_of_another_is_not_found() -> None:
+    agent, embed, person = agent_with_token(), an_embed(), Api.as_person(PersonFactory())
+    for target in ({"embedId": str(embed.pk)}, {"agentId": str(agent.account.pk)}, {"embedId": UNKNOWN_ID}):
+        answer = person.post(WEBHOOKS, {"url": GLOBAL_URL, **target})
+        assert (answer.status, answer.error) == (404, "webhook_target_not_found")
+    # Also one's own under the name of the other kind.
+    swapped = agent.operator.post(WEBHOOKS, {"url": GLOBAL_URL, "embedId": str(agent.account.pk)})
+    assert swapped.status == 404
+
+
+def test_a_deleted_or_disabled_embed_is_not_found() -> None:
+    deleted, disabled = Owner(), Owner()
+    delete_embed(embed_id=deleted.embed.pk, owner=deleted.account)
+    disable_embed(embed_id=disabled.embed.pk, by=SuperAdminFactory())
+    for owner in (deleted, disabled):
+        assert owner.api.post(WEBHOOKS, {"url": GLOBAL_URL, "embedId": str(owner.embed.pk)}).status == 404
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"url": None}, "url"),
+        ({"url": 1}, "url"),
+        ({"url": "https://example.com/" + "x" * 2048}, "url"),
+        ({"url": "ftp://example.com/"}, "url"),
+        ({"url": "https://user:password@example.com/"}, "url"),
+        ({"url": "https:///path"}, "url"),
+        ({"embedId": None}, "embedId"),
+        ({"agentId": UNKNOWN_ID}, "embedId"),
+        ({"embedId": "x"}, "embedId"),
+        ({"types": ["reply"]}, "types"),
+        ({"types": ["nonsense"]}, "types"),
+        ({"types": "message.created"}, "types"),
+        ({"types": ["message.created"] * 100}, "types"),
+    ],
+)
+def test_invalid_fields_are_refused(fields: dict[str, Any], field: str) -> None:
+    owner = Owner()
+    body = {"url": GLOBAL_URL, "embedId": str(owner.embed.pk)} | fields
+    answer = owner.api.post(WEBHOOKS, {name: value for name, value in body.items() if value is not None})
+    assert (answer.status, answer.json["field"].split("[")[0]) == (400, field), answer.json
+    assert not Webhook.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http://93.184.215.14/", "https://93.184.215.14:25/", "https://93.184.215.14:80/"),
+        *("https://127.0.0.1/", "https://10.0.0.1/", "https://[::1]/", "https://[::ffff:10.0.0.1]/"),
+        *("https://0x7f.1/", "https://2130706433/", "https://017700000001/", "https://169.254.169.254/latest"),
+        *("https://[64:ff9b::a00:1]/", "https://100.64.0.1/", "https://224.0.0.1/", "https://localhost/"),
+    ],
+)
+def test_a_url_of_an_address_that_is_not_global_is_refused(url: str) -> None:
+    owner = Owner()
+    answer = owner.api.post(WEBHOOKS, {"url": url, "embedId": str(owner.embed.pk)})
+    assert (answer.status, answer.error) == (400, "webhook_url_not_allowed")
+
+
+def test_a_name_server_that_does_not_answer_delays_the_request_for_a_limited_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    released = threading.Event()
+    monkeypatch.setattr(addresses, "LOOKUP_SECONDS", 0.05)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_arguments, **_options: released.wait(10))
+    owner, began = Owner(), time.monotonic()
+    answer = owner.api.post(WEBHOOKS, {"url": "https://slow.example/", "embedId": str(owner.embed.pk)})
+    released.set()
+    assert (answer.status, answer.error) == (400, "webhook_url_not_allowed")
+    assert time.monotonic() - began < 5
+
+
+def test_the_url_is_stored_as_browsers_read_it() -> None:
+    created = Owner().create("HTTPS://93.184.215.14:443/a/../b?c=d#e")
+    assert created["url"] == "https://93.184.215.14/b?c=d"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_embed_has_at_most_ten_webhooks_also_at_once() -> None:
+    owner = Owner()
+    for _ in range(WEBHOOKS_MAX - 1):
+        owner.create()
+    statuses, start = [], threading.Barrier(4)
+
+    def create() -> None:
+        start.wait()
+        answer = owner.api.post(WEBHOOKS, {"url": GLOBAL_URL, "embedId": str(owner.embed.pk)})
+        statuses.append((answer.status, answer.json.get("error"), answer.json.get("max")))
+        connection.close()
+
+    threads = [threading.Thread(target=create) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(statuses, key=str) == [(201, None, None)] + [(409, "too_many_webhooks", WEBHOOKS_MAX)] * 3

@@ -1,0 +1,199 @@
+"""One request to a real receiver: pinned, bounded in time and size, without redirects, proxies and stored bodies."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from messaging.models import DeliveryError
+from messaging.webhooks import posting
+from messaging.webhooks.posting import Outcome, post
+from tests.service import free_port
+from tests.webhooks.receiver import HOST_NAME, Receiver, make_authority, raw, running_receiver, silence, status
+
+BODY = b'{"type": "message.created"}'
+HEADERS = {"Content-Type": "application/json", "webhook-id": "evt_1"}
+
+
+def send(url: str) -> Outcome:
+    return asyncio.run(post(url, BODY, HEADERS))
+
+
+@pytest.fixture
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attempts end after half a second."""
+    monkeypatch.setattr(posting, "SECONDS", 0.5)
+
+
+class NameServer:
+    """Names that resolve to one address after the other; the last one stays."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
+        self.addresses = list(addresses)
+        self.asked: list[str] = []
+        monkeypatch.setattr(socket, "getaddrinfo", self.look_up)
+
+    def look_up(self, host: str, port: int, *_arguments: Any, **_options: Any) -> list[Any]:
+        self.asked.append(host)
+        address = self.addresses.pop(0) if len(self.addresses) > 1 else self.addresses[0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
+
+
+@pytest.mark.parametrize("code", [200, 201, 202, 204, 299])
+def test_every_2xx_acknowledges(receiver: Receiver, code: int) -> None:
+    receiver.respond = status(code)
+    outcome = send(receiver.url)
+    assert (outcome.status_code, outcome.error, outcome.is_delivered) == (code, None, True)
+    (request,) = receiver.received
+    assert (request.path, request.body) == ("/hook?from=test", BODY)
+    assert request.headers["host"] == f"127.0.0.1:{receiver.port}"
+    assert request.headers["webhook-id"] == "evt_1"
+    assert "authorization" not in request.headers
+
+
+@pytest.mark.parametrize("code", [400, 401, 404, 410, 429, 500, 503])
+def test_an_error_status_is_refused(receiver: Receiver, code: int) -> None:
+    receiver.respond = status(code)
+    outcome = send(receiver.url)
+    assert (outcome.status_code, outcome.error, outcome.is_gone) == (code, DeliveryError.REFUSED, code == 410)
+
+
+@pytest.mark.parametrize("code", [300, 301, 302, 303, 304, 307, 308])
+def test_a_redirect_is_not_followed(receiver: Receiver, code: int) -> None:
+    with running_receiver() as other:
+        receiver.respond = status(code, Location=other.url)
+        outcome = send(receiver.url)
+    assert (outcome.status_code, outcome.error) == (code, DeliveryError.REDIRECTED)
+    assert other.received == []
+
+
+def test_proxies_of_the_environment_are_not_used(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    with running_receiver() as proxy:
+        for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
+        assert send(receiver.url).is_delivered
+    assert proxy.received == []
+
+
+def test_the_body_of_the_response_is_not_read(receiver: Receiver, brief: None) -> None:
+    receiver.respond = raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 100)
+    assert send(receiver.url).is_delivered
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"HTTP/1.1 200 OK\r\n" + b"X-Long: " + b"x" * 100_000,
+        b"HTTP/1.1 200 OK\r\n" + b"X-Many: 1\r\n" * 10_000,
+        b"HTTP/1.1 103 Early Hints\r\n\r\n" * 10_000,
+        b"220 mail.example ESMTP\r\n",
+        b"\x00\xff" * 100,
+        b"",
+        b"HTTP/1.1 2",
+        b"HTTP/1.1 9999 Nonsense\r\n\r\n",
+    ],
+)
+def test_an_invalid_or_endless_response_is_an_error(receiver: Receiver, data: bytes) -> None:
+    receiver.respond = raw(data)
+    outcome = send(receiver.url)
+    assert outcome.status_code is None
+    assert outcome.error in (DeliveryError.INVALID_RESPONSE, DeliveryError.CONNECTION_FAILED)
+
+
+def test_an_interim_response_precedes_the_final_one(receiver: Receiver) -> None:
+    receiver.respond = raw(b"HTTP/1.1 103 Early Hints\r\nLink: </>\r\n\r\nHTTP/1.1 200 OK\r\n\r\n")
+    assert send(receiver.url).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "respond", [silence(3), raw(b"HTTP/1.1 200 OK\r\n" + b"X-Slow: 1\r\n" * 50, each=0.05)], ids=["silent", "dripping"]
+)
+def test_an_attempt_is_limited_in_total(receiver: Receiver, brief: None, respond: Any) -> None:
+    receiver.respond = respond
+    began = time.monotonic()
+    outcome = send(receiver.url)
+    assert (outcome.status_code, outcome.error) == (None, DeliveryError.TIMEOUT)
+    assert outcome.duration_ms >= 500
+    assert time.monotonic() - began < 2.5
+
+
+def test_a_receiver_that_never_accepts_tls_is_a_timeout(local: None, brief: None) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert send(f"https://127.0.0.1:{server.getsockname()[1]}/").error is DeliveryError.TIMEOUT
+
+
+def test_a_name_server_that_does_not_answer_is_a_timeout(
+    local: None, brief: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_arguments, **_options: time.sleep(1.5))
+    assert send("http://receiver.example:8080/").error is DeliveryError.TIMEOUT
+
+
+def test_a_closed_port_is_an_error(local: None) -> None:
+    assert send(f"http://127.0.0.1:{free_port()}/").error is DeliveryError.CONNECTION_FAILED
+
+
+def test_https_verifies_the_name_and_connects_to_the_checked_address(
+    local: None, authority: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The network guard fails the test if the second address is used.
+    names = NameServer(monkeypatch, "127.0.0.1", "192.0.2.1")
+    with running_receiver(certificate=authority) as receiver:
+        assert send(receiver.url).is_delivered
+        assert receiver.received[0].headers["host"] == f"{HOST_NAME}:{receiver.port}"
+    assert names.asked == [HOST_NAME]
+
+
+def test_a_certificate_of_another_name_is_refused(
+    local: None, authority: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    NameServer(monkeypatch, "127.0.0.1")
+    with running_receiver(certificate=authority) as receiver:
+        outcome = send(receiver.url.replace(HOST_NAME, "other.example"))
+        assert receiver.received == []
+    assert outcome.error is DeliveryError.TLS_FAILED
+
+
+def test_a_certificate_of_an_unknown_authority_is_refused(
+    local: None, authority: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    _unknown, certificate = make_authority(tmp_path / "other")
+    NameServer(monkeypatch, "127.0.0.1")
+    with running_receiver(certificate=certificate) as receiver:
+        assert send(receiver.url).error is DeliveryError.TLS_FAILED
+        assert receiver.received == []
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "0x7f.1", "2130706433"]
+)
+def test_no_connection_to_a_local_address(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.1)
+        outcome = send(f"https://{host}:{server.getsockname()[1]}/")
+        assert outcome.error is DeliveryError.ADDRESS_NOT_ALLOWED
+        with pytest.raises(TimeoutError):
+            server.accept()
+
+
+def test_a_name_that_moves_to_a_local_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rebinding: the name had a global address when the webhook was created."""
+    names = NameServer(monkeypatch, "127.0.0.1")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.1)
+        outcome = send(f"https://{HOST_NAME}:{server.getsockname()[1]}/")
+        assert outcome.error is DeliveryError.ADDRESS_NOT_ALLOWED
+        with pytest.raises(TimeoutError):
+            server.accept()
+    assert names.asked == [HOST_NAME]
+
+
+@pytest.mark.parametrize("url", ["http://93.184.215.14/", "ftp://93.184.215.14/", "https://a:b@93.184.215.14/"])
+def test_a_url_that_is_not_allowed_any_more_is_refused(url: str) -> None:
+    assert send(url).error is DeliveryError.ADDRESS_NOT_ALLOWED
