@@ -27,7 +27,7 @@ def stream_service() -> Iterator[Service]:
         yield service
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def clients(stream_service: Service) -> Clients:
     return Clients(stream_service)
 

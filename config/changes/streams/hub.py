@@ -28,7 +28,7 @@ from config.changes.streams.feeds import Source
 from config.changes.streams.groups import Groups
 from config.changes.streams.listening import listen
 from config.changes.streams.rendering import render
-from config.changes.streams.threads import Threads
+from config.changes.streams.threads import Threads, first_line
 
 LOOK_SECONDS = 1.0
 BATCH_SECONDS = 0.1
@@ -72,7 +72,7 @@ class Hub:
             try:
                 pause, rest = await self._look()
             except Error as error:
-                logger.warning("Streams wait for PostgreSQL: %s", str(error).strip()[:300])
+                logger.warning("Streams wait for PostgreSQL: %s", first_line(error))
                 pause, rest = ERROR_SECONDS, 0.0
             except Exception:
                 # Whatever it is, the streams must not end without a notice.
@@ -148,7 +148,7 @@ class Hub:
             try:
                 return await self._reader.run(render, matching, self.cursor.generation)
             except Error as error:
-                logger.warning("Streams wait for PostgreSQL: %s", str(error).strip()[:300])
+                logger.warning("Streams wait for PostgreSQL: %s", first_line(error))
                 await asyncio.sleep(ERROR_SECONDS)
             except Exception:
                 logger.exception("The events of a stream were not rendered")
