@@ -1,7 +1,7 @@
 """Reads the log once for all streams of the process, and hands them the events.
 
-The hub reads when it is woken (`config.changes.wakeups`), and once a second. Reads under load are BATCH_SECONDS apart:
-each stream then gets the events of that time at once, which costs less than one by one.
+The hub reads when it is woken (`config.changes.wakeups`), and once a second. Under load, deliveries are BATCH_SECONDS
+apart or more: each stream then gets the events of that time at once, which costs less than one by one.
 
 A stream that subscribes gets the rows after `cursor`; those before it, it reads itself. `delivered` is the cursor up to
 which all streams have their events in their queues.
@@ -31,7 +31,8 @@ from config.changes.streams.rendering import render
 from config.changes.streams.threads import Threads, first_line
 
 LOOK_SECONDS = 1.0
-BATCH_SECONDS = 0.1
+# The shortest time between two deliveries, and the longest: a process that is busy sending collects more at once.
+BATCH_SECONDS, BATCH_MAX_SECONDS = 0.1, 0.5
 # While a row waits for an older transaction to end, which no notification announces: first and longest pause.
 BLOCKED_SECONDS, BLOCKED_MAX_SECONDS = 0.02, 0.25
 ERROR_SECONDS = 0.5
@@ -102,7 +103,7 @@ class Hub:
             await self._deliver(matching)
         self.delivered = self.cursor
         self.ready.set()
-        return self._pause_after(look), BATCH_SECONDS if matching else 0.0
+        return self._pause_after(look), await _rest() if matching else 0.0
 
     def _pause_after(self, look: Look) -> float:
         if look.batch.has_more:
@@ -160,6 +161,14 @@ class Hub:
     def _resync(self) -> None:
         for stream in list(self.groups):
             stream.put(resync(stream.source, self.cursor))
+
+
+async def _rest() -> float:
+    """The shortest time until the next delivery: twice the time in which all streams have begun to send this one."""
+    started = time.monotonic()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    return min(max(BATCH_SECONDS, 2 * (time.monotonic() - started)), BATCH_MAX_SECONDS)
 
 
 def ended_credentials(credentials: Sequence[Credential]) -> list[Credential]:
