@@ -17,6 +17,12 @@ def message_tag(message_id: UUID) -> str:
     return f"message:{message_id}"
 
 
-def invalidate_message(*, page_id: str, message_id: UUID) -> None:
-    """Invalidate all responses that contain a message or its counts."""
-    invalidate(page_tag(page_id), message_tag(message_id))
+def community_tag(community_id: UUID) -> str:
+    """The tag of the feeds of a community: its name, its posts and the addresses of their pages, but no counts."""
+    return f"community:{community_id}"
+
+
+def invalidate_message(*, page_id: str, message_id: UUID, community_id: UUID | None = None) -> None:
+    """Invalidate all responses that contain a message or its counts; `community_id`: those of its community as well."""
+    in_community = [] if community_id is None else [community_tag(community_id)]
+    invalidate(page_tag(page_id), message_tag(message_id), *in_community)

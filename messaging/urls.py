@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+from django.urls import path
+
 from config.api.viewsets import router
 from messaging.views.changes import ChangeViewSet
+from messaging.views.feeds import CommunityFeedViewSet, PageFeedViewSet
+from messaging.views.inbox import InboxViewSet
 from messaging.views.messages import MessageViewSet
 from messaging.views.pages import PageViewSet, SmartTagViewSet
 from messaging.views.sessions import SessionViewSet
@@ -9,7 +13,15 @@ from messaging.views.sessions import SessionViewSet
 routes = router()
 routes.register("api/messages", MessageViewSet, basename="message")
 routes.register("v1/changes", ChangeViewSet, basename="change")
+routes.register("v1/inbox", InboxViewSet, basename="inbox")
 routes.register("v1/presence", PageViewSet, basename="page")
 routes.register("v1/smart-tags", SmartTagViewSet, basename="smart-tag")
 routes.register("api/auth", SessionViewSet, basename="session")
-urlpatterns = routes.urls
+urlpatterns = [
+    *routes.urls,
+    # A router separates the action by a slash, the address of a feed by a dot.
+    path("feeds/pages/<str:page_id>.atom", PageFeedViewSet.as_view({"get": "atom"})),
+    path("feeds/pages/<str:page_id>.json", PageFeedViewSet.as_view({"get": "json"})),
+    path("feeds/communities/<str:slug>.atom", CommunityFeedViewSet.as_view({"get": "atom"})),
+    path("feeds/communities/<str:slug>.json", CommunityFeedViewSet.as_view({"get": "json"})),
+]

@@ -18,6 +18,10 @@ from config.api.pagination import CursorPage, Position, envelope
 from config.database.sql import fetch_all
 from messaging.queries.joins import account_from_row
 
+# The writes of one account take turns, so that the change log has them in the order of their effects: a transaction
+# gets its id at its first write, before it waits for the row. For agents, the opening statement takes the same lock.
+LOCK = "SELECT pg_advisory_xact_lock(hashtext(%(account)s::uuid::text), hashtext('react'))"
+
 STATE = """
 SELECT m.community_id, coalesce(c.read_only, false), r.id, r.emoji,
     coalesce((m.reaction_counts ->> %(emoji)s::text)::int, 0), m.reaction_total,
@@ -48,7 +52,8 @@ WITH written AS (
 UPDATE messaging_message m
 SET reaction_counts = reaction_counts || {_RAISED}, reaction_total = reaction_total + 1
 FROM written WHERE m.id = %(message)s
-RETURNING (reaction_counts ->> %(emoji)s::text)::int, reaction_total, page_id, community_id, written.created_at
+RETURNING (reaction_counts ->> %(emoji)s::text)::int, reaction_total, page_id, community_id,
+    author_id, written.created_at
 """  # noqa: S608  only constants
 
 REPLACE = f"""
@@ -59,7 +64,8 @@ WITH written AS (
 UPDATE messaging_message m
 SET reaction_counts = jsonb_strip_nulls(reaction_counts || {_LOWERED} || {_RAISED})
 FROM written WHERE m.id = %(message)s
-RETURNING (reaction_counts ->> %(emoji)s::text)::int, reaction_total, page_id, community_id, written.created_at
+RETURNING (reaction_counts ->> %(emoji)s::text)::int, reaction_total, page_id, community_id,
+    author_id, written.created_at
 """  # noqa: S608  as above
 
 REMOVE = f"""
@@ -70,7 +76,7 @@ UPDATE messaging_message m
 SET reaction_counts = jsonb_strip_nulls(reaction_counts || {_LOWERED}), reaction_total = reaction_total - 1
 FROM written WHERE m.id = %(message)s
 RETURNING coalesce((reaction_counts ->> %(current)s::text)::int, 0), reaction_total, page_id, community_id,
-    written.created_at
+    author_id, written.created_at
 """  # noqa: S608  as above
 
 # The post and one page of its reactions in one snapshot, so that counts and rows agree; the row of the post is first.

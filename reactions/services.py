@@ -8,7 +8,7 @@ from uuid import UUID
 
 from config.api.credentials import Credential
 from config.api.ids import new_id
-from config.database.sql import fetch_one
+from config.database.sql import execute, fetch_one
 from config.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
 from messaging.exceptions import CommunityForbids, MessageNotFound
@@ -44,6 +44,7 @@ def remove_reaction(*, auth: Credential, transaction: WriteTransaction, reaction
 
     Raises ReactionNotFound (404), NotOwner or AgentCommunityNotAllowed (403), AgentRateLimited (429).
     """
+    _lock(auth, transaction)
     message_id, current = _owned(auth, reaction_id)
     transaction.consume()
     while (outcome := _remove(transaction, auth.user.pk, message_id, reaction_id, current)) is None:
@@ -58,12 +59,19 @@ def require_community_of(*, auth: Credential, message_id: UUID) -> None:
 
 
 def _apply(auth: Credential, transaction: WriteTransaction, message_id: UUID, emoji: str, *, step: Step) -> Outcome:
-    """Check, charge the limit, then repeat `step` until no concurrent call of the account changes the state first."""
+    """Check, charge the limit, then repeat `step` until no concurrent statement changes the state first."""
+    _lock(auth, transaction)
     state = _state(auth, message_id, emoji)
     transaction.consume()
     while (outcome := step(transaction, state)) is None:
         state = _state(auth, message_id, emoji)
     return outcome
+
+
+def _lock(auth: Credential, transaction: WriteTransaction) -> None:
+    """A statement of its own, so that the next one sees what was committed during the wait."""
+    if not transaction.charge.limits:
+        execute(queries.LOCK, {"account": auth.user.pk})
 
 
 def _set(transaction: WriteTransaction, state: ReactionState) -> Outcome | None:
@@ -98,7 +106,7 @@ def _outcome(transaction: WriteTransaction, action: Action, statement: str, valu
     row = fetch_one(statement, values)
     if row is None:
         return None
-    changed = Changed._make(row)
+    changed = Changed(*row)
     invalidate_message(page_id=changed.page_id, message_id=values["message"])
     record_reaction(transaction, action, values, changed)
     return Outcome(action, changed.count, changed.total, None if action is Action.REMOVED else values["reaction"])

@@ -1,4 +1,5 @@
 from agents.services.agents import freeze_agent, narrow_agent, unfreeze_agent
+from agents.services.expiry import announce_expiring_tokens
 from agents.services.requests import approve_request, cancel_request, reject_request, request_agent
 from agents.services.tokens import (
     create_token,
@@ -9,6 +10,7 @@ from agents.services.tokens import (
 )
 
 __all__ = [
+    "announce_expiring_tokens",
     "approve_request",
     "cancel_request",
     "create_token",

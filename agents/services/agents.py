@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from agents.changes import record_frozen, record_narrowed
 from agents.models import Agent
 from agents.services.grants import narrowed_communities, narrowed_scopes
 from config.admin.audit import log_decision
@@ -21,6 +22,7 @@ def freeze_agent(*, agent: Agent, by: Account, reason: str = "") -> Agent:
     if locked.frozen_at is None:
         locked.frozen_at, locked.frozen_by, locked.freeze_reason = timezone.now(), by, reason
         _save(locked, by=by, verb="Frozen", reason=reason)
+        record_frozen(locked, by=by)
     return locked
 
 
@@ -55,6 +57,7 @@ def narrow_agent(
         communities = ", ".join(map(str, locked.community_ids)) or "all"
         verb = f"Narrowed to scopes {', '.join(locked.scopes)}; communities {communities}"
         _save(locked, by=by, verb=verb, reason=reason)
+        record_narrowed(locked, by=by)
     return locked
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from agents.changes import record_decided
 from agents.exceptions import RequestNotFound, RequestNotPending, TooManyPendingRequests
 from agents.models import Agent, AgentRequest, RequestStatus
 from agents.models.request import PENDING_MAX
@@ -117,4 +118,5 @@ def _decide(request: AgentRequest, status: RequestStatus, *, by: Account, reason
     request.status, request.decided_by, request.decided_at, request.reason = status, by, timezone.now(), reason
     request.save(update_fields=["status", "decided_by", "decided_at", "reason", "agent"])
     log_decision(by=by, about=request, verb=str(status.label), reason=reason)
+    record_decided(request, by=by)
     return request

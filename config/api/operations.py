@@ -16,6 +16,7 @@ from rest_framework.serializers import Serializer
 
 from config.api.credentials import Credential, CredentialKind
 from config.api.exceptions import AgentRouteNotAllowed, ApiError, InvalidToken, NotAuthenticated, SuperAdminRequired
+from config.api.responses import JSON, Media
 from config.api.strict_json import BODY_MAX
 
 Body = Mapping[str, Any]
@@ -44,6 +45,8 @@ class Operation:
     # The name of a soft throttle per client address.
     throttle: str | None = None
 
+    # The JSON schemas of path parameters that are not UUIDs.
+    path: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     # The request: serializer classes, the body's bytes, JSON as `text/plain` too (sendBeacon), further headers.
     body: type[Serializer[Any]] | None = None
     query: type[Serializer[Any]] | None = None
@@ -53,9 +56,11 @@ class Operation:
     # The query (`config.writes.transaction.Prefetch`) that a write combines with its opening statement.
     prefetch: Callable[[Body], Any] | None = None
 
-    # The response: the serializer class (or raw JSON schema) of success, the operation's refusals, further responses by
-    # status or (status, media type), and operations that can follow, as {operation: {parameter: field of the body}}.
+    # The response: the serializer class (or raw JSON schema) of success and its media type, the operation's refusals,
+    # further responses by status or (status, media type), and operations that can follow, as
+    # {operation: {parameter: field of the body}}. Refusals are always JSON.
     response: type[Serializer[Any]] | dict[str, Any] | None = None
+    media: Media = JSON
     status: int = 200
     errors: Sequence[type[ApiError]] = ()
     also: Mapping[Any, Any] = field(default_factory=dict)

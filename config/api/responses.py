@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from django.http import HttpResponse
 
@@ -12,8 +12,18 @@ from config.cache.versions import TagSnapshot
 JSON_TYPE = "application/json"
 
 
+class Media(NamedTuple):
+    """The media type of a response, and the function that renders its data."""
+
+    type: str
+    render: Callable[[Any], bytes]
+
+
+JSON = Media(JSON_TYPE, to_json)
+
+
 class Response(HttpResponse):
-    """A JSON response, rendered at once: `Accept` has no effect.
+    """A response, JSON in all but a few operations, rendered at once: `Accept` has no effect.
 
     `config.cache` caches a response with a `cache_snapshot`, and refreshes it by its `loader`.
     """
@@ -21,5 +31,7 @@ class Response(HttpResponse):
     cache_snapshot: TagSnapshot | None = None
     loader: Loader | None = None
 
-    def __init__(self, data: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(to_json(data), status=status, headers=headers, content_type=JSON_TYPE)
+    def __init__(
+        self, data: Any, *, status: int = 200, headers: Mapping[str, str] | None = None, media: Media = JSON
+    ) -> None:
+        super().__init__(media.render(data), status=status, headers=headers, content_type=media.type)

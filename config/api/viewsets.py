@@ -22,7 +22,7 @@ from config.api.ids import parse_id
 from config.api.operations import Operation, operation_of_action
 from config.api.pagination import CursorPage
 from config.api.requests import ApiRequest
-from config.api.responses import JSON_TYPE, Response
+from config.api.responses import JSON, JSON_TYPE, Response
 from config.api.serializers import render, validated
 from config.cache.loaders import Loader
 from config.cache.rendering import etag_of, matches_etag
@@ -53,7 +53,7 @@ class ApiViewSet(GenericViewSet[Any]):
         return {}
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> tuple[JSONRenderer, str]:
-        """Every response is JSON; `Accept` is ignored."""
+        """The operation decides on the media type of its response; `Accept` is ignored."""
         return JSON_RENDERER, JSON_TYPE
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> ApiRequest:
@@ -96,9 +96,10 @@ class ApiViewSet(GenericViewSet[Any]):
 
         `config.cache` caches the response until a tag is invalidated, and then refreshes it by `load`.
         """
-        loader = Loader(tags, load)
+        media = self.operation.media if self.operation else JSON
+        loader = Loader(tags, load, media.render)
         snapshot = loader.snapshot()
-        response = Response(load(), headers=headers)
+        response = Response(load(), headers=headers, media=media)
         if "HTTP_AUTHORIZATION" not in self.request.META:
             response.cache_snapshot, response.loader = snapshot, loader
         return response

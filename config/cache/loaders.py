@@ -21,11 +21,12 @@ class LoadedBody(NamedTuple):
 class Loader:
     """Loads the data of a response.
 
-    `load` depends only on its bound arguments and on the rows that `tags` name.
+    `load` depends only on its bound arguments and on the rows that `tags` name; `render` on the data alone.
     """
 
     tags: tuple[str, ...]
     load: Callable[[], Any]
+    render: Callable[[Any], bytes] = to_json
 
     def snapshot(self) -> TagSnapshot | None:
         """Note the versions of the tags. Call it before `load`."""
@@ -38,6 +39,6 @@ def refresh(loader: Loader) -> LoadedBody | None:
     close_old_connections()
     try:
         versions = loader.snapshot()
-        return None if versions is None else LoadedBody(versions, to_json(loader.load()))
+        return None if versions is None else LoadedBody(versions, loader.render(loader.load()))
     except Exception:  # noqa: BLE001  in Django the same error is handled
         return None

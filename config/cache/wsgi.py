@@ -19,7 +19,7 @@ from config.cache.loaders import refresh
 from config.cache.memory import CachedResponse, Headers, Key, ResponseStore
 from config.cache.rendering import matches_etag
 
-PREFIXES = ("/api/", "/v1/")
+PREFIXES = ("/api/", "/v1/", "/feeds/")
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Any]

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-import orjson
-
+from config.cache.rendering import to_json
 from config.changes import wakeups
 from config.database.sql import execute
 from config.writes.transaction import WriteTransaction
@@ -42,7 +41,7 @@ def append(changes: Sequence[NewChange], *, transaction: WriteTransaction | None
     """Append rows in their order. A WriteTransaction runs the statement with its last one, once per transaction."""
     if not changes:
         return
-    values = {"changes": orjson.dumps(changes).decode()}
+    values = {"changes": to_json(changes).decode()}
     if transaction is None:
         execute(APPEND, values)
     else:

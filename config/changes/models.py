@@ -67,3 +67,12 @@ class ChangeLog(models.Model):
 
     def __str__(self) -> str:
         return f"generation {self.generation}"
+
+
+class ReadPosition(models.Model):
+    """The position up to which an account has read its inbox (`config.changes.unread`)."""
+
+    account_id = models.UUIDField(primary_key=True)
+    generation = models.SmallIntegerField()
+    xid = models.BigIntegerField()
+    row_id = models.BigIntegerField()

@@ -32,8 +32,10 @@ COLUMNS = (
     "data",
 )
 NAMES = ", ".join(COLUMNS)
+# A reader inside a transaction that writes gets the rows written so far, and later ones of the same transaction.
+OWN_XID = "pg_current_xact_id_if_assigned()::text::bigint"
 # A statement of its own: its result must precede the snapshot of the statement that reads the rows.
-HORIZON = "SELECT changes_horizon()"
+HORIZON = f"SELECT changes_horizon(), {OWN_XID}"
 READ = """
 WITH scanned AS MATERIALIZED (
     SELECT {columns} FROM changes_change
@@ -49,7 +51,10 @@ FROM changes_changelog log LEFT JOIN newest ON true LEFT JOIN matching ON true
 ORDER BY matching.xid, matching.id
 """
 BEYOND = "SELECT EXISTS (SELECT FROM changes_change WHERE (xid, id) > (%s, %s))"
-STATE = "SELECT generation, changes_horizon() FROM changes_changelog"
+STATE = f"""
+SELECT generation, changes_horizon(), {OWN_XID}, (SELECT last_value - (NOT is_called)::int FROM changes_change_id)
+FROM changes_changelog
+"""  # noqa: S608  only constants
 
 
 class Position(NamedTuple):
@@ -174,7 +179,7 @@ def read(channel: Channel, after: Cursor | None, *, limit: int) -> Batch:
 
     `has_more` may be true with fewer rows than `limit`: a call reads at most SCAN_MAX rows. Raises CursorExpired (410).
     """
-    ((horizon,),) = fetch_all(HORIZON)
+    ((horizon, own_xid),) = fetch_all(HORIZON)
     position = START if after is None else after.position
     statement = READ.format(
         columns=NAMES,
@@ -188,17 +193,19 @@ def read(channel: Channel, after: Cursor | None, *, limit: int) -> Batch:
     generation, pruned_xid, pruned_id, scanned, *newest = read_rows[0][:6]
     if after is not None and (after.generation != generation or position < (pruned_xid, pruned_id)):
         raise CursorExpired
-    rows = [_row(row[6:]) for row in read_rows if row[6] is not None]
+    rows = [_change(row[6:]) for row in read_rows if row[6] is not None]
     if len(rows) > limit:
         return Batch(rows[:limit], Cursor(generation, rows[limit - 1].position), has_more=True)
     if channel.matches != "true" and scanned == max(limit + 1, SCAN_MAX):
         return Batch(rows, Cursor(generation, Position(*newest)), has_more=True)
-    return Batch(rows, Cursor(generation, max(position, Position(horizon, 0))))
+    last = position if newest[0] is None else Position(*newest)
+    return Batch(rows, Cursor(generation, max(position, last, Position(own_xid or horizon, 0))))
 
 
-def _row(values: Row) -> ChangeRow:
-    """Django's connections return JSON as text."""
-    return ChangeRow._make([*values[:-1], values[-1] and orjson.loads(values[-1])])
+def _change(row: Row) -> ChangeRow:
+    """From a row of COLUMNS; JSON arrives as text."""
+    *columns, data = row
+    return ChangeRow._make((*columns, None if data is None else orjson.loads(data)))
 
 
 def is_followed(position: Position) -> bool:
@@ -209,5 +216,5 @@ def is_followed(position: Position) -> bool:
 
 def now() -> Cursor:
     """The cursor after all rows that can be read now."""
-    ((generation, horizon),) = fetch_all(STATE)
-    return Cursor(generation, Position(horizon, 0))
+    ((generation, horizon, own_xid, last_id),) = fetch_all(STATE)
+    return Cursor(generation, Position(horizon, 0) if own_xid is None else Position(own_xid, last_id))

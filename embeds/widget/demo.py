@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
+from messaging.page_ids import normalize
+
 # Two names of the local host: two origins to a browser.
 OTHER_NAME = {"localhost": "127.0.0.1", "127.0.0.1": "localhost"}
 
@@ -18,6 +20,11 @@ class DemoPage:
     app: str
     embed_id: str
     page_url: str
+
+    @property
+    def feed_url(self) -> str:
+        """The address of the feeds of the page, without the extension."""
+        return f"{settings.BASE_URL}/feeds/pages/{normalize(self.page_url).page_id}"
 
 
 def demo_page(host: str, *, secure: bool) -> DemoPage | None:

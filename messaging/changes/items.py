@@ -1,11 +1,14 @@
-"""The items of the public change log, as readers get them."""
+"""The items of the change log and of inboxes, as readers get them, and lists of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from config.changes.reading import ChangeRow
-from config.changes.streams.feeds import Feed
+from config.api.pagination import LIMIT_MAX
+from config.changes import cursors, reading
+from config.changes.reading import Batch, ChangeRow, Channel
+from config.changes.streams.sources import Items
 from messaging.changes.related import Related, related_to
 
 
@@ -27,4 +30,43 @@ def public_item(row: ChangeRow, related: Related, *, cursor: str) -> dict[str, A
     }
 
 
-PUBLIC_FEED = Feed(related_to, public_item)
+def inbox_item(row: ChangeRow, related: Related, *, cursor: str) -> dict[str, Any]:
+    """An event of an inbox. `message` is the post as it is now, null if it is not public."""
+    return {
+        "id": cursor,
+        "type": row.type,
+        "at": row.at,
+        "actor": related.actor(row),
+        "pageId": row.page_id,
+        "messageId": row.message_id,
+        "message": related.message(row),
+        "aboutId": row.about_id,
+        "data": row.data or {},
+    }
+
+
+PUBLIC_ITEMS = Items(related_to, public_item)
+INBOX_ITEMS = Items(related_to, inbox_item)
+Item = Callable[..., dict[str, Any]]
+
+
+def requested_batch(channel: Channel, query: Mapping[str, Any], *, bound_to: str) -> Batch:
+    """The rows that a validated ListQuery with `tail` requests. Raises InvalidCursor (400), CursorExpired (410)."""
+    if query["tail"]:
+        return Batch([], reading.now())
+    after = cursors.decode(query["cursor"], bound_to=bound_to) if "cursor" in query else None
+    return reading.read(channel, after, limit=min(query["limit"], LIMIT_MAX))
+
+
+def listed(batch: Batch, *, key: str, item: Item, bound_to: str) -> dict[str, Any]:
+    """`{<key>: [item, …], hasMore, nextCursor}`, within the limit of a response; unlike other lists, it has no end."""
+    related = related_to(batch.rows)
+    batch = batch.first(len(related.rows))
+    return {
+        key: [
+            item(row, related, cursor=cursors.encode(batch.cursor_after(row), bound_to=bound_to))
+            for row in related.rows
+        ],
+        "hasMore": batch.has_more,
+        "nextCursor": cursors.encode(batch.next, bound_to=bound_to),
+    }

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from config.api.ids import new_id
@@ -92,6 +93,16 @@ class Message(models.Model):
             models.Index("parent", F("created_at").desc(), F("id").desc(), condition=REPLIES, name="post_replies"),
             models.Index("parent", F("reaction_total").desc(), "created_at", "id", condition=REPLIES, name="top_reply"),
             models.Index("created_at", "id", condition=Q(status=MessageStatus.PENDING), name="moderation_queue"),
+            # Of feeds (see `messaging.queries.feeds`). The expression is the id of the community: an index of the
+            # column itself could be chosen for a list filtered by community, and read the posts of other pages.
+            models.Index("page", F("created_at").desc(), F("id").desc(), condition=REPLIES, name="page_replies"),
+            models.Index(
+                Coalesce("community", "id", output_field=models.UUIDField()),
+                F("created_at").desc(),
+                F("id").desc(),
+                condition=PUBLISHED & Q(community__isnull=False),
+                name="community_posts",
+            ),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(status__in=MessageStatus.values), name="message_status_known"),

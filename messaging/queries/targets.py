@@ -16,7 +16,8 @@ from messaging.page_ids import is_page_id
 from messaging.queries.joins import QUOTE_COLUMNS
 
 FIND = f"""
-SELECT clock_timestamp(), page.id, parent.id IS NOT NULL, parent.community_id, {", ".join(QUOTE_COLUMNS)}
+SELECT clock_timestamp(), page.id, parent.id IS NOT NULL, parent.community_id, parent.author_id,
+    {", ".join(QUOTE_COLUMNS)}
 FROM (VALUES (0)) place
 LEFT JOIN messaging_movedpage moved ON moved.old_id = %(page)s
 LEFT JOIN messaging_page page ON page.id = coalesce(moved.page_id, %(page)s)
@@ -25,6 +26,9 @@ LEFT JOIN messaging_message parent
 LEFT JOIN messaging_message q ON q.id = %(quote)s AND q.status = 'published'
 LEFT JOIN messaging_account qa ON qa.id = q.author_id
 """  # noqa: S608  built from constants
+
+
+QUOTE_AUTHOR = QUOTE_COLUMNS.index("qa.id AS quoted_author_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +44,13 @@ class MessageTargets:
     page_id: str | None
     has_parent: bool
     parent_community_id: UUID | None
+    parent_author_id: UUID | None
     quote: Row
+
+    @property
+    def quote_author_id(self) -> UUID | None:
+        author_id: UUID | None = self.quote[QUOTE_AUTHOR]
+        return author_id
 
     def require_page(self) -> str:
         """The current id of the page, also for an older id; raises UnknownPage (400)."""
@@ -73,7 +83,7 @@ def fetch_targets(transaction: WriteTransaction, data: Mapping[str, Any]) -> Mes
     prefetch = prefetch_targets(data)
     if prefetch is None:
         raise UnknownPage
-    now, page_id, has_parent, parent_community_id, *quote = transaction.fetch(prefetch)
+    now, page_id, has_parent, parent_community_id, parent_author_id, *quote = transaction.fetch(prefetch)
     return MessageTargets(
         parent_id=prefetch.values["parent"],
         quote_id=prefetch.values["quote"],
@@ -81,6 +91,7 @@ def fetch_targets(transaction: WriteTransaction, data: Mapping[str, Any]) -> Mes
         page_id=page_id,
         has_parent=has_parent,
         parent_community_id=parent_community_id,
+        parent_author_id=parent_author_id,
         quote=tuple(quote),
     )
 

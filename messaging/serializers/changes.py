@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any
 
 from rest_framework import serializers
@@ -19,7 +20,7 @@ from messaging.serializers.messages import PlainMessageSerializer
 class TypesField(Text):
     """A comma-separated list of types, as a sorted list without duplicates."""
 
-    def __init__(self, types: type[ChangeType], **kwargs: Any) -> None:
+    def __init__(self, types: type[StrEnum], **kwargs: Any) -> None:
         self.types = types
         super().__init__(required=False, help_text=f"Comma-separated: {', '.join(types)}.", **kwargs)
 

@@ -1,37 +1,39 @@
-"""Records the changes of posts in the change log."""
+"""Records the changes of posts in the change log, and the events that they are for the inboxes of accounts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from uuid import UUID
 
 from config.changes.log import NewChange, append
 from config.writes.transaction import WriteTransaction
+from messaging.changes.events import NewPost, answer_events, moderated_event
 from messaging.changes.types import ChangeType
-from messaging.models import Message, MessageStatus
+from messaging.models import Account, Message, MessageStatus
 
 PUBLISHED, PENDING = MessageStatus.PUBLISHED, MessageStatus.PENDING
 
 
-def record_created(
-    *, message_id: UUID, page_id: str, community_id: UUID | None, transaction: WriteTransaction | None = None
-) -> None:
+def record_created(post: NewPost, *, transaction: WriteTransaction) -> None:
     """Record a post that is public from the beginning."""
-    append(
-        [NewChange(type=ChangeType.MESSAGE_CREATED, page_id=page_id, community_id=community_id, message_id=message_id)],
-        transaction=transaction,
+    created = NewChange(
+        type=ChangeType.MESSAGE_CREATED, page_id=post.page_id, community_id=post.community_id, message_id=post.id
     )
+    append([created, *answer_events(post)], transaction=transaction)
 
 
-def record_moderated(moves: Iterable[tuple[Message, str, str]]) -> None:
-    """Record (post, status before, status after), for those that became public or are public no more."""
-    append(
-        [
-            NewChange(type=change, page_id=message.page_id, community_id=message.community_id, message_id=message.pk)
-            for message, before, after in moves
-            if (change := _public_change(before, after)) is not None
-        ]
-    )
+def record_moderated(moves: Iterable[tuple[Message, str, str]], *, by: Account, reason: str) -> None:
+    """Record (post, status before, status after)."""
+    append([change for move in moves for change in _moderated(*move, by=by, reason=reason)])
+
+
+def _moderated(message: Message, before: str, after: str, *, by: Account, reason: str) -> Iterator[NewChange]:
+    change = _public_change(before, after)
+    if change is not None:
+        yield NewChange(type=change, page_id=message.page_id, community_id=message.community_id, message_id=message.pk)
+    if change is ChangeType.MESSAGE_CREATED:
+        yield from answer_events(_approved_post(message))
+    yield from moderated_event(message, status=after, by=by.pk, reason=reason)
 
 
 def _public_change(before: str, after: str) -> ChangeType | None:
@@ -40,3 +42,21 @@ def _public_change(before: str, after: str) -> ChangeType | None:
     if after != PUBLISHED:
         return ChangeType.MESSAGE_HIDDEN
     return ChangeType.MESSAGE_CREATED if before == PENDING else ChangeType.MESSAGE_RESTORED
+
+
+def _approved_post(message: Message) -> NewPost:
+    answered = [answered_id for answered_id in (message.parent_id, message.quote_id) if answered_id is not None]
+    authors: dict[UUID | None, UUID] = {}
+    if answered:
+        authors.update(Message.objects.filter(pk__in=answered).values_list("pk", "author_id"))
+    return NewPost(
+        id=message.pk,
+        page_id=message.page_id,
+        community_id=message.community_id,
+        author_id=message.author_id,
+        content=message.content,
+        parent_id=message.parent_id,
+        parent_author_id=authors.get(message.parent_id),
+        quote_id=message.quote_id,
+        quote_author_id=authors.get(message.quote_id),
+    )

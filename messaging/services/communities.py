@@ -10,6 +10,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.text import slugify
 
+from config.cache.versions import invalidate
+from messaging.cache_tags import community_tag
 from messaging.models import Community
 from messaging.models.community import SLUG_MAX
 
@@ -61,6 +63,7 @@ def change_community(community: Community, given: Mapping[str, Any]) -> None:
         setattr(community, column, value)
     check_community(community, changed=changes)
     community.save(update_fields=[*changes, "updated_at"])
+    invalidate(community_tag(community.pk))
 
 
 def check_community(community: Community, *, changed: Collection[str]) -> None:

@@ -23,7 +23,11 @@ from messaging.services.changes import record_moderated
 from messaging.services.moderation import HIDDEN, PENDING, PUBLISHED, locked_posts
 
 BATCH = 200
-LOCKED = Message.objects.only("status", "status_before_hiding", "parent_id", "quote_id", "page_id", "community_id")
+LOCKED = Message.objects.only(
+    "status", "status_before_hiding", "parent_id", "quote_id", "page_id", "community_id", "author_id"
+)
+# (the posts of a batch, who decides, why) -> the number of posts that were changed.
+Change = Callable[[list[UUID], Account, str], int]
 
 
 def posts_to_hide(author: Account) -> MessageQuerySet:
@@ -46,16 +50,14 @@ def restore_posts_of(*, author: Account, by: Account, reason: str = "") -> int:
     return _change(posts_hidden_together(author), _restore, by=by, author=author, done="restored", reason=reason)
 
 
-def _change(
-    posts: MessageQuerySet, change: Callable[[list[UUID]], int], *, by: Account, author: Account, done: str, reason: str
-) -> int:
+def _change(posts: MessageQuerySet, change: Change, *, by: Account, author: Account, done: str, reason: str) -> int:
     ordered, changed = posts.order_by("id").values_list("id", flat=True), 0
     ids = list(ordered)
     if ids:
         # Logged first, so that the history includes an interrupted run.
         log_decision(by=by, about=author, verb=f"All posts {done} ({len(ids)})", reason=reason)
     while ids:
-        changed += sum(change(ids[start : start + BATCH]) for start in range(0, len(ids), BATCH))
+        changed += sum(change(ids[start : start + BATCH], by, reason) for start in range(0, len(ids), BATCH))
         # Posts that were written in the meantime.
         ids = list(ordered.all())
     return changed
@@ -63,21 +65,22 @@ def _change(
 
 @retried
 @transaction.atomic
-def _hide(ids: list[UUID]) -> int:
+def _hide(ids: list[UUID], by: Account, reason: str) -> int:
     posts = [post for post in locked_posts(ids, LOCKED) if post.status in {PUBLISHED, PENDING}]
     _update(posts, status=HIDDEN, status_before_hiding=F("status"))
     _count((post for post in posts if post.status == PUBLISHED), by=-1)
-    record_moderated((post, post.status, HIDDEN) for post in posts)
+    record_moderated(((post, post.status, HIDDEN) for post in posts), by=by, reason=reason)
     return len(posts)
 
 
 @retried
 @transaction.atomic
-def _restore(ids: list[UUID]) -> int:
+def _restore(ids: list[UUID], by: Account, reason: str) -> int:
     posts = [post for post in locked_posts(ids, LOCKED) if post.status == HIDDEN and post.status_before_hiding]
     _update(posts, status=F("status_before_hiding"), status_before_hiding=None)
     _count((post for post in posts if post.status_before_hiding == PUBLISHED), by=1)
-    record_moderated((post, HIDDEN, post.status_before_hiding or HIDDEN) for post in posts)
+    moves = ((post, HIDDEN, post.status_before_hiding or HIDDEN) for post in posts)
+    record_moderated(moves, by=by, reason=reason)
     return len(posts)
 
 

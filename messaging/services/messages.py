@@ -10,6 +10,7 @@ from config.api.ids import new_id
 from config.database.sql import fetch_all
 from config.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
+from messaging.changes.events import NewPost
 from messaging.content_rules import Draft, content_rules
 from messaging.exceptions import CommunityForbids, CommunityMismatch, CommunityNotFound
 from messaging.models import Community, MessageStatus
@@ -43,10 +44,8 @@ def create_message(
     if values["status"] == MessageStatus.PUBLISHED:
         counted = count_answer(parent_id=targets.parent_id, quote_id=targets.quote_id, by=1, where=PUBLIC)
         targets.require_visible(still_visible=counted)
-        invalidate_message(page_id=page_id, message_id=values["id"])
-        record_created(
-            message_id=values["id"], page_id=page_id, community_id=values["community_id"], transaction=transaction
-        )
+        invalidate_message(page_id=page_id, message_id=values["id"], community_id=values["community_id"])
+        record_created(_new_post(values, targets), transaction=transaction)
     return message
 
 
@@ -64,6 +63,15 @@ def _values(draft: Draft, targets: MessageTargets, *, page_id: str, author_id: U
         "embed_id": draft.source_embed,
         "now": targets.now,
     }
+
+
+def _new_post(values: dict[str, Any], targets: MessageTargets) -> NewPost:
+    names = ("id", "page_id", "community_id", "author_id", "content", "parent_id", "quote_id")
+    return NewPost(
+        **{name: values[name] for name in names},
+        parent_author_id=targets.parent_author_id,
+        quote_author_id=targets.quote_author_id,
+    )
 
 
 def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int, where: str = "true") -> set[UUID]:

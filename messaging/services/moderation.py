@@ -59,7 +59,7 @@ def _move(
     message.save(update_fields=["status", "status_before_hiding", "updated_at"])
     if was_public != (end == PUBLISHED):
         count_answer(parent_id=message.parent_id, quote_id=message.quote_id, by=-1 if was_public else 1)
-    record_moderated([(message, before, end)])
+    record_moderated([(message, before, end)], by=by, reason=reason)
     # Every list may contain a quote of the post.
     invalidate(EVERYTHING)
     log_decision(by=by, about=message, verb=verb, reason=reason)

@@ -9,14 +9,16 @@ posts that were written in between are moved after it.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from time import sleep
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import DatabaseError, transaction
 
 from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import RETRYABLE_SQLSTATES, execute, fetch_all, fetch_one, sqlstate
-from messaging.cache_tags import message_tag, page_tag
+from messaging.cache_tags import community_tag, message_tag, page_tag
 from messaging.models import Page
 from messaging.services.pages import normalize_url
 
@@ -27,7 +29,7 @@ TRIES = 20
 PAUSE_SECONDS = 0.1
 
 LOCK_POSTS = "SELECT FROM messaging_message WHERE page_id = %s ORDER BY id FOR NO KEY UPDATE"
-MOVE_POSTS = "UPDATE messaging_message SET page_id = %s WHERE page_id = %s RETURNING id"
+MOVE_POSTS = "UPDATE messaging_message SET page_id = %s WHERE page_id = %s RETURNING id, community_id"
 MOVE_CHANGES = "UPDATE changes_change SET page_id = %s WHERE page_id = %s AND account_id IS NULL"
 # A write may have locked a post and wait for the page. This transaction then times out and is retried.
 WAIT_BRIEFLY = "SELECT set_config('lock_timeout', '500ms', true)"
@@ -42,8 +44,21 @@ ON CONFLICT (old_id) DO UPDATE SET page_id = excluded.page_id
 FIND_REDIRECT = "SELECT page_id FROM messaging_movedpage WHERE old_id = %s"
 
 
+class MovedPost(NamedTuple):
+    id: UUID
+    community_id: UUID | None
+
+
 class PageBusy(Exception):
     """Concurrent writes locked the page in all TRIES; nothing was moved."""
+
+
+class PageMoved(Exception):
+    """The posts of the requested page are listed under another page id."""
+
+    def __init__(self, page_id: str) -> None:
+        super().__init__(page_id)
+        self.page_id = page_id
 
 
 def moved_to(page_id: str) -> str | None:
@@ -67,7 +82,7 @@ def move_page(page: Page) -> int:
 
 
 @transaction.atomic
-def _move(old: str, new: str) -> list[UUID]:
+def _move(old: str, new: str) -> list[MovedPost]:
     moved = _move_posts(old, new)
     execute(WAIT_BRIEFLY)
     if fetch_one(LOCK_PAGE, [old]) is None:
@@ -79,11 +94,18 @@ def _move(old: str, new: str) -> list[UUID]:
     execute(DELETE_REDIRECT, [new])
     execute(UPDATE_REDIRECTS, [new, old])
     execute(INSERT_REDIRECT, [old, new])
-    tags = map(message_tag, moved) if len(moved) <= TAGS_MAX else [EVERYTHING]
-    invalidate(page_tag(old), page_tag(new), *tags)
+    invalidate(page_tag(old), page_tag(new), *_tags_of(moved))
     return moved
 
 
-def _move_posts(old: str, new: str) -> list[UUID]:
+def _move_posts(old: str, new: str) -> list[MovedPost]:
     execute(LOCK_POSTS, [old])
-    return [message_id for (message_id,) in fetch_all(MOVE_POSTS, [new, old])]
+    return [MovedPost(*row) for row in fetch_all(MOVE_POSTS, [new, old])]
+
+
+def _tags_of(moved: list[MovedPost]) -> Collection[str]:
+    """The tags of the posts, and of the communities whose feeds link to them."""
+    if len(moved) > TAGS_MAX:
+        return [EVERYTHING]
+    communities = {post.community_id for post in moved if post.community_id is not None}
+    return [*(message_tag(post.id) for post in moved), *map(community_tag, communities)]

@@ -4,7 +4,9 @@ from datetime import datetime, timedelta
 
 from django.db import IntegrityError
 
+from config.cache.versions import invalidate
 from config.database.sql import execute, fetch_one
+from messaging.cache_tags import page_tag
 from messaging.exceptions import InvalidUrlError
 from messaging.page_ids import InvalidUrl, NormalizedUrl, normalize
 
@@ -40,7 +42,9 @@ def normalize_url(*, url: str) -> NormalizedUrl:
         page = normalize(url)
     except InvalidUrl as failure:
         raise InvalidUrlError(field="url", details=str(failure)) from None
-    execute(ISSUE, {"id": page.page_id, "url": page.normalized_url})
+    if execute(ISSUE, {"id": page.page_id, "url": page.normalized_url}):
+        # The feeds of a page show its URL.
+        invalidate(page_tag(page.page_id))
     return page
 
 

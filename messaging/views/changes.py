@@ -8,16 +8,14 @@ from rest_framework.decorators import action
 from config.api.credentials import CredentialKind
 from config.api.exceptions import CursorExpired
 from config.api.operations import operation
-from config.api.pagination import LIMIT_MAX, bound_to
+from config.api.pagination import bound_to
 from config.api.requests import ApiRequest
 from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
-from config.changes import cursors, reading
-from config.changes.reading import Batch, Channel
-from config.changes.streams.feeds import Source
+from config.changes.reading import Channel
 from config.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_stream
-from messaging.changes.items import PUBLIC_FEED, public_item
-from messaging.changes.related import related_to
+from config.changes.streams.sources import Source
+from messaging.changes.items import PUBLIC_ITEMS, listed, public_item, requested_batch
 from messaging.serializers.changes import ChangeListSerializer, ChangeSerializer, ChangesQuery, ChangeStreamQuery
 
 
@@ -37,12 +35,8 @@ class ChangeViewSet(ApiViewSet):
         """
         query = self.query()
         bound = bound_to("changes", filters_of(query))
-        if query["tail"]:
-            batch = Batch([], reading.now())
-        else:
-            after = cursors.decode(query["cursor"], bound_to=bound) if "cursor" in query else None
-            batch = reading.read(channel_of(query), after, limit=min(query["limit"], LIMIT_MAX))
-        return Response(_listed(batch, bound))
+        batch = requested_batch(channel_of(query), query, bound_to=bound)
+        return Response(listed(batch, key="changes", item=public_item, bound_to=bound))
 
     @action(detail=False)
     @operation(
@@ -60,7 +54,7 @@ class ChangeViewSet(ApiViewSet):
         `streamUrl` of getEmbedClientConfig.
         """
         query = self.query()
-        source = Source(PUBLIC_FEED, channel_of(query), bound_to("changes", filters_of(query)))
+        source = Source(PUBLIC_ITEMS, channel_of(query), bound_to("changes", filters_of(query)))
         return open_stream(request, query, source)
 
 
@@ -75,17 +69,3 @@ def channel_of(query: Mapping[str, Any]) -> Channel:
         community_id=query.get("community_id"),
         types=frozenset(query.get("types", ())),
     )
-
-
-def _listed(batch: Batch, bound: str) -> dict[str, Any]:
-    related = related_to(batch.rows)
-    batch = batch.first(len(related.rows))
-    changes = [
-        public_item(row, related, cursor=cursors.encode(batch.cursor_after(row), bound_to=bound))
-        for row in related.rows
-    ]
-    return {
-        "changes": changes,
-        "hasMore": batch.has_more,
-        "nextCursor": cursors.encode(batch.next, bound_to=bound),
-    }

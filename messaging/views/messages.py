@@ -25,7 +25,7 @@ from messaging.queries.message_lists import FILTERS, list_messages
 from messaging.queries.targets import fetch_targets, prefetch_targets
 from messaging.serializers.messages import MessageListSerializer, MessageSerializer, MessagesQuery, NewMessage
 from messaging.services.messages import create_message
-from messaging.services.moving import moved_to
+from messaging.services.moving import PageMoved, moved_to
 
 
 def scopes_of_body(data: Mapping[str, Any]) -> frozenset[str]:
@@ -114,14 +114,6 @@ class MessageViewSet(ApiViewSet):
         """Return a published post."""
         message_id = self.path_id(exceptions.MessageNotFound)
         return self.read(lambda: _published(message_id), message_tag(message_id))
-
-
-class PageMoved(Exception):
-    """The posts of the requested page are listed under another page id."""
-
-    def __init__(self, page_id: str) -> None:
-        super().__init__(page_id)
-        self.page_id = page_id
 
 
 def _listed(query: Mapping[str, Any], page: CursorPage) -> dict[str, Any]:

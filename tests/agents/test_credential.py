@@ -133,12 +133,12 @@ def test_last_used_at_is_written_at_most_once_a_minute(holder: TokenHolder, djan
     holder.api.get(PUBLIC_READ)
     first = AgentToken.objects.get().last_used_at
     assert first is not None
-    assert timezone.now() - first < timedelta(seconds=5)
+    assert timezone.now() - first < timedelta(seconds=60)
     with django_assert_num_queries(1):
         holder.api.get(PUBLIC_READ)
     AgentToken.objects.update(last_used_at=timezone.now() - timedelta(seconds=61))
     holder.api.get(PUBLIC_READ)
-    assert timezone.now() - (AgentToken.objects.get().last_used_at or first) < timedelta(seconds=5)
+    assert timezone.now() - (AgentToken.objects.get().last_used_at or first) < timedelta(seconds=60)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -13,7 +13,7 @@ from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.factories import CommunityFactory, PageFactory, SuperAdminFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def changes(**query: Any) -> Any:

@@ -37,7 +37,7 @@ def entries(diary: Path, count: int) -> list[str]:
 def test_the_commands_run_in_turn_and_repeatedly(diary: Path) -> None:
     keeper = Scheduler(0.01)
     keeper.start()
-    assert entries(diary, 4) == ["rollup_analytics", "prune"] * 2
+    assert entries(diary, 6) == ["rollup_analytics", "announce_expiring_tokens", "prune"] * 2
     keeper.stop()
     assert not keeper.is_alive()
 

@@ -56,8 +56,12 @@ CONTRACT = [
     Row("getEmbedBlacklist", "GET", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
     Row("putEmbedBlacklist", "PUT", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
 ]
-# Added by decisions: the sign-in flow (6), getAgentSelf (11) and changes (18).
+# Added by decisions: the sign-in flow (6), getAgentSelf (11), the change log and feeds (18).
 BEYOND = [
+    Row("getPageAtomFeed", "GET", "/feeds/pages/{page_id}.atom", {PUBLIC}),
+    Row("getPageJsonFeed", "GET", "/feeds/pages/{page_id}.json", {PUBLIC}),
+    Row("getCommunityAtomFeed", "GET", "/feeds/communities/{slug}.atom", {PUBLIC}),
+    Row("getCommunityJsonFeed", "GET", "/feeds/communities/{slug}.json", {PUBLIC}),
     Row("register", "POST", "/api/auth/register", {PUBLIC}),
     Row("login", "POST", "/api/auth/login", {PUBLIC}),
     Row("refreshSession", "POST", "/api/auth/refresh", {PUBLIC}),
@@ -68,6 +72,9 @@ BEYOND = [
     Row("getAgentSelf", "GET", "/v1/agent/self", {AGENT}),
     Row("listChanges", "GET", "/v1/changes", {PUBLIC}),
     Row("streamChanges", "GET", "/v1/changes/stream", {PUBLIC}),
+    Row("listInbox", "GET", "/v1/inbox", {AGENT, PERSON}),
+    Row("readInbox", "POST", "/v1/inbox/read", {PERSON}),
+    Row("streamInbox", "GET", "/v1/inbox/stream", {AGENT, PERSON}),
 ]
 ROWS = {row.id: row for row in CONTRACT + BEYOND}
 

@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from config.changes.wakeups import NOTIFY
 from messaging.models import Message
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.factories import MessageFactory, PageFactory
@@ -26,10 +27,10 @@ def agent() -> TokenHolder:
 
 @contextmanager
 def statements(count: int) -> Iterator[None]:
-    """Assert the number of statements, without BEGIN and COMMIT."""
+    """Assert the number of statements, without BEGIN, COMMIT and the wake-up, which a thread sends outside of tests."""
     with CaptureQueriesContext(connection) as captured:
         yield
-    captured_sql = [query["sql"] for query in captured if query["sql"] not in ("BEGIN", "COMMIT")]
+    captured_sql = [query["sql"] for query in captured if query["sql"] not in ("BEGIN", "COMMIT", NOTIFY)]
     assert len(captured_sql) == count, captured_sql
 
 

@@ -56,12 +56,17 @@ class DocumentRunner:
         self.output = finished.stdout
 
     def compare(self, expected: Any, actual: Any, *, at: str) -> None:
-        """An expected object names some keys of the actual one. A new placeholder takes the actual value."""
+        """An expected object names some keys of the actual one, also in a list. A new placeholder takes the value."""
         if isinstance(expected, dict):
             assert isinstance(actual, dict), at
             assert expected.keys() <= actual.keys(), f"{at}: {expected.keys() - actual.keys()} are missing"
             for key, value in expected.items():
                 self.compare(value, actual[key], at=f"{at}.{key}")
+        elif isinstance(expected, list):
+            assert isinstance(actual, list), at
+            assert len(actual) == len(expected), f"{at}: {actual}"
+            for index, value in enumerate(expected):
+                self.compare(value, actual[index], at=f"{at}[{index}]")
         elif isinstance(expected, str) and PLACEHOLDER.fullmatch(expected):
             assert self.values.setdefault(expected, str(actual)) == str(actual), at
         elif expected != ANYTHING:

@@ -28,6 +28,10 @@ OPEN = {
     "listSmartTags",
     "listChanges",
     "streamChanges",
+    "getPageAtomFeed",
+    "getPageJsonFeed",
+    "getCommunityAtomFeed",
+    "getCommunityJsonFeed",
 }
 
 

@@ -202,9 +202,9 @@ def test_replay_does_not_depend_on_the_status_of_the_post(agent: Api, post: Mess
     assert RateLimitEvent.objects.count() == 1
 
 
-def test_reaction_runs_five_statements(api: Api, post: Message, django_assert_num_queries: object) -> None:
-    """The credential, BEGIN, the state, the write, and COMMIT."""
-    with django_assert_num_queries(5):  # type: ignore[operator]
+def test_reaction_of_a_person_runs_seven_statements(api: Api, post: Message, django_assert_num_queries: object) -> None:
+    """The credential, BEGIN, the lock, the state, the reaction, its record in the change log, and COMMIT."""
+    with django_assert_num_queries(7):  # type: ignore[operator]
         assert react(api, post, "👍").status == 200
 
 

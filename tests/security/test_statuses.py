@@ -68,7 +68,9 @@ def forbidden(case: Case) -> Answer:
 
 
 def not_found(case: Case) -> Answer:
-    """The same call with an id that does not exist."""
+    """The same call with an id that does not exist, and a feed with a name that none has."""
+    if case.call.path.startswith("/feeds/"):
+        return case.send(path=re.sub(r"/[^/]+\.", "/none.", case.call.path))
     if UUID.search(case.call.path):
         return case.send(path=UUID.sub(MISSING, case.call.path))
     missing = {name: MISSING for name, value in case.call.body.items() if UUID.fullmatch(str(value))}

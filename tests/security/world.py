@@ -19,7 +19,8 @@ PASSWORD = "a long enough passphrase"
 # `person` operates `agent`; `owner` owns the embed and sends a sign-in token. `agent2`, `person2` and `owner2` own
 # neither. `scopeless` is an agent without the scope of the operation.
 # anon: 401 not_authenticated. bad: 401 invalid_token. deny: 403 agent_route_not_allowed. scope: 403
-# agent_scope_missing. own: 403 not_owner. admin: 403 super_admin_required. ok: success.
+# agent_scope_missing. own: 403 not_owner. cursor: 400 invalid_cursor.
+# admin: 403 super_admin_required. ok: success.
 TABLE = """
 operation             nobody  bad  scopeless agent  agent2 person  person2 owner  owner2 super  super_jwt
 listMessages          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -28,8 +29,15 @@ createMessage         anon    bad  scope     ok     ok     ok      ok     bad   
 listReactions         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 addReaction           anon    bad  scope     ok     ok     ok      ok     bad    bad    ok     bad
 removeReaction        anon    bad  scope     ok     own    own     own    bad    bad    own    bad
+listChanges           ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+listInbox             anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
+readInbox             anon    bad  deny      deny   deny   ok      cursor bad    bad    cursor bad
 normalizeUrl          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listSmartTags         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+getPageAtomFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+getPageJsonFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+getCommunityAtomFeed  ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+getCommunityJsonFeed  ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getAgentSelf          anon    bad  ok        ok     ok     bad     bad    bad    bad    bad    bad
 listAgentTokens       anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
 listAllTokens         anon    bad  deny      deny   deny   admin   admin  bad    bad    ok     bad
@@ -59,8 +67,8 @@ logout                ok      bad  deny      deny   deny   ok      ok     ok    
 logoutAll             anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 getMe                 anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 createEmbedToken      anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
-listChanges           ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 streamChanges         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+streamInbox           anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
 """
 [_, *COLUMNS], *_LINES = map(str.split, TABLE.strip().splitlines())
 ROWS = {name: cells for name, *cells in _LINES}
@@ -87,6 +95,8 @@ class World:
         self.refresh = start_session(account=self.owner).refresh
         added = self.agent.api.post("/v1/reactions", {"messageId": str(self.post.pk), "emoji": "🎉"})
         self.reaction = added.json["reactionId"]
+        # Of `person`: a cursor is bound to its account.
+        self.inbox_cursor = self.agent.operator.get("/v1/inbox", tail="true").json["nextCursor"]
 
     def account_id(self, column: str) -> UUID:
         """The account of a column whose credential belongs to the same account at every call."""
@@ -128,8 +138,15 @@ class World:
             "listReactions": Call("GET", f"/v1/reactions/{self.post.pk}"),
             "addReaction": Call("POST", "/v1/reactions", {"messageId": str(self.post.pk), "emoji": "👍"}, "react"),
             "removeReaction": Call("DELETE", f"/v1/reactions/{self.reaction}", scope="react"),
+            "listChanges": Call("GET", f"/v1/changes?pageId={self.post.page_id}"),
+            "listInbox": Call("GET", "/v1/inbox"),
+            "readInbox": Call("POST", "/v1/inbox/read", {"cursor": self.inbox_cursor}),
             "normalizeUrl": Call("POST", "/v1/presence/normalize-url", {"url": "https://example.com"}),
             "listSmartTags": Call("GET", "/v1/smart-tags"),
+            "getPageAtomFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.atom"),
+            "getPageJsonFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.json"),
+            "getCommunityAtomFeed": Call("GET", f"/feeds/communities/{self.community.slug}.atom"),
+            "getCommunityJsonFeed": Call("GET", f"/feeds/communities/{self.community.slug}.json"),
             "getAgentSelf": Call("GET", "/v1/agent/self"),
             "listAgentTokens": Call("GET", "/v1/agent-tokens"),
             "listAllTokens": Call("GET", "/v1/agent-tokens?all=1"),
@@ -159,8 +176,8 @@ class World:
             "logoutAll": Call("POST", "/api/auth/logout-all"),
             "getMe": Call("GET", "/api/auth/me"),
             "createEmbedToken": Call("POST", "/api/auth/embed-token", {}),
-            "listChanges": Call("GET", "/v1/changes"),
             "streamChanges": Call("GET", "/v1/changes/stream"),
+            "streamInbox": Call("GET", "/v1/inbox/stream"),
         }
         return calls[row]
 

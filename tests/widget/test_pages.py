@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from embeds.domains import InvalidDomain, normalize_entry
 from embeds.models import Embed
-from embeds.widget.csp import frame_ancestors, policy
+from embeds.widget.csp import frame_ancestors, policy, with_streams
 from embeds.widget.demo import app_origin
 from tests.embeds.making import an_embed
+from tests.factories import PageFactory
 
 pytestmark = pytest.mark.django_db
 PAGES = ["/", "/demo/", "/embed/sign-in"]
@@ -148,7 +149,8 @@ def test_stored_entry_that_is_not_a_host_is_left_out_of_the_policy(client: Clien
         Embed.objects.filter(pk=embed.pk).update(domain_whitelist=entries)
         response = panel(client, embed)
         assert directives(response)["frame-ancestors"] == ancestors
-        assert response.headers["Content-Security-Policy"] == policy(frame_ancestors=ancestors)
+        expected = policy(frame_ancestors=ancestors, connect_src=with_streams())
+        assert response.headers["Content-Security-Policy"] == expected
 
 
 ENTRIES = st.text("ab.*:80[]-_;,'$ xé\t\n%", max_size=12) | st.text(max_size=12)
@@ -227,6 +229,20 @@ def test_demo_page_and_its_widget_have_different_origins(settings: Any, host: st
 def test_demo_page_without_data_names_the_command(client: Client, settings: Any, tmp_path: Path) -> None:
     settings.DATA_DIR = tmp_path
     assert b"manage.py demo" in client.get("/demo/").content
+
+
+def test_demo_page_names_the_feeds_of_its_page(client: Client, settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR, settings.BASE_URL = tmp_path, "https://service.example"
+    page = PageFactory()
+    facts = {"embedId": "01890a5d-ac96-774b-bcce-b302099a8057", "pageUrl": page.normalized_url}
+    (tmp_path / "demo.json").write_text(json.dumps(facts))
+    links = re.findall(
+        r'<link rel="alternate" type="([^"]+)"[^>]* href="([^"]+)"', client.get("/demo/").content.decode()
+    )
+    feed = f"https://service.example/feeds/pages/{page.pk}"
+    assert [url for _type, url in links] == [f"{feed}.atom", f"{feed}.json"]
+    for media_type, url in links:
+        assert client.get(url.removeprefix(settings.BASE_URL)).headers["Content-Type"] == media_type
 
 
 def test_start_page_links_to_every_part(client: Client) -> None:

@@ -32,12 +32,13 @@ class Group(NamedTuple):
 GROUPS = (
     Group("Posts", "Messages on pages: posts, replies, quotes.", ("messaging.views.messages",)),
     Group("Reactions", "One emoji of each account on a post.", ("reactions",)),
-    Group("Pages and smart tags", "The id of a page; the kinds of posts with a payload.", ("messaging.views.pages",)),
     Group(
-        "Changes",
-        "What happens to posts and reactions: lists that go on later, and live streams.",
+        "Changes and inboxes",
+        "What changed, and what concerns an account, in an order that skips nothing.",
         ("messaging.views.changes", "messaging.views.inbox"),
     ),
+    Group("Pages and smart tags", "The id of a page; the kinds of posts with a payload.", ("messaging.views.pages",)),
+    Group("Feeds", "The newest posts as Atom and as JSON Feed.", ("messaging.views.feeds",)),
     Group("Sign-in", "People's accounts and credentials.", ("messaging.views.sessions",)),
     Group("Agents", "Request an agent, decide on requests, create and revoke tokens.", ("agents",)),
     Group("Embeds", "Widgets on web pages: configuration, delivery, analytics.", ("embeds",)),

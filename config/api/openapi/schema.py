@@ -82,7 +82,8 @@ class OperationSchema(AutoSchema):
             if "description" in parameter:
                 parameter["description"] = parameter["description"].strip()
             if parameter["in"] == "path":
-                parameter["schema"] = {"type": "string", "format": "uuid", "pattern": ID_PATTERN}
+                declared = self.declared.path.get(parameter["name"])
+                parameter["schema"] = declared or {"type": "string", "format": "uuid", "pattern": ID_PATTERN}
         body = (operation or {}).get("requestBody", {})
         if not body.get("required"):
             for media in body.get("content", {}).values():
@@ -128,7 +129,8 @@ class OperationSchema(AutoSchema):
 
     def get_response_serializers(self) -> Any:
         operation = self.declared
-        responses: dict[Any, Any] = {operation.status: OpenApiResponse(operation.response, description="Success.")}
+        success = OpenApiResponse(operation.response, description="Success.")
+        responses: dict[Any, Any] = {(operation.status, operation.media.type): success}
         for status, errors in sorted(by_status(possible_errors(operation)).items()):
             responses[status] = OpenApiResponse(error_schema(errors), description=codes_text(errors))
         if operation.event:

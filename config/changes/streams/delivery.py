@@ -11,7 +11,7 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.db import Error
@@ -21,12 +21,10 @@ from config.changes import reading
 from config.changes.reading import Cursor
 from config.changes.streams import events
 from config.changes.streams.events import Chunk
+from config.changes.streams.hub import Hub
 from config.changes.streams.opening import OpenedStream
 from config.changes.streams.rendering import render
 from config.changes.streams.threads import Threads, first_line
-
-if TYPE_CHECKING:
-    from config.changes.streams.hub import Hub
 
 # The time that one send may take, and the bytes that may wait behind it.
 SEND_SECONDS = 10.0

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from config.cache.rendering import to_json
 from config.changes import cursors
 from config.changes.reading import ChangeRow, Cursor, Position
-from config.changes.streams.feeds import Loaded, Source
+from config.changes.streams.sources import Loaded, Source
 
 # What a browser waits before it connects again.
 RETRY_MILLISECONDS = 2000
@@ -61,7 +61,7 @@ def rendered(source: Source, rows: Sequence[ChangeRow], loaded: Mapping[Position
 
 def _rendered(source: Source, row: ChangeRow, loaded: Loaded, generation: int) -> bytes:
     text = _text(Cursor(generation, row.position), source)
-    return _event(row.type, text, source.feed.item(row, loaded, cursor=text.decode()))
+    return _event(row.type, text, source.items.render(row, loaded, cursor=text.decode()))
 
 
 def _event(name: str, cursor: bytes, item: Mapping[str, Any]) -> bytes:

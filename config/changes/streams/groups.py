@@ -4,33 +4,51 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from config.api.credentials import Credential
 from config.changes.reading import ChangeRow, Channel
-from config.changes.streams.feeds import Source
-
-if TYPE_CHECKING:
-    from config.changes.streams.delivery import Stream
+from config.changes.streams.events import Chunk
+from config.changes.streams.sources import Source
 
 # What a row is looked up by: ("page", its id), ("account", its id), …
 Key = tuple[str, object]
+
+
+class Subscriber(Protocol):
+    """An open stream (`config.changes.streams.delivery.Stream`). Its methods never wait."""
+
+    @property
+    def source(self) -> Source: ...
+
+    @property
+    def credential(self) -> Credential: ...
+
+    def put(self, chunk: Chunk) -> None:
+        """Send these events."""
+
+    def end(self) -> None:
+        """End the response completely, at once."""
+
+    def cut(self) -> None:
+        """End it without its last part."""
 
 
 class Groups:
     """Finds the sources of a row without a look at all streams."""
 
     def __init__(self) -> None:
-        self._sources: dict[Key, dict[Source, set[Stream]]] = defaultdict(dict)
+        self._sources: dict[Key, dict[Source, set[Subscriber]]] = defaultdict(dict)
 
-    def __iter__(self) -> Iterator[Stream]:
+    def __iter__(self) -> Iterator[Subscriber]:
         for sources in self._sources.values():
             for streams in sources.values():
                 yield from streams
 
-    def add(self, stream: Stream) -> None:
+    def add(self, stream: Subscriber) -> None:
         self._sources[_key_of(stream.source.channel)].setdefault(stream.source, set()).add(stream)
 
-    def discard(self, stream: Stream) -> None:
+    def discard(self, stream: Subscriber) -> None:
         key = _key_of(stream.source.channel)
         sources = self._sources[key]
         streams = sources.get(stream.source, set())
@@ -40,7 +58,7 @@ class Groups:
         if not sources:
             del self._sources[key]
 
-    def streams_of(self, source: Source) -> Sequence[Stream]:
+    def streams_of(self, source: Source) -> Sequence[Subscriber]:
         return list(self._sources.get(_key_of(source.channel), {}).get(source, ()))
 
     def matching(self, rows: Iterable[ChangeRow]) -> dict[Source, list[ChangeRow]]:

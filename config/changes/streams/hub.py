@@ -24,10 +24,10 @@ from config.api.exceptions import CursorExpired
 from config.changes import reading
 from config.changes.reading import Batch, ChangeRow, Cursor, WholeLog
 from config.changes.streams.events import Chunk, resync
-from config.changes.streams.feeds import Source
 from config.changes.streams.groups import Groups
 from config.changes.streams.listening import listen
 from config.changes.streams.rendering import render
+from config.changes.streams.sources import Source
 from config.changes.streams.threads import Threads, first_line
 
 LOOK_SECONDS = 1.0

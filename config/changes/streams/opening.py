@@ -23,8 +23,8 @@ from config.api.serializers import QuerySerializer
 from config.changes import cursors, reading
 from config.changes.reading import Cursor
 from config.changes.streams.exceptions import StreamsDisabled, TooManyStreams
-from config.changes.streams.feeds import Source
 from config.changes.streams.slots import Slot, Slots
+from config.changes.streams.sources import Source
 
 LAST_EVENT_ID = "Last-Event-ID"
 CURSOR_MAX = 128

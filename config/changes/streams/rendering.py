@@ -9,7 +9,7 @@ from typing import Any
 from config.changes.reading import ChangeRow, Position
 from config.changes.streams import events
 from config.changes.streams.events import Chunk
-from config.changes.streams.feeds import Loaded, Source
+from config.changes.streams.sources import Loaded, Source
 
 Load = Callable[[Sequence[ChangeRow]], Loaded]
 
@@ -18,10 +18,11 @@ def render(matching: Mapping[Source, Sequence[ChangeRow]], generation: int) -> d
     """The events of each source. Posts are loaded and rendered once for all sources that load alike."""
     rows_by_load: dict[Load, dict[Position, ChangeRow]] = defaultdict(dict)
     for source, rows in matching.items():
-        rows_by_load[source.feed.load].update((row.position, row) for row in rows)
+        rows_by_load[source.items.load].update((row.position, row) for row in rows)
     loaded = {load: _load(load, [rows[position] for position in sorted(rows)]) for load, rows in rows_by_load.items()}
     return {
-        source: events.rendered(source, rows, loaded[source.feed.load], generation) for source, rows in matching.items()
+        source: events.rendered(source, rows, loaded[source.items.load], generation)
+        for source, rows in matching.items()
     }
 
 

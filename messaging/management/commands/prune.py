@@ -17,9 +17,10 @@ MARGIN = timedelta(minutes=5)
 
 class Command(BaseCommand):
     help = (
-        "Delete expired data: stored responses after 7 days, rate limit events after an hour, unused pages after 30 "
-        "days, salts and raw analytics events after their retention, expired sign-in tokens. Sign-in tokens that an "
-        "earlier release stored in clear are blanked. Run it hourly. Safe to run twice or concurrently."
+        "Delete expired data: changes after 30 days, stored responses after 7 days, rate limit events after an hour, "
+        "unused pages after 30 days, salts and raw analytics events after their retention, expired sign-in tokens. "
+        "Sign-in tokens that an earlier release stored in clear are blanked. Run it hourly. Safe to run twice or "
+        "concurrently."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""What a stream delivers: the rows of a channel, as the items of a feed."""
+"""What a stream delivers: the rows of a channel, as items."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class RenderItem(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
+class Items:
     """How rows become the items that the list and the stream of the same changes have in common."""
 
     load: Callable[[Sequence[ChangeRow]], Loaded]
-    item: RenderItem
+    render: RenderItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,6 @@ class Source:
     `bound_to` is what the cursors are signed with (`config.api.pagination.bound_to`).
     """
 
-    feed: Feed
+    items: Items
     channel: Channel
     bound_to: str

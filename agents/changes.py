@@ -1,0 +1,54 @@
+"""The events of inboxes about agents, their requests and tokens. They do not name the super admin who decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from agents.models import Agent, AgentRequest, AgentToken
+from config.changes.log import NewChange, append
+from messaging.changes.types import InboxType
+from messaging.models import Account
+
+
+def record_decided(request: AgentRequest, *, by: Account) -> None:
+    """For the requester and, if the request is approved, for the agent."""
+    data = {"requestId": request.pk, "status": request.status, "reason": request.reason or None}
+    accounts = [request.requester_id, *([] if request.agent_id is None else [request.agent_id])]
+    append(_events(InboxType.REQUEST_DECIDED, accounts, data, by=by))
+
+
+def record_narrowed(agent: Agent, *, by: Account) -> None:
+    """For the agent and its operator."""
+    data = {"agentId": agent.pk, "scopes": agent.scopes, "communityIds": agent.community_ids}
+    append(_events(InboxType.AGENT_NARROWED, [agent.pk, agent.operator_id], data, by=by))
+
+
+def record_frozen(agent: Agent, *, by: Account) -> None:
+    """For the agent and its operator."""
+    data = {"agentId": agent.pk, "reason": agent.freeze_reason or None}
+    append(_events(InboxType.AGENT_FROZEN, [agent.pk, agent.operator_id], data, by=by))
+
+
+def record_expiring(tokens: Iterable[AgentToken]) -> None:
+    """For the agent of each token and its operator; the tokens have their agents."""
+    append(
+        [
+            event
+            for token in tokens
+            for event in _events(
+                InboxType.TOKEN_EXPIRING,
+                [token.agent_id, token.agent.operator_id],
+                {"tokenId": token.pk, "prefix": token.prefix, "expiresAt": token.expires_at},
+            )
+        ]
+    )
+
+
+def _events(
+    event: InboxType, accounts: Iterable[UUID], data: dict[str, Any], *, by: Account | None = None
+) -> list[NewChange]:
+    """For each account but the one that did it."""
+    done_by = None if by is None else by.pk
+    return [NewChange(type=event, account_id=account, data=data) for account in accounts if account != done_by]

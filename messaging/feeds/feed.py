@@ -1,0 +1,120 @@
+"""The content of a feed, the same in both formats. Every text in it is plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from itertools import accumulate
+from uuid import UUID, uuid5
+from xml.sax.saxutils import escape
+
+from django.conf import settings
+
+from config.cache.rendering import to_json
+from messaging.queries.feeds import FeedPost
+from messaging.queries.message_lists import ESCAPED_MAX, PAGE_BYTES
+
+TITLE_MAX = 80
+# As much of a text as a title may need, also if it begins with blank lines.
+TITLE_SOURCE_MAX = 1_000
+# The size of an entry without its texts, and that of a feed without entries.
+ENTRY_BYTES, HEAD_BYTES = 1_000, 50_000
+# The feed of a page without posts has never changed, and `updated` is required.
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+PAGES = UUID("0d3b5b5e-6a0f-4c0e-9a53-6d2f2f2a1c55")
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    name: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A post in a feed. `url` is the address of its page, and of the post on it."""
+
+    post: FeedPost
+
+    @property
+    def id(self) -> str:
+        return self.post.id.urn
+
+    @cached_property
+    def url(self) -> str:
+        """A URL has one fragment: where it selects the page (`#!/…`), it stays."""
+        page_url = self.post.page_url
+        return page_url if "#" in page_url else f"{page_url}#community-post-{self.post.id}"
+
+    @cached_property
+    def title(self) -> str:
+        """The first characters of the text; a post may have none, only a smart tag or attachments."""
+        words = " ".join(self.post.content[:TITLE_SOURCE_MAX].split())
+        if words:
+            return words if len(words) <= TITLE_MAX else f"{words[: TITLE_MAX - 1].rstrip()}…"
+        return f"{'Reply' if self.post.is_reply else 'Post'} by {self.post.author}"
+
+    @property
+    def authors(self) -> list[Author]:
+        return [Author(self.post.author)]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return (self.title, self.post.content, self.post.author, self.url)
+
+    def size(self) -> int:
+        """An upper limit of the size of the entry in bytes, in both formats."""
+        return ENTRY_BYTES + sum(max(len(to_json(text)), len(escape(text).encode())) for text in self.texts)
+
+
+@dataclass(frozen=True)
+class Feed:
+    """`path` is the path of its address without the extension, `home` the address that it belongs to."""
+
+    id: str
+    title: str
+    home: str
+    path: str
+    entries: Sequence[Entry]
+
+    @property
+    def atom_url(self) -> str:
+        return f"{settings.BASE_URL}{self.path}.atom"
+
+    @property
+    def json_url(self) -> str:
+        return f"{settings.BASE_URL}{self.path}.json"
+
+    @property
+    def updated(self) -> datetime:
+        return max((entry.post.updated_at for entry in self.entries), default=NEVER)
+
+
+def feed_of_page(page_id: str, page_url: str | None, posts: Iterable[FeedPost]) -> Feed:
+    return Feed(
+        id=uuid5(PAGES, page_id).urn,
+        title=f"Discussion of {page_url or page_id}",
+        home=page_url or settings.BASE_URL,
+        path=f"/feeds/pages/{page_id}",
+        entries=_fitting([*map(Entry, posts)]),
+    )
+
+
+def feed_of_community(community_id: UUID, slug: str, name: str, posts: Iterable[FeedPost]) -> Feed:
+    return Feed(
+        id=community_id.urn,
+        title=name,
+        home=settings.BASE_URL,
+        path=f"/feeds/communities/{slug}",
+        entries=_fitting([*map(Entry, posts)]),
+    )
+
+
+def _fitting(entries: list[Entry]) -> list[Entry]:
+    """The first entries, as many as fit into a response of PAGE_BYTES."""
+    room = PAGE_BYTES - HEAD_BYTES
+    if sum(ENTRY_BYTES + ESCAPED_MAX * len(text) for entry in entries for text in entry.texts) <= room:
+        return entries
+    sizes = accumulate(entry.size() for entry in entries)
+    return [entry for entry, size in zip(entries, sizes, strict=True) if size <= room]

@@ -1,0 +1,72 @@
+"""Bodies, queries and responses of inboxes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from config.api.fields import Boolean, CursorText, ListQuery
+from config.api.serializers import BodySerializer
+from config.changes.streams.opening import StreamQuery
+from messaging.changes.types import InboxType
+from messaging.serializers.accounts import AccountSerializer
+from messaging.serializers.changes import TypesField
+from messaging.serializers.messages import PlainMessageSerializer
+
+
+class InboxQuery(ListQuery):
+    types = TypesField(InboxType)
+    tail = Boolean(default=False, help_text="No events, but the cursor after all of them.")
+
+
+class InboxStreamQuery(StreamQuery):
+    types = TypesField(InboxType)
+
+
+class ReadMark(BodySerializer):
+    cursor = CursorText(help_text="`nextCursor` of the inbox without `types`, or the `id` of an event there.")
+
+
+class EventDataSerializer(serializers.Serializer[Any]):
+    emoji = serializers.CharField(required=False, help_text="reaction")
+    status = serializers.CharField(required=False, help_text="moderated: of the post; request_decided: of the request")
+    reason = serializers.CharField(
+        required=False, allow_null=True, help_text="moderated, request_decided, agent_frozen"
+    )
+    requestId = serializers.UUIDField(required=False, help_text="request_decided")
+    agentId = serializers.UUIDField(required=False, help_text="agent_narrowed, agent_frozen")
+    scopes = serializers.ListField(child=serializers.CharField(), required=False, help_text="agent_narrowed")
+    communityIds = serializers.ListField(
+        child=serializers.UUIDField(), required=False, help_text="agent_narrowed; empty: every community"
+    )
+    tokenId = serializers.UUIDField(required=False, help_text="token_expiring")
+    prefix = serializers.CharField(required=False, help_text="token_expiring")
+    expiresAt = serializers.DateTimeField(required=False, help_text="token_expiring")
+
+
+class EventSerializer(serializers.Serializer[Any]):
+    id = serializers.CharField(help_text="The cursor after this event.")
+    type = serializers.ChoiceField(choices=[event.value for event in InboxType])
+    at = serializers.DateTimeField()
+    actor = AccountSerializer(allow_null=True, help_text="Null for an act of the administration.")
+    pageId = serializers.CharField(allow_null=True)
+    messageId = serializers.UUIDField(
+        allow_null=True, help_text="The answer, the quoting or mentioning post; reaction, moderated: your own post."
+    )
+    message = PlainMessageSerializer(allow_null=True, help_text="As it is now; null if it is not public.")
+    aboutId = serializers.UUIDField(allow_null=True, help_text="Your own post that was answered or quoted.")
+    data = EventDataSerializer()  # type: ignore[assignment]  # Serializer has a `data`
+
+
+class UnreadSerializer(serializers.Serializer[Any]):
+    unread = serializers.IntegerField(help_text="Events after the marked position, at most 1,000.")
+
+
+class InboxSerializer(serializers.Serializer[Any]):
+    events = EventSerializer(many=True)
+    hasMore = serializers.BooleanField()
+    nextCursor = serializers.CharField(help_text="Where to go on, also later.")
+    unread = serializers.IntegerField(
+        required=False, help_text="For people: events of every type after the marked position, at most 1,000."
+    )

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import re
+from uuid import UUID
+
+from config.api.credentials import CredentialKind
+from config.api.exceptions import NotFound
+from config.api.operations import operation
+from config.api.requests import ApiRequest
+from config.api.responses import Response
+from config.api.viewsets import ApiViewSet
+from messaging.cache_tags import community_tag, page_tag
+from messaging.exceptions import CommunityNotFound
+from messaging.feeds.atom import ATOM, SCHEMA
+from messaging.feeds.feed import Feed, feed_of_community, feed_of_page
+from messaging.feeds.json_feed import JSON_FEED
+from messaging.page_ids import is_page_id
+from messaging.queries import feeds
+from messaging.serializers.feeds import JsonFeedSerializer
+from messaging.services.moving import PageMoved, moved_to
+
+SLUG = re.compile(r"[-a-zA-Z0-9_]{1,60}")
+PAGE = {"page_id": {"type": "string", "pattern": "^p1_[a-z2-7]{32}$"}}
+COMMUNITY = {"slug": {"type": "string", "pattern": f"^{SLUG.pattern}$"}}
+
+
+class PageFeedViewSet(ApiViewSet):
+    @operation(
+        "getPageAtomFeed", callers={CredentialKind.PUBLIC}, path=PAGE, response=SCHEMA, media=ATOM, errors=(NotFound,)
+    )
+    def atom(self, request: ApiRequest, page_id: str) -> Response:
+        """Get the newest 50 posts of a page as Atom 1.0, replies included.
+
+        Fewer posts if 50 would exceed 2 MiB. The posts of a page that has moved are in the feed of its old id as well.
+        """
+        return self._feed(page_id)
+
+    @operation(
+        "getPageJsonFeed",
+        callers={CredentialKind.PUBLIC},
+        path=PAGE,
+        response=JsonFeedSerializer,
+        media=JSON_FEED,
+        errors=(NotFound,),
+    )
+    def json(self, request: ApiRequest, page_id: str) -> Response:
+        """Get the newest 50 posts of a page as JSON Feed 1.1, replies included."""
+        return self._feed(page_id)
+
+    def _feed(self, page_id: str) -> Response:
+        if not is_page_id(page_id):
+            raise NotFound
+        tag = page_tag(page_id)
+        try:
+            return self.read(lambda: _of_page(page_id), tag)
+        except PageMoved as moved:
+            new_id = moved.page_id
+            return self.read(lambda: _of_page(new_id), tag, page_tag(new_id))
+
+
+class CommunityFeedViewSet(ApiViewSet):
+    @operation(
+        "getCommunityAtomFeed",
+        callers={CredentialKind.PUBLIC},
+        path=COMMUNITY,
+        response=SCHEMA,
+        media=ATOM,
+        errors=(CommunityNotFound,),
+    )
+    def atom(self, request: ApiRequest, slug: str) -> Response:
+        """Get the newest 50 posts of a community as Atom 1.0, replies included."""
+        return self._feed(slug)
+
+    @operation(
+        "getCommunityJsonFeed",
+        callers={CredentialKind.PUBLIC},
+        path=COMMUNITY,
+        response=JsonFeedSerializer,
+        media=JSON_FEED,
+        errors=(CommunityNotFound,),
+    )
+    def json(self, request: ApiRequest, slug: str) -> Response:
+        """Get the newest 50 posts of a community as JSON Feed 1.1, replies included."""
+        return self._feed(slug)
+
+    def _feed(self, slug: str) -> Response:
+        """The tag names the community by its id, because its slug may change: it is looked up before the snapshot."""
+        community_id = feeds.community_with(slug) if SLUG.fullmatch(slug) else None
+        if community_id is None:
+            raise CommunityNotFound
+        return self.read(lambda: _of_community(community_id, slug), community_tag(community_id))
+
+
+def _of_page(page_id: str) -> Feed:
+    """Raises PageMoved. As in lists, redirects are queried only for a page without posts."""
+    url, posts = feeds.page_feed(page_id)
+    if not posts and (new_id := moved_to(page_id)) is not None:
+        raise PageMoved(new_id)
+    return feed_of_page(page_id, url, posts)
+
+
+def _of_community(community_id: UUID, slug: str) -> Feed:
+    found = feeds.community_feed(community_id, slug=slug)
+    if found is None:
+        raise CommunityNotFound
+    name, posts = found
+    return feed_of_community(community_id, slug, name, posts)

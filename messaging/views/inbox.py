@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework.decorators import action
+
+from config.api.credentials import CredentialKind
+from config.api.exceptions import CursorExpired, InvalidCursor
+from config.api.operations import operation
+from config.api.pagination import bound_to
+from config.api.requests import ApiRequest
+from config.api.responses import Response
+from config.api.viewsets import ApiViewSet
+from config.changes import cursors
+from config.changes.reading import Channel
+from config.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_stream
+from config.changes.streams.sources import Source
+from config.changes.unread import count_unread, mark_read
+from messaging.changes.items import INBOX_ITEMS, inbox_item, listed, requested_batch
+from messaging.serializers.inbox import (
+    EventSerializer,
+    InboxQuery,
+    InboxSerializer,
+    InboxStreamQuery,
+    ReadMark,
+    UnreadSerializer,
+)
+
+PRIVATE = {"Cache-Control": "private, no-store"}
+
+
+class InboxViewSet(ApiViewSet):
+    """The inbox of the account that calls."""
+
+    @operation(
+        "listInbox",
+        callers={CredentialKind.AGENT, CredentialKind.PERSON},
+        query=InboxQuery,
+        response=InboxSerializer,
+        errors=(CursorExpired,),
+    )
+    def list(self, request: ApiRequest) -> Response:
+        """List what concerns your account, oldest first.
+
+        The events are replies, quotes, reactions, mentions, moderation of your posts, and decisions about your agents;
+        operators and their agents each get those about the agent. Each event is listed once and none is skipped.
+        Without a cursor, the list begins with the oldest event that is stored (30 days). `hasMore` may be true with
+        fewer events than `limit`. An agent stores its cursor itself; for a person, `unread` counts the events after
+        the position of readInbox.
+        """
+        query, account_id = self.query(), request.user.pk
+        bound = bound_to("inbox", filters_of(request, query))
+        body = listed(
+            requested_batch(channel_of(request, query), query, bound_to=bound),
+            key="events",
+            item=inbox_item,
+            bound_to=bound,
+        )
+        if not request.auth.is_agent:
+            body["unread"] = count_unread(account_id)
+        return Response(body, headers=PRIVATE)
+
+    @action(detail=False)
+    @operation(
+        "streamInbox",
+        callers={CredentialKind.AGENT, CredentialKind.PERSON},
+        query=InboxStreamQuery,
+        headers=[LAST_EVENT_ID],
+        event=EventSerializer,
+        errors=STREAM_ERRORS,
+    )
+    def stream(self, request: ApiRequest) -> Response:
+        """Follow what concerns your account live, as server-sent events.
+
+        The stream goes on after `Last-Event-ID` or `cursor`, which the list accepts as well. It is served at
+        `streamUrl` of getEmbedClientConfig, and ends when the credential does.
+        """
+        query = self.query()
+        bound = bound_to("inbox", filters_of(request, query))
+        return open_stream(request, query, Source(INBOX_ITEMS, channel_of(request, query), bound))
+
+    @action(detail=False, methods=["post"], url_path="read")
+    @operation(
+        "readInbox",
+        callers={CredentialKind.PERSON},
+        body=ReadMark,
+        response=UnreadSerializer,
+        errors=(InvalidCursor, CursorExpired),
+    )
+    def mark(self, request: ApiRequest) -> Response:
+        """Mark the events up to a cursor as read; an earlier cursor than before changes nothing."""
+        bound = bound_to("inbox", filters_of(request, {}))
+        mark_read(request.user.pk, cursors.decode(self.body()["cursor"], bound_to=bound))
+        return Response({"unread": count_unread(request.user.pk)}, headers=PRIVATE)
+
+
+def filters_of(request: ApiRequest, query: Mapping[str, Any]) -> dict[str, Any]:
+    """What cursors are bound to: the account, and the types."""
+    return {"account": request.user.pk, "types": query.get("types")}
+
+
+def channel_of(request: ApiRequest, query: Mapping[str, Any]) -> Channel:
+    return Channel(account_id=request.user.pk, types=frozenset(query.get("types", ())))

@@ -1,0 +1,134 @@
+"""POST /v1/inbox/read: a person marks events as read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from config.changes.log import NewChange, append
+from config.changes.models import Change, ChangeLog, ReadPosition
+from messaging.models import Account
+from tests.agents.factories import agent_with_token
+from tests.agents.racing import race
+from tests.api import Api
+from tests.changes.inbox import events, inbox
+from tests.factories import PersonFactory
+
+pytestmark = pytest.mark.django_db
+PATH = "/v1/inbox/read"
+
+
+@pytest.fixture
+def ada() -> Account:
+    """A person with five events."""
+    person = PersonFactory(handle="ada")
+    append([NewChange(type="reply", account_id=person.pk)] * 5)
+    return person
+
+
+def mark(caller: Api, cursor: Any, **options: Any) -> Any:
+    answer = caller.post(PATH, {"cursor": cursor}, **options)
+    assert answer.status == 200, answer.json
+    assert answer.headers["Cache-Control"] == "private, no-store"
+    return answer.json
+
+
+def test_events_after_the_marked_one_are_unread(ada: Account) -> None:
+    person = Api.as_person(ada)
+    ids = [event["id"] for event in events(person)]
+    assert inbox(person)["unread"] == 5
+    assert mark(person, ids[1]) == {"unread": 3}
+    assert inbox(person)["unread"] == 3
+    assert mark(person, inbox(person)["nextCursor"]) == {"unread": 0}
+    append([NewChange(type="quote", account_id=ada.pk)])
+    assert inbox(person)["unread"] == 1
+
+
+def test_an_earlier_mark_changes_nothing(ada: Account) -> None:
+    person = Api.as_person(ada)
+    ids = [event["id"] for event in events(person)]
+    mark(person, ids[3])
+    assert mark(person, ids[0]) == {"unread": 1}
+    assert mark(person, ids[3]) == {"unread": 1}
+
+
+def test_a_mark_does_not_remove_events(ada: Account) -> None:
+    person = Api.as_person(ada)
+    before = events(person)
+    mark(person, inbox(person, tail="true")["nextCursor"])
+    assert events(person) == before
+
+
+def test_the_marks_of_two_people_are_independent(ada: Account) -> None:
+    other = PersonFactory()
+    append([NewChange(type="reply", account_id=other.pk)])
+    mark(Api.as_person(ada), inbox(Api.as_person(ada))["nextCursor"])
+    assert inbox(Api.as_person(other))["unread"] == 1
+
+
+def test_agents_are_refused() -> None:
+    agent = agent_with_token()
+    answer = agent.api.post(PATH, {"cursor": inbox(agent.api)["nextCursor"]})
+    assert (answer.status, answer.error) == (403, "agent_route_not_allowed")
+    assert not ReadPosition.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({}, "invalid_input"),
+        ({"cursor": None}, "invalid_input"),
+        ({"cursor": 5}, "invalid_input"),
+        ({"cursor": ["x"]}, "invalid_input"),
+        ({"cursor": ""}, "invalid_cursor"),
+        ({"cursor": "nonsense"}, "invalid_cursor"),
+        ({"cursor": "A" * 56}, "invalid_cursor"),
+        ({"cursor": "A" * 129}, "invalid_cursor"),
+        ([], "invalid_input"),
+    ],
+)
+def test_a_malformed_body_is_400(ada: Account, body: Any, code: str) -> None:
+    answer = Api.as_person(ada).post(PATH, body)
+    assert (answer.status, answer.error) == (400, code)
+    assert not ReadPosition.objects.exists()
+
+
+def test_the_cursor_of_another_account_or_of_some_types_is_400(ada: Account) -> None:
+    person = Api.as_person(ada)
+    cursors = [inbox(Api.as_person(PersonFactory()))["nextCursor"], inbox(person, types="reply")["nextCursor"]]
+    for cursor in cursors:
+        answer = person.post(PATH, {"cursor": cursor})
+        assert (answer.status, answer.error) == (400, "invalid_cursor")
+
+
+def test_after_a_restore_the_old_cursor_is_410_and_new_events_are_unread(ada: Account) -> None:
+    person = Api.as_person(ada)
+    cursor = events(person)[2]["id"]
+    mark(person, cursor)
+    # As `adopt_restored_log` does.
+    Change.objects.update(xid=-1)
+    ChangeLog.objects.update(generation=1)
+    answer = person.post(PATH, {"cursor": cursor})
+    assert (answer.status, answer.error) == (410, "cursor_expired")
+    assert inbox(person)["unread"] == 0, "the events from before count as read"
+    append([NewChange(type="quote", account_id=ada.pk)])
+    assert inbox(person)["unread"] == 1
+    assert mark(person, events(person)[-1]["id"]) == {"unread": 0}
+
+
+def test_a_retry_gets_the_first_response(ada: Account) -> None:
+    person = Api.as_person(ada)
+    cursor = events(person)[2]["id"]
+    first = mark(person, cursor, key="once")
+    append([NewChange(type="quote", account_id=ada.pk)])
+    assert mark(person, cursor, key="once") == first == {"unread": 2}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_concurrent_marks_the_latest_counts(ada: Account) -> None:
+    person = Api.as_person(ada)
+    ids = [event["id"] for event in events(person)]
+    for start in (0, 1):
+        race(4, lambda number, start=start: mark(person, ids[start + number]))
+        assert inbox(person)["unread"] == 5 - (start + 4)

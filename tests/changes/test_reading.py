@@ -1,0 +1,251 @@
+"""Reading the log from a cursor: the horizon, rare types, pruning, and a log restored from a dump."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+from django.db import connection, transaction
+
+from config.api.exceptions import CursorExpired
+from config.changes import pruning, reading
+from config.changes.log import APPEND, NewChange, append
+from config.changes.models import Change, ChangeLog
+from config.changes.pruning import prune
+from config.changes.reading import Batch, Channel, Cursor, Position
+from config.changes.restored import adopt_restored_log
+from config.database.sql import database_now, execute
+from tests.agents.racing import race
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ALL = Channel()
+
+
+@contextmanager
+def session(**options: Any) -> Iterator[psycopg.Connection]:
+    """Another session of this database, or of `dbname`."""
+    with psycopg.connect(**connection.get_connection_params() | options) as other:
+        yield other
+
+
+def write(*pages: str, **fields: Any) -> None:
+    """One transaction with a public change of each page."""
+    append([NewChange(type="message.created", page_id=page, **fields) for page in pages])
+
+
+def pages(batch: Batch) -> list[str | None]:
+    return [row.page_id for row in batch.rows]
+
+
+def read(after: Cursor | None = None, channel: Channel = ALL, limit: int = 100) -> Batch:
+    return reading.read(channel, after, limit=limit)
+
+
+def test_rows_wait_for_an_open_transaction_with_a_lower_id_and_are_not_lost() -> None:
+    with session() as other:
+        other.execute(APPEND, {"changes": '[{"type": "message.created", "page_id": "early"}]'})
+        write("late")
+        waiting = read()
+        assert pages(waiting) == []
+        assert not waiting.has_more
+        assert pages(read(reading.now())) == []
+        other.commit()
+    assert pages(read(waiting.next)) == ["early", "late"]
+
+
+def test_rows_before_an_open_transaction_are_read() -> None:
+    write("before")
+    with session() as other:
+        other.execute("SELECT pg_current_xact_id()")
+        first = read()
+        assert pages(first) == ["before"]
+        write("after")
+        assert pages(read(first.next)) == []
+        other.rollback()
+    assert pages(read(first.next)) == ["after"]
+
+
+def test_a_transaction_that_only_reads_does_not_delay_readers() -> None:
+    with session() as other:
+        other.execute("SELECT count(*) FROM changes_change")
+        write("now")
+        assert pages(read()) == ["now"]
+
+
+def test_a_transaction_of_another_database_does_not_delay_readers() -> None:
+    with session(dbname="postgres") as other:
+        other.execute("SELECT pg_current_xact_id()")
+        write("now")
+        assert pages(read()) == ["now"]
+
+
+def test_rows_of_an_aborted_transaction_are_never_read() -> None:
+    start = reading.now()
+    with session() as other:
+        other.execute(APPEND, {"changes": '[{"type": "message.created", "page_id": "aborted"}]'})
+        other.rollback()
+    write("committed")
+    assert pages(read(start)) == ["committed"]
+
+
+def test_a_reader_gets_the_rows_of_its_own_transaction() -> None:
+    write("before")
+    with transaction.atomic():
+        write("own 1")
+        first = read()
+        assert pages(first) == ["before", "own 1"]
+        tail = reading.now()
+        write("own 2")
+        assert pages(read(first.next)) == pages(read(tail)) == ["own 2"]
+    assert pages(read(first.next)) == ["own 2"]
+
+
+def test_a_limit_splits_the_rows_of_one_transaction() -> None:
+    write("a", "b", "c")
+    first = read(limit=2)
+    assert (pages(first), first.has_more) == (["a", "b"], True)
+    second = read(first.next, limit=2)
+    assert (pages(second), second.has_more) == (["c"], False)
+
+
+def test_a_rare_type_is_found_beyond_the_rows_that_one_call_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "SCAN_MAX", 10)
+    for number in range(35):
+        append([NewChange(type="reaction.added" if number == 33 else "message.created", page_id="p")])
+    for place in ({}, {"page_id": "p"}):
+        batches = list(all_batches(Channel(**place, types=frozenset({"reaction.added"})), limit=5))
+        assert [len(batch.rows) for batch in batches] == [0, 0, 0, 1]
+        assert [batch.has_more for batch in batches] == [True, True, True, False]
+
+
+def test_events_of_inboxes_do_not_hide_public_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "SCAN_MAX", 4)
+    append([NewChange(type="reply", account_id=UUID(int=1))] * 9)
+    write("public")
+    found = [page for batch in all_batches(ALL, limit=2) for page in pages(batch)]
+    assert found == ["public"]
+
+
+def all_batches(channel: Channel, *, limit: int) -> Iterator[Batch]:
+    batch = read(None, channel, limit)
+    yield batch
+    while batch.has_more:
+        batch = read(batch.next, channel, limit)
+        yield batch
+
+
+def test_a_cursor_expires_exactly_if_rows_after_it_are_deleted() -> None:
+    for number in range(6):
+        write(str(number))
+    rows = read().rows
+    cursors = [Cursor(0, Position(rows[0].xid, 0)), *(Cursor(0, row.position) for row in rows)]
+    Change.objects.filter(page_id__in=["0", "1", "2"]).update(at=database_now() - timedelta(days=31))
+    assert prune(now=database_now(), dry_run=True) == {"changes": 3}
+    assert all(read(cursor) for cursor in cursors)
+    assert prune(now=database_now(), dry_run=False) == {"changes": 3}
+    for after, cursor in enumerate(cursors):
+        if after < 3:
+            with pytest.raises(CursorExpired):
+                read(cursor)
+        else:
+            assert pages(read(cursor)) == [str(number) for number in range(after, 6)]
+    assert pages(read()) == ["3", "4", "5"], "without a cursor: from the oldest that is stored"
+
+
+def test_a_younger_row_before_old_ones_stays_and_they_stay_with_it() -> None:
+    """Times are not in the order of the log; rows are deleted from its beginning only."""
+    for number in range(3):
+        write(str(number))
+    Change.objects.filter(page_id__in=["0", "2"]).update(at=database_now() - timedelta(days=31))
+    assert prune(now=database_now(), dry_run=False) == {"changes": 1}
+    assert pages(read()) == ["1", "2"]
+
+
+def test_prune_deletes_no_row_that_readers_cannot_have_read() -> None:
+    with session() as other:
+        other.execute("SELECT pg_current_xact_id()")
+        write("old")
+        Change.objects.update(at=database_now() - timedelta(days=31))
+        assert prune(now=database_now(), dry_run=False) == {"changes": 0}
+    assert prune(now=database_now(), dry_run=False) == {"changes": 1}
+
+
+def test_concurrent_prunes_delete_each_row_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pruning, "BATCH", 7)
+    for number in range(50):
+        write(str(number))
+    Change.objects.exclude(page_id="49").update(at=database_now() - timedelta(days=31))
+    now = database_now()
+    deleted = race(4, lambda _number: prune(now=now, dry_run=False)["changes"])
+    assert sum(deleted) == 49
+    assert pages(read()) == ["49"]
+
+
+RAISE = "UPDATE changes_change SET xid = xid + 1000000000000000"
+
+
+def test_a_restored_log_gets_positions_before_new_rows_in_the_same_order() -> None:
+    write("a", "b")
+    write("c")
+    cursors = [Cursor(0, row.position) for row in read().rows]
+    execute(RAISE)
+    adopt_restored_log(using="default")
+    write("d")
+    assert pages(read()) == ["a", "b", "c", "d"]
+    for cursor in cursors:
+        with pytest.raises(CursorExpired):
+            read(cursor)
+    rows = read().rows
+    assert [pages(read(Cursor(1, row.position))) for row in rows] == [["b", "c", "d"], ["c", "d"], ["d"], []]
+
+
+def test_a_log_is_adopted_once_and_again_after_another_restore() -> None:
+    write("a")
+    execute(RAISE)
+    for _ in range(2):
+        adopt_restored_log(using="default")
+        assert ChangeLog.objects.get().generation == 1
+    write("b")
+    execute(f"{RAISE} WHERE xid > 0")
+    adopt_restored_log(using="default")
+    write("c")
+    assert ChangeLog.objects.get().generation == 2
+    assert pages(read()) == ["a", "b", "c"]
+
+
+def test_an_empty_log_of_another_cluster_is_adopted_by_the_id_that_prune_noted() -> None:
+    prune(now=database_now(), dry_run=False)
+    adopt_restored_log(using="default")
+    assert ChangeLog.objects.get().generation == 0
+    ChangeLog.objects.update(seen_xid=10**15)
+    adopt_restored_log(using="default")
+    assert ChangeLog.objects.get().generation == 1
+
+
+def test_migrations_of_the_same_cluster_change_no_position() -> None:
+    write("a")
+    position = read().rows[0].position
+    adopt_restored_log(using="default")
+    assert read().rows[0].position == position
+
+
+def test_a_log_with_thousands_of_rows_is_read_by_its_indexes() -> None:
+    """No call sorts the log or reads it whole, at its beginning, its middle and its end."""
+    append([NewChange(type="message.created", page_id=f"p{number % 50}") for number in range(5_000)])
+    execute("ANALYZE changes_change")
+    middle = Change.objects.order_by("xid", "id")[2_500]
+    horizon = reading.now().position.xid
+    for channel in (ALL, Channel(page_id="p7")):
+        statement = reading.READ.format(
+            columns=reading.NAMES, channel=channel.condition, matches=channel.matches, scan=101, count=101
+        )
+        values = {"xid": middle.xid, "id": middle.id, "horizon": horizon, **channel.values}
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN {statement}", values)
+            plan = "\n".join(line for (line,) in cursor.fetchall())
+        assert "Seq Scan on changes_change" not in plan, plan

@@ -1,0 +1,99 @@
+"""The cost of a feed: one statement that reads about as many posts as it returns, and no other plan changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from messaging.queries.feeds import POSTS_MAX
+from tests.api import Api
+from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
+
+pytestmark = pytest.mark.django_db
+POSTS = 20_000
+# A page with as many replies as posts, all in one community, and a page with few posts by another one.
+LOAD = """
+INSERT INTO messaging_message (id, page_id, author_id, author_kind, community_id, parent_id, status, content,
+    attachments, reply_count, quote_count, reaction_counts, reaction_total, created_at, updated_at)
+SELECT ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, %(page)s, %(author)s, 'human', %(community)s,
+    CASE WHEN n > 1 AND n %% 2 = 0 THEN %(parent)s END::uuid, 'published', 'Post ' || n,
+    '[]', 0, 0, '{}', 0, timestamptz '2026-01-01' + n * interval '1 second', now()
+FROM generate_series(1, %(posts)s) n
+"""
+
+
+@pytest.fixture
+def large(db: None) -> dict[str, Any]:
+    """The large page and its community."""
+    page, community = PageFactory(), CommunityFactory()
+    parent = UUID("00000000-0000-7000-8000-000000000001")
+    values = {"page": page.pk, "author": PersonFactory().pk, "community": community.pk, "parent": parent}
+    with connection.cursor() as cursor:
+        # Skips the checks of foreign keys during the load.
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(LOAD, values | {"posts": POSTS})
+        cursor.execute("SET LOCAL session_replication_role = origin")
+    return {"page": page, "community": community}
+
+
+@pytest.fixture
+def small(large: dict[str, Any]) -> Any:
+    """A page with few posts, by other communities: on average, a community has fewer posts than a page."""
+    page = PageFactory()
+    for _ in range(10):
+        MessageFactory(page=page, community=CommunityFactory())
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE messaging_message")
+    return page
+
+
+def messages_read(path: str) -> tuple[int, set[str]]:
+    """(the posts that a request reads, the indexes that it uses), by the generic plan of each statement."""
+    with CaptureQueriesContext(connection) as captured:
+        assert Api().get(path).status == 200
+    count, indexes = 0, set()
+    for query in captured:
+        for node in _nodes(_plan(query["sql"])):
+            if node.get("Relation Name") == "messaging_message":
+                assert node["Node Type"] in {"Index Scan", "Index Only Scan"}, node
+                indexes.add(node["Index Name"])
+                count += round((node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"])
+    return count, indexes
+
+
+def _plan(statement: str) -> dict[str, Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}")
+        plan: dict[str, Any] = cursor.fetchone()[0][0]["Plan"]
+        return plan
+
+
+def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for inner in plan.get("Plans", ()):
+        yield from _nodes(inner)
+
+
+def test_a_feed_reads_about_as_many_posts_as_it_returns(large: dict[str, Any], small: Any) -> None:
+    # Posts and replies are merged, which reads one more.
+    assert messages_read(f"/feeds/pages/{large['page'].pk}.atom") == (POSTS_MAX + 2, {"page_posts", "page_replies"})
+    assert messages_read(f"/feeds/communities/{large['community'].slug}.atom") == (POSTS_MAX, {"community_posts"})
+    assert messages_read(f"/feeds/pages/{small.pk}.atom")[0] == 10
+
+
+def test_a_list_by_community_does_not_use_the_index_of_feeds(large: dict[str, Any], small: Any) -> None:
+    """With an index of the community itself, the generic plan read all its posts: 75,000, in 43 ms instead of 0.1."""
+    path = f"/api/messages?pageId={small.pk}&communityId={large['community'].pk}"
+    assert messages_read(path) == (10, {"page_posts"})
+
+
+def test_a_feed_is_one_statement_and_one_for_the_slug(django_assert_num_queries: Any) -> None:
+    message = MessageFactory(community=CommunityFactory())
+    for path, statements in ((f"pages/{message.page_id}", 1), (f"communities/{message.community.slug}", 2)):
+        with django_assert_num_queries(statements):
+            assert Api().get(f"/feeds/{path}.json").status == 200
