@@ -130,13 +130,12 @@ class OperationSchema(AutoSchema):
     def get_response_serializers(self) -> Any:
         operation = self.declared
         success = OpenApiResponse(operation.response, description="Success.")
-        responses: dict[Any, Any] = {(operation.status, operation.media.type): success}
+        responses: dict[Any, Any] = (
+            dict(STREAM_RESPONSES) if operation.event else {(operation.status, operation.media.type): success}
+        )
         for status, errors in sorted(by_status(possible_errors(operation)).items()):
             responses[status] = OpenApiResponse(error_schema(errors), description=codes_text(errors))
-        if operation.event:
-            del responses[operation.status]
-            responses |= STREAM_RESPONSES
-        elif operation.is_public_read:
+        if operation.is_public_read and not operation.event:
             responses[304] = OpenApiResponse(None, description="The response still has the ETag of `If-None-Match`.")
         return responses | dict(operation.also)
 
