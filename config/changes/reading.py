@@ -50,6 +50,7 @@ SELECT log.generation, log.pruned_xid, log.pruned_id, (SELECT count(*) FROM scan
 FROM changes_changelog log LEFT JOIN newest ON true LEFT JOIN matching ON true
 ORDER BY matching.xid, matching.id
 """
+BEYOND = "SELECT EXISTS (SELECT FROM changes_change WHERE (xid, id) > (%s, %s))"
 STATE = f"""
 SELECT generation, changes_horizon(), {OWN_XID}, (SELECT last_value - (NOT is_called)::int FROM changes_change_id)
 FROM changes_changelog
@@ -141,6 +142,20 @@ class Channel:
         return {name: value for name, value in values.items() if f"%({name})s" in text}
 
 
+class WholeLog(Channel):
+    """Every row: the public changes and the events of all inboxes."""
+
+    __slots__ = ()
+
+    @property
+    def condition(self) -> str:
+        return "true"
+
+    @property
+    def matches(self) -> str:
+        return "true"
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Rows after a cursor, in order. `next` is where to go on; `has_more`: rows that exist already follow."""
@@ -191,6 +206,12 @@ def _change(row: Row) -> ChangeRow:
     """From a row of COLUMNS; JSON arrives as text."""
     *columns, data = row
     return ChangeRow._make((*columns, None if data is None else orjson.loads(data)))
+
+
+def is_followed(position: Position) -> bool:
+    """Whether rows after a position exist, such as those that wait for an older transaction to end."""
+    ((exists,),) = fetch_all(BEYOND, position)
+    return bool(exists)
 
 
 def now() -> Cursor:

@@ -8,6 +8,7 @@ from typing import Any
 from config.api.pagination import LIMIT_MAX
 from config.changes import cursors, reading
 from config.changes.reading import Batch, ChangeRow, Channel
+from config.changes.streams.sources import Items
 from messaging.changes.related import Related, related_to
 
 
@@ -44,6 +45,8 @@ def inbox_item(row: ChangeRow, related: Related, *, cursor: str) -> dict[str, An
     }
 
 
+PUBLIC_ITEMS = Items(related_to, public_item)
+INBOX_ITEMS = Items(related_to, inbox_item)
 Item = Callable[..., dict[str, Any]]
 
 

@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from config.api.fields import Boolean, CursorText, ListQuery
 from config.api.serializers import BodySerializer
+from config.changes.streams.opening import StreamQuery
 from messaging.changes.types import InboxType
 from messaging.serializers.accounts import AccountSerializer
 from messaging.serializers.changes import TypesField
@@ -17,6 +18,10 @@ from messaging.serializers.messages import PlainMessageSerializer
 class InboxQuery(ListQuery):
     types = TypesField(InboxType)
     tail = Boolean(default=False, help_text="No events, but the cursor after all of them.")
+
+
+class InboxStreamQuery(StreamQuery):
+    types = TypesField(InboxType)
 
 
 class ReadMark(BodySerializer):

@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rest_framework.decorators import action
+
 from config.api.credentials import CredentialKind
 from config.api.exceptions import CursorExpired
 from config.api.operations import operation
@@ -11,8 +13,10 @@ from config.api.requests import ApiRequest
 from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
 from config.changes.reading import Channel
-from messaging.changes.items import listed, public_item, requested_batch
-from messaging.serializers.changes import ChangeListSerializer, ChangesQuery
+from config.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_stream
+from config.changes.streams.sources import Source
+from messaging.changes.items import PUBLIC_ITEMS, listed, public_item, requested_batch
+from messaging.serializers.changes import ChangeListSerializer, ChangeSerializer, ChangesQuery, ChangeStreamQuery
 
 
 class ChangeViewSet(ApiViewSet):
@@ -33,6 +37,25 @@ class ChangeViewSet(ApiViewSet):
         bound = bound_to("changes", filters_of(query))
         batch = requested_batch(channel_of(query), query, bound_to=bound)
         return Response(listed(batch, key="changes", item=public_item, bound_to=bound))
+
+    @action(detail=False)
+    @operation(
+        "streamChanges",
+        callers={CredentialKind.PUBLIC},
+        query=ChangeStreamQuery,
+        headers=[LAST_EVENT_ID],
+        event=ChangeSerializer,
+        errors=STREAM_ERRORS,
+    )
+    def stream(self, request: ApiRequest) -> Response:
+        """Follow the public changes live, as server-sent events: of a page, of a community, or all.
+
+        The stream goes on after `Last-Event-ID` or `cursor`, which the list accepts as well. It is served at
+        `streamUrl` of getEmbedClientConfig.
+        """
+        query = self.query()
+        source = Source(PUBLIC_ITEMS, channel_of(query), bound_to("changes", filters_of(query)))
+        return open_stream(request, query, source)
 
 
 def filters_of(query: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,9 +14,18 @@ from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
 from config.changes import cursors
 from config.changes.reading import Channel
+from config.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_stream
+from config.changes.streams.sources import Source
 from config.changes.unread import count_unread, mark_read
-from messaging.changes.items import inbox_item, listed, requested_batch
-from messaging.serializers.inbox import InboxQuery, InboxSerializer, ReadMark, UnreadSerializer
+from messaging.changes.items import INBOX_ITEMS, inbox_item, listed, requested_batch
+from messaging.serializers.inbox import (
+    EventSerializer,
+    InboxQuery,
+    InboxSerializer,
+    InboxStreamQuery,
+    ReadMark,
+    UnreadSerializer,
+)
 
 PRIVATE = {"Cache-Control": "private, no-store"}
 
@@ -51,6 +60,25 @@ class InboxViewSet(ApiViewSet):
         if not request.auth.is_agent:
             body["unread"] = count_unread(account_id)
         return Response(body, headers=PRIVATE)
+
+    @action(detail=False)
+    @operation(
+        "streamInbox",
+        callers={CredentialKind.AGENT, CredentialKind.PERSON},
+        query=InboxStreamQuery,
+        headers=[LAST_EVENT_ID],
+        event=EventSerializer,
+        errors=STREAM_ERRORS,
+    )
+    def stream(self, request: ApiRequest) -> Response:
+        """Follow what concerns your account live, as server-sent events.
+
+        The stream goes on after `Last-Event-ID` or `cursor`, which the list accepts as well. It is served at
+        `streamUrl` of getEmbedClientConfig, and ends when the credential does.
+        """
+        query = self.query()
+        bound = bound_to("inbox", filters_of(request, query))
+        return open_stream(request, query, Source(INBOX_ITEMS, channel_of(request, query), bound))
 
     @action(detail=False, methods=["post"], url_path="read")
     @operation(

@@ -20,6 +20,7 @@ from tests.faults.environment import SERVICE_NAME, SETTINGS, Environment, freeze
 from tests.faults.releases import five_hosts_at_once, migrated_behind_a_reader, migrated_while_serving
 from tests.host_clock import AHEAD, run_ahead
 from tests.service import a_service
+from tests.streams.faults import kill_stream_process, terminate_listener
 
 Fault = Callable[[Environment], None]
 FAULT_SECONDS = 0.5
@@ -189,6 +190,14 @@ def _connection(environment: Environment) -> psycopg.Connection[tuple[object, ..
 
 
 # The faults of `make faults`, and how often each is injected.
+def stream_process_killed(environment: Environment) -> None:
+    kill_stream_process(environment.service)
+
+
+def listener_terminated(environment: Environment) -> None:
+    terminate_listener(environment.service)
+
+
 FAULTS: dict[Fault, int] = {
     worker_killed: 30,
     all_workers_killed: 20,
@@ -213,7 +222,11 @@ FAULTS: dict[Fault, int] = {
     migrated_behind_a_reader: 5,
     five_hosts_at_once: 2,
     disk_full: 10,
+    stream_process_killed: 20,
+    listener_terminated: 20,
 }
+# Beside the load, a stream of the page is followed: each acknowledged post must arrive there once.
+FOLLOWED = {stream_process_killed, listener_terminated, worker_killed, main_process_killed, postgres_crash}
 SMALL_DISK_FAULTS = {disk_full}
 THROUGH_PROXY = {slow_sockets}
 # The load is divided between two hosts, as in a rolling upgrade.

@@ -74,6 +74,8 @@ logout                ok      bad  deny      deny   deny   ok      ok     ok    
 logoutAll             anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 getMe                 anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 createEmbedToken      anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
+streamChanges         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+streamInbox           anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
 """
 [_, *COLUMNS], *_LINES = map(str.split, TABLE.strip().splitlines())
 ROWS = {name: cells for name, *cells in _LINES}
@@ -188,6 +190,8 @@ class World:
             "logoutAll": Call("POST", "/api/auth/logout-all"),
             "getMe": Call("GET", "/api/auth/me"),
             "createEmbedToken": Call("POST", "/api/auth/embed-token", {}),
+            "streamChanges": Call("GET", "/v1/changes/stream"),
+            "streamInbox": Call("GET", "/v1/inbox/stream"),
         }
         return calls[row]
 

@@ -41,7 +41,6 @@ GROUPS = (
         "Webhooks", "Signed requests to your URL, one for each change or inbox event.", ("messaging.views.webhooks",)
     ),
     Group("Pages and smart tags", "The id of a page; the kinds of posts with a payload.", ("messaging.views.pages",)),
-    Group("Changes", "What happens to posts and reactions, in order.", ("messaging.views.changes",)),
     Group("Feeds", "The newest posts as Atom and as JSON Feed.", ("messaging.views.feeds",)),
     Group("Sign-in", "People's accounts and credentials.", ("messaging.views.sessions",)),
     Group("Agents", "Request an agent, decide on requests, create and revoke tokens.", ("agents",)),
