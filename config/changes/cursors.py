@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from config.api.pagination import sign, verify
-from config.changes.reading import Cursor, Position
+from config.changes.rows import Cursor, Position
 
 # Generation, xid, id.
 FORMAT = struct.Struct(">hqq")

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from config.changes.reading import Channel, Cursor, Position
+from config.changes.channels import Channel
+from config.changes.rows import Cursor, Position
 from config.database.sql import fetch_all
 
 Key = TypeVar("Key", bound=Hashable)

@@ -15,22 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, NamedTuple
-from uuid import UUID
-
-import orjson
 
 from config.api.exceptions import CursorExpired
-from config.database.sql import Row, fetch_all
+from config.changes.channels import Channel
+from config.changes.rows import COLUMNS, START, ChangeRow, Cursor, Position, change_row
+from config.database.sql import fetch_all
 
 # The rows that one call reads to find those of the requested types; the response says that more follow.
 SCAN_MAX = 2_000
 
-COLUMNS = (
-    *("xid", "id", "type", "at", "page_id", "community_id", "message_id", "account_id", "actor_id", "about_id"),
-    "data",
-)
 NAMES = ", ".join(COLUMNS)
 # A reader inside a transaction that writes gets the rows written so far, and later ones of the same transaction.
 OWN_XID = "pg_current_xact_id_if_assigned()::text::bigint"
@@ -55,105 +48,6 @@ STATE = f"""
 SELECT generation, changes_horizon(), {OWN_XID}, (SELECT last_value - (NOT is_called)::int FROM changes_change_id)
 FROM changes_changelog
 """  # noqa: S608  only constants
-
-
-class Position(NamedTuple):
-    """A place in the log; a reader there has got all rows up to and including it."""
-
-    xid: int
-    id: int
-
-
-# Before all rows; those of a restored log have negative transaction ids.
-START = Position(-(2**62), 0)
-
-
-class Cursor(NamedTuple):
-    """A position in one generation of the log."""
-
-    generation: int
-    position: Position
-
-
-class ChangeRow(NamedTuple):
-    """A row of the log (see `config.changes.models.Change`)."""
-
-    xid: int
-    id: int
-    type: str
-    at: datetime
-    page_id: str | None
-    community_id: UUID | None
-    message_id: UUID | None
-    account_id: UUID | None
-    actor_id: UUID | None
-    about_id: UUID | None
-    data: dict[str, Any] | None
-
-    @property
-    def position(self) -> Position:
-        return Position(self.xid, self.id)
-
-
-@dataclass(frozen=True, slots=True)
-class Channel:
-    """The rows that a reader asks for: those of an account's inbox, of a page or community, or all public ones."""
-
-    account_id: UUID | None = None
-    page_id: str | None = None
-    community_id: UUID | None = None
-    types: frozenset[str] = frozenset()
-
-    def includes(self, row: ChangeRow) -> bool:
-        """Whether a row belongs to the channel."""
-        return (
-            row.account_id == self.account_id
-            and (self.page_id is None or row.page_id == self.page_id)
-            and (self.community_id is None or row.community_id == self.community_id)
-            and (not self.types or row.type in self.types)
-        )
-
-    @property
-    def condition(self) -> str:
-        """The SQL condition that an index serves."""
-        if self.account_id is not None:
-            return "account_id = %(account)s"
-        if self.page_id is not None:
-            return "account_id IS NULL AND page_id = %(page)s"
-        if self.community_id is not None:
-            return "account_id IS NULL AND community_id = %(community)s"
-        return "true"
-
-    @property
-    def matches(self) -> str:
-        """The SQL condition on the rows that were read."""
-        conditions = [] if self.condition != "true" else ["account_id IS NULL"]
-        return " AND ".join([*conditions, *(["type = ANY(%(types)s)"] if self.types else [])]) or "true"
-
-    @property
-    def values(self) -> dict[str, Any]:
-        values = {
-            "account": self.account_id,
-            "page": self.page_id,
-            "community": self.community_id,
-            "types": sorted(self.types),
-        }
-        text = self.condition + self.matches
-        return {name: value for name, value in values.items() if f"%({name})s" in text}
-
-
-class WholeLog(Channel):
-    """Every row: the public changes and the events of all inboxes."""
-
-    __slots__ = ()
-
-    @property
-    def condition(self) -> str:
-        return "true"
-
-    @property
-    def matches(self) -> str:
-        return "true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,19 +87,13 @@ def read(channel: Channel, after: Cursor | None, *, limit: int) -> Batch:
     generation, pruned_xid, pruned_id, scanned, *newest = read_rows[0][:6]
     if after is not None and (after.generation != generation or position < (pruned_xid, pruned_id)):
         raise CursorExpired
-    rows = [_change(row[6:]) for row in read_rows if row[6] is not None]
+    rows = [change_row(row[6:]) for row in read_rows if row[6] is not None]
     if len(rows) > limit:
         return Batch(rows[:limit], Cursor(generation, rows[limit - 1].position), has_more=True)
     if channel.matches != "true" and scanned == max(limit + 1, SCAN_MAX):
         return Batch(rows, Cursor(generation, Position(*newest)), has_more=True)
     last = position if newest[0] is None else Position(*newest)
     return Batch(rows, Cursor(generation, max(position, last, Position(own_xid or horizon, 0))))
-
-
-def _change(row: Row) -> ChangeRow:
-    """From a row of COLUMNS; JSON arrives as text."""
-    *columns, data = row
-    return ChangeRow._make((*columns, None if data is None else orjson.loads(data)))
 
 
 def is_followed(position: Position) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import connections, transaction
 
-from config.changes.reading import START
+from config.changes.rows import START
 
 CREATE = """
 INSERT INTO changes_changelog (id, generation, pruned_xid, pruned_id, seen_xid) VALUES (1, 0, 0, 0, 0)

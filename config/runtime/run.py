@@ -16,7 +16,6 @@ from config.runtime import banner, bind_address, granian, processes
 from config.runtime.postgres import embedded
 from config.runtime.postgres_binaries import PostgresError
 from config.runtime.scheduler import scheduled_commands
-from config.runtime.stream_process import stream_process
 from config.runtime.supervisor import supervised
 
 BASE_DIR = Path(__file__).resolve().parents[2]
@@ -63,8 +62,9 @@ def run() -> None:
         banner.print_when_open([port, *([stream_port] if streams else [])], data)
         running.enter_context(scheduled_commands())
         if env.flag("WEBHOOKS", default=False):
-            running.enter_context(supervised("deliver_webhooks"))
-        stopping = running.enter_context(stream_process() if streams else nullcontext(lambda: None))
+            running.enter_context(supervised("manage.py", "deliver_webhooks"))
+        streaming = supervised("-m", "config.runtime.streams") if streams else nullcontext(lambda: None)
+        stopping = running.enter_context(streaming)
         granian.serve(port, stopping=stopping)
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import logging
 import os
@@ -27,14 +28,16 @@ OTHER_FILES = 64
 FILES_MAX = 65_536
 # After the last bytes of the streams have been sent. Clients that do not read them would take longer.
 STOP_SECONDS = 1.0
-PARENT = "STREAMS_PARENT"
 logger = logging.getLogger(__name__)
 
 
 def main() -> None:
     port = env.integer("PORT", PORT, minimum=1, maximum=65535)
-    if PARENT in os.environ:
-        stop_with_parent(int(os.environ[PARENT]))
+    parser = argparse.ArgumentParser(prog="python -m config.runtime.streams", description="Serve the streams.")
+    parser.add_argument("--parent", type=int, metavar="PID", help="also stop when this process, the parent, has ended")
+    parent: int | None = parser.parse_args().parent
+    if parent is not None:
+        stop_with_parent(parent)
     connections = raise_file_limit() - OTHER_FILES
     asyncio.run(serve(bind_address.stream_port(port), connections))
     # Granian's threads may still wait for clients that do not read.

@@ -1,4 +1,4 @@
-"""Runs a management command beside the workers, and starts it again when it ends."""
+"""Runs a program beside the workers, and starts it again when it ends."""
 
 from __future__ import annotations
 
@@ -7,34 +7,40 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 PAUSE_SECONDS = 0.5
-# How long a stop may take before the command is killed.
+# How long a stop may take before the program is killed.
 STOP_SECONDS = 3.0
 logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def supervised(command: str) -> Iterator[None]:
-    """The command runs in the block. It takes `--parent PID`, and stops when that process has ended."""
-    supervisor = Supervisor(command)
+def supervised(*arguments: str) -> Iterator[Callable[[], None]]:
+    """A Python program (`arguments` of the interpreter) runs in the block.
+
+    It also takes `--parent PID`, and stops when that process has ended. Yields the function that begins to stop it
+    before the block is left.
+    """
+    supervisor = Supervisor(arguments)
     supervisor.start()
     try:
-        yield
+        yield supervisor.terminate
     finally:
         supervisor.stop()
 
 
 class Supervisor(threading.Thread):
-    def __init__(self, command: str) -> None:
-        super().__init__(daemon=True, name=command)
-        self._command = command
+    """The thread starts the program, which may end when this thread does."""
+
+    def __init__(self, arguments: tuple[str, ...]) -> None:
+        super().__init__(daemon=True, name=arguments[-1])
+        self._arguments = arguments
         self._stopped = threading.Event()
-        # Guards `_running`, so that no process starts after `stop` has ended the running one.
+        # Guards `_running`, so that no process starts after `terminate` has ended the running one.
         self._lock = threading.Lock()
         self._running: subprocess.Popen[bytes] | None = None
 
@@ -42,24 +48,26 @@ class Supervisor(threading.Thread):
         while running := self._launch():
             status = running.wait()
             if not self._stopped.wait(PAUSE_SECONDS):
-                logger.error("%s has ended with status %s; it is started again", self._command, status)
+                logger.error("%s has ended with status %s; it is started again", self.name, status)
 
-    def stop(self) -> None:
+    def terminate(self) -> None:
         self._stopped.set()
         with self._lock:
-            running = self._running
-        if running is not None:
-            running.terminate()
-            self.join(STOP_SECONDS)
-            if self.is_alive():
-                running.kill()
+            if self._running is not None:
+                self._running.terminate()
+
+    def stop(self) -> None:
+        self.terminate()
+        self.join(STOP_SECONDS)
+        if self.is_alive() and self._running is not None:
+            self._running.kill()
         self.join()
 
     def _launch(self) -> subprocess.Popen[bytes] | None:
-        program = [sys.executable, str(BASE_DIR / "manage.py"), self._command, "--parent", str(os.getpid())]
+        program = [sys.executable, *self._arguments, "--parent", str(os.getpid())]
         with self._lock:
             if self._stopped.is_set():
                 return None
-            # Leave the terminal's process group: on Ctrl-C, `stop` ends it.
+            # Leave the terminal's process group: on Ctrl-C, `terminate` ends it.
             self._running = subprocess.Popen(program, cwd=BASE_DIR, start_new_session=True)
             return self._running

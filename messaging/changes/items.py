@@ -7,7 +7,9 @@ from typing import Any
 
 from config.api.pagination import LIMIT_MAX
 from config.changes import cursors, reading
-from config.changes.reading import Batch, ChangeRow, Channel
+from config.changes.channels import Channel
+from config.changes.reading import Batch
+from config.changes.rows import ChangeRow
 from config.changes.streams.sources import Items
 from messaging.changes.related import Related, related_to
 

@@ -10,7 +10,7 @@ from uuid import UUID
 import orjson
 
 from config.cache.rendering import to_json
-from config.changes.reading import ChangeRow
+from config.changes.rows import ChangeRow
 from config.database.sql import fetch_all
 from messaging.queries.joins import account_from_row
 from messaging.queries.message_lists import PAGE_BYTES, messages_by_id

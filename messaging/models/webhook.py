@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from config.api.ids import new_id
 from config.changes.models import TYPE_MAX
-from config.changes.reading import Cursor, Position
+from config.changes.rows import Cursor, Position
 from messaging.models.account import Account
 
 URL_MAX = 2_048

@@ -12,7 +12,7 @@ from config.api.pagination import bound_to
 from config.api.requests import ApiRequest
 from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
-from config.changes.reading import Channel
+from config.changes.channels import Channel
 from config.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_stream
 from config.changes.streams.sources import Source
 from messaging.changes.items import PUBLIC_ITEMS, listed, public_item, requested_batch

@@ -13,7 +13,7 @@ from config.api.requests import ApiRequest
 from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
 from config.changes import cursors
-from config.changes.reading import Channel
+from config.changes.channels import Channel
 from config.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_stream
 from config.changes.streams.sources import Source
 from config.changes.unread import count_unread, mark_read

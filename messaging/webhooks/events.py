@@ -9,7 +9,8 @@ from uuid import UUID, uuid5
 from config.api.pagination import bound_to
 from config.cache.rendering import to_json
 from config.changes import cursors
-from config.changes.reading import ChangeRow, Channel, Cursor
+from config.changes.channels import Channel
+from config.changes.rows import ChangeRow, Cursor
 from messaging.changes.items import inbox_item, public_item
 from messaging.changes.related import related_to
 from messaging.models import Webhook

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models.functions import Coalesce, Now
 
-from config.changes.reading import Cursor
+from config.changes.rows import Cursor
 from messaging.models import DisabledReason, Webhook, WebhookDelivery, WebhookStatus
 from messaging.models.webhook import DELIVERIES_SHOWN, LEASE
 from messaging.webhooks.events import Event

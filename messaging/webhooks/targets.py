@@ -14,7 +14,7 @@ from uuid import UUID
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from config.changes.reading import Channel
+from config.changes.channels import Channel
 from messaging.models import Account, Webhook
 
 

@@ -15,8 +15,9 @@ from django.db.models.functions import Now
 
 from config.api.exceptions import CursorExpired
 from config.changes import reading
+from config.changes.channels import Channel
 from config.changes.pending import find_pending
-from config.changes.reading import Channel, Cursor
+from config.changes.rows import Cursor
 from config.database.sql import database_now
 from messaging.models import DisabledReason, Webhook, WebhookStatus
 from messaging.models.webhook import LEASE

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from config.api.exceptions import CursorExpired, InvalidCursor
 from config.changes import cursors, pruning, reading
+from config.changes.channels import Channel
 from config.changes.models import Change, ChangeLog
-from config.changes.reading import ChangeRow, Channel, Cursor, Position
+from config.changes.rows import ChangeRow, Cursor, Position
 from config.database.sql import database_now
 
 pytestmark = pytest.mark.django_db

@@ -19,9 +19,10 @@ import pytest
 from django.db import connections, transaction
 
 from config.changes import cursors, reading
+from config.changes.channels import Channel
 from config.changes.log import NewChange, append
 from config.changes.models import Change
-from config.changes.reading import ChangeRow, Channel
+from config.changes.rows import ChangeRow
 from messaging.changes.types import ChangeType, InboxType
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -14,11 +14,13 @@ from django.db import connection, transaction
 
 from config.api.exceptions import CursorExpired
 from config.changes import pruning, reading
+from config.changes.channels import Channel
 from config.changes.log import APPEND, NewChange, append
 from config.changes.models import Change, ChangeLog
 from config.changes.pruning import prune
-from config.changes.reading import Batch, Channel, Cursor, Position
+from config.changes.reading import Batch
 from config.changes.restored import adopt_restored_log
+from config.changes.rows import Cursor, Position
 from config.database.sql import database_now, execute
 from tests.agents.racing import race
 

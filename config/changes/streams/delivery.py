@@ -18,7 +18,7 @@ from django.db import Error
 
 from config.api.exceptions import CursorExpired
 from config.changes import reading
-from config.changes.reading import Cursor
+from config.changes.rows import Cursor
 from config.changes.streams import events
 from config.changes.streams.events import Chunk
 from config.changes.streams.hub import Hub

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from config.cache.rendering import to_json
 from config.changes import cursors
-from config.changes.reading import ChangeRow, Cursor, Position
+from config.changes.rows import ChangeRow, Cursor, Position
 from config.changes.streams.sources import Loaded, Source
 
 # What a browser waits before it connects again.

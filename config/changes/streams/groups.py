@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from config.api.credentials import Credential
-from config.changes.reading import ChangeRow, Channel
+from config.changes.channels import Channel
+from config.changes.rows import ChangeRow
 from config.changes.streams.events import Chunk
 from config.changes.streams.sources import Source
 

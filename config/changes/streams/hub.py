@@ -22,7 +22,9 @@ from django.utils.module_loading import import_string
 from config.api.credentials import ANONYMOUS, Credential
 from config.api.exceptions import CursorExpired
 from config.changes import reading
-from config.changes.reading import Batch, ChangeRow, Cursor, WholeLog
+from config.changes.channels import WholeLog
+from config.changes.reading import Batch
+from config.changes.rows import START, ChangeRow, Cursor
 from config.changes.streams.events import Chunk, resync
 from config.changes.streams.groups import Groups
 from config.changes.streams.listening import listen
@@ -54,7 +56,7 @@ class Look(NamedTuple):
 class Hub:
     def __init__(self) -> None:
         self.groups = Groups()
-        self.cursor = self.delivered = Cursor(0, reading.START)
+        self.cursor = self.delivered = Cursor(0, START)
         self.ready = asyncio.Event()
         self._woken = asyncio.Event()
         self._reader = Threads("hub", count=1)

@@ -21,7 +21,7 @@ from config.api.requests import ApiRequest
 from config.api.responses import Response
 from config.api.serializers import QuerySerializer
 from config.changes import cursors, reading
-from config.changes.reading import Cursor
+from config.changes.rows import Cursor
 from config.changes.streams.exceptions import StreamsDisabled, TooManyStreams
 from config.changes.streams.slots import Slot, Slots
 from config.changes.streams.sources import Source

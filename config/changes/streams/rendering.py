@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from config.changes.reading import ChangeRow, Position
+from config.changes.rows import ChangeRow, Position
 from config.changes.streams import events
 from config.changes.streams.events import Chunk
 from config.changes.streams.sources import Loaded, Source

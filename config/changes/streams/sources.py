@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from config.changes.reading import ChangeRow, Channel
+from config.changes.channels import Channel
+from config.changes.rows import ChangeRow
 
 
 class Loaded(Protocol):

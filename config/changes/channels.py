@@ -1,0 +1,70 @@
+"""The part of the change log that a reader asks for, as SQL conditions and as a test of a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from config.changes.rows import ChangeRow
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """The rows that a reader asks for: those of an account's inbox, of a page or community, or all public ones."""
+
+    account_id: UUID | None = None
+    page_id: str | None = None
+    community_id: UUID | None = None
+    types: frozenset[str] = frozenset()
+
+    def includes(self, row: ChangeRow) -> bool:
+        """Whether a row belongs to the channel."""
+        return (
+            row.account_id == self.account_id
+            and (self.page_id is None or row.page_id == self.page_id)
+            and (self.community_id is None or row.community_id == self.community_id)
+            and (not self.types or row.type in self.types)
+        )
+
+    @property
+    def condition(self) -> str:
+        """The SQL condition that an index serves."""
+        if self.account_id is not None:
+            return "account_id = %(account)s"
+        if self.page_id is not None:
+            return "account_id IS NULL AND page_id = %(page)s"
+        if self.community_id is not None:
+            return "account_id IS NULL AND community_id = %(community)s"
+        return "true"
+
+    @property
+    def matches(self) -> str:
+        """The SQL condition on the rows that were read."""
+        conditions = [] if self.condition != "true" else ["account_id IS NULL"]
+        return " AND ".join([*conditions, *(["type = ANY(%(types)s)"] if self.types else [])]) or "true"
+
+    @property
+    def values(self) -> dict[str, Any]:
+        values = {
+            "account": self.account_id,
+            "page": self.page_id,
+            "community": self.community_id,
+            "types": sorted(self.types),
+        }
+        text = self.condition + self.matches
+        return {name: value for name, value in values.items() if f"%({name})s" in text}
+
+
+class WholeLog(Channel):
+    """Every row: the public changes and the events of all inboxes."""
+
+    __slots__ = ()
+
+    @property
+    def condition(self) -> str:
+        return "true"
+
+    @property
+    def matches(self) -> str:
+        return "true"
