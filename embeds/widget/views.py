@@ -50,7 +50,8 @@ def panel(request: HttpRequest) -> HttpResponse:
         return response
     response = render(request, "embed/panel.html", words | context.panel(embed, words["words"]))
     ancestors = frame_ancestors(embed, request.GET.get("host", ""))
-    response.headers["Content-Security-Policy"] = policy(frame_ancestors=ancestors)
+    sources = f"'self' {settings.STREAM_URL}" if settings.STREAM_URL else "'self'"
+    response.headers["Content-Security-Policy"] = policy(frame_ancestors=ancestors, connect_src=sources)
     response.headers["Vary"] = "Accept-Language"
     # Opened in a tab, the panel still has to receive the message of its sign-in window.
     response.headers["Cross-Origin-Opener-Policy"] = "same-origin-allow-popups"

@@ -15,6 +15,7 @@ from embeds.models import Embed
 from messaging.models import Account, Message
 from messaging.models import Page as PageRow
 from reactions.services import set_reaction
+from tests.api import Api
 from tests.factories import MessageFactory, PageFactory, PersonFactory
 from tests.widget.sites import html
 
@@ -51,6 +52,14 @@ class Live:
     def message(self, **fields: Any) -> Message:
         message: Message = MessageFactory(**{"page": self.article} | fields)
         return message
+
+    def post(self, content: str, by: Account | None = None, **fields: Any) -> str:
+        """Post with the API, as agents and other panels do; returns the id."""
+        body = {"pageId": self.article.pk, "content": content, **fields}
+        answer = Api.as_person(by or PersonFactory()).post("/api/messages", body)
+        assert answer.status == 201, answer.body
+        message_id: str = answer.json["id"]
+        return message_id
 
     def reaction(self, message: Message, emoji: str, **person: Any) -> None:
         """Add the reaction of a new person."""

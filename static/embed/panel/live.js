@@ -1,0 +1,166 @@
+/** Follows the changes of one page by server-sent events, or by polling while there are none. */
+
+import { isLoading, listChanges } from "./api.js";
+import { settings } from "./words.js";
+
+const TYPES = ["message.created", "message.edited", "message.deleted", "message.hidden", "message.restored", "reaction.added", "reaction.replaced", "reaction.removed"];
+const POLL_MS = Math.max(5, settings.pollSeconds) * 1000;
+const BATCH_MS = 50;
+const BUSY_MS = 100;
+// The time in which the browser has to open the stream, or to open it again.
+const OPENS_WITHIN_MS = 8000;
+const STEADY_MS = 30000;
+const ERRORS_MAX = 3;
+const BACKOFF_MS = 10000;
+const BACKOFF_MAX_MS = 300000;
+const HIDDEN_MS = 60000;
+const PULLED_AT_ONCE = 100;
+const PULLS_MAX = 5;
+
+/** Half to one and a half of a time, so that the panels of many readers do not call at once. */
+const around = (ms) => ms * (0.5 + Math.random());
+
+export class Live {
+  /** `apply(changes)`; `refresh()` and `reload()` load the list and return promises. */
+  constructor({ apply, refresh, reload }) {
+    Object.assign(this, { apply, refresh, reload, pageId: null, cursor: null, isVisible: true, run: 0, errors: 0, attempts: 0, retryAt: 0, received: [] });
+  }
+
+  /** Follow another page; null: none. */
+  follow(pageId) {
+    this.stop();
+    Object.assign(this, { pageId, cursor: null, received: [] });
+    if (pageId) this.start();
+    if (!this.isVisible) this.setVisible(false);
+  }
+
+  /** A hidden panel closes its stream after a while; once it is visible again, it goes on from its cursor. */
+  setVisible(isVisible) {
+    this.isVisible = isVisible;
+    clearTimeout(this.hiding);
+    if (!isVisible) this.hiding = setTimeout(() => this.stop(), HIDDEN_MS);
+    else if (this.isStopped && this.pageId) this.start();
+  }
+
+  stop() {
+    this.run += 1;
+    this.isStopped = true;
+    this.close();
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    clearTimeout(this.steady);
+    if (this.source) this.source.close();
+    this.source = null;
+  }
+
+  /** Go on from the cursor. Without one: from now, and load the list after that, so that no change is missed. */
+  async start(load = this.refresh) {
+    this.stop();
+    this.isStopped = false;
+    const { run } = this;
+    if (!this.cursor) {
+      const cursor = await listChanges({ pageId: this.pageId, tail: true }).then(({ nextCursor }) => nextCursor, () => null);
+      if (run === this.run) await load();
+      if (run !== this.run) return;
+      this.cursor = cursor;
+    }
+    if (!this.cursor) this.later(() => this.start(), around(POLL_MS));
+    else if (settings.streamUrl) this.connect();
+    else this.later(() => this.poll(), around(POLL_MS));
+  }
+
+  later(work, ms) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(work, ms);
+  }
+
+  connect() {
+    this.close();
+    const query = new URLSearchParams({ pageId: this.pageId, cursor: this.cursor });
+    this.source = new EventSource(`${settings.streamUrl}/v1/changes/stream?${query}`);
+    this.source.onopen = () => this.opened();
+    this.source.onerror = () => this.failed();
+    for (const type of TYPES) this.source.addEventListener(type, (event) => this.receive(event));
+    this.source.addEventListener("resync", (event) => this.resync(event));
+    this.later(() => this.fallBack(), OPENS_WITHIN_MS);
+  }
+
+  opened() {
+    clearTimeout(this.timer);
+    clearTimeout(this.steady);
+    this.steady = setTimeout(() => Object.assign(this, { errors: 0, attempts: 0 }), STEADY_MS);
+  }
+
+  /** The browser opens a lost stream again, with its last event id. A refused stream, or one that is lost often, is left to it no more. */
+  failed() {
+    clearTimeout(this.steady);
+    this.errors += 1;
+    if (this.source.readyState === EventSource.CLOSED || this.errors > ERRORS_MAX) this.fallBack();
+    else this.later(() => this.fallBack(), OPENS_WITHIN_MS);
+  }
+
+  /** Poll for a while, then try the stream again. */
+  fallBack() {
+    this.close();
+    this.retryAt = Date.now() + around(Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** this.attempts));
+    this.attempts += 1;
+    this.errors = 0;
+    this.later(() => this.poll(), around(BATCH_MS * 20));
+  }
+
+  async poll() {
+    const { run } = this;
+    const wait = await this.pull().catch((failure) => 1000 * (failure.retryAfter || 0));
+    if (run !== this.run) return;
+    if (settings.streamUrl && Date.now() >= this.retryAt) return this.connect();
+    const untilRetry = settings.streamUrl ? this.retryAt - Date.now() : Infinity;
+    this.later(() => this.poll(), Math.max(wait, Math.min(around(POLL_MS), untilRetry)));
+  }
+
+  /** Get the changes since the cursor. A list replaces many changes, or those after a cursor that is not valid any more. */
+  async pull() {
+    const { run } = this;
+    for (let pulls = 0; pulls < PULLS_MAX; pulls++) {
+      const query = { pageId: this.pageId, cursor: this.cursor, limit: PULLED_AT_ONCE };
+      const page = await listChanges(query).catch((failure) => {
+        if (failure.status !== 410 && failure.status !== 400) throw failure;
+        return { changes: [], hasMore: true, nextCursor: null };
+      });
+      if (run !== this.run) return 0;
+      this.cursor = page.nextCursor;
+      this.take(page.changes);
+      if (!page.hasMore) return 0;
+      if (!this.cursor) break;
+    }
+    this.cursor = null;
+    this.start(this.reload);
+    return 0;
+  }
+
+  receive(event) {
+    this.cursor = event.lastEventId;
+    this.take([JSON.parse(event.data)]);
+  }
+
+  /** The cursor was too old: changes are missing. */
+  resync(event) {
+    this.cursor = event.lastEventId;
+    this.received = [];
+    this.reload();
+  }
+
+  /** Apply changes soon, many at once. While a list is loading they wait: it may be older than they are. */
+  take(changes) {
+    const isFirst = this.received.length === 0;
+    this.received.push(...changes);
+    if (isFirst && changes.length) setTimeout(() => this.flush(), BATCH_MS);
+  }
+
+  flush() {
+    if (isLoading() && this.received.length) return setTimeout(() => this.flush(), BUSY_MS);
+    const changes = this.received.splice(0).filter(({ pageId }) => pageId === this.pageId);
+    if (changes.length) this.apply(changes);
+  }
+}
