@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -9,25 +10,32 @@ from uuid import UUID
 from agents import last_used, tokens
 from config.api.credentials import Credential, CredentialKind
 from config.api.exceptions import InvalidToken, TokenExpired, TokenRevoked
-from config.database.sql import Row, fetch_one
+from config.database.sql import Row, fetch_all, fetch_one
 from config.writes import idempotency
 from config.writes.idempotency import IdempotencyKey
 from messaging.models import AccountKind
 
 STORED = ", ".join(f"stored.{name}" for name in idempotency.COLUMNS)
+IS_STOPPED = (
+    "token.revoked_at IS NOT NULL OR agent.frozen_at IS NOT NULL OR NOT account.is_active OR NOT operator.is_active"
+)
+IS_EXPIRED = "token.expires_at <= clock_timestamp()"
+TOKENS = """agents_agenttoken token
+JOIN agents_agent agent ON agent.account_id = token.agent_id
+JOIN messaging_account account ON account.id = agent.account_id
+JOIN messaging_account operator ON operator.id = agent.operator_id"""
 FIND = f"""
-SELECT token.id, token.prefix, token.expires_at,
-    token.revoked_at IS NOT NULL OR agent.frozen_at IS NOT NULL OR NOT account.is_active OR NOT operator.is_active,
-    token.expires_at <= clock_timestamp(),
+SELECT token.id, token.prefix, token.expires_at, {IS_STOPPED}, {IS_EXPIRED},
     token.digest <> %(digest)s
         OR token.last_used_at IS NULL OR token.last_used_at < clock_timestamp() - interval '1 minute',
     agent.scopes, agent.community_ids, account.id, account.handle, account.name, {STORED}
-FROM agents_agenttoken token
-JOIN agents_agent agent ON agent.account_id = token.agent_id
-JOIN messaging_account account ON account.id = agent.account_id
-JOIN messaging_account operator ON operator.id = agent.operator_id
+FROM {TOKENS}
 LEFT JOIN LATERAL ({idempotency.OF_ACCOUNT}) stored ON true
 WHERE token.digest IN (%(digest)s, %(previous_digest)s)
+"""  # noqa: S608  only constants
+GRANTS = f"""
+SELECT token.id, agent.scopes, agent.community_ids FROM {TOKENS}
+WHERE token.id = ANY(%s) AND NOT ({IS_STOPPED} OR {IS_EXPIRED})
 """  # noqa: S608  only constants
 
 
@@ -92,3 +100,16 @@ def agent_credential(found: FoundToken) -> Credential:
         token_prefix=found.prefix,
         stored_response=found.stored_response,
     )
+
+
+def ended_agents(credentials: Sequence[Credential]) -> list[Credential]:
+    """Those of agents that are not valid any more, or whose grant has changed, since they were read.
+
+    One query, for the setting CREDENTIAL_CHECKS.
+    """
+    agents = [each for each in credentials if each.is_agent]
+    if not agents:
+        return []
+    rows = fetch_all(GRANTS, [[each.token_id for each in agents]])
+    grants = {token: (frozenset(scopes), frozenset(communities)) for token, scopes, communities in rows}
+    return [each for each in agents if grants.get(each.token_id) != (each.scopes, each.community_ids)]

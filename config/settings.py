@@ -8,6 +8,7 @@ from config.api.jwt_settings import jwt_settings
 from config.api.openapi import metadata
 from config.api.strict_json import BODY_MAX
 from config.api.throttle_rates import SOFT_THROTTLES
+from config.changes.stream_limits import STREAM_HEARTBEAT_SECONDS, STREAMS_PER_ADDRESS, STREAMS_PER_TOKEN
 from config.database import urls
 from config.logging import LOGGING
 from config.runtime import bind_address, postgres
@@ -41,6 +42,13 @@ ALLOWED_HOSTS = env.words(
 # Addresses or networks of the proxies whose X-Forwarded-For header is trusted.
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 HTTPS = BASE_URL.startswith("https://")
+
+# Streams of changes. A process beside the workers serves them on STREAM_PORT; STREAM_URL is its public origin.
+STREAMS = env.flag("STREAMS", default=True)
+STREAM_PORT = bind_address.stream_port(PORT)
+STREAM_URL = env.origin("STREAM_URL", bind_address.stream_origin(PORT, BASE_URL)) if STREAMS else None
+# Dotted paths to the functions that find, once a second, the credentials of open streams that are no longer valid.
+CREDENTIAL_CHECKS = ["config.api.jwt.ended_people", "agents.authentication.ended_agents"]
 
 # Behaviour.
 REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)

@@ -20,7 +20,7 @@ from django.utils.cache import patch_vary_headers
 from config.api.operations import Operation, operation_of
 
 ANY = "*"
-ANY_HEADERS = "Accept, Content-Type, If-None-Match"
+ANY_HEADERS = "Accept, Content-Type, If-None-Match, Last-Event-ID"
 OWN_HEADERS = f"{ANY_HEADERS}, Authorization, Idempotency-Key, X-Service-Embed-Id, X-User-Id"
 EXPOSED = "ETag, Idempotent-Replayed, Idempotency-Payload-Mismatch, Location, RateLimit, RateLimit-Policy, Retry-After"
 PREFLIGHT_SECONDS = "7200"

@@ -7,7 +7,7 @@ interchangeable.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Self, TypeVar
 
@@ -24,6 +24,8 @@ from config.api.ids import is_id
 KINDS = {"embed": CredentialKind.PERSON, "access": CredentialKind.SIGNED_IN}
 # The claim with the account's `sessions_valid_from` at the time of issue.
 SESSIONS = "sessions_valid_from"
+# Differs from any `sessions_valid_from`.
+ENDED = object()
 # The format of simplejwt. Other texts may contain characters that PostgreSQL refuses.
 JTI = re.compile(r"[0-9a-f]{32}\Z")
 
@@ -110,6 +112,26 @@ def person_of(token: Token) -> Any:
     if _is_ended(token.payload, account):
         raise TokenRevoked
     return account
+
+
+def ended_people(credentials: Sequence[Credential]) -> list[Credential]:
+    """Those of people that have expired, or whose person is suspended or has ended the sessions, since they were read.
+
+    One query, for the setting CREDENTIAL_CHECKS.
+    """
+    people = [each for each in credentials if each.kind in KINDS.values()]
+    if not people:
+        return []
+    active = get_user_model()._default_manager.filter(pk__in={each.user.pk for each in people}, is_active=True)
+    sessions = dict(active.values_list("pk", "sessions_valid_from"))
+    now = aware_utcnow()
+    return [
+        each
+        for each in people
+        if each.expires_at is None
+        or each.expires_at <= now
+        or sessions.get(each.user.pk, ENDED) != each.user.sessions_valid_from
+    ]
 
 
 def _subject(token: Token) -> str:

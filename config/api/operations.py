@@ -22,7 +22,7 @@ Body = Mapping[str, Any]
 Action = TypeVar("Action", bound=Callable[..., Any])
 # Characters of an Idempotency-Key.
 IDEMPOTENCY_KEY_MAX = 160
-READS = ("get", "list")
+READS = ("get", "list", "stream")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,8 @@ class Operation:
     errors: Sequence[type[ApiError]] = ()
     also: Mapping[Any, Any] = field(default_factory=dict)
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    # The serializer of the events of a stream (`text/event-stream`), which `config.changes.streams` serves.
+    event: type[Serializer[Any]] | None = None
 
     def __post_init__(self) -> None:
         if CredentialKind.AGENT in self.callers and self.is_write and not (self.scopes or self.any_origin):
@@ -71,7 +73,7 @@ class Operation:
 
     @property
     def is_write(self) -> bool:
-        """The ids of reads begin with `get` or `list`."""
+        """The ids of reads begin with `get`, `list` or `stream`."""
         return not self.id.startswith(READS)
 
     @property

@@ -19,8 +19,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import orjson
+
 from config.api.exceptions import CursorExpired
-from config.database.sql import fetch_all
+from config.database.sql import Row, fetch_all
 
 # The rows that one call reads to find those of the requested types; the response says that more follow.
 SCAN_MAX = 2_000
@@ -171,12 +173,17 @@ def read(channel: Channel, after: Cursor | None, *, limit: int) -> Batch:
     generation, pruned_xid, pruned_id, scanned, *newest = read_rows[0][:6]
     if after is not None and (after.generation != generation or position < (pruned_xid, pruned_id)):
         raise CursorExpired
-    rows = [ChangeRow._make(row[6:]) for row in read_rows if row[6] is not None]
+    rows = [_row(row[6:]) for row in read_rows if row[6] is not None]
     if len(rows) > limit:
         return Batch(rows[:limit], Cursor(generation, rows[limit - 1].position), has_more=True)
     if channel.matches != "true" and scanned == max(limit + 1, SCAN_MAX):
         return Batch(rows, Cursor(generation, Position(*newest)), has_more=True)
     return Batch(rows, Cursor(generation, max(position, Position(horizon, 0))))
+
+
+def _row(values: Row) -> ChangeRow:
+    """Django's connections return JSON as text."""
+    return ChangeRow._make([*values[:-1], values[-1] and orjson.loads(values[-1])])
 
 
 def now() -> Cursor:

@@ -5,6 +5,8 @@ from ipaddress import IPv4Address, IPv6Address
 
 from config import env
 
+PORT_MAX = 65535
+
 
 def host() -> IPv4Address | IPv6Address:
     """Raises ImproperlyConfigured for a HOST that is not an address."""
@@ -20,6 +22,16 @@ def origin(port: int) -> str:
     address = host()
     loopback = "::1" if address.version == 6 else "127.0.0.1"
     return f"http://{in_url(loopback if address.is_unspecified else str(address))}:{port}"
+
+
+def stream_port(port: int) -> int:
+    """The port of the stream process, by default the one after `port`."""
+    return env.integer("STREAM_PORT", port + 1 if port < PORT_MAX else port - 1, minimum=1, maximum=PORT_MAX)
+
+
+def stream_origin(port: int, base_url: str) -> str:
+    """The public origin of streams: that of the service, where a proxy passes them on, else the other port."""
+    return origin(stream_port(port)) if base_url == origin(port) else base_url
 
 
 def in_url(host: str) -> str:

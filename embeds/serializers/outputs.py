@@ -87,6 +87,7 @@ class ClientConfigSerializer(serializers.Serializer[Any]):
     enabled = serializers.BooleanField()
     apiUrl = serializers.URLField()
     appUrl = serializers.URLField()
+    streamUrl = serializers.URLField(allow_null=True, help_text="The origin of the streams; null without them.")
     loaderVersion = serializers.CharField()
     analytics = ClientAnalyticsSerializer()
     features = serializers.DictField(child=serializers.BooleanField())

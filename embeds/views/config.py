@@ -66,6 +66,7 @@ def _client_config() -> dict[str, Any]:
         "enabled": True,
         "apiUrl": settings.BASE_URL,
         "appUrl": settings.APP_URL,
+        "streamUrl": settings.STREAM_URL,
         "loaderVersion": LOADER_VERSION,
         "analytics": {"enabled": True, "events": KNOWN_EVENTS},
         "features": FEATURES,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from config.changes.reading import ChangeRow
-from messaging.changes.related import Related
+from config.changes.streams.feeds import Feed
+from messaging.changes.related import Related, related_to
 
 
 def public_item(row: ChangeRow, related: Related, *, cursor: str) -> dict[str, Any]:
@@ -24,3 +25,6 @@ def public_item(row: ChangeRow, related: Related, *, cursor: str) -> dict[str, A
         "message": message,
         "reaction": None if message is None or row.data is None else row.data | {"author": related.actor(row)},
     }
+
+
+PUBLIC_FEED = Feed(related_to, public_item)

@@ -8,6 +8,8 @@ from rest_framework import serializers
 
 from config.api.exceptions import InvalidInput
 from config.api.fields import Boolean, Id, ListQuery, Text
+from config.api.serializers import QuerySerializer
+from config.changes.streams.opening import StreamQuery
 from messaging.changes.types import ChangeType
 from messaging.page_ids import is_page_id
 from messaging.serializers.accounts import AccountSerializer
@@ -29,11 +31,10 @@ class TypesField(Text):
         return names
 
 
-class ChangesQuery(ListQuery):
+class ChangeFilters(QuerySerializer):
     pageId = Text(source="page_id", required=False, help_text="The changes of one page.")
     communityId = Id(source="community_id", required=False, help_text="The changes of one community.")
     types = TypesField(ChangeType)
-    tail = Boolean(default=False, help_text="No changes, but the cursor after all of them.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if "page_id" in attrs and not is_page_id(attrs["page_id"]):
@@ -41,6 +42,14 @@ class ChangesQuery(ListQuery):
         if "page_id" in attrs and "community_id" in attrs:
             raise InvalidInput(field="communityId", details="Send pageId or communityId, not both.")
         return attrs
+
+
+class ChangesQuery(ChangeFilters, ListQuery):
+    tail = Boolean(default=False, help_text="No changes, but the cursor after all of them.")
+
+
+class ChangeStreamQuery(ChangeFilters, StreamQuery):
+    pass
 
 
 class ChangedReactionSerializer(serializers.Serializer[Any]):

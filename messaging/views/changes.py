@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rest_framework.decorators import action
+
 from config.api.credentials import CredentialKind
 from config.api.exceptions import CursorExpired
 from config.api.operations import operation
@@ -12,9 +14,11 @@ from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
 from config.changes import cursors, reading
 from config.changes.reading import Batch, Channel
-from messaging.changes.items import public_item
+from config.changes.streams.feeds import Source
+from config.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_stream
+from messaging.changes.items import PUBLIC_FEED, public_item
 from messaging.changes.related import related_to
-from messaging.serializers.changes import ChangeListSerializer, ChangesQuery
+from messaging.serializers.changes import ChangeListSerializer, ChangeSerializer, ChangesQuery, ChangeStreamQuery
 
 
 class ChangeViewSet(ApiViewSet):
@@ -39,6 +43,25 @@ class ChangeViewSet(ApiViewSet):
             after = cursors.decode(query["cursor"], bound_to=bound) if "cursor" in query else None
             batch = reading.read(channel_of(query), after, limit=min(query["limit"], LIMIT_MAX))
         return Response(_listed(batch, bound))
+
+    @action(detail=False)
+    @operation(
+        "streamChanges",
+        callers={CredentialKind.PUBLIC},
+        query=ChangeStreamQuery,
+        headers=[LAST_EVENT_ID],
+        event=ChangeSerializer,
+        errors=STREAM_ERRORS,
+    )
+    def stream(self, request: ApiRequest) -> Response:
+        """Follow the public changes live, as server-sent events: of a page, of a community, or all.
+
+        The stream goes on after `Last-Event-ID` or `cursor`, which the list accepts as well. It is served at
+        `streamUrl` of getEmbedClientConfig.
+        """
+        query = self.query()
+        source = Source(PUBLIC_FEED, channel_of(query), bound_to("changes", filters_of(query)))
+        return open_stream(request, query, source)
 
 
 def filters_of(query: Mapping[str, Any]) -> dict[str, Any]:

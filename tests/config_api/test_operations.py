@@ -56,7 +56,7 @@ CONTRACT = [
     Row("getEmbedBlacklist", "GET", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
     Row("putEmbedBlacklist", "PUT", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
 ]
-# Added by decisions: the sign-in flow (6) and getAgentSelf (11).
+# Added by decisions: the sign-in flow (6), getAgentSelf (11) and changes (18).
 BEYOND = [
     Row("register", "POST", "/api/auth/register", {PUBLIC}),
     Row("login", "POST", "/api/auth/login", {PUBLIC}),
@@ -66,6 +66,8 @@ BEYOND = [
     Row("logoutAll", "POST", "/api/auth/logout-all", {SIGNED_IN}),
     Row("createEmbedToken", "POST", "/api/auth/embed-token", {SIGNED_IN}),
     Row("getAgentSelf", "GET", "/v1/agent/self", {AGENT}),
+    Row("listChanges", "GET", "/v1/changes", {PUBLIC}),
+    Row("streamChanges", "GET", "/v1/changes/stream", {PUBLIC}),
 ]
 ROWS = {row.id: row for row in CONTRACT + BEYOND}
 

@@ -120,7 +120,16 @@ def test_client_config_lists_urls_and_events() -> None:
     response = Api().get("/api/embeds/client-config")
     assert response.headers["Cache-Control"] == "public, max-age=300"
     body = response.json
-    assert list(body) == ["enabled", "apiUrl", "appUrl", "loaderVersion", "analytics", "features", "pollSeconds"]
+    assert list(body) == [
+        "enabled",
+        "apiUrl",
+        "appUrl",
+        "streamUrl",
+        "loaderVersion",
+        "analytics",
+        "features",
+        "pollSeconds",
+    ]
     assert (body["enabled"], body["apiUrl"], body["appUrl"]) == (True, settings.BASE_URL, settings.APP_URL)
     assert body["analytics"] == {
         "enabled": True,

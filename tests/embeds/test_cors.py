@@ -26,6 +26,8 @@ OPEN = {
     "ingestAnalyticsEvent",
     "normalizeUrl",
     "listSmartTags",
+    "listChanges",
+    "streamChanges",
 }
 
 

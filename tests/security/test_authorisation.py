@@ -48,7 +48,8 @@ def _answer(world: World, call: Call, column: str) -> Answer:
 
 
 def _meaning(answer: Answer) -> str:
-    if answer.status < 300:
+    # A worker redirects to the stream process.
+    if answer.status < 300 or answer.status == 307:
         return "ok"
     if answer.status == 404:
         return "404"

@@ -59,6 +59,8 @@ logout                ok      bad  deny      deny   deny   ok      ok     ok    
 logoutAll             anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 getMe                 anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 createEmbedToken      anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
+listChanges           ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+streamChanges         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 """
 [_, *COLUMNS], *_LINES = map(str.split, TABLE.strip().splitlines())
 ROWS = {name: cells for name, *cells in _LINES}
@@ -157,6 +159,8 @@ class World:
             "logoutAll": Call("POST", "/api/auth/logout-all"),
             "getMe": Call("GET", "/api/auth/me"),
             "createEmbedToken": Call("POST", "/api/auth/embed-token", {}),
+            "listChanges": Call("GET", "/v1/changes"),
+            "streamChanges": Call("GET", "/v1/changes/stream"),
         }
         return calls[row]
 

@@ -33,6 +33,11 @@ GROUPS = (
     Group("Posts", "Messages on pages: posts, replies, quotes.", ("messaging.views.messages",)),
     Group("Reactions", "One emoji of each account on a post.", ("reactions",)),
     Group("Pages and smart tags", "The id of a page; the kinds of posts with a payload.", ("messaging.views.pages",)),
+    Group(
+        "Changes",
+        "What happens to posts and reactions: lists that go on later, and live streams.",
+        ("messaging.views.changes", "messaging.views.inbox"),
+    ),
     Group("Sign-in", "People's accounts and credentials.", ("messaging.views.sessions",)),
     Group("Agents", "Request an agent, decide on requests, create and revoke tokens.", ("agents",)),
     Group("Embeds", "Widgets on web pages: configuration, delivery, analytics.", ("embeds",)),

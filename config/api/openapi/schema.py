@@ -12,6 +12,7 @@ from config.api.fields import Id, ListOf, Object, Text
 from config.api.ids import CANONICAL
 from config.api.openapi.error_responses import by_status, codes_text, error_schema, possible_errors
 from config.api.openapi.metadata import group_name
+from config.api.openapi.stream_responses import STREAM_RESPONSES
 from config.api.operations import IDEMPOTENCY_KEY_MAX, Operation
 
 SECURITY: dict[CredentialKind, dict[str, list[str]]] = {
@@ -46,6 +47,7 @@ HEADER_HELP = {
     "Idempotency-Key": "A repeated request with the same key returns the first response.",
     "x-service-embed-id": "The embed that sends the write; its word list and domain rules apply as well.",
     "If-None-Match": "The `ETag` of an earlier response; 304 if it is still valid.",
+    "Last-Event-ID": "The `id` of the last event that the client has got: the stream goes on after it.",
 }
 
 
@@ -121,7 +123,7 @@ class OperationSchema(AutoSchema):
         if operation.is_write and CredentialKind.PUBLIC not in operation.callers:
             key = _header("Idempotency-Key", minLength=1, maxLength=IDEMPOTENCY_KEY_MAX, pattern="^[ -~]+$")
             parameters.append(key)
-        revalidates = ["If-None-Match"] if operation.is_public_read else []
+        revalidates = ["If-None-Match"] if operation.is_public_read and not operation.event else []
         return parameters + [_header(name) for name in [*revalidates, *operation.headers]]
 
     def get_response_serializers(self) -> Any:
@@ -129,7 +131,10 @@ class OperationSchema(AutoSchema):
         responses: dict[Any, Any] = {operation.status: OpenApiResponse(operation.response, description="Success.")}
         for status, errors in sorted(by_status(possible_errors(operation)).items()):
             responses[status] = OpenApiResponse(error_schema(errors), description=codes_text(errors))
-        if operation.is_public_read:
+        if operation.event:
+            del responses[operation.status]
+            responses |= STREAM_RESPONSES
+        elif operation.is_public_read:
             responses[304] = OpenApiResponse(None, description="The response still has the ETag of `If-None-Match`.")
         return responses | dict(operation.also)
 

@@ -1,0 +1,40 @@
+"""What a stream delivers: the rows of a channel, as the items of a feed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from config.changes.reading import ChangeRow, Channel
+
+
+class Loaded(Protocol):
+    """What items need from other tables. `rows`: the rows that it was loaded for, all or the first ones."""
+
+    @property
+    def rows(self) -> Sequence[ChangeRow]: ...
+
+
+class RenderItem(Protocol):
+    def __call__(self, row: ChangeRow, loaded: Any, /, *, cursor: str) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """How rows become the items that the list and the stream of the same changes have in common."""
+
+    load: Callable[[Sequence[ChangeRow]], Loaded]
+    item: RenderItem
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The source of a stream's events. Streams of equal sources get the same bytes.
+
+    `bound_to` is what the cursors are signed with (`config.api.pagination.bound_to`).
+    """
+
+    feed: Feed
+    channel: Channel
+    bound_to: str
