@@ -84,6 +84,12 @@ class Live:
         panel.locator(".thread[aria-busy=false]").wait_for()
         return page, panel
 
+    def follow(self, mode: str = "poll") -> tuple[Page, FrameLocator]:
+        """Open the panel; return when it follows the changes of its page."""
+        page, panel = self.open()
+        panel.locator(f".thread[data-live={mode}]").wait_for()
+        return page, panel
+
     def change(self, **fields: Any) -> None:
         """Update the row of the embed."""
         Embed.objects.filter(pk=self.embed.pk).update(**fields)

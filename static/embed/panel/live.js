@@ -5,6 +5,7 @@ import { settings } from "./words.js";
 
 const TYPES = ["message.created", "message.edited", "message.deleted", "message.hidden", "message.restored", "reaction.added", "reaction.replaced", "reaction.removed"];
 const POLL_MS = Math.max(5, settings.pollSeconds) * 1000;
+const FIRST_POLL_MS = 1000;
 const BATCH_MS = 50;
 const BUSY_MS = 100;
 // The time in which the browser has to open the stream, or to open it again.
@@ -21,15 +22,19 @@ const PULLS_MAX = 5;
 const around = (ms) => ms * (0.5 + Math.random());
 
 export class Live {
-  /** `apply(changes)`; `refresh()` and `reload()` load the list and return promises. */
-  constructor({ apply, refresh, reload }) {
-    Object.assign(this, { apply, refresh, reload, pageId: null, cursor: null, isVisible: true, run: 0, errors: 0, attempts: 0, retryAt: 0, received: [] });
+  /**
+   * `apply(changes)`; `refresh()` and `reload()` load the list and return promises; `changed(mode)` is told how changes
+   * arrive: "stream", "poll", "list" (changes are not available, so the list is loaded), or "" before the first.
+   */
+  constructor({ apply, refresh, reload, changed }) {
+    Object.assign(this, { apply, refresh, reload, changed, pageId: null, cursor: null, isVisible: true, run: 0, errors: 0, attempts: 0, retryAt: 0, received: [] });
   }
 
   /** Follow another page; null: none. */
   follow(pageId) {
     this.stop();
     Object.assign(this, { pageId, cursor: null, received: [] });
+    this.changed("");
     if (pageId) this.start();
     if (!this.isVisible) this.setVisible(false);
   }
@@ -66,9 +71,9 @@ export class Live {
       if (run !== this.run) return;
       this.cursor = cursor;
     }
-    if (!this.cursor) this.later(() => this.start(), around(POLL_MS));
-    else if (settings.streamUrl) this.connect();
-    else this.later(() => this.poll(), around(POLL_MS));
+    if (this.cursor && settings.streamUrl) return this.connect();
+    this.later(() => (this.cursor ? this.poll() : this.start()), around(POLL_MS));
+    this.changed(this.cursor ? "poll" : "list");
   }
 
   later(work, ms) {
@@ -90,6 +95,7 @@ export class Live {
   opened() {
     clearTimeout(this.timer);
     clearTimeout(this.steady);
+    this.changed("stream");
     this.steady = setTimeout(() => Object.assign(this, { errors: 0, attempts: 0 }), STEADY_MS);
   }
 
@@ -107,7 +113,8 @@ export class Live {
     this.retryAt = Date.now() + around(Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** this.attempts));
     this.attempts += 1;
     this.errors = 0;
-    this.later(() => this.poll(), around(BATCH_MS * 20));
+    this.later(() => this.poll(), around(FIRST_POLL_MS));
+    this.changed("poll");
   }
 
   async poll() {

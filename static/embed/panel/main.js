@@ -58,6 +58,7 @@ const live = new Live({
   apply: (items) => changes.apply(items),
   refresh: () => thread.refresh(),
   reload: () => (isWriting(scroller) ? thread.refresh() : thread.reload()),
+  changed: (mode) => { thread.element.dataset.live = mode; },
 });
 
 function showAccount() {
