@@ -30,7 +30,10 @@ class Service:
         self.port = free_port()
         self.base_url = f"http://127.0.0.1:{self.port}"
         inherited = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
-        self.environment = inherited | {"DATA_DIR": str(data), "PORT": str(self.port), "DEMO": "0"} | environment
+        self.stream_port = free_port()
+        # Tests of streams start the stream process with STREAMS=1.
+        ports = {"PORT": str(self.port), "STREAM_PORT": str(self.stream_port)}
+        self.environment = inherited | {"DATA_DIR": str(data), "DEMO": "0", "STREAMS": "0"} | ports | environment
         self.output = data.with_name(data.name + ".out")
         self.process: subprocess.Popen[bytes] | None = None
 

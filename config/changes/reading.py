@@ -48,6 +48,7 @@ SELECT log.generation, log.pruned_xid, log.pruned_id, (SELECT count(*) FROM scan
 FROM changes_changelog log LEFT JOIN newest ON true LEFT JOIN matching ON true
 ORDER BY matching.xid, matching.id
 """
+BEYOND = "SELECT EXISTS (SELECT FROM changes_change WHERE (xid, id) > (%s, %s))"
 STATE = "SELECT generation, changes_horizon() FROM changes_changelog"
 
 
@@ -136,6 +137,20 @@ class Channel:
         return {name: value for name, value in values.items() if f"%({name})s" in text}
 
 
+class WholeLog(Channel):
+    """Every row: the public changes and the events of all inboxes."""
+
+    __slots__ = ()
+
+    @property
+    def condition(self) -> str:
+        return "true"
+
+    @property
+    def matches(self) -> str:
+        return "true"
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Rows after a cursor, in order. `next` is where to go on; `has_more`: rows that exist already follow."""
@@ -184,6 +199,12 @@ def read(channel: Channel, after: Cursor | None, *, limit: int) -> Batch:
 def _row(values: Row) -> ChangeRow:
     """Django's connections return JSON as text."""
     return ChangeRow._make([*values[:-1], values[-1] and orjson.loads(values[-1])])
+
+
+def is_followed(position: Position) -> bool:
+    """Whether rows after a position exist, such as those that wait for an older transaction to end."""
+    ((exists,),) = fetch_all(BEYOND, position)
+    return bool(exists)
 
 
 def now() -> Cursor:

@@ -5,14 +5,16 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from config.runtime import bind_address
 
 
-def print_when_open(port: int, data: Path) -> None:
-    threading.Thread(target=_wait_and_print, args=(port, data), daemon=True).start()
+def print_when_open(ports: Sequence[int], data: Path) -> None:
+    """Print when all ports are open; the first is that of the workers."""
+    threading.Thread(target=_wait_and_print, args=(ports, data), daemon=True).start()
 
 
 def text(port: int, demo: dict[str, Any] | None) -> str:
@@ -35,10 +37,10 @@ def _demo_lines(demo: dict[str, Any]) -> list[str]:
     return ["", "Sign in (demo):", *accounts, "", post, "", demo["curl"]]
 
 
-def _wait_and_print(port: int, data: Path) -> None:
-    while not _is_open(port):
+def _wait_and_print(ports: Sequence[int], data: Path) -> None:
+    while not all(map(_is_open, ports)):
         time.sleep(0.05)
-    sys.stdout.write(text(port, _demo(data)) + "\n")
+    sys.stdout.write(text(ports[0], _demo(data)) + "\n")
     sys.stdout.flush()
 
 

@@ -39,6 +39,9 @@ logger = logging.getLogger(__name__)
 
 
 class PersistentServer(Server):  # type: ignore[misc,valid-type]  # granian picks the class by platform
+    # Called when a stop begins.
+    stopping: Callable[[], None] = staticmethod(lambda: None)
+
     def _respawn_workers(self, *arguments: Any, **options: Any) -> None:
         """Respawn workers without granian's limit, which stops the server when a worker dies twice within seconds.
 
@@ -56,6 +59,7 @@ class PersistentServer(Server):  # type: ignore[misc,valid-type]  # granian pick
         Granian waits for each worker in two threads. One of them collects the exit status, and for a moment the other
         takes the worker for alive: granian then reports and kills a process that has ended.
         """
+        self.stopping()
         for worker in self.wrks:
             worker.terminate()
         deadline = time.monotonic() + STOP_SECONDS
@@ -71,20 +75,27 @@ def load_application() -> Callable[..., Any]:
     """Runs in each worker."""
     # Leave the terminal's process group: the main process forwards Ctrl-C, and a worker that gets it twice hangs.
     os.setpgrp()
-    _stop_with_main_process()
+    main = multiprocessing.parent_process()
+    stop_with_parent(0 if main is None or main.pid is None else main.pid)
     from config.wsgi import application
 
     return application
 
 
-def serve(port: int, load: Callable[[], Callable[..., Any]] = load_application) -> None:
+def serve(
+    port: int,
+    load: Callable[[], Callable[..., Any]] = load_application,
+    *,
+    stopping: Callable[[], None] = lambda: None,
+) -> None:
     """Serve what `load` returns in each worker.
 
-    Returns after SIGINT or SIGTERM, when the running requests have ended; a killed worker is replaced.
+    Returns after SIGINT or SIGTERM, when the running requests have ended; `stopping` is called before it waits for
+    them. A killed worker is replaced.
     """
     # A fork would copy a process with running threads.
     multiprocessing.set_start_method("spawn")
-    PersistentServer(
+    server = PersistentServer(
         "config.wsgi:application",
         address=str(bind_address.host()),
         port=port,
@@ -101,15 +112,16 @@ def serve(port: int, load: Callable[[], Callable[..., Any]] = load_application) 
         workers_kill_timeout=STOP_SECONDS,
         log_level=LogLevels.warning,
         log_dictconfig=LOGGING,
-    ).serve(target_loader=load, wrap_loader=False)
+    )
+    server.stopping = stopping
+    server.serve(target_loader=load, wrap_loader=False)
 
 
-def _stop_with_main_process() -> None:
-    """End this worker when the main process is killed: it would block the port."""
-    main = multiprocessing.parent_process()
+def stop_with_parent(pid: int) -> None:
+    """End this process when its parent, the main process `pid`, is killed: it would block the port."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-    if main is None or os.getppid() != main.pid:
+    if os.getppid() != pid:
         sys.exit("The main process has ended.")
 
 

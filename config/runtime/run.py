@@ -5,17 +5,18 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
 import psycopg
 from django.core.exceptions import ImproperlyConfigured
 
 from config import env, fingerprints, secrets
-from config.runtime import banner, granian, processes
+from config.runtime import banner, bind_address, granian, processes
 from config.runtime.postgres import embedded
 from config.runtime.postgres_binaries import PostgresError
 from config.runtime.scheduler import scheduled_commands
+from config.runtime.stream_process import stream_process
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 
@@ -41,7 +42,10 @@ def run() -> None:
     port = env.integer("PORT", granian.PORT, minimum=1, maximum=65535)
     with ExitStack() as running:
         running.enter_context(sole_use(data))
-        check_port(port)
+        check_port(port, "PORT", port + 1)
+        stream_port = bind_address.stream_port(port)
+        if streams := env.flag("STREAMS", default=True):
+            check_port(stream_port, "STREAM_PORT", stream_port + 1)
         # Responses that release 1.0 shared among its workers.
         (data / "answers").unlink(missing_ok=True)
         secrets.make_once(data)
@@ -55,9 +59,10 @@ def run() -> None:
         if env.flag("DEMO", default=True):
             manage("demo", "--verbosity=0")
         check_application()
-        banner.print_when_open(port, data)
+        banner.print_when_open([port, *([stream_port] if streams else [])], data)
         running.enter_context(scheduled_commands())
-        granian.serve(port)
+        stopping = running.enter_context(stream_process() if streams else nullcontext(lambda: None))
+        granian.serve(port, stopping=stopping)
 
 
 @contextmanager
@@ -80,12 +85,12 @@ def sole_use(data: Path) -> Iterator[None]:
         yield
 
 
-def check_port(port: int) -> None:
+def check_port(port: int, variable: str, other: int) -> None:
     try:
         granian.check_free(port)
     except OSError as error:
         raise CannotRun(
-            f"port {port} cannot be used ({error.strerror}); choose another: PORT={port + 1} make run"
+            f"port {port} cannot be used ({error.strerror}); choose another: {variable}={other} make run"
         ) from error
 
 
@@ -111,7 +116,7 @@ def manage(*arguments: str) -> None:
 
 def check_application() -> None:
     """If the application did not load, granian would respawn its workers for ever."""
-    if run_python("-c", "import config.wsgi"):
+    if run_python("-c", "import config.wsgi, config.asgi"):
         raise CannotRun("the application does not load; see its output above")
 
 

@@ -1,0 +1,128 @@
+"""The ASGI application of the stream process.
+
+A request passes Django's middlewares and its view in a thread, as in a worker. The view's response describes the
+stream, which is then served without a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from io import BytesIO
+from typing import Any
+
+from django.core.handlers.asgi import ASGIRequest
+from django.core.handlers.base import BaseHandler
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import resolve
+
+from config.api.exception_handler import error_response
+from config.api.exceptions import NotFound, TemporarilyUnavailable
+from config.api.operations import operation_of
+from config.changes.streams.delivery import Receive, Send, Stream
+from config.changes.streams.hub import Hub
+from config.changes.streams.opening import OpenedStream, StreamResponse
+from config.changes.streams.slots import Slots
+from config.changes.streams.threads import Threads
+
+# Each opening runs Python code, which only one thread of the process does at a time.
+OPENING_THREADS = 2
+EVENT_STREAM = {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-store",
+    # nginx and others would collect events to send many at once.
+    "X-Accel-Buffering": "no",
+}
+REDIRECT_ONLY = frozenset({"location", "content-length", *map(str.lower, EVENT_STREAM)})
+logger = logging.getLogger(__name__)
+
+
+class StreamApplication:
+    def __init__(self) -> None:
+        self._handler = BaseHandler()
+        self._handler.load_middleware()
+        self._threads = Threads("opening", count=OPENING_THREADS)
+        self._slots = Slots()
+        self._streams: set[Stream] = set()
+        self._is_closing = False
+        self._hub: Hub | None = None
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._run_hub(receive, send)
+        elif scope["type"] == "http":
+            await self._respond(scope, receive, send)
+
+    def close(self) -> None:
+        """End all streams, and refuse new ones."""
+        self._is_closing = True
+        for stream in list(self._streams):
+            stream.end()
+
+    async def _run_hub(self, receive: Receive, send: Send) -> None:
+        await receive()
+        self._hub = Hub()
+        following = asyncio.create_task(self._hub.run())
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        following.cancel()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _respond(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        if self._is_closing or self._hub is None:
+            await _send_whole(error_response(TemporarilyUnavailable()), send)
+        elif not _is_stream(scope["path"]):
+            await _send_whole(error_response(NotFound()), send)
+        else:
+            response = await self._threads.run(self._open, scope)
+            if isinstance(response, StreamResponse) and response.stream is not None:
+                await self._serve(response.stream, self._hub, response, scope["method"], receive, send)
+            else:
+                await _send_whole(response, send)
+
+    def _open(self, scope: dict[str, Any]) -> HttpResponseBase:
+        """In a thread: Django's response to the request."""
+        request = ASGIRequest(scope, BytesIO())
+        request.stream_slots = self._slots  # type: ignore[attr-defined]  # see `opening.open_stream`
+        return self._handler.get_response(request)
+
+    async def _serve(
+        self, opened: OpenedStream, hub: Hub, response: StreamResponse, method: str, receive: Receive, send: Send
+    ) -> None:
+        stream = Stream(opened, hub=hub, threads=self._threads, receive=receive, send=send)
+        self._streams.add(stream)
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": _event_stream_headers(response)})
+            if method == "HEAD" or self._is_closing:
+                await send({"type": "http.response.body", "body": b""})
+            else:
+                await stream.run()
+        finally:
+            self._streams.discard(stream)
+            self._slots.release(opened.slot)
+
+
+def _is_stream(path: str) -> bool:
+    try:
+        operation = operation_of(resolve(path).func, "GET")
+    except Http404:
+        return False
+    return operation is not None and operation.event is not None
+
+
+def _event_stream_headers(response: StreamResponse) -> list[tuple[bytes, bytes]]:
+    """Those of the middlewares, and those of an event stream instead of the redirect's."""
+    others = [(name, value) for name, value in response.items() if name.lower() not in REDIRECT_ONLY]
+    return _encoded([*EVENT_STREAM.items(), *others])
+
+
+async def _send_whole(response: HttpResponseBase, send: Send) -> None:
+    body = response.content if isinstance(response, HttpResponse) else b"".join(response)
+    headers = _encoded([*response.items(), ("Content-Length", str(len(body)))])
+    await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _encoded(headers: list[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]

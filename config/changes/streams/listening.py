@@ -1,0 +1,43 @@
+"""The one LISTEN connection of the stream process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+from django.db import connection as django_connection
+
+from config.changes.wakeups import CHANNEL
+
+FIRST_PAUSE_SECONDS, PAUSE_MAX_SECONDS = 0.1, 2.0
+APPLICATION_NAME = "community-messaging streams"
+logger = logging.getLogger(__name__)
+
+
+async def listen(wake: Callable[[], None]) -> None:
+    """Call `wake` at every notification, until cancelled. A lost connection is replaced."""
+    pause = FIRST_PAUSE_SECONDS
+    while True:
+        try:
+            async with await psycopg.AsyncConnection.connect(**_parameters()) as connection:
+                await connection.execute(f"LISTEN {CHANNEL}")
+                pause = FIRST_PAUSE_SECONDS
+                # For the notifications since the last connection.
+                wake()
+                async for _notification in connection.notifies():
+                    wake()
+        except (psycopg.Error, OSError) as error:
+            logger.warning("Streams read the log once a second until PostgreSQL can be listened to: %s", error)
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, PAUSE_MAX_SECONDS)
+
+
+def _parameters() -> dict[str, Any]:
+    """Those of Django's connections, without its classes for synchronous ones."""
+    parameters = dict(django_connection.get_connection_params())
+    for name in ("context", "cursor_factory"):
+        parameters.pop(name, None)
+    return parameters | {"autocommit": True, "application_name": APPLICATION_NAME}
