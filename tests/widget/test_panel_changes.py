@@ -20,6 +20,7 @@ from tests.widget.live import Live, panel_frame
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 POLL_MS = 46_000
+TOP_LEVEL = ".thread > .list > article"
 SCROLL_TO = "(y) => { document.getElementById('scroll').scrollTop = y; }"
 SCROLLED = "document.getElementById('scroll').scrollTop"
 TOP_OF = """(text) => {
@@ -101,7 +102,7 @@ def test_reply_is_shown_in_an_open_list_and_counted_in_a_closed_one(live: Live) 
         live.message(content="Reply one", parent=post)
         live.message(content="Reply two", parent=post)
     page, panel = live.follow()
-    open_post, closed_post = (panel.locator(".thread > .list > article", has_text=text) for text in ("Opened", "Closed"))
+    open_post, closed_post = (panel.locator(TOP_LEVEL, has_text=text) for text in ("Opened", "Closed"))
     open_post.get_by_role("button", name="Show 1 more reply").click()
     expect(open_post.locator("article.reply")).to_have_count(2)
     live.post("Reply three", parentId=str(opened.pk))
@@ -149,30 +150,28 @@ def test_own_reaction_in_another_window_is_pressed_in_this_one(live: Live, ada: 
 
 
 def test_hidden_post_disappears_with_its_replies_and_returns_to_its_place(live: Live) -> None:
-    first, second, third = (live.message(content=text) for text in ("First", "Second", "Third"))
+    _first, second, _third = (live.message(content=text) for text in ("First", "Second", "Third"))
     live.message(content="Reply", parent=second)
     live.message(content="Look", quote=second)
     page, panel = live.follow()
     expect(panel.locator("article.reply")).to_have_count(1)
     hide(second.pk)
     poll(page)
-    expect(panel.locator(".thread > .list > article > .body > .said > .content")).to_have_text(["Look", "Third", "First"])
+    expect(panel.locator(f"{TOP_LEVEL} > .body .content")).to_have_text(["Look", "Third", "First"])
     expect(panel.locator("article.reply")).to_have_count(0)
     expect(panel.locator(".gone")).to_have_text("The quoted post is no longer available.")
     restore_message(message_id=second.pk, by=SuperAdminFactory())
     poll(page)
-    expect(panel.locator(".thread > .list > article > .body > .said > .content")).to_have_text(
-        ["Look", "Third", "Second", "First"]
-    )
+    expect(panel.locator(f"{TOP_LEVEL} > .body .content")).to_have_text(["Look", "Third", "Second", "First"])
     expect(panel.locator("blockquote.quote")).to_contain_text("Second")
-    assert first.created_at < third.created_at
 
 
 def test_hidden_post_that_is_only_offered_is_not_shown(live: Live) -> None:
     many(live)
     page, panel = live.follow()
     panel_frame(page).evaluate(SCROLL_TO, 500)
-    kept, hidden = live.post("Stays"), live.post("Goes")
+    live.post("Stays")
+    hidden = live.post("Goes")
     poll(page)
     expect(panel.get_by_role("button", name="2 new posts")).to_be_visible()
     hide(hidden)
@@ -180,7 +179,6 @@ def test_hidden_post_that_is_only_offered_is_not_shown(live: Live) -> None:
     panel.get_by_role("button", name="1 new post").click()
     expect(panel.locator("article", has_text="Stays")).to_have_count(1)
     expect(panel.locator("article", has_text="Goes")).to_have_count(0)
-    assert kept != hidden
 
 
 def test_approved_post_is_shown_at_its_place(live: Live) -> None:
@@ -352,5 +350,3 @@ def test_hidden_panel_stops_and_goes_on_where_it_was(live: Live) -> None:
 
 def hide(message_id: UUID | str) -> None:
     hide_message(message_id=UUID(str(message_id)), by=SuperAdminFactory())
-
-

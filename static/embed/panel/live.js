@@ -10,7 +10,10 @@ const BATCH_MS = 50;
 const BUSY_MS = 100;
 // The time in which the browser has to open the stream, or to open it again.
 const OPENS_WITHIN_MS = 8000;
-const STEADY_MS = 30000;
+// The first pause between two checks of a stream that brings nothing. It doubles up to the second.
+const CHECK_MS = 30000;
+const CHECK_MAX_MS = 300000;
+const LATE_MS = 3000;
 const ERRORS_MAX = 3;
 const BACKOFF_MS = 10000;
 const BACKOFF_MAX_MS = 300000;
@@ -27,13 +30,13 @@ export class Live {
    * arrive: "stream", "poll", "list" (changes are not available, so the list is loaded), or "" before the first.
    */
   constructor({ apply, refresh, reload, changed }) {
-    Object.assign(this, { apply, refresh, reload, changed, pageId: null, cursor: null, isVisible: true, run: 0, errors: 0, attempts: 0, retryAt: 0, received: [] });
+    Object.assign(this, { apply, refresh, reload, changed, pageId: null, cursor: null, isVisible: true, run: 0, errors: 0, attempts: 0, retryAt: 0, received: 0, pending: [] });
   }
 
   /** Follow another page; null: none. */
   follow(pageId) {
     this.stop();
-    Object.assign(this, { pageId, cursor: null, received: [] });
+    Object.assign(this, { pageId, cursor: null, pending: [] });
     this.changed("");
     if (pageId) this.start();
     if (!this.isVisible) this.setVisible(false);
@@ -55,7 +58,6 @@ export class Live {
 
   close() {
     clearTimeout(this.timer);
-    clearTimeout(this.steady);
     if (this.source) this.source.close();
     this.source = null;
   }
@@ -65,14 +67,15 @@ export class Live {
     this.stop();
     this.isStopped = false;
     const { run } = this;
-    if (!this.cursor) {
+    const isFirst = !this.cursor;
+    if (isFirst) {
       const cursor = await listChanges({ pageId: this.pageId, tail: true }).then(({ nextCursor }) => nextCursor, () => null);
       if (run === this.run) await load();
       if (run !== this.run) return;
       this.cursor = cursor;
     }
     if (this.cursor && settings.streamUrl) return this.connect();
-    this.later(() => (this.cursor ? this.poll() : this.start()), around(POLL_MS));
+    this.later(() => (this.cursor ? this.poll() : this.start()), isFirst ? around(POLL_MS) : 0);
     this.changed(this.cursor ? "poll" : "list");
   }
 
@@ -93,15 +96,27 @@ export class Live {
   }
 
   opened() {
-    clearTimeout(this.timer);
-    clearTimeout(this.steady);
     this.changed("stream");
-    this.steady = setTimeout(() => Object.assign(this, { errors: 0, attempts: 0 }), STEADY_MS);
+    this.checkLater(CHECK_MS);
+  }
+
+  checkLater(ms) {
+    this.later(() => this.check(ms), around(ms));
+  }
+
+  /** A proxy may hold back events, and a lost connection may look open. So look for changes that the stream did not bring. */
+  async check(ms) {
+    const { pageId, cursor, source, received } = this;
+    const isQuiet = () => source === this.source && received === this.received;
+    const { changes, nextCursor } = await listChanges({ pageId, cursor, limit: 1 }).catch(() => ({ changes: [], nextCursor: cursor }));
+    if (!isQuiet()) return;
+    if (changes.length) return this.later(() => isQuiet() && this.fallBack(), LATE_MS);
+    Object.assign(this, { cursor: nextCursor, errors: 0, attempts: 0 });
+    this.checkLater(Math.min(CHECK_MAX_MS, 2 * ms));
   }
 
   /** The browser opens a lost stream again, with its last event id. A refused stream, or one that is lost often, is left to it no more. */
   failed() {
-    clearTimeout(this.steady);
     this.errors += 1;
     if (this.source.readyState === EventSource.CLOSED || this.errors > ERRORS_MAX) this.fallBack();
     else this.later(() => this.fallBack(), OPENS_WITHIN_MS);
@@ -119,7 +134,7 @@ export class Live {
 
   async poll() {
     const { run } = this;
-    const wait = await this.pull().catch((failure) => 1000 * (failure.retryAfter || 0));
+    const wait = await this.pull().then(() => 0, (failure) => 1000 * (failure.retryAfter || 0));
     if (run !== this.run) return;
     if (settings.streamUrl && Date.now() >= this.retryAt) return this.connect();
     const untilRetry = settings.streamUrl ? this.retryAt - Date.now() : Infinity;
@@ -129,45 +144,48 @@ export class Live {
   /** Get the changes since the cursor. A list replaces many changes, or those after a cursor that is not valid any more. */
   async pull() {
     const { run } = this;
-    for (let pulls = 0; pulls < PULLS_MAX; pulls++) {
+    for (let pulls = 0; pulls < PULLS_MAX && this.cursor; pulls++) {
       const query = { pageId: this.pageId, cursor: this.cursor, limit: PULLED_AT_ONCE };
-      const page = await listChanges(query).catch((failure) => {
-        if (failure.status !== 410 && failure.status !== 400) throw failure;
-        return { changes: [], hasMore: true, nextCursor: null };
-      });
-      if (run !== this.run) return 0;
-      this.cursor = page.nextCursor;
-      this.take(page.changes);
-      if (!page.hasMore) return 0;
-      if (!this.cursor) break;
+      const { changes, hasMore, nextCursor } = await listChanges(query).catch(unlessCursorIsRefused);
+      if (run !== this.run) return;
+      this.cursor = nextCursor;
+      this.take(changes);
+      if (!hasMore) return;
     }
     this.cursor = null;
     this.start(this.reload);
-    return 0;
   }
 
   receive(event) {
     this.cursor = event.lastEventId;
+    Object.assign(this, { errors: 0, attempts: 0 });
+    this.received += 1;
+    this.checkLater(CHECK_MS);
     this.take([JSON.parse(event.data)]);
   }
 
   /** The cursor was too old: changes are missing. */
   resync(event) {
     this.cursor = event.lastEventId;
-    this.received = [];
+    this.pending = [];
     this.reload();
   }
 
   /** Apply changes soon, many at once. While a list is loading they wait: it may be older than they are. */
   take(changes) {
-    const isFirst = this.received.length === 0;
-    this.received.push(...changes);
+    const isFirst = this.pending.length === 0;
+    this.pending.push(...changes);
     if (isFirst && changes.length) setTimeout(() => this.flush(), BATCH_MS);
   }
 
   flush() {
-    if (isLoading() && this.received.length) return setTimeout(() => this.flush(), BUSY_MS);
-    const changes = this.received.splice(0).filter(({ pageId }) => pageId === this.pageId);
+    if (isLoading() && this.pending.length) return setTimeout(() => this.flush(), BUSY_MS);
+    const changes = this.pending.splice(0).filter(({ pageId }) => pageId === this.pageId);
     if (changes.length) this.apply(changes);
   }
+}
+
+function unlessCursorIsRefused(failure) {
+  if (failure.status !== 410 && failure.status !== 400) throw failure;
+  return { changes: [], hasMore: true, nextCursor: null };
 }
