@@ -27,14 +27,14 @@ START_SECONDS = 10
 
 
 @contextmanager
-def nginx_before(service_port: int) -> Iterator[int]:
-    """The port of an nginx that forwards requests to `service_port`."""
+def nginx_before(service_port: int, stream_port: int = 1) -> Iterator[int]:
+    """The port of an nginx that forwards requests to `service_port`, and streams to `stream_port`."""
     assert PROGRAM, "The tests of faults and of the proxy need nginx on PATH."
     port, home = free_port(), Path(tempfile.mkdtemp(prefix="cm-nginx-"))
     # Started by root, nginx runs its workers as another user.
     home.chmod(0o755)
     file = home / "nginx.conf"
-    file.write_text(configuration(port, service_port, home))
+    file.write_text(configuration(port, service_port, stream_port, home))
     command = [PROGRAM, "-p", home, "-c", file, "-e", "stderr", "-g", f"daemon off; pid {home}/pid;"]
     nginx = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
@@ -46,11 +46,12 @@ def nginx_before(service_port: int) -> Iterator[int]:
         shutil.rmtree(home)
 
 
-def configuration(port: int, service_port: int, home: Path) -> str:
+def configuration(port: int, service_port: int, stream_port: int, home: Path) -> str:
     folders = "".join(f"    {name}_temp_path {home}/{name};\n" for name in TEMPORARY)
     changes = {
         "http {\n": f"http {{\n{folders}",
         "server 127.0.0.1:8000;": f"server 127.0.0.1:{service_port};",
+        "server 127.0.0.1:8001;": f"server 127.0.0.1:{stream_port};",
         "listen 8080;": f"listen 127.0.0.1:{port};",
     }
     text = (ROOT / "deploy/nginx.conf").read_text()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from embeds import domains
@@ -34,6 +35,11 @@ def policy(**changes: str) -> str:
     """Return the strict policy; `changes` replace directives, with `_` for `-` in their names."""
     directives = BASE | {name.replace("_", "-"): value for name, value in changes.items()}
     return "; ".join(f"{name} {value}" for name, value in directives.items())
+
+
+def with_streams(sources: str = "'self'") -> str:
+    """Return `connect-src` sources of a page that follows streams, which another origin may serve."""
+    return f"{sources} {settings.STREAM_URL}" if settings.STREAM_URL else sources
 
 
 def page(view: View) -> View:

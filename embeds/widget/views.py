@@ -9,9 +9,10 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 
 from config.api.exception_handler import read_only
 from config.api.ids import is_id
+from config.api.responses import JSON_TYPE, Response
 from embeds.models import Embed, EmbedStatus
 from embeds.widget import context
-from embeds.widget.csp import ANYWHERE, frame_ancestors, page, policy
+from embeds.widget.csp import ANYWHERE, frame_ancestors, page, policy, with_streams
 from embeds.widget.demo import demo_page
 from embeds.widget.loader import loader
 
@@ -50,8 +51,7 @@ def panel(request: HttpRequest) -> HttpResponse:
         return response
     response = render(request, "embed/panel.html", words | context.panel(embed, words["words"]))
     ancestors = frame_ancestors(embed, request.GET.get("host", ""))
-    sources = f"'self' {settings.STREAM_URL}" if settings.STREAM_URL else "'self'"
-    response.headers["Content-Security-Policy"] = policy(frame_ancestors=ancestors, connect_src=sources)
+    response.headers["Content-Security-Policy"] = policy(frame_ancestors=ancestors, connect_src=with_streams())
     response.headers["Vary"] = "Accept-Language"
     # Opened in a tab, the panel still has to receive the message of its sign-in window.
     response.headers["Cross-Origin-Opener-Policy"] = "same-origin-allow-popups"
@@ -88,8 +88,14 @@ def demo(request: HttpRequest) -> HttpResponse:
 @read_only
 @page
 def start(request: HttpRequest) -> HttpResponse:
-    """Render the start page."""
-    return render(request, "pages/start.html", {"base_url": settings.BASE_URL, "app_url": settings.APP_URL})
+    """Render the start page, or return its addresses to a client that prefers JSON."""
+    if request.get_preferred_type(["text/html", JSON_TYPE]) == JSON_TYPE:
+        response: HttpResponse = Response(context.addresses())
+    else:
+        origins = {"base_url": settings.BASE_URL, "app_url": settings.APP_URL, "stream_url": settings.STREAM_URL}
+        response = render(request, "pages/start.html", origins)
+    response.headers["Vary"] = "Accept"
+    return response
 
 
 def _active_embed(service_id: str) -> Embed | None:

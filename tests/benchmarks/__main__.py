@@ -12,7 +12,7 @@ import psutil
 
 from config import env
 from config.runtime.postgres import Cluster, embedded
-from tests.benchmarks import data, load, progress, servers, wrk
+from tests.benchmarks import data, load, progress, servers, streams, wrk
 from tests.benchmarks.report import Measured, Round, Table
 from tests.benchmarks.scenarios import Form, Scenario, everything, growing, large, list_of
 from tests.benchmarks.wrk import Request
@@ -76,6 +76,8 @@ def main() -> None:
     parser.add_argument("--posts", type=int, default=POSTS[-1], help="how many (default 1,000,000)")
     parser.add_argument("--seconds", type=int, default=10, help="per round (default 10)")
     parser.add_argument("--rounds", type=int, default=3, help="the median of the rounds counts (default 3)")
+    parser.add_argument("--streams", type=int, default=streams.STREAMS, help="with events (default 1,000)")
+    parser.add_argument("--idle", type=int, default=streams.IDLE_STREAMS, help="streams without (default 5,000)")
     options = parser.parse_args()
     wrk.require()
     home = env.folder("BENCH_DIR", ROOT / ".data" / "benchmark")
@@ -115,7 +117,10 @@ def bench(cluster: Cluster, home: Path, options: argparse.Namespace) -> bool:
             table.add(row)
         for form, service in services.items():
             sys.stdout.write(f"memory of a worker, {form}: {servers.memory(service)} MB\n")
-    return table.is_met
+    # Alone on the machine, as the other servers would count for the reads beside the streams.
+    with servers.with_streams(home, cluster.url) as service:
+        has_streams = streams.measure(service, streams=options.streams, idle=options.idle, seconds=options.seconds)
+    return table.is_met and has_streams
 
 
 def _print_rate(name: str, row: Measured) -> None:

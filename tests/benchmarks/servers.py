@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 
+from tests.benchmarks import streams
 from tests.benchmarks.scenarios import Form
 from tests.service import ROOT, Service, free_port
 
@@ -54,6 +55,19 @@ def running(home: Path, database_url: str) -> Iterator[tuple[Bare, dict[Form, Se
             service.start()
             stack.callback(service.stop)
         yield bare, services
+
+
+@contextmanager
+def with_streams(home: Path, database_url: str) -> Iterator[Service]:
+    """A service with its stream process."""
+    folder = home / "streams"
+    folder.mkdir(parents=True, exist_ok=True)
+    service = Service(folder, **SECRETS, DATABASE_URL=database_url, **streams.ENVIRONMENT)
+    service.start()
+    try:
+        yield service
+    finally:
+        service.stop()
 
 
 def memory(service: Service) -> int:

@@ -23,7 +23,7 @@ from config.changes.streams import events
 from config.changes.streams.events import Chunk
 from config.changes.streams.opening import OpenedStream
 from config.changes.streams.rendering import render
-from config.changes.streams.threads import Threads
+from config.changes.streams.threads import Threads, first_line
 
 if TYPE_CHECKING:
     from config.changes.streams.hub import Hub
@@ -92,7 +92,7 @@ class Stream:
         except TimeoutError:
             self.cut()
         except Error as error:
-            logger.warning("A stream did not catch up: %s", str(error).strip()[:300])
+            logger.warning("A stream did not catch up: %s", first_line(error))
         finally:
             watcher.cancel()
             self._hub.groups.discard(self)

@@ -1,7 +1,7 @@
 """Reads the log once for all streams of the process, and hands them the events.
 
-The hub reads when it is woken (`config.changes.wakeups`), and once a second. Reads under load are BATCH_SECONDS apart:
-each stream then gets the events of that time at once, which costs less than one by one.
+The hub reads when it is woken (`config.changes.wakeups`), and once a second. Under load, deliveries are BATCH_SECONDS
+apart or more: each stream then gets the events of that time at once, which costs less than one by one.
 
 A stream that subscribes gets the rows after `cursor`; those before it, it reads itself. `delivered` is the cursor up to
 which all streams have their events in their queues.
@@ -28,10 +28,11 @@ from config.changes.streams.feeds import Source
 from config.changes.streams.groups import Groups
 from config.changes.streams.listening import listen
 from config.changes.streams.rendering import render
-from config.changes.streams.threads import Threads
+from config.changes.streams.threads import Threads, first_line
 
 LOOK_SECONDS = 1.0
-BATCH_SECONDS = 0.1
+# The shortest time between two deliveries, and the longest: a process that is busy sending collects more at once.
+BATCH_SECONDS, BATCH_MAX_SECONDS = 0.1, 0.5
 # While a row waits for an older transaction to end, which no notification announces: first and longest pause.
 BLOCKED_SECONDS, BLOCKED_MAX_SECONDS = 0.02, 0.25
 ERROR_SECONDS = 0.5
@@ -72,7 +73,7 @@ class Hub:
             try:
                 pause, rest = await self._look()
             except Error as error:
-                logger.warning("Streams wait for PostgreSQL: %s", str(error).strip()[:300])
+                logger.warning("Streams wait for PostgreSQL: %s", first_line(error))
                 pause, rest = ERROR_SECONDS, 0.0
             except Exception:
                 # Whatever it is, the streams must not end without a notice.
@@ -102,7 +103,7 @@ class Hub:
             await self._deliver(matching)
         self.delivered = self.cursor
         self.ready.set()
-        return self._pause_after(look), BATCH_SECONDS if matching else 0.0
+        return self._pause_after(look), await _rest() if matching else 0.0
 
     def _pause_after(self, look: Look) -> float:
         if look.batch.has_more:
@@ -148,7 +149,7 @@ class Hub:
             try:
                 return await self._reader.run(render, matching, self.cursor.generation)
             except Error as error:
-                logger.warning("Streams wait for PostgreSQL: %s", str(error).strip()[:300])
+                logger.warning("Streams wait for PostgreSQL: %s", first_line(error))
                 await asyncio.sleep(ERROR_SECONDS)
             except Exception:
                 logger.exception("The events of a stream were not rendered")
@@ -160,6 +161,14 @@ class Hub:
     def _resync(self) -> None:
         for stream in list(self.groups):
             stream.put(resync(stream.source, self.cursor))
+
+
+async def _rest() -> float:
+    """The shortest time until the next delivery: twice the time in which all streams have begun to send this one."""
+    started = time.monotonic()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    return min(max(BATCH_SECONDS, 2 * (time.monotonic() - started)), BATCH_MAX_SECONDS)
 
 
 def ended_credentials(credentials: Sequence[Credential]) -> list[Credential]:

@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 from django.db import connection as django_connection
 
+from config.changes.streams.threads import first_line
 from config.changes.wakeups import CHANNEL
 
 FIRST_PAUSE_SECONDS, PAUSE_MAX_SECONDS = 0.1, 2.0
@@ -30,7 +31,9 @@ async def listen(wake: Callable[[], None]) -> None:
                 async for _notification in connection.notifies():
                     wake()
         except (psycopg.Error, OSError) as error:
-            logger.warning("Streams read the log once a second until PostgreSQL can be listened to: %s", error)
+            logger.warning(
+                "Streams read the log once a second until PostgreSQL can be listened to: %s", first_line(error)
+            )
         await asyncio.sleep(pause)
         pause = min(2 * pause, PAUSE_MAX_SECONDS)
 

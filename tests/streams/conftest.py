@@ -1,0 +1,38 @@
+"""A service with its stream process, one for all tests of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.clients import Clients
+from tests.service import Service, running_service
+from tests.streams.posting import Poster
+
+# The tests sign in and post often, and open streams for many addresses behind one proxy.
+ENVIRONMENT = {
+    "STREAMS": "1",
+    "STREAM_HEARTBEAT_SECONDS": "1",
+    "TRUSTED_PROXIES": "127.0.0.1",
+    "THROTTLE_PERSON_PER_HOUR": "1000000",
+    "THROTTLE_REGISTER_PER_MINUTE": "1000000",
+    "THROTTLE_SIGN_IN_PER_MINUTE": "1000000",
+}
+
+
+@pytest.fixture(scope="session")
+def stream_service() -> Iterator[Service]:
+    with running_service(**ENVIRONMENT) as service:
+        yield service
+
+
+@pytest.fixture
+def clients(stream_service: Service) -> Clients:
+    return Clients(stream_service)
+
+
+@pytest.fixture
+def poster(clients: Clients) -> Poster:
+    """Posts to a page of its own."""
+    return Poster.new(clients)

@@ -1,0 +1,142 @@
+"""Streams through faults: a client that resumes gets every post exactly once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from http.client import HTTPException
+
+import psutil
+import psycopg
+import pytest
+
+from tests.service import Service
+from tests.streams.client import EventStream, following, open_stream
+from tests.streams.posting import Poster
+
+PATIENCE_SECONDS = 30
+TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
+LISTENER = "community-messaging streams"
+
+
+def stream_processes(service: Service) -> list[psutil.Process]:
+    assert service.process
+    children = psutil.Process(service.process.pid).children()
+    return [child for child in children if "config.runtime.streams" in child.cmdline()]
+
+
+def reopened(service: Service, poster: Poster, after: str) -> EventStream:
+    """As EventSource does: again and again until the stream is open."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            stream = open_stream(service.stream_port, pageId=poster.page_id, after=after)
+            if stream.status == 200:
+                return stream
+            stream.close()
+        except (OSError, HTTPException):
+            pass
+        assert time.monotonic() < deadline, service.said()
+        time.sleep(0.1)
+
+
+def received(service: Service, poster: Poster, after: str, last: str) -> Iterator[str]:
+    """The posts after a cursor until the post `last`, over as many connections as it takes."""
+    while True:
+        stream = reopened(service, poster, after)
+        try:
+            for event in stream.events():
+                yield event.data["messageId"]
+                if event.data["messageId"] == last:
+                    return
+        except (OSError, HTTPException):
+            pass
+        finally:
+            after = stream.last_id or after
+            stream.close()
+
+
+def stream_process_killed(service: Service) -> None:
+    (process,) = stream_processes(service)
+    process.kill()
+    process.wait()
+
+
+def listener_terminated(service: Service) -> None:
+    with psycopg.connect(service.cluster.url, autocommit=True) as connection:
+        assert connection.execute(TERMINATE, [LISTENER]).fetchall() == [(True,)]
+
+
+def every_connection_terminated(service: Service) -> None:
+    with psycopg.connect(service.cluster.url, autocommit=True) as connection:
+        for name in (LISTENER, "community-messaging"):
+            connection.execute(TERMINATE, [name])
+
+
+@pytest.mark.parametrize("fault", [stream_process_killed, listener_terminated, every_connection_terminated])
+def test_a_client_that_resumes_gets_every_post_once(
+    stream_service: Service, poster: Poster, fault: Callable[[Service], None]
+) -> None:
+    with following(stream_service.stream_port, pageId=poster.page_id) as stream:
+        start, posts = stream.last_id, poster.posts(2)
+        assert [event.data["messageId"] for event in stream.take(2)] == posts
+        fault(stream_service)
+        posts += poster.posts(2)
+    assert list(received(stream_service, poster, start, posts[-1])) == posts
+
+
+def test_an_open_stream_survives_a_restart_of_postgresql(stream_service: Service, poster: Poster) -> None:
+    with following(stream_service.stream_port, pageId=poster.page_id) as stream:
+        stream_service.cluster.stop()
+        blocks = stream.blocks()
+        assert [next(blocks).type for _ in range(2)] == ["", ""], "heartbeats go on"
+        stream_service.cluster.start()
+        post = poster.post()
+        assert [event.data["messageId"] for event in stream.take(1)] == [post]
+
+
+def test_a_change_that_waits_for_an_older_transaction_is_delivered_after_it(
+    stream_service: Service, poster: Poster
+) -> None:
+    with (
+        following(stream_service.stream_port, pageId=poster.page_id, types="message.created") as stream,
+        psycopg.connect(stream_service.cluster.url) as older,
+    ):
+        older.execute("SELECT pg_current_xact_id()")
+        post = poster.post()
+        stream.connection.sock.settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            stream.take(1)
+    again = {"types": "message.created", "after": stream.last_id}
+    with following(stream_service.stream_port, pageId=poster.page_id, **again) as stream:
+        assert [event.data["messageId"] for event in stream.take(1)] == [post]
+
+
+def test_a_client_that_does_not_read_is_cut_and_resumes_without_loss(stream_service: Service, poster: Poster) -> None:
+    with socket.socket() as client:
+        # Before it is connected: the window that it offers.
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(("127.0.0.1", stream_service.stream_port))
+        request = f"GET /v1/changes/stream?pageId={poster.page_id} HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        client.sendall(request.encode())
+        received_bytes = client.recv(2048)
+        start = poster.changes(tail="true")["nextCursor"]
+        posts = [poster.post("x" * 20_000) for _ in range(100)]
+        time.sleep(12)
+        client.settimeout(20)
+        while part := client.recv(65536):
+            received_bytes += part
+    assert received_bytes.count(b"event: message.created") < len(posts)
+    assert not received_bytes.endswith(b"0\r\n\r\n"), "the response is incomplete"
+    assert list(received(stream_service, poster, start, posts[-1])) == posts
+
+
+def test_streams_end_at_once_when_the_stream_process_stops(stream_service: Service, poster: Poster) -> None:
+    (process,) = stream_processes(stream_service)
+    with following(stream_service.stream_port, pageId=poster.page_id) as stream:
+        os.kill(process.pid, signal.SIGTERM)
+        assert stream.is_over_within(5)
+    reopened(stream_service, poster, stream.last_id).close()
