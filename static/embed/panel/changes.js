@@ -31,14 +31,14 @@ export class Changes {
     const parent = this.thread.find(message.parentId);
     if (!parent) return;
     if (parent.replies.receive(message)) this.thread.news.announce(message);
-    this.countLater(message.parentId);
+    else this.countLater(message.parentId);
   }
 
   withdraw(id) {
     const post = this.thread.find(id);
     if (post) {
       post.withdraw();
-      this.countLater(post.message.parentId);
+      if (post.message.parentId) this.countLater(post.message.parentId);
     } else if (!this.thread.news.messages.delete(id)) {
       this.countLater(null);
     }
@@ -55,7 +55,6 @@ export class Changes {
    * withdrawn; the list has the counts. Requests are spread over a while, since all readers of the page send them.
    */
   countLater(id) {
-    if (id === undefined) return;
     if (id) this.uncounted.add(id);
     else this.isUnlisted = true;
     if (this.timer) return;

@@ -162,9 +162,10 @@ export class Thread {
   }
 
   insert(message) {
+    if (this.posts.has(message.id)) return this.posts.get(message.id);
     fill(this.notice);
     const next = following(this.posts, message, newestFirst);
-    const post = this.posts.get(message.id) || this.createPost(message);
+    const post = this.createPost(message);
     this.list.insertBefore(post.element, next);
     return post;
   }
