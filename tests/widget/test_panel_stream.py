@@ -30,8 +30,9 @@ def service() -> Iterator[Service]:
         yield service
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def clients(service: Service) -> Clients:
+    """With a connection of its own: the service closes those that are idle."""
     return Clients(service)
 
 
