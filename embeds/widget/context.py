@@ -33,6 +33,7 @@ def panel(embed: Embed, words: Mapping[str, Any]) -> dict[str, Any]:
         "accent": accent,
         "onAccent": ink_on(accent),
         "pollSeconds": POLL_SECONDS,
+        "streamUrl": settings.STREAM_URL,
     }
     return {"data": _data(words, "panel", "tag", settings=panel_settings), "scripts": panel_scripts()}
 

@@ -36,6 +36,8 @@ def live(live_server: Any, context: BrowserContext, settings: Any) -> Live:
 
     host = live_server.url
     settings.APP_URL = settings.BASE_URL = app = host.replace("localhost", "127.0.0.1")
+    # Panels poll; tests of streams set the URL of a stream process.
+    settings.STREAM_URL = None
     return Live(context, app, host, an_embed(trigger_config={"message": "Talk"}))
 
 

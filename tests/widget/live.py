@@ -15,6 +15,7 @@ from embeds.models import Embed
 from messaging.models import Account, Message
 from messaging.models import Page as PageRow
 from reactions.services import set_reaction
+from tests.api import Api
 from tests.factories import MessageFactory, PageFactory, PersonFactory
 from tests.widget.sites import html
 
@@ -52,6 +53,14 @@ class Live:
         message: Message = MessageFactory(**{"page": self.article} | fields)
         return message
 
+    def post(self, content: str, by: Account | None = None, **fields: Any) -> str:
+        """Post with the API, as agents and other panels do; returns the id."""
+        body = {"pageId": self.article.pk, "content": content, **fields}
+        answer = Api.as_person(by or PersonFactory()).post("/api/messages", body)
+        assert answer.status == 201, answer.body
+        message_id: str = answer.json["id"]
+        return message_id
+
     def reaction(self, message: Message, emoji: str, **person: Any) -> None:
         """Add the reaction of a new person."""
         auth = Credential(kind=CredentialKind.PERSON, user=PersonFactory(**person))
@@ -73,6 +82,12 @@ class Live:
         page.locator("community-embed button.trigger").click()
         panel = page.frame_locator("iframe")
         panel.locator(".thread[aria-busy=false]").wait_for()
+        return page, panel
+
+    def follow(self, mode: str = "poll") -> tuple[Page, FrameLocator]:
+        """Open the panel; return when it follows the changes of its page."""
+        page, panel = self.open()
+        panel.locator(f".thread[data-live={mode}]").wait_for()
         return page, panel
 
     def change(self, **fields: Any) -> None:

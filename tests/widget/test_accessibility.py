@@ -10,8 +10,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+from messaging.services.moderation import hide_message
 from messaging.smart_tags import SMART_TAGS
-from tests.factories import AgentAccountFactory
+from tests.factories import AgentAccountFactory, SuperAdminFactory
 from tests.widget.live import Live
 from tests.widget.sites import HOST, Site
 
@@ -55,6 +56,21 @@ def test_panel_has_no_violations(live: Live) -> None:
     post.locator("> .body").get_by_role("button", name="Reply").click()
     post.locator("> .body").get_by_role("button", name="Quote").click()
     page.locator("#write textarea").fill("x")
+    assert violations_of(page) == []
+
+
+def test_panel_with_new_and_hidden_posts_has_no_violations(live: Live) -> None:
+    live.context.clock.install()
+    live.message(content="Older")
+    hidden = live.message(content="Hidden")
+    page = live.open_alone()
+    page.locator("[data-live=poll]").wait_for()
+    page.locator("article", has_text="Hidden").get_by_role("button", name="Reply").click()
+    hide_message(message_id=hidden.pk, by=SuperAdminFactory())
+    live.post("New")
+    page.clock.fast_forward(46_000)
+    page.locator(".withdrawn").wait_for()
+    page.get_by_role("button", name="1 new post").wait_for()
     assert violations_of(page) == []
 
 

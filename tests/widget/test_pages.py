@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
@@ -151,6 +152,22 @@ def test_stored_entry_that_is_not_a_host_is_left_out_of_the_policy(client: Clien
         assert directives(response)["frame-ancestors"] == ancestors
         expected = policy(frame_ancestors=ancestors, connect_src=with_streams())
         assert response.headers["Content-Security-Policy"] == expected
+
+
+def test_panel_may_connect_to_the_origin_of_the_streams_only(client: Client, settings: Any) -> None:
+    embed = an_embed()
+    for url, sources in ("https://streams.example", "'self' https://streams.example"), (None, "'self'"):
+        settings.STREAM_URL = url
+        response = panel(client, embed)
+        assert directives(response)["connect-src"] == sources
+        assert data_of(response)["settings"]["streamUrl"] == url
+
+
+def data_of(response: Any) -> Any:
+    """The JSON data of the panel's scripts."""
+    found = re.search(r'<script id="data" type="application/json">(.*?)</script>', response.content.decode(), re.DOTALL)
+    assert found
+    return json.loads(found[1])
 
 
 ENTRIES = st.text("ab.*:80[]-_;,'$ xé\t\n%", max_size=12) | st.text(max_size=12)

@@ -29,7 +29,7 @@ def test_modules_have_at_most_220_lines() -> None:
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-def test_panel_sends_two_api_requests_and_none_to_other_origins(live: Live, ada: Account) -> None:
+def test_panel_sends_four_api_requests_and_none_to_other_origins(live: Live, ada: Account) -> None:
     for n in range(20):
         post = live.message(
             content=f"Post {n}", attachments=[{"type": "image/png", "url": "https://example.org/a.png"}]
@@ -39,8 +39,7 @@ def test_panel_sends_two_api_requests_and_none_to_other_origins(live: Live, ada:
     requests: list[Request] = []
     # Playwright cannot register a built-in method as a listener.
     live.context.on("request", lambda request: requests.append(request))  # noqa: PLW0108
-    page, _ = live.open()
-    page.wait_for_timeout(100)
+    live.follow()
     panel = [request for request in requests if request.frame.parent_frame]
     assert [request.url for request in panel if not request.url.startswith(live.app)] == []
     api = [
@@ -48,5 +47,10 @@ def test_panel_sends_two_api_requests_and_none_to_other_origins(live: Live, ada:
         for request in panel
         if request.resource_type == "fetch"
     ]
-    assert api == ["POST /v1/presence/normalize-url", "GET /api/messages"]
+    assert api == [
+        "POST /v1/presence/normalize-url",
+        "GET /api/messages",
+        "GET /v1/changes",
+        "GET /api/messages",
+    ]
     assert live.context.cookies() == []

@@ -121,13 +121,3 @@ def focus(live: Live, name: str) -> None:
             return
         page.keyboard.press("Tab")
     raise AssertionError(f"Tab does not reach {name}.")
-
-
-def test_thread_refreshes_automatically(live: Live) -> None:
-    live.context.clock.install()
-    live.message(content="First")
-    page, panel = live.open()
-    expect(panel.locator("article")).to_have_count(1)
-    live.message(content="Second")
-    page.clock.fast_forward(31_000)
-    expect(panel.get_by_role("button", name="1 new post")).to_be_visible()

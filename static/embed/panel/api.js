@@ -72,9 +72,28 @@ export async function pageIdOf(url) {
   return record.pageId;
 }
 
+let loading = 0;
+
+/** Whether posts are being loaded. */
+export const isLoading = () => loading > 0;
+
+async function load(path, query) {
+  loading += 1;
+  try {
+    return (await call("GET", path, { query })).record;
+  } finally {
+    loading -= 1;
+  }
+}
+
 /** List the posts of a page, or the replies to `parentId`: { messages, hasMore, nextCursor }. */
-export async function listMessages(query) {
-  return (await call("GET", "/api/messages", { query })).record;
+export const listMessages = (query) => load("/api/messages", query);
+
+export const getMessage = (id) => load(`/api/messages/${id}`);
+
+/** List the changes of a page after a cursor: { changes, hasMore, nextCursor }. */
+export async function listChanges(query) {
+  return (await call("GET", "/v1/changes", { query })).record;
 }
 
 export async function listReactions(messageId) {

@@ -1,20 +1,25 @@
 /** The entry point of the panel: creates its parts and connects them. */
 
 import { setPage } from "./analytics.js";
+import { Changes } from "./changes.js";
 import { Composer } from "./composer.js";
 import { fill, h } from "./dom.js";
 import { embedded, firstPageUrl, listen, postReady, requestClose } from "./host.js";
+import { Live } from "./live.js";
+import { isWriting } from "./scroll.js";
 import { current, onChange, signIn, signOut } from "./session.js";
-import { refreshEvery, Thread } from "./thread.js";
+import { Thread } from "./thread.js";
 import { settings, t } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 const toast = byId("toast");
 const scroller = byId("scroll");
-let visible = true;
+const CLOCK_MS = 30000;
+let isOpen = true;
 
 /** The interface of the panel for the thread, posts and composers. */
 const panel = {
+  scroller,
   pageId: () => thread.pageId || "",
   announce: (text) => showToast(text),
   failed: (failure, text) => {
@@ -24,7 +29,10 @@ const panel = {
   signedOut: signOut,
   published: (message) => thread.published(message),
   toTop: () => scroller.scrollTo({ top: 0 }),
-  pageChanged: () => composer.restore(),
+  pageChanged: () => {
+    composer.restore();
+    live.follow(thread.pageId);
+  },
   quote: (message) => {
     composer.setQuote(message);
     composer.area.focus();
@@ -45,6 +53,13 @@ function showToast(text, kind = "") {
 
 const thread = new Thread(panel);
 const composer = new Composer({ panel, parent: null, label: t("panel.write"), onSent: (message) => thread.published(message) });
+const changes = new Changes(thread, scroller);
+const live = new Live({
+  apply: (items) => changes.apply(items),
+  refresh: () => thread.refresh(),
+  reload: () => (isWriting(scroller) ? thread.refresh() : thread.reload()),
+  changed: (mode) => { thread.element.dataset.live = mode; },
+});
 
 function showAccount() {
   const session = current();
@@ -59,6 +74,13 @@ function openPage(url) {
   thread.open(url);
 }
 
+const isVisible = () => isOpen && document.visibilityState === "visible";
+
+function setOpen(open) {
+  isOpen = open;
+  live.setVisible(isVisible());
+}
+
 document.documentElement.style.setProperty("--accent", settings.accent);
 document.documentElement.style.setProperty("--on-accent", settings.onAccent);
 document.documentElement.classList.toggle("embedded", embedded);
@@ -70,13 +92,16 @@ onChange(showAccount);
 showAccount();
 listen({
   page: openPage,
-  open: () => { visible = true; thread.refresh(); },
-  close: () => { visible = false; },
+  open: () => {
+    setOpen(true);
+    thread.refresh();
+  },
+  close: () => setOpen(false),
 });
-setInterval(() => {
-  if (!visible || document.visibilityState !== "visible") return;
-  thread.tick();
-  thread.refresh();
-}, refreshEvery);
+document.addEventListener("visibilitychange", () => setOpen(isOpen));
+// A page in the back-forward cache holds no connection.
+addEventListener("pagehide", () => live.stop());
+addEventListener("pageshow", () => setOpen(isOpen));
+setInterval(() => isVisible() && thread.tick(), CLOCK_MS);
 openPage(firstPageUrl);
 postReady();

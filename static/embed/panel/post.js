@@ -4,6 +4,7 @@ import { Composer } from "./composer.js";
 import { fill, h, icon, userText, webLink } from "./dom.js";
 import { Reactions } from "./reactions.js";
 import { Replies } from "./replies.js";
+import { isWriting } from "./scroll.js";
 import { anchor, tagCard } from "./tags.js";
 import { dateAndTime, since, t } from "./words.js";
 
@@ -19,13 +20,15 @@ export class Post {
     this.replies = new Replies(message, (reply) => new Post(reply, panel, depth + 1), depth);
     this.time = h("time", { datetime: message.createdAt, title: dateAndTime(message.createdAt) });
     this.replyPlace = h("div", { class: "reply-place" });
+    this.said = h("div", { class: "said" });
+    this.showContent();
     const name = h("div", { class: "name", id: `name-${message.id}` }, author(message.author));
     this.element = h("article", { class: depth ? "post reply" : "post", "aria-labelledby": name.id, tabindex: -1 },
       avatar(message.author),
       h("header", {}, name, h("div", { class: "meta" }, userText("span", `@${message.author.handle}`), " · ", this.time)),
       h("div", { class: "body" },
-        anchor(message), content(message.content), tagCard(message), quote(message), attachments(message.attachments), this.reactions.chips,
-        h("div", { class: "actions" }, this.action("reply", () => this.openReply()), this.action("quote", () => panel.quote(message)), this.reactions.add),
+        this.said, this.reactions.chips,
+        h("div", { class: "actions" }, this.action("reply", () => this.openReply()), this.action("quote", () => panel.quote(this.message)), this.reactions.add),
         this.reactions.choice, this.replyPlace),
       this.replies.element);
     this.tick();
@@ -35,9 +38,34 @@ export class Post {
     return h("button", { type: "button", class: "quiet", onclick }, icon(name), t(`panel.${name}`));
   }
 
-  /** Update what can change: counts and replies. */
+  /** Show the content, unless it is shown already: it would be folded again, and a selection in it be lost. */
+  showContent() {
+    const { replyCount, quoteCount, reactionCounts, reactionTotal, updatedAt, topReply, ...written } = this.message;
+    const version = JSON.stringify(written);
+    if (version === this.version) return;
+    this.version = version;
+    const { message } = this;
+    fill(this.said, anchor(message), content(message.content), tagCard(message), quote(message), attachments(message.attachments));
+  }
+
+  /** Remove a post that is not public any more. If the reader writes below it, only its content disappears. */
+  withdraw() {
+    this.replies.posts.forEach((reply) => reply.withdraw());
+    if (isWriting(this.element)) {
+      this.version = null;
+      this.element.classList.add("withdrawn");
+      return fill(this.said, h("p", { class: "gone" }, t("error.message_not_found")));
+    }
+    const next = this.element.nextElementSibling || this.element.previousElementSibling || this.panel.scroller;
+    if (this.element.contains(document.activeElement)) next.focus({ preventScroll: true });
+    this.element.remove();
+    this.owner.remove(this.id);
+  }
+
   update(message) {
     this.message = message;
+    this.element.classList.remove("withdrawn");
+    this.showContent();
     this.reactions.update(message.reactionCounts);
     this.replies.update(message);
     this.tick();

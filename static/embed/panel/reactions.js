@@ -111,6 +111,14 @@ export class Reactions {
     }
   }
 
+  /** Apply a change of the log. One by the reader, in another window, sets what the next press does. */
+  changed(type, { emoji, author }) {
+    const session = current();
+    if (this.busy || !session || !author || author.id !== session.userId) return;
+    this.own = type === "reaction.removed" ? null : emoji;
+    this.update(this.counts);
+  }
+
   learn(reactions, counts) {
     const session = current();
     const own = session && reactions.find(({ author }) => author.id === session.userId);

@@ -3,6 +3,7 @@
 import { listMessages } from "./api.js";
 import { h } from "./dom.js";
 import { explain } from "./failures.js";
+import { following, oldestFirst } from "./order.js";
 import { t } from "./words.js";
 
 const AT_ONCE = 20;
@@ -51,8 +52,23 @@ export class Replies {
   }
 
   append(message) {
-    this.parent.replyCount += 1;
+    if (!this.posts.has(message.id)) this.parent.replyCount += 1;
     this.add(message).element.scrollIntoView({ block: "nearest" });
+    this.label();
+  }
+
+  /** Show a reply of another reader if all replies are shown; returns whether it is. */
+  receive(message) {
+    const isShown = this.open || (!this.posts.size && !this.parent.replyCount);
+    if (isShown) {
+      this.add(message).element.classList.add("fresh");
+      this.label();
+    }
+    return isShown;
+  }
+
+  remove(id) {
+    this.posts.delete(id);
     this.label();
   }
 
@@ -64,9 +80,8 @@ export class Replies {
       return known;
     }
     const post = this.createPost(message);
-    const later = [...this.posts.values()].filter((other) => other.message.createdAt > message.createdAt);
-    const next = later.sort((a, b) => (a.message.createdAt < b.message.createdAt ? -1 : 1)).at(0);
-    this.list.insertBefore(post.element, next ? next.element : null);
+    post.owner = this;
+    this.list.insertBefore(post.element, following(this.posts, message, oldestFirst));
     this.posts.set(message.id, post);
     return post;
   }

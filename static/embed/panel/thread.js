@@ -1,23 +1,26 @@
-/** The posts of one page: loads them, loads more, and refreshes without moving the visible posts. */
+/** The posts of one page: loads them, loads more, and updates them without moving those on the screen. */
 
 import { count } from "./analytics.js";
 import { listMessages, pageIdOf } from "./api.js";
 import { fill, h } from "./dom.js";
 import { explain } from "./failures.js";
+import { News } from "./news.js";
+import { following, newestFirst } from "./order.js";
 import { Post } from "./post.js";
-import { settings, t } from "./words.js";
+import { holdPlace } from "./scroll.js";
+import { t } from "./words.js";
 
 const AT_ONCE = 20;
 
 export class Thread {
   /** `panel`: see main.js. */
   constructor(panel) {
-    Object.assign(this, { panel, posts: new Map(), waiting: [], cursor: null, kind: "", pageId: null, run: 0 });
+    Object.assign(this, { panel, posts: new Map(), cursor: null, kind: "", pageId: null, run: 0, loaded: null });
     this.list = h("div", { class: "list" });
     this.notice = h("div", { class: "notice" });
     this.more = h("button", { type: "button", class: "wide", hidden: true, onclick: () => this.loadMore() }, t("panel.more"));
-    this.news = h("button", { type: "button", class: "news", hidden: true, onclick: () => this.showNews() });
-    this.element = h("div", { class: "thread" }, this.news, this.list, this.notice, this.more);
+    this.news = new News(this);
+    this.element = h("div", { class: "thread" }, this.news.status, this.news.button, this.list, this.notice, this.more);
   }
 
   /** Show the posts of a page from the newest. */
@@ -33,14 +36,32 @@ export class Thread {
     return this.reload();
   }
 
-  async reload() {
+  /** All shown posts with their shown replies. */
+  *all(posts = this.posts) {
+    for (const post of posts.values()) {
+      yield post;
+      yield* this.all(post.replies.posts);
+    }
+  }
+
+  find(id) {
+    for (const post of this.all()) if (post.id === id) return post;
+    return undefined;
+  }
+
+  reload() {
+    this.loaded = this.load();
+    return this.loaded;
+  }
+
+  async load() {
     const run = ++this.run;
     this.posts.clear();
-    this.waiting = [];
+    this.news.reset();
     this.cursor = null;
     fill(this.list, skeletons());
     fill(this.notice);
-    this.more.hidden = this.news.hidden = true;
+    this.more.hidden = true;
     this.element.setAttribute("aria-busy", "true");
     try {
       const known = this.pageId || (await pageIdOf(this.url));
@@ -51,9 +72,7 @@ export class Thread {
       }
       const page = await this.fetch();
       if (run !== this.run) return;
-      fill(this.list);
-      this.append(page);
-      if (!this.posts.size) this.showEmpty();
+      this.show(page);
     } catch (failure) {
       if (run === this.run) this.showFailure(failure);
     }
@@ -62,6 +81,13 @@ export class Thread {
 
   fetch(cursor) {
     return listMessages({ pageId: this.pageId, limit: AT_ONCE, includeTopReply: true, authorKind: this.kind, cursor });
+  }
+
+  show(page) {
+    fill(this.list);
+    fill(this.notice);
+    this.append(page);
+    if (!this.posts.size) this.showEmpty();
   }
 
   append({ messages, nextCursor }) {
@@ -74,6 +100,7 @@ export class Thread {
 
   createPost(message) {
     const post = new Post(message, this.panel);
+    post.owner = this;
     this.posts.set(post.id, post);
     return post;
   }
@@ -94,56 +121,67 @@ export class Thread {
     }
   }
 
-  /** Update counts; new posts are added by a button, so that the posts being read do not move. */
+  /** Load the list again: update the posts, remove those that are not listed, and show or offer new ones. */
   async refresh() {
+    await this.loaded;
     const run = this.run;
-    if (!this.pageId || this.element.getAttribute("aria-busy") === "true") return;
+    if (!this.pageId) return;
     try {
-      const { messages } = await this.fetch();
+      const page = await this.fetch();
       if (run !== this.run) return;
-      this.removeUnlisted(messages);
-      messages.filter(({ id }) => this.posts.has(id)).forEach((message) => this.posts.get(message.id).update(message));
-      this.queueNews(messages);
+      if (!this.posts.size) return this.show(page);
+      holdPlace(this.panel.scroller, () => this.update(page.messages));
+      this.news.show();
     } catch {
       // The next refresh retries; the shown posts stay.
     }
   }
 
-  /** Messages above the first known post are new. If none is known, older posts are missing below them (`gap`). */
-  queueNews(messages) {
-    const known = messages.findIndex(({ id }) => this.posts.has(id));
-    this.waiting = known < 0 ? messages : messages.slice(0, known);
-    this.gap = known < 0 && this.posts.size > 0;
-    if (!this.posts.size && messages.length) return this.insertNews();
-    this.news.hidden = !this.waiting.length;
-    this.news.textContent = t("panel.news", { n: this.waiting.length });
+  /** If the list has no known post, posts are missing between the new ones and the shown ones. */
+  update(messages) {
+    const isKnown = ({ id }) => this.posts.has(id) || this.news.messages.has(id);
+    const hasGap = messages.length > 0 && !messages.some(isKnown);
+    this.removeUnlisted(messages);
+    for (const message of [...messages].reverse()) {
+      if (this.posts.has(message.id)) this.posts.get(message.id).update(message);
+      else if (!isKnown(message)) this.add(message);
+    }
+    this.news.hasGap ||= hasGap;
+  }
+
+  /** Add a post that is not shown: to the new posts, or to its place among the shown ones. */
+  add(message) {
+    if (this.kind && message.author.kind !== this.kind) return;
+    const next = following(this.posts, message, newestFirst);
+    if (!this.posts.size || (next && next === this.list.firstElementChild)) {
+      if (!this.news.messages.has(message.id)) this.news.announce(message);
+      this.news.add(message);
+    } else if (next || !this.cursor) {
+      this.insert(message);
+    }
+  }
+
+  insert(message) {
+    if (this.posts.has(message.id)) return this.posts.get(message.id);
+    fill(this.notice);
+    const next = following(this.posts, message, newestFirst);
+    const post = this.createPost(message);
+    this.list.insertBefore(post.element, next);
+    return post;
   }
 
   /** Remove posts in the time range of the response that the response does not list: they were hidden or deleted. */
   removeUnlisted(messages) {
     const oldest = messages.length < AT_ONCE ? "" : messages.at(-1).createdAt;
     const listed = new Set(messages.map(({ id }) => id));
-    for (const [id, post] of this.posts) {
-      if (listed.has(id) || post.message.createdAt <= oldest || post.element.contains(document.activeElement)) continue;
-      post.element.remove();
-      this.posts.delete(id);
-    }
+    const isGone = ({ id, createdAt }) => !listed.has(id) && createdAt > oldest;
+    for (const post of this.posts.values()) if (isGone(post.message)) post.withdraw();
+    for (const message of this.news.messages.values()) if (isGone(message)) this.news.messages.delete(message.id);
   }
 
-  async showNews() {
-    if (this.gap) await this.reload();
-    else this.insertNews();
-    this.panel.toTop();
-    const [first] = this.list.children;
-    if (first) first.focus({ preventScroll: true });
-  }
-
-  insertNews() {
-    fill(this.notice);
-    const posts = this.waiting.filter(({ id }) => !this.posts.has(id)).map((message) => this.createPost(message));
-    this.list.prepend(...posts.map((post) => post.element));
-    this.waiting = [];
-    this.news.hidden = true;
+  remove(id) {
+    this.posts.delete(id);
+    if (!this.posts.size && !this.news.messages.size) this.showEmpty();
   }
 
   /** Show the new post of the reader. */
@@ -151,9 +189,10 @@ export class Thread {
     count(message.parentId ? "reply_created" : "post_created");
     if (message.status !== "published") return this.panel.announce(t("panel.pending"));
     this.panel.announce(t("panel.published"));
-    if (message.parentId || this.posts.has(message.id)) return;
-    fill(this.notice);
-    this.list.prepend(this.createPost(message).element);
+    if (message.parentId) return;
+    this.news.messages.delete(message.id);
+    this.news.label();
+    this.insert(message);
     this.panel.toTop();
   }
 
@@ -169,7 +208,7 @@ export class Thread {
   }
 
   tick() {
-    this.posts.forEach((post) => post.tick());
+    for (const post of this.all()) post.tick();
   }
 }
 
@@ -177,5 +216,3 @@ function skeletons() {
   const one = () => h("div", { class: "skeleton", "aria-hidden": true }, h("i"), h("i"), h("i"));
   return [h("p", { class: "hidden-text" }, t("panel.loading")), one(), one(), one()];
 }
-
-export const refreshEvery = Math.max(5, settings.pollSeconds) * 1000;

@@ -1,0 +1,86 @@
+/** Applies changes of the page to the shown posts. A change contains the whole post, so a repeated one changes nothing. */
+
+import { getMessage } from "./api.js";
+import { holdPlace } from "./scroll.js";
+
+const COUNT_PAUSE_MS = 3000;
+const COUNT_SPREAD_MS = 800;
+const COUNTED_AT_ONCE = 5;
+
+export class Changes {
+  constructor(thread, scroller) {
+    Object.assign(this, { thread, scroller, uncounted: new Set(), isUnlisted: false, timer: 0, countedAt: 0 });
+  }
+
+  apply(changes) {
+    holdPlace(this.scroller, () => changes.forEach((change) => this.applyOne(change)));
+    this.thread.news.show();
+  }
+
+  applyOne({ type, messageId, message, reaction }) {
+    if (!message) return this.withdraw(messageId);
+    const post = this.thread.find(messageId);
+    if (post) post.update(message);
+    else if (type.startsWith("message.")) this.add(message);
+    if (post && reaction) post.reactions.changed(type, reaction);
+    if (type.startsWith("message.")) this.updateQuotes(messageId, message);
+  }
+
+  add(message) {
+    if (!message.parentId) return this.thread.add(message);
+    const parent = this.thread.find(message.parentId);
+    if (!parent) return;
+    if (parent.replies.receive(message)) this.thread.news.announce(message);
+    else this.countLater(message.parentId);
+  }
+
+  withdraw(id) {
+    const post = this.thread.find(id);
+    if (post) {
+      post.withdraw();
+      if (post.message.parentId) this.countLater(post.message.parentId);
+    } else if (!this.thread.news.messages.delete(id)) {
+      this.countLater(null);
+    }
+    this.updateQuotes(id, null);
+  }
+
+  updateQuotes(id, message) {
+    const quote = message && { id, content: message.content, author: message.author, createdAt: message.createdAt };
+    for (const post of this.thread.all()) if (post.message.quoteId === id) post.update({ ...post.message, quote });
+  }
+
+  /**
+   * Load the counts of a post whose replies changed, which no change contains. `null`: a post that is not shown was
+   * withdrawn; the list has the counts. Requests are spread over a while, since all readers of the page send them.
+   */
+  countLater(id) {
+    if (id) this.uncounted.add(id);
+    else this.isUnlisted = true;
+    if (this.timer) return;
+    const pause = Math.max(0, this.countedAt + COUNT_PAUSE_MS - Date.now());
+    this.timer = setTimeout(() => this.count(), pause + Math.random() * COUNT_SPREAD_MS);
+  }
+
+  async count() {
+    const ids = [...this.uncounted].slice(0, COUNTED_AT_ONCE);
+    ids.forEach((id) => this.uncounted.delete(id));
+    const isUnlisted = this.isUnlisted;
+    this.isUnlisted = false;
+    await Promise.all([isUnlisted && this.thread.refresh(), ...ids.map((id) => this.countOne(id))]);
+    this.timer = 0;
+    this.countedAt = Date.now();
+    for (const id of this.uncounted) this.countLater(id);
+    if (this.isUnlisted) this.countLater(null);
+  }
+
+  async countOne(id) {
+    try {
+      const message = await getMessage(id);
+      const post = this.thread.find(id);
+      if (post) holdPlace(this.scroller, () => post.update(message));
+    } catch {
+      // The post was withdrawn, or the service is away: the next change or refresh brings the counts.
+    }
+  }
+}

@@ -1,0 +1,191 @@
+/** Follows the changes of one page by server-sent events, or by polling while there are none. */
+
+import { isLoading, listChanges } from "./api.js";
+import { settings } from "./words.js";
+
+const TYPES = ["message.created", "message.edited", "message.deleted", "message.hidden", "message.restored", "reaction.added", "reaction.replaced", "reaction.removed"];
+const POLL_MS = Math.max(5, settings.pollSeconds) * 1000;
+const FIRST_POLL_MS = 1000;
+const BATCH_MS = 50;
+const BUSY_MS = 100;
+// The time in which the browser has to open the stream, or to open it again.
+const OPENS_WITHIN_MS = 8000;
+// The first pause between two checks of a stream that brings nothing. It doubles up to the second.
+const CHECK_MS = 30000;
+const CHECK_MAX_MS = 300000;
+const LATE_MS = 3000;
+const ERRORS_MAX = 3;
+const BACKOFF_MS = 10000;
+const BACKOFF_MAX_MS = 300000;
+const HIDDEN_MS = 60000;
+const PULLED_AT_ONCE = 100;
+const PULLS_MAX = 5;
+
+/** Half to one and a half of a time, so that the panels of many readers do not call at once. */
+const around = (ms) => ms * (0.5 + Math.random());
+
+export class Live {
+  /**
+   * `apply(changes)`; `refresh()` and `reload()` load the list and return promises; `changed(mode)` is told how changes
+   * arrive: "stream", "poll", "list" (changes are not available, so the list is loaded), or "" before the first.
+   */
+  constructor({ apply, refresh, reload, changed }) {
+    Object.assign(this, { apply, refresh, reload, changed, pageId: null, cursor: null, isVisible: true, run: 0, errors: 0, attempts: 0, retryAt: 0, received: 0, pending: [] });
+  }
+
+  /** Follow another page; null: none. */
+  follow(pageId) {
+    this.stop();
+    Object.assign(this, { pageId, cursor: null, pending: [] });
+    this.changed("");
+    if (pageId) this.start();
+    if (!this.isVisible) this.setVisible(false);
+  }
+
+  /** A hidden panel closes its stream after a while; once it is visible again, it goes on from its cursor. */
+  setVisible(isVisible) {
+    this.isVisible = isVisible;
+    clearTimeout(this.hiding);
+    if (!isVisible) this.hiding = setTimeout(() => this.stop(), HIDDEN_MS);
+    else if (this.isStopped && this.pageId) this.start();
+  }
+
+  stop() {
+    this.run += 1;
+    this.isStopped = true;
+    this.close();
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    if (this.source) this.source.close();
+    this.source = null;
+  }
+
+  /** Go on from the cursor. Without one: from now, and load the list after that, so that no change is missed. */
+  async start(load = this.refresh) {
+    this.stop();
+    this.isStopped = false;
+    const { run } = this;
+    const isFirst = !this.cursor;
+    if (isFirst) {
+      const cursor = await listChanges({ pageId: this.pageId, tail: true }).then(({ nextCursor }) => nextCursor, () => null);
+      if (run === this.run) await load();
+      if (run !== this.run) return;
+      this.cursor = cursor;
+    }
+    if (this.cursor && settings.streamUrl) return this.connect();
+    this.later(() => (this.cursor ? this.poll() : this.start()), isFirst ? around(POLL_MS) : 0);
+    this.changed(this.cursor ? "poll" : "list");
+  }
+
+  later(work, ms) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(work, ms);
+  }
+
+  connect() {
+    this.close();
+    const query = new URLSearchParams({ pageId: this.pageId, cursor: this.cursor });
+    this.source = new EventSource(`${settings.streamUrl}/v1/changes/stream?${query}`);
+    this.source.onopen = () => this.opened();
+    this.source.onerror = () => this.failed();
+    for (const type of TYPES) this.source.addEventListener(type, (event) => this.receive(event));
+    this.source.addEventListener("resync", (event) => this.resync(event));
+    this.later(() => this.fallBack(), OPENS_WITHIN_MS);
+  }
+
+  opened() {
+    this.changed("stream");
+    this.checkLater(CHECK_MS);
+  }
+
+  checkLater(ms) {
+    this.later(() => this.check(ms), around(ms));
+  }
+
+  /** A proxy may hold back events, and a lost connection may look open. So look for changes that the stream did not bring. */
+  async check(ms) {
+    const { pageId, cursor, source, received } = this;
+    const isQuiet = () => source === this.source && received === this.received;
+    const { changes, nextCursor } = await listChanges({ pageId, cursor, limit: 1 }).catch(() => ({ changes: [], nextCursor: cursor }));
+    if (!isQuiet()) return;
+    if (changes.length) return this.later(() => isQuiet() && this.fallBack(), LATE_MS);
+    Object.assign(this, { cursor: nextCursor, errors: 0, attempts: 0 });
+    this.checkLater(Math.min(CHECK_MAX_MS, 2 * ms));
+  }
+
+  /** The browser opens a lost stream again, with its last event id. A refused stream, or one that is lost often, is left to it no more. */
+  failed() {
+    this.errors += 1;
+    if (this.source.readyState === EventSource.CLOSED || this.errors > ERRORS_MAX) this.fallBack();
+    else this.later(() => this.fallBack(), OPENS_WITHIN_MS);
+  }
+
+  /** Poll for a while, then try the stream again. */
+  fallBack() {
+    this.close();
+    this.retryAt = Date.now() + around(Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** this.attempts));
+    this.attempts += 1;
+    this.errors = 0;
+    this.later(() => this.poll(), around(FIRST_POLL_MS));
+    this.changed("poll");
+  }
+
+  async poll() {
+    const { run } = this;
+    const wait = await this.pull().then(() => 0, (failure) => 1000 * (failure.retryAfter || 0));
+    if (run !== this.run) return;
+    if (settings.streamUrl && Date.now() >= this.retryAt) return this.connect();
+    const untilRetry = settings.streamUrl ? this.retryAt - Date.now() : Infinity;
+    this.later(() => this.poll(), Math.max(wait, Math.min(around(POLL_MS), untilRetry)));
+  }
+
+  /** Get the changes since the cursor. A list replaces many changes, or those after a cursor that is not valid any more. */
+  async pull() {
+    const { run } = this;
+    for (let pulls = 0; pulls < PULLS_MAX && this.cursor; pulls++) {
+      const query = { pageId: this.pageId, cursor: this.cursor, limit: PULLED_AT_ONCE };
+      const { changes, hasMore, nextCursor } = await listChanges(query).catch(unlessCursorIsRefused);
+      if (run !== this.run) return;
+      this.cursor = nextCursor;
+      this.take(changes);
+      if (!hasMore) return;
+    }
+    this.cursor = null;
+    this.start(this.reload);
+  }
+
+  receive(event) {
+    this.cursor = event.lastEventId;
+    Object.assign(this, { errors: 0, attempts: 0 });
+    this.received += 1;
+    this.checkLater(CHECK_MS);
+    this.take([JSON.parse(event.data)]);
+  }
+
+  /** The cursor was too old: changes are missing. */
+  resync(event) {
+    this.cursor = event.lastEventId;
+    this.pending = [];
+    this.reload();
+  }
+
+  /** Apply changes soon, many at once. While a list is loading they wait: it may be older than they are. */
+  take(changes) {
+    const isFirst = this.pending.length === 0;
+    this.pending.push(...changes);
+    if (isFirst && changes.length) setTimeout(() => this.flush(), BATCH_MS);
+  }
+
+  flush() {
+    if (isLoading() && this.pending.length) return setTimeout(() => this.flush(), BUSY_MS);
+    const changes = this.pending.splice(0).filter(({ pageId }) => pageId === this.pageId);
+    if (changes.length) this.apply(changes);
+  }
+}
+
+function unlessCursorIsRefused(failure) {
+  if (failure.status !== 410 && failure.status !== 400) throw failure;
+  return { changes: [], hasMore: true, nextCursor: null };
+}

@@ -1,0 +1,352 @@
+"""Changes of the page in an open panel: new posts and replies, counts, moderation, and a reader who is not disturbed.
+
+These panels poll (`tests/widget/test_panel_stream.py` has the same with streams); the clock of the browser is advanced.
+"""
+
+from __future__ import annotations
+
+import re
+from uuid import UUID
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from embeds.widget.locales import words
+from messaging.models import Account, Message
+from messaging.services.moderation import approve_message, hide_message, restore_message
+from tests.factories import AgentAccountFactory, PersonFactory, SuperAdminFactory
+from tests.widget.live import Live, panel_frame
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+POLL_MS = 46_000
+TOP_LEVEL = ".thread > .list > article"
+SCROLL_TO = "(y) => { document.getElementById('scroll').scrollTop = y; }"
+SCROLLED = "document.getElementById('scroll').scrollTop"
+TOP_OF = """(text) => {
+  const posts = [...document.querySelectorAll("article")].filter((post) => post.textContent.includes(text));
+  return Math.round(posts.at(-1).getBoundingClientRect().top);
+}"""
+
+
+@pytest.fixture(autouse=True)
+def _clock(live: Live) -> None:
+    live.context.clock.install()
+
+
+def poll(page: Page) -> None:
+    page.clock.fast_forward(POLL_MS)
+
+
+def many(live: Live) -> list[Message]:
+    return [live.message(content=f"Post {n}\n\nof several lines") for n in range(15)]
+
+
+def test_new_post_is_shown_to_a_reader_at_the_top(live: Live) -> None:
+    live.message(content="First")
+    page, panel = live.follow()
+    live.post("Second")
+    poll(page)
+    expect(panel.locator("article .content")).to_have_text(["Second", "First"])
+    expect(panel.locator(".news")).to_be_hidden()
+
+
+def test_first_post_replaces_the_notice_of_an_empty_thread(live: Live) -> None:
+    page, panel = live.follow()
+    expect(panel.get_by_role("heading", name="No posts yet")).to_be_visible()
+    post = live.post("Out of the blue")
+    poll(page)
+    expect(panel.locator("article .content")).to_have_text(["Out of the blue"])
+    expect(panel.get_by_role("heading", name="No posts yet")).to_have_count(0)
+    hide(post)
+    poll(page)
+    expect(panel.get_by_role("heading", name="No posts yet")).to_be_visible()
+
+
+def test_scrolled_reader_gets_a_button_and_the_posts_do_not_move(live: Live) -> None:
+    posts = many(live)
+    page, panel = live.follow()
+    frame = panel_frame(page)
+    frame.evaluate(SCROLL_TO, 500)
+    before = frame.evaluate(TOP_OF, "Post 9")
+    live.post("Fresh")
+    live.post("A reply", parentId=str(posts[14].pk))
+    hide(posts[13].pk)
+    poll(page)
+    expect(panel.get_by_role("button", name="1 new post")).to_be_visible()
+    expect(panel.locator("article.reply")).to_have_count(1)
+    expect(panel.locator("article", has_text="Post 13")).to_have_count(0)
+    assert abs(frame.evaluate(TOP_OF, "Post 9") - before) <= 1
+    panel.get_by_role("button", name="1 new post").click()
+    expect(panel.locator("article").first).to_contain_text("Fresh")
+    expect(panel.locator(".news")).to_be_hidden()
+    assert frame.evaluate(SCROLLED) == 0
+
+
+def test_new_posts_are_announced_once_and_ones_own_are_not(live: Live, ada: Account) -> None:
+    live.signed_in(ada)
+    live.message(content="First")
+    page, panel = live.follow()
+    live.post("Second")
+    live.post("Third")
+    live.post("My own, from another device", by=ada)
+    poll(page)
+    expect(panel.locator("article")).to_have_count(4)
+    page.clock.fast_forward(1_000)
+    expect(panel.locator(".thread > [role=status]")).to_have_text("2 new posts")
+
+
+def test_reply_is_shown_in_an_open_list_and_counted_in_a_closed_one(live: Live) -> None:
+    opened, closed = live.message(content="Opened"), live.message(content="Closed")
+    for post in (opened, closed):
+        live.message(content="Reply one", parent=post)
+        live.message(content="Reply two", parent=post)
+    page, panel = live.follow()
+    open_post, closed_post = (panel.locator(TOP_LEVEL, has_text=text) for text in ("Opened", "Closed"))
+    open_post.get_by_role("button", name="Show 1 more reply").click()
+    expect(open_post.locator("article.reply")).to_have_count(2)
+    live.post("Reply three", parentId=str(opened.pk))
+    live.post("Reply three", parentId=str(closed.pk))
+    poll(page)
+    expect(open_post.locator("article.reply .content")).to_have_text(["Reply one", "Reply two", "Reply three"])
+    page.clock.fast_forward(1_000)
+    expect(closed_post.get_by_role("button", name="Show 2 more replies")).to_be_visible()
+    expect(closed_post.locator("article.reply")).to_have_count(1)
+
+
+def test_reply_to_a_reply_is_shown_below_it(live: Live) -> None:
+    post = live.message(content="Root")
+    reply = live.message(content="Branch", parent=post)
+    page, panel = live.follow()
+    live.post("Leaf", parentId=str(reply.pk))
+    poll(page)
+    expect(panel.locator("article.reply article.reply")).to_contain_text("Leaf")
+
+
+def test_reactions_are_counted(live: Live) -> None:
+    post = live.message(content="Root")
+    page, panel = live.follow()
+    live.reaction(post, "🎉")
+    live.reaction(post, "🎉")
+    poll(page)
+    expect(panel.locator(".chip")).to_have_text("🎉2")
+
+
+def test_own_reaction_in_another_window_is_pressed_in_this_one(live: Live, ada: Account) -> None:
+    live.reaction(live.message(content="Root"), "🎉")
+    live.signed_in(ada)
+    page, panel = live.follow()
+    other = live.open_alone()
+    other.locator("[data-live=poll]").wait_for()
+    other.locator(".chip").click()
+    expect(other.locator(".chip")).to_have_attribute("aria-pressed", "true")
+    poll(page)
+    expect(panel.locator(".chip")).to_have_text("🎉2")
+    expect(panel.locator(".chip")).to_have_attribute("aria-pressed", "true")
+    panel.locator(".chip").click()
+    expect(panel.locator(".chip")).to_have_text("🎉1")
+    poll(other)
+    expect(other.locator(".chip")).to_have_attribute("aria-pressed", "false")
+
+
+def test_hidden_post_disappears_with_its_replies_and_returns_to_its_place(live: Live) -> None:
+    _first, second, _third = (live.message(content=text) for text in ("First", "Second", "Third"))
+    live.message(content="Reply", parent=second)
+    live.message(content="Look", quote=second)
+    page, panel = live.follow()
+    expect(panel.locator("article.reply")).to_have_count(1)
+    hide(second.pk)
+    poll(page)
+    expect(panel.locator(f"{TOP_LEVEL} > .body .content")).to_have_text(["Look", "Third", "First"])
+    expect(panel.locator("article.reply")).to_have_count(0)
+    expect(panel.locator(".gone")).to_have_text("The quoted post is no longer available.")
+    restore_message(message_id=second.pk, by=SuperAdminFactory())
+    poll(page)
+    expect(panel.locator(f"{TOP_LEVEL} > .body .content")).to_have_text(["Look", "Third", "Second", "First"])
+    expect(panel.locator("blockquote.quote")).to_contain_text("Second")
+
+
+def test_hidden_post_that_is_only_offered_is_not_shown(live: Live) -> None:
+    many(live)
+    page, panel = live.follow()
+    panel_frame(page).evaluate(SCROLL_TO, 500)
+    live.post("Stays")
+    hidden = live.post("Goes")
+    poll(page)
+    expect(panel.get_by_role("button", name="2 new posts")).to_be_visible()
+    hide(hidden)
+    poll(page)
+    panel.get_by_role("button", name="1 new post").click()
+    expect(panel.locator("article", has_text="Stays")).to_have_count(1)
+    expect(panel.locator("article", has_text="Goes")).to_have_count(0)
+
+
+def test_approved_post_is_shown_at_its_place(live: Live) -> None:
+    live.message(content="Older")
+    pending = live.message(content="Pending", status="pending")
+    live.message(content="Newer")
+    page, panel = live.follow()
+    approve_message(message_id=pending.pk, by=SuperAdminFactory())
+    poll(page)
+    expect(panel.locator("article .content")).to_have_text(["Newer", "Pending", "Older"])
+
+
+def test_posts_of_another_kind_or_page_are_not_shown(live: Live) -> None:
+    live.message(content="Machine", author=AgentAccountFactory())
+    page, panel = live.follow()
+    panel.get_by_label("Show posts by").select_option("Agents")
+    expect(panel.locator("article")).to_have_count(1)
+    live.post("Of a person")
+    live.message(content="Of a machine", author=AgentAccountFactory())
+    poll(page)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Talk").click()
+    expect(panel.locator("article .content")).to_have_text(["Of a machine", "Machine"])
+
+
+def test_typing_is_not_disturbed(live: Live, ada: Account) -> None:
+    posts = many(live)
+    live.signed_in(ada)
+    page, panel = live.follow()
+    post = panel.locator("article", has_text="Post 12")
+    post.get_by_role("button", name="Reply").click()
+    page.keyboard.type("Half a sen")
+    page.keyboard.press("ArrowLeft")
+    area = post.locator("textarea")
+    before = area.bounding_box()
+    live.post("Fresh")
+    live.post("A reply", parentId=str(posts[13].pk))
+    live.reaction(posts[12], "🎉")
+    live.reaction(posts[14], "🎉")
+    poll(page)
+    expect(panel.locator(".chip")).to_have_count(2)
+    expect(panel.get_by_role("button", name="1 new post")).to_be_visible()
+    assert panel_frame(page).evaluate(CARET) == ["TEXTAREA", "Half a sen", 9]
+    after = area.bounding_box()
+    assert before
+    assert after
+    assert abs(before["y"] - after["y"]) <= 1
+    page.keyboard.type("X")
+    expect(area).to_have_value("Half a seXn")
+
+
+CARET = "(({ tagName, value, selectionStart }) => [tagName, value, selectionStart])(document.activeElement)"
+
+
+def test_hidden_post_loses_its_content_but_not_the_reply_being_written(live: Live, ada: Account) -> None:
+    post = live.message(content="Insult")
+    live.signed_in(ada)
+    page, panel = live.follow()
+    panel.get_by_role("button", name="Reply").click()
+    page.keyboard.type("That is")
+    hide(post.pk)
+    poll(page)
+    expect(panel.locator("article")).not_to_contain_text("Insult")
+    expect(panel.locator("article .gone")).to_have_text(words("en")["error"]["message_not_found"])
+    assert panel_frame(page).evaluate(CARET) == ["TEXTAREA", "That is", 7]
+    restore_message(message_id=post.pk, by=SuperAdminFactory())
+    poll(page)
+    expect(panel.locator("article .content")).to_have_text("Insult")
+    expect(panel.locator("article textarea")).to_have_value("That is")
+
+
+def test_focus_moves_to_the_next_post_when_its_post_is_hidden(live: Live) -> None:
+    live.message(content="Next")
+    post = live.message(content="Hidden")
+    page, panel = live.follow()
+    panel.locator("article", has_text="Hidden").get_by_role("button", name="Reply").focus()
+    hide(post.pk)
+    poll(page)
+    expect(panel.locator("article")).to_have_count(1)
+    expect(panel.locator("article")).to_be_focused()
+
+
+def test_ones_own_post_is_shown_once(live: Live, ada: Account) -> None:
+    live.message(content="First")
+    live.signed_in(ada)
+    page, panel = live.follow()
+    panel.get_by_label("Write a post…").fill("Mine")
+    panel.locator("#write").get_by_role("button", name="Post").click()
+    expect(panel.locator("article")).to_have_count(2)
+    live.post("Theirs")
+    poll(page)
+    expect(panel.locator("article")).to_have_count(3)
+    expect(panel.locator("article", has_text="Mine")).to_have_count(1)
+
+
+def test_more_new_posts_than_the_panel_stores_leave_no_gap(live: Live) -> None:
+    many(live)
+    page, panel = live.follow()
+    panel_frame(page).evaluate(SCROLL_TO, 500)
+    author = PersonFactory()
+    for n in range(55):
+        live.post(f"Burst {n}", by=author)
+    poll(page)
+    panel.get_by_role("button", name="50 new posts").click()
+    expect(panel.locator("article")).to_have_count(20)
+    expect(panel.locator("article").first).to_contain_text("Burst 54")
+    panel.get_by_role("button", name="Show more posts").click()
+    expect(panel.locator("article")).to_have_count(40)
+
+
+def test_selected_text_stays_selected(live: Live) -> None:
+    live.message(content="Words worth copying")
+    page, panel = live.follow()
+    panel.locator("article .content").dblclick()
+    selected = panel_frame(page).evaluate("String(getSelection())")
+    assert selected
+    live.post("Fresh")
+    poll(page)
+    expect(panel.get_by_role("button", name=re.compile("1 new post"))).to_be_visible()
+    assert panel_frame(page).evaluate("String(getSelection())") == selected
+
+
+def test_refused_cursor_loads_the_list(live: Live) -> None:
+    live.message(content="First")
+    page, panel = live.follow()
+    live.context.route(
+        "**/v1/changes?*cursor=*", lambda route: route.fulfill(status=410, json={"error": "cursor_expired"}), times=1
+    )
+    live.message(content="Second")
+    poll(page)
+    expect(panel.locator("article")).to_have_count(2)
+    live.post("Third")
+    poll(page)
+    expect(panel.locator("article")).to_have_count(3)
+
+
+def test_without_changes_the_list_is_polled(live: Live) -> None:
+    live.context.route(
+        "**/v1/changes?*", lambda route: route.fulfill(status=503, json={"error": "temporarily_unavailable"})
+    )
+    live.message(content="First")
+    page, panel = live.follow("list")
+    live.message(content="Second")
+    poll(page)
+    expect(panel.locator("article")).to_have_count(2)
+    live.context.unroute("**/v1/changes?*")
+    poll(page)
+    panel.locator(".thread[data-live=poll]").wait_for()
+    live.post("Third")
+    poll(page)
+    expect(panel.locator("article")).to_have_count(3)
+
+
+def test_hidden_panel_stops_and_goes_on_where_it_was(live: Live) -> None:
+    live.message(content="First")
+    page, panel = live.follow()
+    page.keyboard.press("Escape")
+    page.clock.fast_forward(61_000)
+    sent: list[str] = []
+    live.context.on("request", lambda request: sent.append(request.url))
+    live.post("Second")
+    poll(page)
+    poll(page)
+    assert [url for url in sent if "/v1/changes" in url] == []
+    page.get_by_role("button", name="Talk").click()
+    poll(page)
+    expect(panel.locator("article")).to_have_count(2)
+
+
+def hide(message_id: UUID | str) -> None:
+    hide_message(message_id=UUID(str(message_id)), by=SuperAdminFactory())

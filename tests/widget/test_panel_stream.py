@@ -1,0 +1,188 @@
+"""A panel that follows its page by a stream: the processes of the service, the demo page, and two windows."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import psutil
+import pytest
+from playwright.sync_api import BrowserContext, FrameLocator, Locator, Page, Route, expect
+
+from tests.clients import Clients, Person
+from tests.remote import Remote
+from tests.service import Service, running_service
+from tests.widget.live import SIGN_IN
+
+pytestmark = pytest.mark.browser
+
+STREAM = "**/v1/changes/stream*"
+numbers = count(1)
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    with running_service(DEMO="1", STREAMS="1") as service:
+        yield service
+
+
+@pytest.fixture
+def clients(service: Service) -> Clients:
+    """With a connection of its own: the service closes those that are idle."""
+    return Clients(service)
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The demo page in a browser, and an agent that posts to it."""
+
+    service: Service
+    context: BrowserContext
+    facts: dict[str, Any]
+
+    def open(self, mode: str = "stream") -> FrameLocator:
+        """Open the page and its panel in a new window; return when it follows the page."""
+        page = self.context.new_page()
+        page.goto(f"http://localhost:{self.service.port}/demo/")
+        page.get_by_role("button", name="Discuss this story").click()
+        panel = page.frame_locator("iframe")
+        panel.locator(f".thread[data-live={mode}]").wait_for()
+        return panel
+
+    def post(self, **fields: Any) -> tuple[str, str]:
+        """Post as the command that `make run` prints; returns the text and the id."""
+        text = f"Post {next(numbers)} of the agent."
+        body = {"pageId": self.facts["pageId"], "communityId": self.facts["communityId"], "content": text}
+        agent = {"Authorization": f"Bearer {self.facts['agentToken']}"}
+        reply = Remote(self.service.port, agent).call("POST", "/api/messages", body | fields)
+        assert reply.status == 201, reply
+        return text, reply.json["id"]
+
+    def stream_process(self) -> psutil.Process:
+        assert self.service.process
+        children = psutil.Process(self.service.process.pid).children()
+        return next(child for child in children if "config.runtime.streams" in " ".join(child.cmdline()))
+
+    def sign_in(self, person: Person) -> None:
+        """Store a session of this person in the tabs of the panel's origin."""
+        token = person.user["Authorization"].removeprefix("Bearer ")
+        user = {"id": person.id, "name": person.handle, "handle": person.handle, "kind": "human"}
+        session = {"token": token, "userId": person.id, "expiresAt": "2999-01-01T00:00:00Z", "user": user}
+        origin = self.service.base_url
+        self.context.add_init_script(f"({SIGN_IN})({json.dumps([origin, session])})")
+
+
+@pytest.fixture
+def demo(service: Service, context: BrowserContext) -> Demo:
+    context.set_default_timeout(10_000)
+    return Demo(service, context, json.loads((service.data / "demo.json").read_text()))
+
+
+def shown(panel: FrameLocator, text: str) -> Locator:
+    return panel.locator("article > .body > .said > .content", has_text=text)
+
+
+def test_post_of_an_agent_is_shown_in_two_windows(demo: Demo) -> None:
+    panels = [demo.open(), demo.open()]
+    text, _ = demo.post()
+    for panel in panels:
+        expect(shown(panel, text)).to_have_count(1)
+        expect(panel.locator("article").first).to_contain_text(text)
+
+
+def test_reply_is_shown_in_an_open_list(demo: Demo) -> None:
+    root, root_id = demo.post()
+    demo.post(parentId=root_id)
+    demo.post(parentId=root_id)
+    panel = demo.open()
+    post = panel.locator(".thread > .list > article", has_text=root)
+    post.get_by_role("button", name="Show 1 more reply").click()
+    expect(post.locator("article.reply")).to_have_count(2)
+    text, _ = demo.post(parentId=root_id)
+    expect(post.locator("article.reply .content").last).to_have_text(text)
+    expect(post.locator("article.reply")).to_have_count(3)
+
+
+def test_reaction_in_one_window_is_counted_in_the_other(demo: Demo, clients: Clients) -> None:
+    text, _ = demo.post()
+    demo.sign_in(clients.person())
+    first, second = (panel.locator("article", has_text=text) for panel in (demo.open(), demo.open()))
+    first.get_by_role("button", name="React").click()
+    first.get_by_role("button", name="🎉").click()
+    expect(second.locator(".chip")).to_have_text("🎉1")
+    expect(second.locator(".chip")).to_have_attribute("aria-pressed", "true")
+
+
+def test_stream_goes_on_after_its_process_was_killed(demo: Demo) -> None:
+    panel = demo.open()
+    before, _ = demo.post()
+    expect(shown(panel, before)).to_have_count(1)
+    demo.stream_process().send_signal(signal.SIGKILL)
+    meanwhile, _ = demo.post()
+    expect(shown(panel, meanwhile)).to_have_count(1, timeout=30_000)
+    expect(shown(panel, before)).to_have_count(1)
+    panel.locator(".thread[data-live=stream]").wait_for()
+
+
+def test_panel_polls_while_the_stream_is_unreachable_and_returns_to_it(demo: Demo) -> None:
+    demo.context.clock.install()
+    demo.context.route(STREAM, lambda route: route.abort())
+    panel = demo.open("poll")
+    page = demo.context.pages[0]
+    text, _ = demo.post()
+    advance_until(page, shown(panel, text))
+    demo.context.unroute(STREAM)
+    advance_until(page, panel.locator(".thread[data-live=stream]"))
+    text, _ = demo.post()
+    expect(shown(panel, text)).to_have_count(1)
+
+
+def test_stream_that_brings_nothing_is_replaced_by_polling(demo: Demo) -> None:
+    """The process does not run, but its connections are open: as a proxy that holds back events, or a lost network."""
+    demo.context.clock.install()
+    panel = demo.open()
+    page = demo.context.pages[0]
+    process = demo.stream_process()
+    process.suspend()
+    try:
+        text, _ = demo.post()
+        with page.expect_response("**/v1/changes?*limit=1"):
+            page.clock.fast_forward(46_000)
+        advance_until(page, panel.locator(".thread[data-live=poll]"))
+        advance_until(page, shown(panel, text))
+    finally:
+        process.resume()
+    advance_until(page, panel.locator(".thread[data-live=stream]"))
+    expect(shown(panel, text)).to_have_count(1)
+
+
+def test_ones_own_reply_is_shown_once_if_its_event_precedes_the_response(demo: Demo, clients: Clients) -> None:
+    text, _ = demo.post()
+    demo.sign_in(clients.person())
+    panel = demo.open()
+    post = panel.locator(".thread > .list > article", has_text=text)
+    post.get_by_role("button", name="Reply").click()
+    post.locator("textarea").fill("Mine")
+    late: list[tuple[Route, Any]] = []
+    demo.context.route("**/api/messages", lambda route: late.append((route, route.fetch())))
+    post.locator("form").get_by_role("button", name="Reply").click()
+    expect(post.locator("article.reply")).to_have_count(1)
+    route, response = late[0]
+    route.fulfill(response=response)
+    expect(panel.locator("#toast")).to_have_text("Published.")
+    expect(post.locator("article.reply")).to_have_count(1)
+    expect(post.locator("> .replies > .more")).to_be_hidden()
+
+
+def advance_until(page: Page, locator: Locator) -> None:
+    """Advance the clock of the browser until an element is there."""
+    for _ in range(60):
+        if locator.count():
+            return
+        page.clock.fast_forward(2_000)
+        page.wait_for_timeout(100)
+    expect(locator).to_be_visible()
