@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,6 +41,7 @@ class Supervisor(threading.Thread):
         # Guards `_running`, so that no process starts after `terminate` has ended the running one.
         self._lock = threading.Lock()
         self._running: subprocess.Popen[bytes] | None = None
+        self._killed_at = 0.0
 
     def run(self) -> None:
         while running := self._launch():
@@ -48,6 +50,8 @@ class Supervisor(threading.Thread):
                 logger.error("The stream process has ended with status %s; it is started again", status)
 
     def terminate(self) -> None:
+        if not self._stopped.is_set():
+            self._killed_at = time.monotonic() + STOP_SECONDS + GRACE_SECONDS
         self._stopped.set()
         with self._lock:
             if self._running is not None:
@@ -55,7 +59,7 @@ class Supervisor(threading.Thread):
 
     def stop(self) -> None:
         self.terminate()
-        self.join(STOP_SECONDS + GRACE_SECONDS)
+        self.join(max(0.1, self._killed_at - time.monotonic()))
         if self._running is not None and self.is_alive():
             self._running.kill()
             self.join()
