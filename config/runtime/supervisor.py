@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +44,7 @@ class Supervisor(threading.Thread):
         # Guards `_running`, so that no process starts after `terminate` has ended the running one.
         self._lock = threading.Lock()
         self._running: subprocess.Popen[bytes] | None = None
+        self._killed_at = 0.0
 
     def run(self) -> None:
         while running := self._launch():
@@ -51,6 +53,8 @@ class Supervisor(threading.Thread):
                 logger.error("%s has ended with status %s; it is started again", self.name, status)
 
     def terminate(self) -> None:
+        if not self._stopped.is_set():
+            self._killed_at = time.monotonic() + STOP_SECONDS
         self._stopped.set()
         with self._lock:
             if self._running is not None:
@@ -58,7 +62,7 @@ class Supervisor(threading.Thread):
 
     def stop(self) -> None:
         self.terminate()
-        self.join(STOP_SECONDS)
+        self.join(max(0.0, self._killed_at - time.monotonic()))
         if self.is_alive() and self._running is not None:
             self._running.kill()
         self.join()

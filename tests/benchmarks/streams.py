@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import psutil
-
 from tests.clients import Clients, Person
 from tests.remote import Remote
 from tests.service import ROOT, Service
+from tests.streams.faults import stream_processes
 
 STREAMS, IDLE_STREAMS, POSTS_PER_SECOND = 1_000, 5_000, 50
 WRITERS, READERS, READ_PAUSE_SECONDS = 5, 4, 0.01
@@ -126,12 +125,6 @@ def idle_memory(service: Service, count: int) -> tuple[float, int]:
     with following(service, count, 3):
         (process,) = stream_processes(service)
         return process.memory_info().rss / 2**20, count
-
-
-def stream_processes(service: Service) -> list[psutil.Process]:
-    assert service.process
-    children = psutil.Process(service.process.pid).children()
-    return [child for child in children if "config.runtime.streams" in child.cmdline()]
 
 
 def _delays(delivery: Delivery) -> str:

@@ -15,6 +15,7 @@ import psycopg
 import pytest
 
 from tests.service import ROOT, Service, a_service, running_service
+from tests.streams.faults import stream_processes
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +142,21 @@ def test_a_read_only_data_folder_is_refused_with_advice() -> None:
     with a_service(DATA_DIR="/dev/null/data") as service:
         assert service.launch().wait(20) == 1
         assert "/dev/null/data cannot be written (Not a directory)" in service.said()
+
+
+def test_a_busy_port_of_streams_is_refused_with_advice(service: Service) -> None:
+    with a_service(STREAMS="1", STREAM_PORT=str(service.port)) as second:
+        assert second.launch().wait(20) == 1
+        assert f"port {service.port} cannot be used" in second.said()
+        assert f"STREAM_PORT={service.port + 1} make run" in second.said()
+
+
+def test_a_killed_main_process_leaves_no_stream_process() -> None:
+    with running_service(STREAMS="1") as service:
+        (streams,) = stream_processes(service)
+        service.process.kill()  # type: ignore[union-attr]
+        service.process.wait()  # type: ignore[union-attr]
+        assert eventually(lambda: not streams.is_running() or streams.status() == psutil.STATUS_ZOMBIE)
 
 
 def test_manage_py_works_while_the_service_runs(service: Service) -> None:

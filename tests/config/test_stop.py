@@ -23,6 +23,7 @@ from config.runtime.granian import PersistentServer
 from tests.faults import slow
 from tests.remote import Remote, Reply
 from tests.service import ROOT, Service, running_service
+from tests.streams.client import following
 
 LIMIT_SECONDS = 10
 LIST = f"/api/messages?pageId=p1_{'a' * 32}"
@@ -53,7 +54,7 @@ def processes_of(service: Service) -> list[psutil.Process]:
 
 @pytest.fixture(scope="module")
 def _service() -> Iterator[Service]:
-    with running_service() as service:
+    with running_service(STREAMS="1") as service:
         yield service
 
 
@@ -73,10 +74,12 @@ def test_a_stop_ends_every_process_and_completes_running_requests(
         answers = held.enter_context(request_under_way(service))
         for held_open in (untouched, idle, stalled):
             held.enter_context(held_open(service.port))
+        streams = [held.enter_context(following(service.stream_port)) for _ in range(3)]
         others = processes_of(service)[1:]
 
         begun = time.monotonic()
         stop(service)
+        assert all(stream.is_over_within(2) for stream in streams), "streams end before the requests"
         assert service.process
         assert service.process.wait(60) == 0, service.said()
         _ended, left = psutil.wait_procs(others, timeout=LIMIT_SECONDS)

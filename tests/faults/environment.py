@@ -80,7 +80,8 @@ def an_environment(*, disk_bytes: int | None = None) -> Iterator[Environment]:
             running.enter_context(small_disk(home / "data", disk_bytes))
         redis = start_redis(home / "redis")
         shared = {} if disk_bytes is not None else {"REDIS_URL": f"unix://{home}/redis/redis.sock"}
-        variables = SETTINGS | SECRETS | shared
+        # The heartbeat lets the followers of streams notice a fault soon.
+        variables = SETTINGS | SECRETS | shared | {"STREAMS": "1", "STREAM_HEARTBEAT_SECONDS": "1"}
         service = Service(home / "data", **variables)
         running.callback(service.close)
         service.start()

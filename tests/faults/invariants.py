@@ -21,12 +21,17 @@ WHERE reply_count <> (SELECT count(*) FROM messaging_message WHERE parent_id = p
 
 @dataclass(slots=True)
 class Verdict:
-    """Broken guarantees; empty if none. `altered`: replays that differ from the first response."""
+    """Broken guarantees; empty if none. `altered`: replays that differ from the first response.
+
+    `unstreamed`, `streamed_again`: posts that a client of the stream has not got, or got twice.
+    """
 
     lost: int = 0
     doubled: int = 0
     altered: int = 0
     skewed: int = 0
+    unstreamed: int = 0
+    streamed_again: int = 0
     overspent: dict[str, int] = field(default_factory=dict)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from tests.faults.environment import Environment
-from tests.faults.faults import ANSWERED_THROUGHOUT, ON_TWO_HOSTS, THROUGH_PROXY, Fault
+from tests.faults.faults import ANSWERED_THROUGHOUT, FOLLOWED, ON_TWO_HOSTS, THROUGH_PROXY, Fault
 from tests.faults.invariants import Verdict, judge, ledger
 from tests.faults.load import Load, Notes
+from tests.streams.follower import Follower
 
 WRITERS = 6
 ROOTS = 4
@@ -61,13 +63,24 @@ def play(environment: Environment, writers: Writers, fault: Fault, *, times: int
     ports = [environment.proxy_port if fault in THROUGH_PROXY else environment.service.port]
     if fault in ON_TWO_HOSTS:
         ports.append(environment.second_host().port)
-    with Load(ports=ports, tokens=writers.tokens, page_id=writers.page_id, roots=writers.roots) as load:
-        load.lose_answers(LOST_ANSWERS)
-        load.wait_until_healthy()
-        for _ in range(times):
-            time.sleep(random.uniform(0, 0.3))
-            fault(environment)
-            finished.recovered = max(finished.recovered, load.wait_until_healthy())
-    finished.notes = load.notes
-    finished.verdict = judge(environment, load.notes.writes, charged_before=charged)
+    follower = Follower(environment.service, writers.page_id) if fault in FOLLOWED else None
+    with follower or nullcontext():
+        with Load(ports=ports, tokens=writers.tokens, page_id=writers.page_id, roots=writers.roots) as load:
+            load.lose_answers(LOST_ANSWERS)
+            load.wait_until_healthy()
+            for _ in range(times):
+                time.sleep(random.uniform(0, 0.3))
+                fault(environment)
+                finished.recovered = max(finished.recovered, load.wait_until_healthy())
+        finished.notes = load.notes
+        finished.verdict = judge(environment, load.notes.writes, charged_before=charged)
+        if follower is not None:
+            check_stream(follower, finished)
     return finished
+
+
+def check_stream(follower: Follower, finished: Round) -> None:
+    posts = [write.reply.json["id"] for write in finished.notes.writes if write.path == "/api/messages" and write.reply]
+    follower.wait_for(posts)
+    finished.verdict.unstreamed = sum(follower.posts[post] == 0 for post in posts)
+    finished.verdict.streamed_again = sum(max(0, follower.posts[post] - 1) for post in posts)

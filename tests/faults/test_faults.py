@@ -26,6 +26,8 @@ BRIEF = {
     faults.clock_ahead: 1,
     faults.missing_secret: 1,
     faults.migrated_while_serving: 1,
+    faults.stream_process_killed: 2,
+    faults.listener_terminated: 2,
 }
 COPY = """
 INSERT INTO messaging_message

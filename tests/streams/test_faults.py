@@ -9,23 +9,15 @@ import time
 from collections.abc import Callable, Iterator
 from http.client import HTTPException
 
-import psutil
 import psycopg
 import pytest
 
 from tests.service import Service
 from tests.streams.client import EventStream, following, open_stream
+from tests.streams.faults import LISTENER, TERMINATE, kill_stream_process, stream_processes, terminate_listener
 from tests.streams.posting import Poster
 
 PATIENCE_SECONDS = 30
-TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
-LISTENER = "community-messaging streams"
-
-
-def stream_processes(service: Service) -> list[psutil.Process]:
-    assert service.process
-    children = psutil.Process(service.process.pid).children()
-    return [child for child in children if "config.runtime.streams" in child.cmdline()]
 
 
 def reopened(service: Service, poster: Poster, after: str) -> EventStream:
@@ -59,24 +51,13 @@ def received(service: Service, poster: Poster, after: str, last: str) -> Iterato
             stream.close()
 
 
-def stream_process_killed(service: Service) -> None:
-    (process,) = stream_processes(service)
-    process.kill()
-    process.wait()
-
-
-def listener_terminated(service: Service) -> None:
-    with psycopg.connect(service.cluster.url, autocommit=True) as connection:
-        assert connection.execute(TERMINATE, [LISTENER]).fetchall() == [(True,)]
-
-
 def every_connection_terminated(service: Service) -> None:
     with psycopg.connect(service.cluster.url, autocommit=True) as connection:
         for name in (LISTENER, "community-messaging"):
             connection.execute(TERMINATE, [name])
 
 
-@pytest.mark.parametrize("fault", [stream_process_killed, listener_terminated, every_connection_terminated])
+@pytest.mark.parametrize("fault", [kill_stream_process, terminate_listener, every_connection_terminated])
 def test_a_client_that_resumes_gets_every_post_once(
     stream_service: Service, poster: Poster, fault: Callable[[Service], None]
 ) -> None:

@@ -1,0 +1,165 @@
+"""The hub and its streams against concurrent writers: each client gets every row once, in the order of the log."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+import time
+from collections.abc import Awaitable, Iterator, Sequence
+from random import Random
+from typing import Any
+
+import pytest
+from django.db import connection, connections, transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from config.api.credentials import ANONYMOUS
+from config.changes import cursors, reading
+from config.changes.log import NewChange, append
+from config.changes.reading import ChangeRow, Channel, Cursor
+from config.changes.streams import delivery
+from config.changes.streams.delivery import Stream
+from config.changes.streams.hub import Hub
+from config.changes.streams.opening import OpenedStream
+from config.changes.streams.sources import Items, Source
+from config.changes.streams.threads import Threads
+from config.database.sql import execute
+
+PAGE, OTHER_PAGE = f"p1_{'a' * 32}", f"p1_{'b' * 32}"
+WRITERS, CLIENTS = 4, 3
+EVENT = re.compile(rb'id: (\S+)\nevent: row\ndata: \{"n":"([^"]+)"\}\n\n')
+TERMINATE = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> "
+    "pg_backend_pid() AND backend_type = 'client backend'"
+)
+PATIENCE_SECONDS = 60
+
+
+class Rows:
+    """What an item needs: nothing else than the rows."""
+
+    def __init__(self, rows: Sequence[ChangeRow]) -> None:
+        # At most three at once, as if the posts of others did not fit.
+        self.rows = rows[:3]
+
+
+def render(row: ChangeRow, _loaded: Rows, /, *, cursor: str) -> dict[str, Any]:
+    assert cursor
+    return {"n": row.data["n"]} if row.data else {}
+
+
+SOURCE = Source(Items(Rows, render), Channel(page_id=PAGE), "test")
+
+
+class Client:
+    """Reads a stream, leaves it after a while, and connects again after its last event."""
+
+    def __init__(self, hub: Hub, threads: Threads, start: Cursor, seed: int) -> None:
+        self.got: list[str] = []
+        self._hub, self._threads, self._random = hub, threads, Random(seed)
+        self._cursor = start
+
+    async def run(self, *, until: int) -> None:
+        while len(self.got) < until:
+            gone = asyncio.Event()
+            opened = OpenedStream(SOURCE, self._cursor, ANONYMOUS, ())
+            stream = Stream(opened, hub=self._hub, threads=self._threads, receive=_leaves(gone), send=self._read)
+            reading_on = asyncio.create_task(stream.run())
+            await asyncio.wait({reading_on}, timeout=self._random.uniform(0.01, 0.3))
+            gone.set()
+            await reading_on
+
+    async def _read(self, message: dict[str, Any]) -> None:
+        # A client may be slow, and may leave in the middle of a chunk.
+        await asyncio.sleep(self._random.choice([0, 0, 0.002, 0.02]))
+        for cursor, number in EVENT.findall(message["body"]):
+            self.got.append(number.decode())
+            self._cursor = cursors.decode(cursor.decode(), bound_to="test")
+
+
+def _leaves(gone: asyncio.Event) -> Any:
+    async def receive() -> dict[str, Any]:
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    return receive
+
+
+def write(name: str, count: int, seed: int) -> None:
+    """Rows of both pages, in transactions that stay open for a while; some are rolled back."""
+    random = Random(seed)
+    try:
+        for number in range(count):
+            _write_one(f"{name}-{number}", random)
+    finally:
+        connections.close_all()
+
+
+def _write_one(number: str, random: Random) -> None:
+    page = PAGE if random.random() < 0.8 else OTHER_PAGE
+    is_void = random.random() < 0.1
+    with transaction.atomic():
+        append([NewChange(type="row", page_id=page, data={"n": number})])
+        time.sleep(random.choice([0, 0, 0, 0.001, 0.03]))
+        transaction.set_rollback(is_void)
+
+
+@pytest.fixture
+def _no_other_connections() -> Iterator[None]:
+    """The threads of a hub live on; the test database could not be emptied while they have connections."""
+    yield
+    execute(TERMINATE)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_no_other_connections")
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_clients_that_come_and_go_get_every_row_once_in_one_order(seed: int) -> None:
+    asyncio.run(_race(reading.now(), seed))
+
+
+async def _race(start: Cursor, seed: int) -> None:
+    hub, threads = Hub(), Threads("test", count=2)
+    following = asyncio.create_task(hub.run())
+    writers = [threading.Thread(target=write, args=(f"{seed}-{n}", 40, seed + n)) for n in range(WRITERS)]
+    for writer in writers:
+        writer.start()
+    clients = [Client(hub, threads, start, seed + n) for n in range(CLIENTS)]
+    expected = asyncio.create_task(_expected(start, writers))
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await _all(client.run(until=1) for client in clients)
+            numbers = await expected
+            await _all(client.run(until=len(numbers)) for client in clients)
+    finally:
+        following.cancel()
+    assert [client.got for client in clients] == [numbers] * CLIENTS
+
+
+async def _expected(start: Cursor, writers: list[threading.Thread]) -> list[str]:
+    """The rows of the page, in their order, when all writers have ended."""
+    for writer in writers:
+        await asyncio.to_thread(writer.join)
+    return await asyncio.to_thread(_stored, start)
+
+
+def _stored(start: Cursor) -> list[str]:
+    try:
+        rows = reading.read(SOURCE.channel, start, limit=10_000).rows
+        return [row.data["n"] for row in rows if row.data]
+    finally:
+        connection.close()
+
+
+async def _all(runs: Iterator[Awaitable[None]]) -> None:
+    await asyncio.gather(*runs)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_no_other_connections")
+def test_a_full_queue_cuts_a_live_stream_and_not_one_that_catches_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delivery, "QUEUE_BYTES", 1)
+    asyncio.run(_race(reading.now(), 1))
