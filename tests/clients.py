@@ -87,9 +87,12 @@ class Clients:
         assert reply.status in accepted, (path, reply)
         return reply.json
 
-    def manage(self, *arguments: str) -> None:
-        # The service may close an idle connection while the command runs.
+    def reconnect(self) -> None:
+        """Use another connection: the service may have closed this one, if nothing was sent for some seconds."""
         self._remote.close()
+
+    def manage(self, *arguments: str) -> None:
+        self.reconnect()
         command = [sys.executable, "manage.py", *arguments]
         subprocess.run(command, cwd=ROOT, env=self.service.environment, check=True, stdout=subprocess.DEVNULL)
 

@@ -60,6 +60,7 @@ class Stage:
     other: Hook
 
     def post(self) -> None:
+        self.clients.reconnect()
         for _ in range(POSTS):
             body = {"pageId": self.page_id, "communityId": self.community_id, "content": "An event"}
             post = self.clients.ask("/api/messages", body, **self.disturbed.owner.user)["id"]
@@ -94,6 +95,7 @@ def receiver_gone(stage: Stage) -> None:
     """The webhook is disabled; a test by its owner makes it active again."""
     _disturb(stage, status(410))
     hook = stage.disturbed
+    stage.clients.reconnect()
     stage.clients.ask(f"/v1/webhooks/{hook.id}/test", {}, accepted=(202,), **hook.owner.user)
 
 
