@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import django
+from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 from django.test.utils import setup_test_environment
@@ -18,6 +19,8 @@ VALUE = {"readingLevel": "easy"}
 @contextmanager
 def database(name: str) -> Iterator[None]:
     """A test database with the migrations of the copy."""
+    # A thread would have a connection of its own to the database.
+    settings.WAKEUP_SECONDS = 0
     original = connection.settings_dict["NAME"]
     connection.settings_dict["TEST"]["NAME"] = name
     connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)

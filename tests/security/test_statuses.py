@@ -9,10 +9,11 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.conf import settings
 from django.db import connection
 from django.test import RequestFactory, override_settings
 
+from config.api.throttle_rates import SOFT_THROTTLES
+from config.changes.models import ChangeLog
 from config.writes.idempotency import IdempotentRequest
 from tests.api import Answer, Api
 from tests.openapi import document
@@ -52,7 +53,7 @@ def bad_request(case: Case) -> Answer:
     if case.call.method != "GET":
         return case.send(raw=b"{")
     separator = "&" if "?" in case.call.path else "?"
-    return case.send(path=f"{case.call.path}{separator}limit=x&from=x")
+    return case.send(path=f"{case.call.path}{separator}limit=x&from=x&cursor=")
 
 
 def not_authenticated(case: Case) -> Answer:
@@ -90,6 +91,14 @@ def conflict(case: Case) -> Answer:
         return case.send(key="in progress")
 
 
+def gone(case: Case) -> Answer:
+    """A cursor of an earlier generation of the change log."""
+    path, query = case.call.path.partition("?")[::2]
+    cursor = None if case.call.body else case.send(path=f"{path}?{query}&tail=true").json["nextCursor"]
+    ChangeLog.objects.update(generation=1)
+    return case.send() if cursor is None else case.send(path=f"{path}?{query}&cursor={cursor}")
+
+
 def length_required(case: Case) -> Answer:
     return case.send(headers={"Transfer-Encoding": "chunked"}, raw=b"", content_type="")
 
@@ -109,17 +118,19 @@ def unprocessable(case: Case) -> Answer:
 
 
 def too_many(case: Case) -> Answer:
-    exhausted = dict.fromkeys(settings.SOFT_THROTTLES, (0, 60))
+    exhausted = dict.fromkeys(SOFT_THROTTLES, (0, 60))
     with override_settings(SOFT_THROTTLES=exhausted):
         return case.send(case.world.agent.api)
 
 
 REFUSALS: dict[str, Callable[[Case], Answer]] = {
+    "307": Case.send,
     "400": bad_request,
     "401": not_authenticated,
     "403": forbidden,
     "404": not_found,
     "409": conflict,
+    "410": gone,
     "411": length_required,
     "413": too_large,
     "415": unsupported,
@@ -130,7 +141,8 @@ REFUSALS: dict[str, Callable[[Case], Answer]] = {
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", sorted(OPERATIONS))
-def test_every_documented_error_status_occurs(name: str) -> None:
+def test_every_documented_error_status_occurs(name: str, settings: Any) -> None:
+    settings.WEBHOOKS = True
     promised = sorted(status for status in OPERATIONS[name]["responses"] if status >= "300" and status not in ELSEWHERE)
     assert len(promised) >= 3
     assert [REFUSALS[status](_case(name)).status for status in promised] == [int(status) for status in promised]
