@@ -47,9 +47,9 @@ def measure(service: Service, *, streams: int, idle: int, seconds: float) -> boo
     with following(service, streams, seconds + 2) as running, posting(service, person, page):
         beside = read_p99(service, page, seconds)
         delivery = result_of(running)
-    megabytes, opened = idle_memory(service, idle)
     _say(f"{streams:,} streams, {POSTS_PER_SECOND} posts a second", _delays(delivery))
     _say("reads alone and beside them", f"p99 {alone * 1000:.1f} and {beside * 1000:.1f} ms")
+    megabytes, opened = idle_memory(service, idle)
     _say(f"{opened:,} idle streams", f"{megabytes:,.0f} MB in the stream process")
     is_fast = delivery.events > 0 and not delivery.lost and delivery.p99 < DELIVERY_P99_SECONDS
     return is_fast and beside < READS_RATIO * alone and megabytes < IDLE_MEGABYTES and opened == idle

@@ -105,7 +105,8 @@ def test_a_client_that_does_not_read_is_cut_and_resumes_without_loss(stream_serv
         client.sendall(request.encode())
         received_bytes = client.recv(2048)
         start = poster.changes(tail="true")["nextCursor"]
-        posts = [poster.post("x" * 20_000) for _ in range(100)]
+        # Eight megabytes: the socket buffers of the system take over four.
+        posts = [poster.post("漢" * 20_000) for _ in range(130)]
         time.sleep(12)
         client.settimeout(20)
         while part := client.recv(65536):
