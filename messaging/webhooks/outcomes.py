@@ -75,7 +75,7 @@ def disabled(reason: DisabledReason, details: str = "") -> dict[str, Any]:
 def pause_after(failures: int) -> timedelta:
     """The pause before the next attempt, different for each webhook."""
     pause: timedelta = min(FIRST_PAUSE * 3 ** min(failures - 1, 10), LONGEST_PAUSE)
-    return pause * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311  no secret
+    return pause * random.uniform(1 - JITTER, 1 + JITTER)  # nosec B311  # noqa: S311  no secret
 
 
 def _changes(attempt: Attempt, outcome: Outcome) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import psycopg
 from tests.clients import Clients
 from tests.faults.hosts import SECRETS
 from tests.service import Service, running_service
-from tests.webhooks.receiver import running_receiver
+from tests.webhooks.receiver import Receiver, running_receiver
 
 
 def deliverers(service: Service) -> list[psutil.Process]:
@@ -44,8 +44,11 @@ def test_a_service_delivers_and_survives_kills_of_the_deliverer() -> None:
         first.kill()
         posts += [clients.ask("/api/messages", body | {"content": "after"}, **owner.user)["id"] for _ in range(3)]
         second = wait_for_another(service, first)
-        receiver.wait_for(4, seconds=60)
-        assert list(dict.fromkeys(request.json["messageId"] for request in receiver.received)) == posts
+        # The event that was being sent at the kill may be repeated.
+        deadline = time.monotonic() + 60
+        while arrived(receiver) != posts:
+            assert time.monotonic() < deadline, (arrived(receiver), posts)
+            time.sleep(0.05)
         began = time.monotonic()
         assert service.stop() == 0
         assert time.monotonic() - began < 30
@@ -55,6 +58,10 @@ def test_a_service_delivers_and_survives_kills_of_the_deliverer() -> None:
 def test_without_the_setting_no_deliverer_runs() -> None:
     with running_service() as service:
         assert deliverers(service) == []
+
+
+def arrived(receiver: Receiver) -> list[str]:
+    return list(dict.fromkeys(request.json["messageId"] for request in receiver.received))
 
 
 def community_id(service: Service) -> str:
