@@ -49,8 +49,8 @@ def test_panel_sends_four_api_requests_and_none_to_other_origins(live: Live, ada
     ]
     assert api == [
         "POST /v1/presence/normalize-url",
-        "GET /api/messages",
         "GET /v1/changes",
+        "GET /api/messages",
         "GET /api/messages",
     ]
     assert live.context.cookies() == []
