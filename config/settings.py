@@ -1,7 +1,6 @@
 """Django settings. The environment sets what differs between deployments (see docs/operations.md)."""
 
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -12,6 +11,7 @@ from config.api.strict_json import BODY_MAX
 from config.api.throttle_rates import SOFT_THROTTLES
 from config.changes.stream_limits import STREAM_HEARTBEAT_SECONDS, STREAMS_PER_ADDRESS, STREAMS_PER_TOKEN
 from config.database import urls
+from config.extension_points import CONTENT_RULES, CREDENTIAL_CHECKS, DEMO_PARTS, PRUNERS, WEBHOOK_TARGETS
 from config.logging import LOGGING
 from config.runtime import bind_address, postgres
 
@@ -30,17 +30,7 @@ TOKEN_PEPPER_PREVIOUS = secrets.read_previous("TOKEN_PEPPER", data=DATA_DIR)
 PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
 BASE_URL = env.origin("BASE_URL", bind_address.origin(PORT))
 APP_URL = env.origin("APP_URL", BASE_URL)
-ALLOWED_HOSTS = env.words(
-    "ALLOWED_HOSTS",
-    sorted(
-        {
-            "localhost",
-            "127.0.0.1",
-            "[::1]",
-            *(bind_address.in_url(urlsplit(url).hostname or "") for url in (BASE_URL, APP_URL)),
-        }
-    ),
-)
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", bind_address.local_hosts_and(BASE_URL, APP_URL))
 # Addresses or networks of the proxies whose X-Forwarded-For header is trusted.
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 HTTPS = BASE_URL.startswith("https://")
@@ -49,28 +39,10 @@ HTTPS = BASE_URL.startswith("https://")
 STREAMS = env.flag("STREAMS", default=True)
 STREAM_PORT = bind_address.stream_port(PORT)
 STREAM_URL = env.origin("STREAM_URL", bind_address.stream_origin(PORT, BASE_URL)) if STREAMS else None
-# Dotted paths to the functions that find, once a second, the credentials of open streams that are no longer valid.
-CREDENTIAL_CHECKS = ["config.api.jwt.ended_people", "agents.authentication.ended_agents"]
 
 # Behaviour.
 REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)
 IDEMPOTENCY_MISMATCH = env.choice("IDEMPOTENCY_MISMATCH", "replay", ("replay", "reject"))
-# Dotted paths to the rules that the content of a new message must pass.
-CONTENT_RULES = ["messaging.content_rules.CommunityRule", "embeds.content_rules.EmbedRule"]
-# Dotted paths to what webhooks report (see messaging.webhooks.targets).
-WEBHOOK_TARGETS = ["embeds.webhooks.EmbedTargets", "agents.webhooks.AgentTargets"]
-# Dotted paths to the functions that the command `prune` calls: `(now, dry_run) -> {kind of row: deleted}`.
-PRUNERS = [
-    "config.writes.pruning.prune",
-    "config.changes.pruning.prune",
-    "messaging.services.pages.prune",
-    "messaging.services.sessions.prune",
-    "messaging.webhooks.pruning.prune",
-    "agents.denied_calls.prune",
-    "embeds.analytics.retention.prune",
-]
-# Dotted paths to the functions that create the demo data, in order; each takes a messaging.demo.DemoContext.
-DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation", "reactions.demo.reactions", "embeds.demo.embed"]
 # Seconds for which a process collects uses of agent tokens before it writes them in one statement; 0: one by one.
 TOKEN_USE_SECONDS = 1
 # Seconds for which a process collects commits before it wakes the streams (see config.changes.wakeups); 0: one by one.

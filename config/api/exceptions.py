@@ -135,13 +135,6 @@ class IdempotencyInProgress(ApiError):
         self.headers["Retry-After"] = "1"
 
 
-class CursorExpired(ApiError):
-    """410: changes after the cursor have been deleted; the client must read the current state again."""
-
-    status_code = 410
-    default_code = "cursor_expired"
-
-
 class LengthRequired(ApiError):
     status_code = 411
     default_code = "length_required"

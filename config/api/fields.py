@@ -181,8 +181,8 @@ class ListQuery(QuerySerializer):
     cursor = CursorText(required=False, help_text="`nextCursor` of the previous page.")
 
 
-class NullableText(serializers.CharField):
-    """A field of a response: null for a text that the database stores as empty."""
+class _NullIfEmpty(serializers.Field):
+    """A field of a response: null for a value that the database stores as empty."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(allow_null=True, **kwargs)
@@ -191,11 +191,7 @@ class NullableText(serializers.CharField):
         return value or None
 
 
-class NullableChoice(serializers.ChoiceField):
-    """A field of a response: null for a choice that the database stores as empty."""
+class NullableText(_NullIfEmpty, serializers.CharField): ...
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(allow_null=True, **kwargs)
 
-    def to_representation(self, value: Any) -> Any:
-        return value or None
+class NullableChoice(_NullIfEmpty, serializers.ChoiceField): ...

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from config.api.exceptions import CursorExpired
 from config.changes.channels import Channel
+from config.changes.exceptions import CursorExpired
 from config.changes.rows import COLUMNS, START, ChangeRow, Cursor, Position, change_row
 from config.database.sql import fetch_all
 

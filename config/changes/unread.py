@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from config.api.exceptions import CursorExpired
+from config.changes.exceptions import CursorExpired
 from config.changes.rows import START, Cursor
 from config.database.sql import execute, fetch_all
 

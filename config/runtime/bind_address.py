@@ -2,6 +2,7 @@
 
 import socket
 from ipaddress import IPv4Address, IPv6Address
+from urllib.parse import urlsplit
 
 from config import env
 
@@ -37,3 +38,8 @@ def stream_origin(port: int, base_url: str) -> str:
 def in_url(host: str) -> str:
     """A host as in an origin or a Host header: an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host else host
+
+
+def local_hosts_and(*urls: str) -> list[str]:
+    """The names of this machine and the hosts of these addresses."""
+    return sorted({"localhost", "127.0.0.1", "[::1]", *(in_url(urlsplit(url).hostname or "") for url in urls)})

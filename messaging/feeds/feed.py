@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from html import escape
 from itertools import accumulate
 from uuid import UUID, uuid5
-from xml.sax.saxutils import escape
 
 from django.conf import settings
 
@@ -65,7 +65,9 @@ class Entry:
 
     def size(self) -> int:
         """An upper limit of the size of the entry in bytes, in both formats."""
-        return ENTRY_BYTES + sum(max(len(to_json(text)), len(escape(text).encode())) for text in self.texts)
+        return ENTRY_BYTES + sum(
+            max(len(to_json(text)), len(escape(text, quote=False).encode())) for text in self.texts
+        )
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,10 @@ class Feed:
     @property
     def updated(self) -> datetime:
         return max((entry.post.updated_at for entry in self.entries), default=NEVER)
+
+
+def _size(text: str) -> int:
+    return max(len(to_json(text)), len(escape(text, quote=False).encode()))
 
 
 def feed_of_page(page_id: str, page_url: str | None, posts: Iterable[FeedPost]) -> Feed:

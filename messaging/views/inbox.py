@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework.decorators import action
 
 from config.api.credentials import CredentialKind
-from config.api.exceptions import CursorExpired, InvalidCursor
+from config.api.exceptions import InvalidCursor
 from config.api.operations import operation
 from config.api.pagination import bound_to
 from config.api.requests import ApiRequest
@@ -14,6 +14,7 @@ from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
 from config.changes import cursors
 from config.changes.channels import Channel
+from config.changes.exceptions import CursorExpired
 from config.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_stream
 from config.changes.streams.sources import Source
 from config.changes.unread import count_unread, mark_read

@@ -13,9 +13,9 @@ from uuid import UUID, uuid4
 
 from django.db.models.functions import Now
 
-from config.api.exceptions import CursorExpired
 from config.changes import reading
 from config.changes.channels import Channel
+from config.changes.exceptions import CursorExpired
 from config.changes.pending import find_pending
 from config.changes.rows import Cursor
 from config.database.sql import database_now

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from config.api.exceptions import CursorExpired, InvalidCursor
+from config.api.exceptions import InvalidCursor
 from config.changes import cursors, pruning, reading
 from config.changes.channels import Channel
+from config.changes.exceptions import CursorExpired
 from config.changes.models import Change, ChangeLog
 from config.changes.rows import ChangeRow, Cursor, Position
 from config.database.sql import database_now

@@ -12,9 +12,9 @@ import psycopg
 import pytest
 from django.db import connection, transaction
 
-from config.api.exceptions import CursorExpired
 from config.changes import pruning, reading
 from config.changes.channels import Channel
+from config.changes.exceptions import CursorExpired
 from config.changes.log import APPEND, NewChange, append
 from config.changes.models import Change, ChangeLog
 from config.changes.pruning import prune

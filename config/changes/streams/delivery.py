@@ -16,8 +16,8 @@ from typing import Any
 from django.conf import settings
 from django.db import Error
 
-from config.api.exceptions import CursorExpired
 from config.changes import reading
+from config.changes.exceptions import CursorExpired
 from config.changes.rows import Cursor
 from config.changes.streams import events
 from config.changes.streams.events import Chunk

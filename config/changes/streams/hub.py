@@ -20,9 +20,9 @@ from django.db import Error
 from django.utils.module_loading import import_string
 
 from config.api.credentials import ANONYMOUS, Credential
-from config.api.exceptions import CursorExpired
 from config.changes import reading
 from config.changes.channels import WholeLog
+from config.changes.exceptions import CursorExpired
 from config.changes.reading import Batch
 from config.changes.rows import START, ChangeRow, Cursor
 from config.changes.streams.events import Chunk, resync
