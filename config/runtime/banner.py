@@ -17,8 +17,9 @@ def print_when_open(ports: Sequence[int], data: Path) -> None:
     threading.Thread(target=_wait_and_print, args=(ports, data), daemon=True).start()
 
 
-def text(port: int, demo: dict[str, Any] | None) -> str:
-    base = bind_address.origin(port)
+def text(ports: Sequence[int], demo: dict[str, Any] | None) -> str:
+    """`ports`: that of the workers, and that of the streams if they are served."""
+    base, *streams = map(bind_address.origin, ports)
     lines = [
         "",
         f"Community Messaging runs at {base}  (Ctrl-C stops it)",
@@ -27,6 +28,7 @@ def text(port: int, demo: dict[str, Any] | None) -> str:
         f"  {base}/demo/      a page with a live embed",
         f"  {base}/api/docs/  every operation, to try out",
         f"  {base}/admin/     for super admins",
+        *(f"  {stream}/v1/changes/stream  posts and reactions as they happen (curl -N)" for stream in streams),
     ]
     return "\n".join([*lines, *(_demo_lines(demo) if demo else []), ""])
 
@@ -40,7 +42,7 @@ def _demo_lines(demo: dict[str, Any]) -> list[str]:
 def _wait_and_print(ports: Sequence[int], data: Path) -> None:
     while not all(map(_is_open, ports)):
         time.sleep(0.05)
-    sys.stdout.write(text(ports[0], _demo(data)) + "\n")
+    sys.stdout.write(text(ports, _demo(data)) + "\n")
     sys.stdout.flush()
 
 
