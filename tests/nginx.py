@@ -27,14 +27,17 @@ START_SECONDS = 10
 
 
 @contextmanager
-def nginx_before(service_port: int, stream_port: int = 1) -> Iterator[int]:
-    """The port of an nginx that forwards requests to `service_port`, and streams to `stream_port`."""
+def nginx_before(service_port: int, stream_port: int | None = None) -> Iterator[int]:
+    """The port of an nginx that forwards requests to `service_port`, and streams to `stream_port`, by default the same.
+
+    Without a stream process, the workers refuse streams.
+    """
     assert PROGRAM, "The tests of faults and of the proxy need nginx on PATH."
     port, home = free_port(), Path(tempfile.mkdtemp(prefix="cm-nginx-"))
     # Started by root, nginx runs its workers as another user.
     home.chmod(0o755)
     file = home / "nginx.conf"
-    file.write_text(configuration(port, service_port, stream_port, home))
+    file.write_text(configuration(port, service_port, stream_port or service_port, home))
     command = [PROGRAM, "-p", home, "-c", file, "-e", "stderr", "-g", f"daemon off; pid {home}/pid;"]
     nginx = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:

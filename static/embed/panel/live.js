@@ -27,7 +27,7 @@ const around = (ms) => ms * (0.5 + Math.random());
 export class Live {
   /**
    * `apply(changes)`; `refresh()` and `reload()` load the list and return promises; `changed(mode)` is told how changes
-   * arrive: "stream", "poll", "list" (changes are not available, so the list is loaded), or "" before the first.
+   * arrive: "stream", "poll", "list" (changes are not available, so the list is loaded), or "": not at all.
    */
   constructor({ apply, refresh, reload, changed }) {
     Object.assign(this, { apply, refresh, reload, changed, pageId: null, cursor: null, isVisible: true, run: 0, errors: 0, attempts: 0, retryAt: 0, received: 0, pending: [] });
@@ -46,8 +46,13 @@ export class Live {
   setVisible(isVisible) {
     this.isVisible = isVisible;
     clearTimeout(this.hiding);
-    if (!isVisible) this.hiding = setTimeout(() => this.stop(), HIDDEN_MS);
+    if (!isVisible) this.hiding = setTimeout(() => this.pause(), HIDDEN_MS);
     else if (this.isStopped && this.pageId) this.start();
+  }
+
+  pause() {
+    this.stop();
+    this.changed("");
   }
 
   stop() {
