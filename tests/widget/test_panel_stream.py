@@ -50,7 +50,8 @@ class Demo:
         page.goto(f"http://localhost:{self.service.port}/demo/")
         page.get_by_role("button", name="Discuss this story").click()
         panel = page.frame_locator("iframe")
-        panel.locator(f".thread[data-live={mode}]").wait_for()
+        # The browser has 8 seconds to open a stream before the panel polls.
+        panel.locator(f".thread[data-live={mode}]").wait_for(timeout=30_000)
         return panel
 
     def post(self, **fields: Any) -> tuple[str, str]:
