@@ -6,7 +6,6 @@ from hashlib import blake2b
 from typing import Any
 
 import orjson
-from django.utils.http import parse_etags
 
 OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
 
@@ -22,8 +21,8 @@ def etag_of(body: bytes) -> str:
 
 
 def matches_etag(if_none_match: str, etag: str) -> bool:
-    """Return whether an If-None-Match header contains this ETag (RFC 9110, weak comparison)."""
-    if if_none_match == etag:
-        # What almost every client sends needs no parsing.
-        return True
-    return not {tag.removeprefix("W/") for tag in parse_etags(if_none_match)}.isdisjoint({etag, "*"})
+    """Return whether an If-None-Match header contains this ETag (RFC 9110, weak comparison).
+
+    An ETag contains no quotes but those around it, so a search finds it in a list, also with `W/` before it.
+    """
+    return etag in if_none_match or if_none_match.strip() == "*"

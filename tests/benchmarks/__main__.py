@@ -111,7 +111,10 @@ def bench(cluster: Cluster, home: Path, options: argparse.Namespace) -> bool:
         deep = data.deep_cursor(run.connection, page=data.BIG, pages=DEEP_PAGES)
         for row in run.measure(large(run.connection, deep), rounds=1):
             _print_rate(row.scenario.name, row)
-        etag = etag_of(services[Form.PLAIN], list_of(0))
+
+        def etag(form: Form) -> str:
+            return etag_of(services[form], list_of(0)) if form in services else ""
+
         table, pages = Table(), stages[-1] // data.POSTS_A_PAGE
         for row in run.measure(everything(run.connection, pages=pages, etag=etag), rounds=options.rounds):
             table.add(row)
