@@ -94,7 +94,7 @@ def expected(log: list[ChangeRow], channel: Channel) -> list[Position]:
 def test_batches_are_the_rows_of_the_channel_in_order(
     rows: list[Row], channel: Channel, limit: int, scan_max: int
 ) -> None:
-    wanted = expected(store(rows), channel)
+    matching = expected(store(rows), channel)
     patch = pytest.MonkeyPatch()
     patch.setattr(reading, "SCAN_MAX", scan_max)
     try:
@@ -107,7 +107,7 @@ def test_batches_are_the_rows_of_the_channel_in_order(
             cursor = batch.next
             if not batch.has_more:
                 break
-        assert found == wanted
+        assert found == matching
         assert not reading.read(channel, cursor, limit=limit).rows
     finally:
         patch.undo()
@@ -116,9 +116,9 @@ def test_batches_are_the_rows_of_the_channel_in_order(
 @EXAMPLES
 @given(rows=ROWS, channel=CHANNELS, where=st.tuples(st.integers(-3, 7), st.integers(-1, 31)))
 def test_a_cursor_anywhere_gives_the_rows_after_it(rows: list[Row], channel: Channel, where: tuple[int, int]) -> None:
-    wanted = [each for each in expected(store(rows), channel) if each > where]
+    matching = [each for each in expected(store(rows), channel) if each > where]
     batch = reading.read(channel, Cursor(0, Position(*where)), limit=100)
-    assert [row.position for row in batch.rows] == wanted
+    assert [row.position for row in batch.rows] == matching
 
 
 @EXAMPLES

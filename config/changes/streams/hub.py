@@ -78,7 +78,7 @@ class Hub:
                 logger.warning("Streams wait for PostgreSQL: %s", first_line(error))
                 pause, rest = ERROR_SECONDS, 0.0
             except Exception:
-                # Whatever it is, the streams must not end without a notice.
+                # A defect: the streams go on, and the next read may succeed.
                 logger.exception("The change log was not read")
                 pause, rest = ERROR_SECONDS, 0.0
             await asyncio.sleep(max(0.0, started + rest - time.monotonic()))
