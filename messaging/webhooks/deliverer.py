@@ -8,15 +8,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import Error, close_old_connections
+from django.db import Error
 
-from messaging.webhooks.listening import Listener
+from config.changes.listening import listen
+from config.changes.threads import Threads
 from messaging.webhooks.outcomes import record
 from messaging.webhooks.posting import post
 from messaging.webhooks.turns import Waiting, lease, next_attempt, release, waiting_webhooks
@@ -29,7 +27,6 @@ IN_FLIGHT_OF_OWNER = 5
 POLL_SECONDS = 1.0
 # Events of a webhook before the next one has its turn.
 TURN_EVENTS = 50
-Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
 
@@ -37,18 +34,18 @@ class Deliverer:
     """Runs until `stop`, which may be called by a signal handler of the loop."""
 
     def __init__(self) -> None:
-        self._queries = ThreadPoolExecutor(QUERY_THREADS, thread_name_prefix="queries")
+        self._queries = Threads("queries", count=QUERY_THREADS)
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._of_owner: Counter[UUID] = Counter()
         self._stopped = False
 
     async def run(self) -> None:
-        loop = asyncio.get_running_loop()
         self._due = asyncio.Event()
-        with Listener(lambda: loop.call_soon_threadsafe(self._due.set)):
-            while not self._stopped:
-                await self._start_turns()
-                await self._wait()
+        listening = asyncio.create_task(listen(self._due.set, name="webhooks"))
+        while not self._stopped:
+            await self._start_turns()
+            await self._wait()
+        listening.cancel()
         await self._end_turns()
 
     def stop(self) -> None:
@@ -65,7 +62,7 @@ class Deliverer:
 
     async def _start_turns(self) -> None:
         try:
-            waiting = await self._query(waiting_webhooks)
+            waiting = await self._queries.run(waiting_webhooks)
         except Error as failure:
             logger.warning("The webhooks were not read: %s", failure)
             return
@@ -90,14 +87,14 @@ class Deliverer:
     async def _turn(self, webhook_id: UUID) -> None:
         """Deliver events of a webhook until there is none, one fails, or others have to follow."""
         try:
-            lease_id = await self._query(lease, webhook_id)
+            lease_id = await self._queries.run(lease, webhook_id)
             if lease_id is None:
                 return
             try:
                 if await self._deliver(lease_id):
                     self._due.set()
             finally:
-                await asyncio.shield(self._query(release, lease_id))
+                await asyncio.shield(self._queries.run(release, lease_id))
         except Exception:
             # The lease expires, and the event is sent again.
             logger.exception("Webhook %s was not delivered", webhook_id)
@@ -105,11 +102,11 @@ class Deliverer:
     async def _deliver(self, lease_id: UUID) -> bool:
         """Returns whether events may follow."""
         for _ in range(TURN_EVENTS):
-            attempt = await self._query(next_attempt, lease_id)
+            attempt = await self._queries.run(next_attempt, lease_id)
             if attempt is None:
                 return False
             outcome = await post(attempt.webhook.url, attempt.event.body, attempt.headers)
-            if not await self._query(record, attempt, outcome):
+            if not await self._queries.run(record, attempt, outcome):
                 return False
         return True
 
@@ -118,10 +115,3 @@ class Deliverer:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _query(self, function: Callable[..., Result], *args: Any) -> Result:
-        def run() -> Result:
-            close_old_connections()
-            return function(*args)
-
-        return await asyncio.get_running_loop().run_in_executor(self._queries, run)

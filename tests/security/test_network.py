@@ -47,7 +47,7 @@ MAY_CONNECT = {
     "messaging/webhooks/addresses.py",
     "messaging/webhooks/posting.py",
     # The server's own port, PostgreSQL and Redis.
-    "config/changes/streams/listening.py",
+    "config/changes/listening.py",
     "config/runtime/banner.py",
     "config/runtime/postgres.py",
     "config/runtime/run.py",

@@ -24,7 +24,7 @@ from config.changes.streams.delivery import Stream
 from config.changes.streams.hub import Hub
 from config.changes.streams.opening import OpenedStream
 from config.changes.streams.sources import Items, Source
-from config.changes.streams.threads import Threads
+from config.changes.threads import Threads
 from config.database.sql import execute
 
 PAGE, OTHER_PAGE = f"p1_{'a' * 32}", f"p1_{'b' * 32}"

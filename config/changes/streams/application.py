@@ -24,7 +24,7 @@ from config.changes.streams.delivery import Receive, Send, Stream
 from config.changes.streams.hub import Hub
 from config.changes.streams.opening import OpenedStream, StreamResponse
 from config.changes.streams.slots import Slots
-from config.changes.streams.threads import Threads
+from config.changes.threads import Threads
 
 # Each opening runs Python code, which only one thread of the process does at a time.
 OPENING_THREADS = 2

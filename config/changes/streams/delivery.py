@@ -24,7 +24,7 @@ from config.changes.streams.events import Chunk
 from config.changes.streams.hub import Hub
 from config.changes.streams.opening import OpenedStream
 from config.changes.streams.rendering import render
-from config.changes.streams.threads import Threads, first_line
+from config.changes.threads import Threads, first_line
 
 # The time that one send may take, and the bytes that may wait behind it.
 SEND_SECONDS = 10.0

@@ -23,14 +23,14 @@ from config.api.credentials import ANONYMOUS, Credential
 from config.changes import reading
 from config.changes.channels import WholeLog
 from config.changes.exceptions import CursorExpired
+from config.changes.listening import listen
 from config.changes.reading import Batch
 from config.changes.rows import START, ChangeRow, Cursor
 from config.changes.streams.events import Chunk, resync
 from config.changes.streams.groups import Groups
-from config.changes.streams.listening import listen
 from config.changes.streams.rendering import render
 from config.changes.streams.sources import Source
-from config.changes.streams.threads import Threads, first_line
+from config.changes.threads import Threads, first_line
 
 LOOK_SECONDS = 1.0
 # The shortest time between two deliveries, and the longest: a process that is busy sending collects more at once.
@@ -66,7 +66,7 @@ class Hub:
     async def run(self) -> None:
         """Follow the log until cancelled."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(listen(self._woken.set))
+            tasks.create_task(listen(self._woken.set, name="streams"))
             tasks.create_task(self._follow())
 
     async def _follow(self) -> None:

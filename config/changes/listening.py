@@ -1,4 +1,4 @@
-"""The one LISTEN connection of the stream process."""
+"""The one LISTEN connection of a process that follows the change log."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ from typing import Any
 import psycopg
 from django.db import connection as django_connection
 
-from config.changes.streams.threads import first_line
+from config.changes.threads import first_line
 from config.changes.wakeups import CHANNEL
 
 FIRST_PAUSE_SECONDS, PAUSE_MAX_SECONDS = 0.1, 2.0
-APPLICATION_NAME = "community-messaging streams"
 logger = logging.getLogger(__name__)
 
 
-async def listen(wake: Callable[[], None]) -> None:
-    """Call `wake` at every notification, until cancelled. A lost connection is replaced."""
+async def listen(wake: Callable[[], None], *, name: str) -> None:
+    """Call `wake` at every notification, until cancelled. A lost connection is replaced.
+
+    `name` is that of the connection in pg_stat_activity.
+    """
     pause = FIRST_PAUSE_SECONDS
     while True:
         try:
-            async with await psycopg.AsyncConnection.connect(**_parameters()) as connection:
+            async with await psycopg.AsyncConnection.connect(**_parameters(name)) as connection:
                 await connection.execute(f"LISTEN {CHANNEL}")
                 pause = FIRST_PAUSE_SECONDS
                 # For the notifications since the last connection.
@@ -31,16 +33,14 @@ async def listen(wake: Callable[[], None]) -> None:
                 async for _notification in connection.notifies():
                     wake()
         except (psycopg.Error, OSError) as error:
-            logger.warning(
-                "Streams read the log once a second until PostgreSQL can be listened to: %s", first_line(error)
-            )
+            logger.warning("The change log is read once a second; PostgreSQL gives no wake-ups: %s", first_line(error))
         await asyncio.sleep(pause)
         pause = min(2 * pause, PAUSE_MAX_SECONDS)
 
 
-def _parameters() -> dict[str, Any]:
+def _parameters(name: str) -> dict[str, Any]:
     """Those of Django's connections, without its classes for synchronous ones."""
     parameters = dict(django_connection.get_connection_params())
-    for name in ("context", "cursor_factory"):
-        parameters.pop(name, None)
-    return parameters | {"autocommit": True, "application_name": APPLICATION_NAME}
+    for option in ("context", "cursor_factory"):
+        parameters.pop(option, None)
+    return parameters | {"autocommit": True, "application_name": f"community-messaging {name}"}

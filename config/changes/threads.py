@@ -1,4 +1,4 @@
-"""Runs code that uses Django's database connections in threads of the stream process."""
+"""Runs code that uses Django's database connections in threads beside an event loop."""
 
 from __future__ import annotations
 
