@@ -1,20 +1,28 @@
-"""Errors of the operations on agent requests and agent tokens."""
+"""Refusals of the operations on agent requests and agent tokens."""
 
 from __future__ import annotations
 
-from config.api.exceptions import ApiError, NotFound
+from config.api.exceptions import ApiError, InvalidInput, NotFound
 
 
 class RequestNotFound(NotFound):
-    """404: no such request, or a request of another person."""
-
     default_code = "request_not_found"
+    message = "Use the id of one of your requests: GET /v1/agent-tokens/requests lists them."
+    cause = "No agent request has this id, or it is another person's."
+    remedy = "List your requests. Only super admins see those of others."
 
 
 class TokenNotFound(NotFound):
-    """404: no such token, or one that the caller may not revoke."""
-
     default_code = "token_not_found"
+    message = "Use the tokenId of a token of one of your agents: GET /v1/agent-tokens lists them."
+    cause = "No token has this id, or the agent has another operator."
+    remedy = "List your tokens. Only the operator of an agent and super admins may revoke its tokens."
+
+
+class InvalidTokenId(InvalidInput):
+    """400 `invalid_input`: the id in the path is not a uuid."""
+
+    message = "Send the tokenId of a token as the id in the path, a UUID: GET /v1/agent-tokens lists them."
 
 
 class RequestNotPending(ApiError):
@@ -22,6 +30,10 @@ class RequestNotPending(ApiError):
 
     status_code = 409
     default_code = "request_not_pending"
+    message = "Do not decide again: the request is {status} already."
+    cause = "Another person, or an earlier call, has decided on the request. A decision is final."
+    remedy = "Load the request again. For another decision, the operator sends a new request."
+    example = {"status": "approved"}
 
 
 class RequestNotApproved(ApiError):
@@ -29,20 +41,29 @@ class RequestNotApproved(ApiError):
 
     status_code = 409
     default_code = "request_not_approved"
+    message = "Wait until a super admin approves the request, then create the token: the request is {status}."
+    cause = "Tokens can be created for approved requests only."
+    remedy = "GET /v1/agent-tokens/requests tells the status. After a rejection or cancellation, send a new request."
+    example = {"status": "pending"}
 
 
 class TooManyActiveTokens(ApiError):
-    """409: the agent has `max` active tokens; revoke one first."""
-
     status_code = 409
     default_code = "too_many_active_tokens"
+    message = "Revoke one of the agent's tokens first: it has {max} active ones, the most allowed."
+    cause = "The agent has as many active tokens as are allowed."
+    remedy = "GET /v1/agent-tokens lists them; POST /v1/agent-tokens/{id}/revoke revokes one."
+    example = {"max": 5}
 
 
 class AgentFrozen(ApiError):
-    """409: the agent is frozen, or its account or its operator is inactive; a new token would not work."""
+    """409: a new token would not work."""
 
     status_code = 409
     default_code = "agent_frozen"
+    message = "Ask a super admin: the agent is stopped, and a new token would not work."
+    cause = "A super admin froze the agent, or its account or its operator is suspended."
+    remedy = "Only a super admin may undo it."
 
 
 class TooManyPendingRequests(ApiError):
@@ -50,3 +71,7 @@ class TooManyPendingRequests(ApiError):
 
     status_code = 429
     default_code = "too_many_pending_requests"
+    message = "Wait for a decision or cancel a request: you have {max} pending ones, the most allowed."
+    cause = "A person may have three pending agent requests."
+    remedy = "POST /v1/agent-tokens/requests/{id}/cancel cancels one. Waiting some time does not help by itself."
+    example = {"max": 3}

@@ -1,6 +1,7 @@
 """Typed environment variables. An invalid value raises ImproperlyConfigured with the name of the variable."""
 
 import os
+import re
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from pathlib import Path
@@ -74,6 +75,14 @@ def origin(name: str, default: str) -> str:
     scheme, separator, host = value.partition("://")
     if scheme not in ("http", "https") or not separator or not host or "/" in host:
         raise ImproperlyConfigured(f"{name} is {value!r}: write an origin such as https://api.example.com.")
+    return value
+
+
+def contact(name: str) -> str:
+    """A `mailto:`, `tel:` or `https:` address (RFC 9116), or nothing."""
+    value = text(name)
+    if value and not (re.fullmatch(r"(mailto:|tel:|https://)[!-~]+", value)):
+        raise ImproperlyConfigured(f"{name} is {value!r}: write an address such as mailto:security@example.com.")
     return value
 
 

@@ -1,4 +1,6 @@
-"""Logging to stderr. Credentials are hidden in the formatted line, which includes arguments and traceback."""
+"""Logging to stderr, with the id of the request. Credentials are hidden in the formatted line, which includes arguments
+and traceback.
+"""
 
 import logging
 import re
@@ -29,11 +31,12 @@ LOGGING = {
     "formatters": {
         "line": {
             "()": "config.logging.HidingFormatter",
-            "format": "{asctime} {levelname} {name}: {message}",
+            "format": "{asctime} {levelname} {request_id} {name}: {message}",
             "style": "{",
         },
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"request_id": {"()": "config.request_ids.RequestIdFilter"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         # Django's own handlers would mail tracebacks and print unformatted lines.

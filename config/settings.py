@@ -11,7 +11,7 @@ from config.api.strict_json import BODY_MAX
 from config.api.throttle_rates import SOFT_THROTTLES
 from config.changes.stream_limits import STREAM_HEARTBEAT_SECONDS, STREAMS_PER_ADDRESS, STREAMS_PER_TOKEN
 from config.database import urls
-from config.extension_points import CONTENT_RULES, CREDENTIAL_CHECKS, DEMO_PARTS, PRUNERS, WEBHOOK_TARGETS
+from config.extension_points import CONTENT_RULES, CREDENTIAL_CHECKS, DEMO_PARTS, EMBED_CHECKS, PRUNERS, WEBHOOK_TARGETS
 from config.logging import LOGGING
 from config.runtime import bind_address, postgres
 
@@ -31,9 +31,11 @@ PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
 BASE_URL = env.origin("BASE_URL", bind_address.origin(PORT))
 APP_URL = env.origin("APP_URL", BASE_URL)
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", bind_address.local_hosts_and(BASE_URL, APP_URL))
-# Addresses or networks of the proxies whose X-Forwarded-For header is trusted.
+# Addresses or networks of the proxies whose X-Forwarded-For and X-Request-ID headers are trusted.
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 HTTPS = BASE_URL.startswith("https://")
+# Where people report vulnerabilities: an address such as mailto:security@example.com, for /.well-known/security.txt.
+SECURITY_CONTACT = env.contact("SECURITY_CONTACT")
 
 # Streams of changes. A process beside the workers serves them on STREAM_PORT; STREAM_URL is its public origin.
 STREAMS = env.flag("STREAMS", default=True)
@@ -46,7 +48,7 @@ IDEMPOTENCY_MISMATCH = env.choice("IDEMPOTENCY_MISMATCH", "replay", ("replay", "
 # Seconds for which a process collects uses of agent tokens before it writes them in one statement; 0: one by one.
 TOKEN_USE_SECONDS = 1
 # Seconds for which a process collects commits before it wakes the streams (see config.changes.wakeups); 0: one by one.
-WAKEUP_SECONDS = 0.02
+WAKEUP_SECONDS = 0.05
 # Webhooks. Only with WEBHOOKS=1 the service calls other machines.
 WEBHOOKS = env.flag("WEBHOOKS", default=False)
 WEBHOOKS_ALLOW_LOCAL = env.flag("WEBHOOKS_ALLOW_LOCAL", default=False)
@@ -78,6 +80,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    # The first, so that every response and every log line has the id.
+    "config.api.middleware.RequestIdMiddleware",
     "config.api.middleware.ContentSecurityPolicyMiddleware",
     "config.api.cors.CorsMiddleware",
     "config.api.middleware.EntryMiddleware",
@@ -116,7 +120,7 @@ TEMPLATES = [
     },
 ]
 
-# Database. manage.py sets STATEMENT_TIMEOUT=0: the limit, in milliseconds, is for requests and not for commands.
+# Database. manage.py sets STATEMENT_TIMEOUT=0 for most commands: the limit, in milliseconds, is for requests.
 STATEMENT_TIMEOUT = env.integer("STATEMENT_TIMEOUT", 5000)
 DATABASES = {
     "default": urls.database(

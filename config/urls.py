@@ -6,11 +6,12 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from config.api import error_pages
 from config.api.exception_handler import read_only
 from config.api.openapi.views import DocumentView, RedocView, SwaggerView
 
 # Pages that people open without the slash. Operations have no slash and never redirect.
-PAGES = ("admin", "demo", "api/docs", "api/redoc", "api/schema")
+PAGES = ("admin", "demo", "docs/errors", "api/docs", "api/redoc", "api/schema")
 
 urlpatterns = [
     path("", include("messaging.urls")),
@@ -18,9 +19,12 @@ urlpatterns = [
     path("", include("reactions.urls")),
     path("", include("embeds.urls")),
     path("", include("embeds.widget.urls")),
+    path("", include("config.discovery.urls")),
     path("api/schema/", DocumentView.as_view(), name="schema"),
     path("api/docs/", SwaggerView.as_view(url_name="schema"), name="docs"),
     path("api/redoc/", RedocView.as_view(url_name="schema"), name="redoc"),
+    path("docs/errors/", error_pages.index, name="errors"),
+    path("docs/errors/<str:code>", error_pages.page, name="error"),
     path("admin/", admin.site.urls),
     *(path(page, read_only(RedirectView.as_view(url=f"/{page}/"))) for page in PAGES),
 ]

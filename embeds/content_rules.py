@@ -32,7 +32,7 @@ class EmbedRule:
         # A reply belongs to the community of its parent: a page may have messages of several communities.
         if draft.data["parent_id"] is None:
             if draft.community_id not in (None, snapshot.community_id):
-                raise CommunityMismatch(field="communityId", details="This is not the community of the embed.")
+                raise CommunityMismatch("Leave communityId out, or send that of the embed.", field="communityId")
             draft.community_id = snapshot.community_id
 
     def check(self, draft: Draft) -> None:

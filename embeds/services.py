@@ -9,10 +9,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from config.admin.audit import log_decision
-from config.api.exceptions import InvalidInput
+from config.api.exceptions import InvalidInput, NotOwner
 from config.cache.versions import invalidate
 from embeds.cache_tags import embed_tag
-from embeds.exceptions import EmbedDisabled, EmbedNotFound, NotOwner
+from embeds.exceptions import EmbedDisabled, EmbedNotFound
 from embeds.models import Embed, EmbedStatus
 from embeds.models.embed import default_page_rules, default_trigger_config
 from messaging.exceptions import CommunityNotFound
@@ -161,4 +161,8 @@ def _check_status(embed: Embed, status: str, owner: Account) -> None:
 
 def _refuse_status(status: str | None, owner: Account) -> None:
     if status == EmbedStatus.DISABLED and not owner.is_superuser:
-        raise InvalidInput(field="status", details="An owner may set active or paused.")
+        raise InvalidInput(
+            "Set status to active or paused: only super admins disable an embed.",
+            field="status",
+            allowed=[EmbedStatus.ACTIVE, EmbedStatus.PAUSED],
+        )

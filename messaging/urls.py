@@ -4,18 +4,22 @@ from django.urls import path
 
 from config.api.viewsets import router
 from messaging.views.changes import ChangeViewSet
+from messaging.views.communities import CommunityViewSet
 from messaging.views.feeds import CommunityFeedViewSet, PageFeedViewSet
 from messaging.views.inbox import InboxViewSet
 from messaging.views.messages import MessageViewSet
 from messaging.views.pages import PageViewSet, SmartTagViewSet
+from messaging.views.search import SearchViewSet
 from messaging.views.sessions import SessionViewSet
 from messaging.views.webhooks import WebhookViewSet
 
 routes = router()
 routes.register("api/messages", MessageViewSet, basename="message")
 routes.register("v1/changes", ChangeViewSet, basename="change")
+routes.register("v1/communities", CommunityViewSet, basename="community")
 routes.register("v1/inbox", InboxViewSet, basename="inbox")
 routes.register("v1/presence", PageViewSet, basename="page")
+routes.register("v1/search", SearchViewSet, basename="search")
 routes.register("v1/smart-tags", SmartTagViewSet, basename="smart-tag")
 routes.register("v1/webhooks", WebhookViewSet, basename="webhook")
 routes.register("api/auth", SessionViewSet, basename="session")

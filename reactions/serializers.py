@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from config.api.fields import Boolean, Id, Text
 from config.api.pagination import paginated
-from config.api.serializers import BodySerializer
+from config.api.serializers import BodySerializer, QuerySerializer
 from messaging.serializers.accounts import AccountSerializer
 from reactions.emoji import one_emoji
 from reactions.exceptions import InvalidEmoji
@@ -21,9 +21,7 @@ class EmojiText(Text):
     def run_validation(self, data: Any = serializers.empty) -> str:
         emoji = one_emoji(super().run_validation(data))
         if emoji is None:
-            raise InvalidEmoji(
-                field=self.field_name, details="Must be one emoji or one :shortcode: of a-z, 0-9, _, + and -."
-            )
+            raise InvalidEmoji(field=self.field_name)
         return emoji
 
 
@@ -49,6 +47,20 @@ class ReactionSerializer(serializers.Serializer[Any]):
     emoji = serializers.CharField()
     author = AccountSerializer()
     createdAt = serializers.DateTimeField()
+
+
+class OwnReactionsQuery(QuerySerializer):
+    pageId = Text(source="page_id")
+
+
+class OwnReactionSerializer(serializers.Serializer[Any]):
+    messageId = serializers.UUIDField(source="message_id")
+    reactionId = serializers.UUIDField(source="reaction_id")
+    emoji = serializers.CharField()
+
+
+class OwnReactionsSerializer(serializers.Serializer[Any]):
+    reactions = OwnReactionSerializer(many=True)
 
 
 ReactionListSerializer = paginated(

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from config.api.credentials import Credential
+from config.api.exceptions import NotOwner
 from config.api.ids import new_id
 from config.database.sql import execute, fetch_one
 from config.writes.transaction import WriteTransaction
@@ -15,7 +16,7 @@ from messaging.exceptions import CommunityForbids, MessageNotFound
 from messaging.models import Message
 from reactions import queries
 from reactions.changes import Changed, record_reaction
-from reactions.exceptions import NotOwner, ReactionNotFound, TooManyEmoji
+from reactions.exceptions import ReactionNotFound, TooManyEmoji
 from reactions.models import Action, Outcome, ReactionState
 
 # The post stores a count per emoji, so their number is limited; concurrent calls may exceed the limit by a few.

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from config.api.viewsets import router
-from reactions.views import ReactionViewSet
+from reactions.views.own import OwnReactionViewSet
+from reactions.views.reactions import ReactionViewSet
 
 routes = router()
 routes.register("v1/reactions", ReactionViewSet, basename="reaction")
+routes.register("v1/me/reactions", OwnReactionViewSet, basename="own-reaction")
 urlpatterns = routes.urls

@@ -19,6 +19,13 @@ NOTHING = object()
 # One middleware chain for all clients: building it costs more than most requests.
 HANDLER = ClientHandler(enforce_csrf_checks=False)
 HANDLER.load_middleware()
+# The parts of a refusal that `tests/config_api/test_refusals.py` checks for all of them.
+TEXTS = {"message", "requestId", "docs", "details"}
+
+
+def refusal_of(body: bytes) -> dict[str, Any]:
+    """The code and the fields of a refusal, without its texts."""
+    return {name: value for name, value in orjson.loads(body).items() if name not in TEXTS}
 
 
 @dataclass(slots=True)
@@ -34,6 +41,10 @@ class Answer:
     @property
     def error(self) -> Any:
         return self.json.get("error")
+
+    @property
+    def refusal(self) -> dict[str, Any]:
+        return refusal_of(self.body)
 
 
 @dataclass(slots=True)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from itertools import count
+from secrets import token_hex
 from typing import Any
 
 from tests.remote import Remote, Reply
@@ -16,6 +17,8 @@ PASSWORD = "a long enough passphrase"
 REQUESTS = "/v1/agent-tokens/requests"
 EVERY_SCOPE = ["post", "reply", "quote", "react"]
 _numbers = count(1)
+# The databases of benchmarks outlive a run.
+_run = token_hex(3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +44,13 @@ class Clients:
         self._remote = Remote(self.port or self.service.port)
 
     def person(self) -> Person:
-        handle = f"person_{next(_numbers)}"
+        handle = f"person_{_run}_{next(_numbers)}"
         session = self.ask("/api/auth/register", {"handle": handle, "name": handle, "password": PASSWORD})
         return self._with_user_token(session)
 
     def super_admin(self) -> Person:
         if self._super_admin is None:
-            handle = f"super_{next(_numbers)}"
+            handle = f"super_{_run}_{next(_numbers)}"
             self.manage("create_person", handle, "--super-admin", "--password", PASSWORD)
             session = self.ask("/api/auth/login", {"handle": handle, "password": PASSWORD})
             self._super_admin = self._with_user_token(session)

@@ -33,6 +33,9 @@ def check_answer(method: str, path: str, status: int, content_type: str, body: b
     if not media_type.endswith("json"):
         return
     validator = _validator(operation["operationId"], status, media_type)
+    if status >= 400:
+        code = orjson.loads(body)["error"].partition(":")[0]
+        assert f"`{code}`" in documented[str(status)]["description"], f"{method} {path}: {code} is not documented"
     problems = [error.message for error in validator.iter_errors(orjson.loads(body))]
     assert not problems, f"{method} {path} {status}: {problems[:3]} in {body[:600]!r}"
 

@@ -23,6 +23,10 @@ class Reply:
     def json(self) -> Any:
         return orjson.loads(self.body)
 
+    @property
+    def error(self) -> Any:
+        return self.json.get("error")
+
 
 @dataclass(slots=True)
 class Remote:

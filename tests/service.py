@@ -80,7 +80,13 @@ class Service:
     def workers(self) -> list[psutil.Process]:
         """The worker processes."""
         assert self.process
-        return [child for child in psutil.Process(self.process.pid).children() if _is_worker(child)]
+        children = psutil.Process(self.process.pid).children()
+        return [child for child in children if "spawn_main" in " ".join(_arguments(child))]
+
+    def supervised(self, program: str) -> list[psutil.Process]:
+        """The processes beside the workers that run a module or a management command."""
+        assert self.process
+        return [child for child in psutil.Process(self.process.pid).children() if program in _arguments(child)]
 
     def interrupt(self) -> int:
         """Ctrl-C. Returns the exit status."""
@@ -119,11 +125,11 @@ def running_service(**environment: str) -> Iterator[Service]:
         yield service
 
 
-def _is_worker(process: psutil.Process) -> bool:
+def _arguments(process: psutil.Process) -> list[str]:
     try:
-        return "spawn_main" in " ".join(process.cmdline())
+        return process.cmdline()
     except (psutil.NoSuchProcess, psutil.ZombieProcess):
-        return False
+        return []
 
 
 def free_port() -> int:

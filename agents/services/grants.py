@@ -14,7 +14,9 @@ def narrowed_scopes(requested: Sequence[str] | None, *, current: Sequence[str]) 
     if requested is None:
         return list(current)
     if not requested or not set(requested) <= set(current):
-        raise _refusal("scopes", f"Must be one or more of: {', '.join(current)}.")
+        raise InvalidInput(
+            f"Send as scopes one or more of: {', '.join(current)}.", field="scopes", allowed=list(current)
+        )
     return list(dict.fromkeys(requested))
 
 
@@ -25,7 +27,8 @@ def narrowed_communities(requested: Sequence[UUID] | None, *, current: Sequence[
     if not current:
         return known_communities(requested)
     if not requested or not set(requested) <= set(current):
-        raise _refusal("communityIds", "Must be one or more of the communities of the request or agent.")
+        allowed = sorted(map(str, current))
+        raise InvalidInput("Send as communityIds one or more of `allowed`.", field="communityIds", allowed=allowed)
     return list(dict.fromkeys(requested))
 
 
@@ -33,9 +36,6 @@ def known_communities(ids: Sequence[UUID]) -> list[UUID]:
     """`ids` without duplicates; raises InvalidInput (400) for an id that is not a community's."""
     unknown = set(ids) - set(Community.objects.filter(pk__in=ids).values_list("pk", flat=True))
     if unknown:
-        raise _refusal("communityIds", f"Unknown communities: {', '.join(sorted(map(str, unknown)))}")
+        listed = ", ".join(sorted(map(str, unknown)))
+        raise InvalidInput(f"Send ids of existing communities; unknown: {listed}", field="communityIds")
     return list(dict.fromkeys(ids))
-
-
-def _refusal(field: str, message: str) -> InvalidInput:
-    return InvalidInput(field=field, details={field: [message]})

@@ -91,6 +91,14 @@ def cancel_request(*, request_id: UUID, by: Account) -> AgentRequest:
     return _decide(request, RequestStatus.CANCELLED, by=by, reason="")
 
 
+def own_request(*, request_id: UUID, by: Account) -> AgentRequest:
+    """The requester's own request; raises RequestNotFound (404) for any other account."""
+    request = AgentRequest.objects.with_accounts().asked_by(by).filter(pk=request_id).first()
+    if request is None:
+        raise RequestNotFound
+    return request
+
+
 def _require_below_limit(requester: Account) -> None:
     # Lock, then count in a second statement: a single one would count the rows of its snapshot before the lock.
     Account.objects.select_for_update(no_key=True).get(pk=requester.pk)

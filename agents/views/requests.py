@@ -23,7 +23,14 @@ from agents.serializers import (
     RequestListSerializer,
     RequestSerializer,
 )
-from agents.services import approve_request, cancel_request, create_token, reject_request, request_agent
+from agents.services import (
+    approve_request,
+    cancel_request,
+    create_token,
+    own_request,
+    reject_request,
+    request_agent,
+)
 from config.api.credentials import CredentialKind
 from config.api.exceptions import SuperAdminRequired
 from config.api.fields import ListQuery
@@ -34,6 +41,11 @@ from config.api.viewsets import ApiViewSet
 from messaging.exceptions import HandleTaken
 
 PERSON = {CredentialKind.PERSON}
+# The operations on a new request.
+AFTER_REQUEST = (
+    *("getAgentRequest", "approveAgentRequest", "rejectAgentRequest", "cancelAgentRequest"),
+    "createAgentToken",
+)
 NOT_PENDING = (RequestNotFound, RequestNotPending)
 
 
@@ -56,6 +68,11 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         """List your own requests, newest first; with `all=1` those of every person (super admins)."""
         return super().list(request)
 
+    @operation("getAgentRequest", callers=PERSON, response=RequestSerializer, errors=(RequestNotFound,))
+    def retrieve(self, request: ApiRequest, id: str) -> Response:
+        """Get your own request."""
+        return Response(self.represent(own_request(request_id=self.path_id(RequestNotFound), by=request.user)))
+
     @operation(
         "requestAgent",
         callers=PERSON,
@@ -63,10 +80,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         response=RequestSerializer,
         status=201,
         errors=(HandleTaken, TooManyPendingRequests),
-        links={
-            name: {"id": "id"}
-            for name in ("approveAgentRequest", "rejectAgentRequest", "cancelAgentRequest", "createAgentToken")
-        },
+        links={name: {"id": "id"} for name in AFTER_REQUEST},
     )
     def create(self, request: ApiRequest) -> Response:
         """Request an agent account.

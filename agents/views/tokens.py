@@ -6,13 +6,13 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework.decorators import action
 from rest_framework.mixins import ListModelMixin
 
-from agents.exceptions import TokenNotFound
+from agents.exceptions import InvalidTokenId, TokenNotFound
 from agents.filters import AgentTokenFilter
 from agents.models import AgentToken
 from agents.serializers import Reason, RevocationSerializer, TokenListSerializer, TokenSerializer
 from agents.services import require_revocable, revoke_token
 from config.api.credentials import CredentialKind
-from config.api.exceptions import InvalidInput, SuperAdminRequired
+from config.api.exceptions import SuperAdminRequired
 from config.api.fields import ListQuery
 from config.api.ids import parse_id
 from config.api.operations import operation
@@ -25,7 +25,7 @@ PERSON = {CredentialKind.PERSON}
 
 
 def authorize_replay(request: HttpRequest, _body: Any, _replay: Replay) -> None:
-    token_id = parse_id(request.resolver_match.kwargs["id"], missing=InvalidInput)  # type: ignore[union-attr]
+    token_id = parse_id(request.resolver_match.kwargs["id"], missing=InvalidTokenId)  # type: ignore[union-attr]
     require_revocable(token_id=token_id, by=request.user)  # type: ignore[arg-type]
 
 
@@ -57,6 +57,6 @@ class AgentTokenViewSet(ListModelMixin, ApiViewSet):
     )
     def revoke(self, request: ApiRequest, id: str) -> Response:
         """Revoke a token at once and for good (the agent's operator and super admins)."""
-        token, now_revoked = revoke_token(token_id=self.path_id(InvalidInput), by=request.user, **self.body())
+        token, now_revoked = revoke_token(token_id=self.path_id(InvalidTokenId), by=request.user, **self.body())
         already = {} if now_revoked else {"alreadyRevokedAt": token.revoked_at}
         return Response(RevocationSerializer({"revoked": now_revoked, **already}).data)

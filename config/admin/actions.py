@@ -56,11 +56,11 @@ class AdminAction:
 
 def error_text(refusal: ApiError) -> str:
     """`request not pending (status: approved)`."""
-    details = [_detail(name, value) for name, value in refusal.fields.items() if name != "field"]
+    details = [_detail(name, value) for name, value in refusal.fields.items() if name not in {"field", "allowed"}]
     return refusal.default_code.replace("_", " ") + (f" ({'; '.join(details)})" if details else "")
 
 
 def _detail(name: str, value: Any) -> str:
-    if isinstance(value, dict):
-        return "; ".join(" ".join(map(str, problems)) for problems in value.values())
+    if name == "details":
+        return "; ".join(problem["message"] for problem in value)
     return f"{name}: {value}"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import ip_network
 
 from django.conf import settings
 from django.http import HttpRequest
+
+from config.proxies import is_trusted, parse_address
 
 # `address`, `address:port`, `[address]` and `[address]:port`; an IPv6 address with a port has brackets.
 HOP = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::[0-9]{1,5})?|([0-9.]+):[0-9]{1,5}|([0-9A-Fa-f:.]+)")
@@ -24,8 +26,8 @@ def client_address(request: HttpRequest) -> str:
         return address
     for hop in reversed(request.headers.get("X-Forwarded-For", "").split(",")):
         match = HOP.fullmatch(hop.strip())
-        parsed = _parsed(match[match.lastindex or 0]) if match else None
-        if parsed is None or not _is_trusted(address):
+        parsed = parse_address(match[match.lastindex or 0]) if match else None
+        if parsed is None or not is_trusted(address):
             break
         address = str(parsed)
     return address
@@ -44,25 +46,8 @@ def remote_network(request: HttpRequest) -> str | None:
 
 @lru_cache(maxsize=10_000)
 def _network_of(address: str) -> tuple[str, bool]:
-    parsed = _parsed(address)
+    parsed = parse_address(address)
     if parsed is None:
         return address, False
     network = str(parsed) if parsed.version == 4 else str(ip_network((int(parsed) >> 64 << 64, 64)))
     return network, not parsed.is_loopback
-
-
-def _parsed(text: str) -> IPv4Address | IPv6Address | None:
-    """An IPv4-mapped IPv6 address becomes IPv4: a dual-stack socket reports IPv4 peers in that form."""
-    try:
-        parsed = ip_address(text)
-    except ValueError:
-        return None
-    return (parsed.ipv4_mapped or parsed) if parsed.version == 6 else parsed
-
-
-def _is_trusted(address: str) -> bool:
-    peer = _parsed(address)
-    if peer is None:
-        # A peer on a unix socket has no address, and is a proxy on this host.
-        return not address
-    return any(peer in ip_network(network, strict=False) for network in settings.TRUSTED_PROXIES)

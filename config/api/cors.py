@@ -22,7 +22,10 @@ from config.api.operations import Operation, operation_of
 ANY = "*"
 ANY_HEADERS = "Accept, Content-Type, If-None-Match, Last-Event-ID"
 OWN_HEADERS = f"{ANY_HEADERS}, Authorization, Idempotency-Key, X-Service-Embed-Id, X-User-Id"
-EXPOSED = "ETag, Idempotent-Replayed, Idempotency-Payload-Mismatch, Location, RateLimit, RateLimit-Policy, Retry-After"
+EXPOSED = (
+    "ETag, Idempotent-Replayed, Idempotency-Payload-Mismatch, Link, Location, RateLimit, RateLimit-Policy, "
+    "Retry-After, WWW-Authenticate, X-Request-ID"
+)
 PREFLIGHT_SECONDS = "7200"
 
 

@@ -45,10 +45,14 @@ class Credential:
     def is_super_admin(self) -> bool:
         return self.user is not None and bool(self.user.is_superuser)
 
+    @property
+    def allowed_communities(self) -> list[str]:
+        return sorted(map(str, self.community_ids))
+
     def require_community(self, community_id: UUID | None) -> None:
         """Raises AgentCommunityNotAllowed (403) for an agent that is limited to other communities."""
         if self.community_ids and community_id not in self.community_ids:
-            raise AgentCommunityNotAllowed
+            raise AgentCommunityNotAllowed(allowed=self.allowed_communities)
 
 
 ANONYMOUS = Credential(kind=CredentialKind.PUBLIC)

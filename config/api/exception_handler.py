@@ -1,4 +1,4 @@
-"""Turns an exception of any layer into a response: `{"error": <code>}`."""
+"""Turns an exception of any layer into a response: the body of its refusal."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 
 from config.api.exceptions import (
+    BODY,
     ApiError,
     Forbidden,
     InvalidInput,
@@ -28,7 +29,7 @@ from config.api.exceptions import (
     TemporarilyUnavailable,
     UnsupportedMediaType,
 )
-from config.api.field_errors import flat_errors
+from config.api.field_errors import invalid_input
 from config.api.responses import Response
 from config.api.strict_json import BODY_MAX
 from config.database.sql import TRANSIENT_SQLSTATES, sqlstate
@@ -36,6 +37,7 @@ from config.database.sql import TRANSIENT_SQLSTATES, sqlstate
 logger = logging.getLogger(__name__)
 HTML_PREFIXES = ("/admin/",)
 READ_METHODS = ("GET", "HEAD")
+UNREADABLE = "Send the request as valid HTTP and UTF-8, percent-encoded in the URL: it cannot be read."
 # Exception classes and their refusals.
 BY_CLASS = (
     (exceptions.UnsupportedMediaType, UnsupportedMediaType),
@@ -73,12 +75,11 @@ def as_api_error(failure: BaseException | None) -> ApiError | None:
         case ApiError():
             return failure
         case exceptions.ValidationError():
-            details = flat_errors(failure.detail)
-            return InvalidInput(field=next(iter(details), "body"), details=details)
+            return invalid_input(failure.detail)
         case RequestDataTooBig() | TooManyFilesSent():
-            return PayloadTooLarge(field="body", max=BODY_MAX)
+            return PayloadTooLarge(field=BODY, max=BODY_MAX)
         case exceptions.ParseError() | UnicodeError():
-            return InvalidInput(field="body", details="The request cannot be read.")
+            return InvalidInput(UNREADABLE, field=BODY)
         case OperationalError() | InterfaceError() | InternalError() if _is_transient(failure):
             logger.error("PostgreSQL does not serve: %s", str(failure).strip()[:300])
             return TemporarilyUnavailable()
@@ -109,7 +110,7 @@ def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith(HTML_PREFIXES):
         return defaults.bad_request(request, exception)
-    return error_response(as_api_error(exception) or InvalidInput(details="The request cannot be read."))
+    return error_response(as_api_error(exception) or InvalidInput(UNREADABLE))
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -21,6 +21,7 @@ from config.api.serializers import QuerySerializer
 
 # Bounded, because int() is slow for long texts.
 INTEGER_TEXT = re.compile(r"-?[0-9]{1,100}\Z", re.ASCII)
+CURSOR_MAX = 128
 BOOLEAN_TEXT = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -169,7 +170,7 @@ class CursorText(Text):
     """An opaque cursor; one that is too long is refused before it is decoded."""
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
-        if isinstance(data, str) and not 0 < len(data) <= 128:
+        if isinstance(data, str) and not 0 < len(data) <= CURSOR_MAX:
             raise InvalidCursor
         return super().run_validation(data)
 

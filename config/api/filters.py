@@ -10,7 +10,8 @@ from django_filters import rest_framework as filters
 from django_filters.fields import ChoiceField
 from django_filters.utils import translate_validation
 
-from config.api.exceptions import InvalidInput
+from config.api.exceptions import InvalidParameter
+from config.api.field_errors import choices_at, invalid_input
 
 # Characters of an invalid value that the error message quotes.
 QUOTED_MAX = 40
@@ -19,7 +20,7 @@ QUOTED_MAX = 40
 class StrictChoiceField(ChoiceField):
     def validate(self, value: Any) -> None:
         if value and not self.valid_value(value):
-            raise ValidationError(invalid_choice(value))
+            raise ValidationError(invalid_choice(value), code="invalid_choice")
 
 
 class ChoiceFilter(filters.ChoiceFilter):
@@ -36,9 +37,10 @@ class FilterBackend(filters.DjangoFilterBackend):
         if filterset is None:
             return queryset
         for name in filterset.filters:
-            _check_once(name, request.query_params.getlist(name))
+            _check_once(name, request.query_params.getlist(name), choices_at(filterset.form, (name,)))
         if not filterset.is_valid():
-            raise translate_validation(filterset.errors)  # type: ignore[misc]  # the stubs give it no type
+            invalid: Any = translate_validation(filterset.errors)
+            raise invalid_input(invalid.detail, InvalidParameter, filterset.form)
         view.filters = {name: value for name, value in filterset.form.cleaned_data.items() if value}
         filtered: QuerySet[Any] = filterset.qs
         return filtered
@@ -48,8 +50,8 @@ def invalid_choice(value: str) -> str:
     return f'"{value[:QUOTED_MAX]}" is not a valid choice.'
 
 
-def _check_once(name: str, values: list[str]) -> None:
+def _check_once(name: str, values: list[str], allowed: list[str]) -> None:
     if len(values) > 1:
-        raise InvalidInput(field=name, details="Given more than once.")
+        raise InvalidParameter(f"Send `{name}` once: it is repeated.", field=name)
     if values == [""]:
-        raise InvalidInput(field=name, details={name: [invalid_choice("")]})
+        raise InvalidParameter(f"Send a value of `{name}`, or leave it out: it is empty.", field=name, allowed=allowed)

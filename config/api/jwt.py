@@ -24,6 +24,7 @@ from config.api.ids import is_id
 KINDS = {"embed": CredentialKind.PERSON, "access": CredentialKind.SIGNED_IN}
 # The claim with the account's `sessions_valid_from` at the time of issue.
 SESSIONS = "sessions_valid_from"
+USER_ID_MISSING = "Send the header X-User-Id too, with the id of the person that the user token was issued for."
 # Differs from any `sessions_valid_from`.
 ENDED = object()
 # The format of simplejwt. Other texts may contain characters that PostgreSQL refuses.
@@ -160,6 +161,6 @@ def _is_ended(claims: Mapping[str, Any], account: Any) -> bool:
 
 def _require_user_id(user_id: str | None, *, subject: str) -> None:
     if not user_id:
-        raise NotAuthenticated(details="X-User-Id is missing: send the token's subject in it.")
+        raise NotAuthenticated(USER_ID_MISSING, field="X-User-Id")
     if user_id.lower() != subject.lower():
         raise UserMismatch

@@ -1,4 +1,4 @@
-"""Rejects bad hosts and oversized bodies before parsing, and adds the Content-Security-Policy."""
+"""Middlewares of every path: the request id, bad hosts and oversized bodies, the Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from config.api.exception_handler import error_response
 from config.api.exceptions import InvalidInput, LengthRequired, PayloadTooLarge
 from config.api.request_bodies import content_length
 from config.api.strict_json import BODY_MAX
+from config.request_ids import HEADER, serving
 
 ADMIN_PATH = "/admin/"
 ADMIN_POLICY = (
@@ -20,6 +21,20 @@ ADMIN_POLICY = (
 )
 # For JSON, scripts and images: a browser must not render them as a page.
 NO_PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+WRONG_HOST = "Use the address of this service: the Host header names another one (operators: see ALLOWED_HOSTS)."
+
+
+class RequestIdMiddleware:
+    """Sets `X-Request-ID` of the response. `config.cache.wsgi` does so for the responses that it serves."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        with serving(request.META) as request_id:
+            response = self.get_response(request)
+        response.headers[HEADER] = request_id
+        return response
 
 
 class EntryMiddleware:
@@ -35,11 +50,11 @@ class EntryMiddleware:
             # Django itself checks the host only if it redirects.
             request.get_host()
         except DisallowedHost:
-            return error_response(InvalidInput(field="Host", details="Not a host of this service; see ALLOWED_HOSTS."))
+            return error_response(InvalidInput(WRONG_HOST, field="Host", details=()))
         if content_length(request.META) > BODY_MAX:
             return error_response(PayloadTooLarge(field="body", max=BODY_MAX))
         if not request.META.get("CONTENT_LENGTH") and "HTTP_TRANSFER_ENCODING" in request.META:
-            return error_response(LengthRequired(details="Send the body with a Content-Length."))
+            return error_response(LengthRequired())
         return self.get_response(request)
 
 

@@ -23,7 +23,12 @@ Body = Mapping[str, Any]
 Action = TypeVar("Action", bound=Callable[..., Any])
 # Characters of an Idempotency-Key.
 IDEMPOTENCY_KEY_MAX = 160
-READS = ("get", "list", "stream")
+CREDENTIALS = {
+    CredentialKind.AGENT: "an agent token",
+    CredentialKind.PERSON: "a user token and X-User-Id",
+    CredentialKind.SIGNED_IN: "a sign-in JWT",
+}
+READS = ("get", "list", "search", "stream")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +83,13 @@ class Operation:
 
     @property
     def is_write(self) -> bool:
-        """The ids of reads begin with `get`, `list` or `stream`."""
+        """The ids of reads begin with one of READS; a read may be a POST, because its query needs a body."""
         return not self.id.startswith(READS)
+
+    @property
+    def has_body(self) -> bool:
+        """Whether the body of a request is parsed."""
+        return self.is_write or self.body is not None
 
     @property
     def accepts_agents(self) -> bool:
@@ -88,8 +98,13 @@ class Operation:
 
     @property
     def is_public_read(self) -> bool:
-        """Whether all clients get the same response, which caches may store and revalidate."""
+        """Whether all clients get the same response."""
         return CredentialKind.PUBLIC in self.callers and not self.is_write
+
+    @property
+    def revalidates(self) -> bool:
+        """Whether caches may store the response and revalidate it."""
+        return self.is_public_read and self.body is None and self.event is None
 
     @property
     def ignores_people(self) -> bool:
@@ -105,6 +120,11 @@ class Operation:
         """The agent scopes that a body needs, sorted."""
         return sorted(self.scopes_of_body(body) if self.scopes_of_body else self.scopes)
 
+    @property
+    def _accepted(self) -> str:
+        """The credentials that it accepts, for a message."""
+        return " or ".join(CREDENTIALS[kind] for kind in CredentialKind if kind in self.callers)
+
     def admit(self, credential: Credential) -> None:
         """Refuse a credential that this operation does not accept.
 
@@ -114,8 +134,10 @@ class Operation:
             raise AgentRouteNotAllowed
         if CredentialKind.PUBLIC not in self.callers and credential.kind not in self.callers:
             if credential.kind is CredentialKind.PUBLIC:
-                raise NotAuthenticated
-            raise InvalidToken(details="This kind of token is not accepted here.")
+                raise NotAuthenticated(
+                    f"Send Authorization: Bearer with {self._accepted}; /llms.txt tells how to get one."
+                )
+            raise InvalidToken(f"Send {self._accepted}: this operation does not accept your kind of token.")
         if self.super_admin and not credential.is_super_admin:
             raise SuperAdminRequired
 

@@ -29,8 +29,9 @@ LIMIT_DEFAULT = 10
 LIMIT_MAX = 100
 MAC_BYTES = 12
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-Position = tuple[datetime, UUID]
-FORMAT = struct.Struct(">q16s")
+# (created_at, id), or (rank, created_at, id) for a list that is ordered by a number first.
+Position = tuple[Any, ...]
+FORMAT, RANKED_FORMAT = struct.Struct(">q16s"), struct.Struct(">dq16s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +43,17 @@ class CursorPage:
     after: Position | None = None
 
     @classmethod
-    def of(cls, name: str, query: Mapping[str, Any], **bound: Any) -> CursorPage:
-        """From a validated ListQuery. Its other parameters, and `bound`, bind the cursor to this list."""
+    def of(cls, name: str, query: Mapping[str, Any], *, ranked: bool = False, **bound: Any) -> CursorPage:
+        """From a validated ListQuery. Its other parameters, and `bound`, bind the cursor to this list.
+
+        `ranked`: the list is ordered by a number first, which its positions begin with.
+        """
         filters = {key: value for key, value in query.items() if key not in {"limit", "cursor"}} | bound
         bound_text, cursor = bound_to(name, filters), query.get("cursor")
         return cls(
             bound_to=bound_text,
             limit=min(query.get("limit") or LIMIT_DEFAULT, LIMIT_MAX),
-            after=decode(cursor, bound_to=bound_text) if cursor is not None else None,
+            after=decode(cursor, bound_to=bound_text, ranked=ranked) if cursor is not None else None,
         )
 
     def cursor_at(self, position: Position) -> str:
@@ -82,7 +86,8 @@ class KeysetPagination(BasePagination):
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
         self._results_key = view.results_key
-        page = CursorPage.of(view.list_name, view.query() | view.filters, **{view.cursor_owner: request.user.pk})
+        query = view.query() | view.filters | {view.cursor_owner: request.user.pk}
+        page = CursorPage.of(view.list_name, query)
         rows, self._next_cursor = page.paginate(queryset)
         return rows
 
@@ -107,16 +112,18 @@ def paginated(name: str, **results: serializers.Field[Any, Any, Any, Any]) -> ty
 
 
 def encode(position: Position, *, bound_to: str) -> str:
-    """48 characters of base64url: microseconds since 1970, id, MAC."""
-    created_at, row_id = position
+    """48 or 60 characters of base64url: rank, if any, microseconds since 1970, id, MAC."""
+    *rank, created_at, row_id = position
     micros = (created_at - EPOCH) // timedelta(microseconds=1)
-    return sign(FORMAT.pack(micros, row_id.bytes), bound_to=bound_to)
+    packed = (RANKED_FORMAT if rank else FORMAT).pack(*rank, micros, row_id.bytes)
+    return sign(packed, bound_to=bound_to)
 
 
-def decode(text: str, *, bound_to: str) -> Position:
+def decode(text: str, *, bound_to: str, ranked: bool = False) -> Position:
     """Raises InvalidCursor (400) for any text that is not a cursor of this list."""
-    micros, row_id = FORMAT.unpack(verify(text, FORMAT.size, bound_to=bound_to))
-    return EPOCH + timedelta(microseconds=micros), UUID(bytes=row_id)
+    packing = RANKED_FORMAT if ranked else FORMAT
+    *rank, micros, row_id = packing.unpack(verify(text, packing.size, bound_to=bound_to))
+    return *rank, EPOCH + timedelta(microseconds=micros), UUID(bytes=row_id)
 
 
 def sign(packed: bytes, *, bound_to: str) -> str:

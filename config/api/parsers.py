@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from config.api.exceptions import PayloadTooLarge, UnsupportedMediaType
+from config.api.exceptions import BODY, PayloadTooLarge, UnsupportedMediaType
 from config.api.operations import Operation
 from config.api.request_bodies import content_length
 from config.api.responses import JSON_TYPE
@@ -22,7 +22,7 @@ def parse_body(request: HttpRequest, operation: Operation) -> Any:
     if not length:
         return {}
     if length > operation.body_max:
-        raise PayloadTooLarge(field="body", max=operation.body_max)
+        raise PayloadTooLarge(field=BODY, max=operation.body_max)
     _check_type(request.META.get("CONTENT_TYPE", "").lower(), operation)
     return parse_json(request.read(operation.body_max + 1))
 
@@ -30,9 +30,10 @@ def parse_body(request: HttpRequest, operation: Operation) -> Any:
 def _check_type(content_type: str, operation: Operation) -> None:
     """JSON is UTF-8 (RFC 8259); another charset is a 415."""
     media_type, *parameters = (part.strip() for part in content_type.split(";"))
-    if media_type != JSON_TYPE and not (operation.public_body and media_type == PLAIN_TEXT):
-        raise UnsupportedMediaType
+    allowed = [JSON_TYPE, *([PLAIN_TEXT] if operation.public_body else [])]
+    if media_type not in allowed:
+        raise UnsupportedMediaType(allowed)
     for parameter in parameters:
         name, _, value = parameter.partition("=")
         if name.strip() == "charset" and value.strip(' "') not in {"utf-8", "utf8", "us-ascii"}:
-            raise UnsupportedMediaType
+            raise UnsupportedMediaType(allowed)

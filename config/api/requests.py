@@ -23,7 +23,7 @@ class ApiRequest(Request):
 
     @property
     def data(self) -> Any:
-        """The body that ScopeMiddleware parsed; the body of a read is ignored."""
+        """The body that ScopeMiddleware parsed; that of an operation without one is ignored."""
         return getattr(self._request, "parsed_body", {})
 
     @property

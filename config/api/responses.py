@@ -10,6 +10,9 @@ from config.cache.rendering import to_json
 from config.cache.versions import TagSnapshot
 
 JSON_TYPE = "application/json"
+MARKDOWN_TYPE = "text/markdown"
+# Where a client that knows one address only finds the others (RFC 8631).
+LINK = '</openapi.json>; rel="service-desc", </llms.txt>; rel="service-doc"'
 
 
 class Media(NamedTuple):
@@ -35,3 +38,4 @@ class Response(HttpResponse):
         self, data: Any, *, status: int = 200, headers: Mapping[str, str] | None = None, media: Media = JSON
     ) -> None:
         super().__init__(media.render(data), status=status, headers=headers, content_type=media.type)
+        self.headers["Link"] = LINK

@@ -25,7 +25,7 @@ class ScopeMiddleware:
 
     A bad credential (401); one that the operation does not accept (401, 403); soft throttles (429); a body that is not
     JSON (400, 413, 415); missing scopes and rights for the body (403). A view without a declaration refuses agents on
-    unsafe methods. Sets `request.user`, `request.auth` and, for a write, `request.parsed_body`.
+    unsafe methods. Sets `request.user`, `request.auth` and, if the operation has a body, `request.parsed_body`.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -60,7 +60,7 @@ def _check(request: HttpRequest, operation: Operation) -> None:
     operation.admit(credential)
     request.user, request.auth = credential.user, credential  # type: ignore[attr-defined]
     _throttle(request, operation, credential)
-    if operation.is_write:
+    if operation.has_body:
         request.parsed_body = parse_body(request, operation)  # type: ignore[attr-defined]
         _check_body(request.parsed_body, operation, credential)  # type: ignore[attr-defined]
     # OperationPermission requires it.
@@ -79,8 +79,9 @@ def _throttle(request: HttpRequest, operation: Operation, credential: Credential
 def _check_body(body: Any, operation: Operation, credential: Credential) -> None:
     fields = body if isinstance(body, dict) else {}
     if credential.is_agent:
-        for scope in operation.required_scopes(fields):
+        needed = operation.required_scopes(fields)
+        for scope in needed:
             if scope not in credential.scopes:
-                raise AgentScopeMissing(scope)
+                raise AgentScopeMissing(scope, needed=needed, allowed=credential.scopes)
     if operation.authorize is not None:
         operation.authorize(credential, fields)

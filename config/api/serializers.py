@@ -9,12 +9,15 @@ from typing import Any
 from django.http import QueryDict
 from rest_framework import serializers
 
-from config.api.exceptions import InvalidInput
+from config.api.exceptions import InvalidInput, InvalidParameter
+from config.api.field_errors import invalid_input
 
 
 class SentSerializer(serializers.Serializer[Any]):
     """Validates the fields that were sent, are required or have a default: DRF visits every field each time."""
 
+    # What an invalid value is refused with.
+    refusal = InvalidInput
     sent: Any = ()
 
     def to_internal_value(self, data: Any) -> Any:
@@ -57,11 +60,13 @@ class BodySerializer(SentSerializer):
 class QuerySerializer(SentSerializer):
     """A query string. Unknown parameters are ignored; a known one that is repeated is a 400."""
 
+    refusal = InvalidParameter
+
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, QueryDict):
             for name, values in data.lists():
                 if len(values) > 1 and name in self.fields:
-                    raise InvalidInput(field=name, details="Given more than once.")
+                    raise InvalidParameter(f"Send `{name}` once: it is repeated.", field=name)
             data = data.dict()
         return super().to_internal_value(data)
 
@@ -73,11 +78,14 @@ def render(serializer: Any, instance: Any) -> Any:
 
 def validated(serializer: Any, data: Any) -> dict[str, Any]:
     """The validated data, in snake_case; raises a 400 or 413."""
-    return dict(_instance_of(serializer, get_ident()).run_validation(data))
+    instance: SentSerializer = _instance_of(serializer, get_ident())
+    try:
+        return dict(instance.run_validation(data))
+    except serializers.ValidationError as failure:
+        raise invalid_input(failure.detail, instance.refusal, instance) from None
 
 
 @cache
-def _instance_of(serializer: Any, _thread: int) -> serializers.BaseSerializer[Any]:
+def _instance_of(serializer: Any, _thread: int) -> Any:
     """One instance per thread: creating one copies all its fields, and a ListOf field stores the current index."""
-    instance: serializers.BaseSerializer[Any] = serializer()
-    return instance
+    return serializer()

@@ -38,20 +38,21 @@ def mac(root: str, purpose: str, message: bytes) -> bytes:
     return hmac.digest(derive(root, purpose), message, hashlib.sha256)
 
 
-def encrypt(root: str, secret: bytes, plain: bytes) -> bytes:
-    """AES-256-GCM under a key derived from both the root key and `secret`. Returns nonce and ciphertext."""
+def encrypt(root: str, purpose: str, secret: bytes, plain: bytes) -> bytes:
+    """AES-256-GCM under a key derived from the root key for `purpose` and `secret`. Returns nonce and ciphertext."""
     nonce = os.urandom(NONCE_BYTES)
-    return nonce + AESGCM(_encryption_key(root, secret)).encrypt(nonce, plain, None)
+    return nonce + AESGCM(_encryption_key(root, purpose, secret)).encrypt(nonce, plain, None)
 
 
-def decrypt(root: str, secret: bytes, ciphertext: bytes) -> bytes | None:
+def decrypt(root: str, purpose: str, secret: bytes, ciphertext: bytes) -> bytes | None:
     """The plain text of `encrypt`, or None if the key differs."""
+    cipher = AESGCM(_encryption_key(root, purpose, secret))
     try:
-        return AESGCM(_encryption_key(root, secret)).decrypt(ciphertext[:NONCE_BYTES], ciphertext[NONCE_BYTES:], None)
+        return cipher.decrypt(ciphertext[:NONCE_BYTES], ciphertext[NONCE_BYTES:], None)
     except InvalidTag:
         return None
 
 
-def _encryption_key(root: str, secret: bytes) -> bytes:
+def _encryption_key(root: str, purpose: str, secret: bytes) -> bytes:
     """One block of HKDF-Expand, which is an HMAC: `derive` returns a uniform key already."""
-    return hmac.digest(derive(root, "stored-response"), secret + b"\x01", hashlib.sha256)
+    return hmac.digest(derive(root, purpose), secret + b"\x01", hashlib.sha256)

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from config.api.exceptions import InvalidInput, PayloadTooLarge
+from config.api.exceptions import BODY, InvalidInput, PayloadTooLarge
 
 BODY_MAX = 1_048_576
 DEPTH_MAX = 32
@@ -32,7 +32,7 @@ NOT_EXACT = "a number is an integer of 64 bits, or below 1e16 and at most 24 cha
 def parse_json(raw: bytes) -> Any:
     """The value of one JSON text; raises InvalidInput (400) or PayloadTooLarge (413)."""
     if len(raw) > BODY_MAX:
-        raise PayloadTooLarge(field="body", max=BODY_MAX)
+        raise PayloadTooLarge(field=BODY, max=BODY_MAX)
     if not raw.strip():
         return {}
     # Without escaped backslashes, so that the character after a backslash is the one that it escapes.
@@ -43,7 +43,7 @@ def parse_json(raw: bytes) -> Any:
         _check_levels(value)
         _check_text(text, value)
     except ValueError as failure:
-        raise InvalidInput(field="body", details=f"Not valid JSON: {str(failure)[:200]}") from None
+        raise InvalidInput(f"Send valid JSON: {failure}.", field=BODY) from None
     return value
 
 

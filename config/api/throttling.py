@@ -32,7 +32,7 @@ def hit(name: str, who: str) -> None:
     limit, seconds = settings.SOFT_THROTTLES[name]
     slot, left = _slot(seconds)
     if _count(name, f"throttle:{name}:{who}:{slot}", seconds) > limit:
-        raise RateLimited(retry_after=left)
+        raise RateLimited(retry_after=left, counter=name, limit=limit)
 
 
 def note(name: str, who: str) -> None:
@@ -50,7 +50,7 @@ def check(name: str, who: str) -> None:
     limit, seconds = settings.SOFT_THROTTLES[name]
     slot, left = _slot(seconds)
     if not limit or _over.get((name, who)) == slot:
-        raise RateLimited(retry_after=left)
+        raise RateLimited(retry_after=left, counter=name, limit=limit)
 
 
 def hit_read(request: HttpRequest) -> None:

@@ -63,7 +63,7 @@ class ApiViewSet(GenericViewSet[Any]):
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Add a strong ETag to a public read, and return 304 if the client has it; caches must revalidate."""
-        if self.operation is None or not self.operation.is_public_read or response.status_code != HTTPStatus.OK:
+        if self.operation is None or not self.operation.revalidates or response.status_code != HTTPStatus.OK:
             return response
         response.headers["ETag"] = etag = etag_of(response.content)
         response.headers.setdefault("Cache-Control", REVALIDATE)
@@ -87,9 +87,9 @@ class ApiViewSet(GenericViewSet[Any]):
     def path_id(self, missing: type[ApiError] = NotFound, name: str = "id") -> UUID:
         return parse_id(self.kwargs[name], missing=missing)
 
-    def page(self, name: str, query: Mapping[str, Any], **bound: Any) -> CursorPage:
+    def page(self, name: str, query: Mapping[str, Any], *, ranked: bool = False, **bound: Any) -> CursorPage:
         """The page of the list `name` that a validated ListQuery requests."""
-        return CursorPage.of(name, query, **bound)
+        return CursorPage.of(name, query, ranked=ranked, **bound)
 
     def read(self, load: Callable[[], Any], *tags: str, headers: Mapping[str, str] | None = None) -> Response:
         """Respond with the data that `load` returns, and declare the cache tags that it depends on.

@@ -18,6 +18,7 @@ from config.cache import versions
 from config.cache.loaders import refresh
 from config.cache.memory import CachedResponse, Headers, Key, ResponseStore
 from config.cache.rendering import matches_etag
+from config.request_ids import HEADER, id_of, serving
 
 PREFIXES = ("/api/", "/v1/", "/feeds/")
 Environ = dict[str, Any]
@@ -53,6 +54,10 @@ class ResponseCache:
         return self._miss(key, environ, start_response)
 
     def _miss(self, key: Key, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        with serving(environ):
+            return self._respond(key, environ, start_response)
+
+    def _respond(self, key: Key, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         lock = self._store.acquire_fill_lock(key)
         try:
             # Another thread may have filled the key while this one waited.
@@ -86,7 +91,9 @@ class ResponseCache:
             return finish(response)
         (body,) = finish(response)
         etag, loader = response.headers["ETag"], getattr(response, "loader", None)
-        cached = CachedResponse(snapshot, expires_at, start.status, start.headers, body, etag, loader)
+        # Each response has an id of its own.
+        headers = [header for header in start.headers if header[0] != HEADER]
+        cached = CachedResponse(snapshot, expires_at, start.status, headers, body, etag, loader)
         self._store.set(key, cached)
         return _send(cached, environ, start_response)
 
@@ -130,9 +137,10 @@ def finish(response: Any) -> Iterable[bytes]:
 
 
 def _send(cached: CachedResponse, environ: Environ, start_response: StartResponse) -> list[bytes]:
+    headers = [*cached.headers, (HEADER, id_of(environ))]
     if_none_match = environ.get("HTTP_IF_NONE_MATCH")
     if if_none_match and matches_etag(if_none_match, cached.etag):
-        start_response("304 Not Modified", [header for header in cached.headers if header[0] != "Content-Type"])
+        start_response("304 Not Modified", [header for header in headers if header[0] != "Content-Type"])
         return [b""]
-    start_response(cached.status, cached.headers)
+    start_response(cached.status, headers)
     return [cached.body]

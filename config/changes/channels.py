@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Protocol
 from uuid import UUID
 
 from config.changes.rows import ChangeRow
+
+
+class Selection(Protocol):
+    """What `config.changes.reading.read` needs of the rows to read."""
+
+    @property
+    def condition(self) -> str:
+        """The SQL condition that an index serves."""
+
+    @property
+    def matches(self) -> str:
+        """The SQL condition on the rows that were read."""
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """The values of both conditions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +47,6 @@ class Channel:
 
     @property
     def condition(self) -> str:
-        """The SQL condition that an index serves."""
         if self.account_id is not None:
             return "account_id = %(account)s"
         if self.page_id is not None:
@@ -40,7 +57,6 @@ class Channel:
 
     @property
     def matches(self) -> str:
-        """The SQL condition on the rows that were read."""
         conditions = [] if self.condition != "true" else ["account_id IS NULL"]
         return " AND ".join([*conditions, *(["type = ANY(%(types)s)"] if self.types else [])]) or "true"
 
@@ -56,15 +72,8 @@ class Channel:
         return {name: value for name, value in values.items() if f"%({name})s" in text}
 
 
-class WholeLog(Channel):
-    """Every row: the public changes and the events of all inboxes."""
+class WholeLog:
+    """Selects every row: the public changes and the events of all inboxes."""
 
-    __slots__ = ()
-
-    @property
-    def condition(self) -> str:
-        return "true"
-
-    @property
-    def matches(self) -> str:
-        return "true"
+    condition = matches = "true"
+    values: Mapping[str, Any] = MappingProxyType({})

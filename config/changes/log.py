@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 from uuid import UUID
 
@@ -11,16 +11,6 @@ from config.cache.rendering import to_json
 from config.changes import wakeups
 from config.database.sql import execute
 from config.writes.transaction import WriteTransaction
-
-COLUMNS = ("type", "page_id", "community_id", "message_id", "account_id", "actor_id", "about_id", "data")
-# One statement and one parameter for any number of rows.
-APPEND = f"""
-INSERT INTO changes_change ({", ".join(COLUMNS)})
-SELECT {", ".join(COLUMNS)} FROM json_to_recordset(%(changes)s::json) AS change (
-    type text, page_id text, community_id uuid, message_id uuid, account_id uuid, actor_id uuid, about_id uuid,
-    data jsonb
-)
-"""  # noqa: S608  only constants
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +25,14 @@ class NewChange:
     actor_id: UUID | None = None
     about_id: UUID | None = None
     data: dict[str, Any] | None = None
+
+
+COLUMNS = ", ".join(field.name for field in fields(NewChange))
+# One statement and one parameter for any number of rows.
+APPEND = f"""
+INSERT INTO changes_change ({COLUMNS})
+SELECT {COLUMNS} FROM json_populate_recordset(NULL::changes_change, %(changes)s::json)
+"""  # noqa: S608  only constants
 
 
 def append(changes: Sequence[NewChange], *, transaction: WriteTransaction | None = None) -> None:

@@ -6,6 +6,7 @@ from django.db.models.functions import Cast, Now
 
 TYPE_MAX = 20
 PAGE_ID_MAX = 35
+CLUSTER_MAX = 40
 PUBLIC = Q(account_id__isnull=True)
 
 
@@ -50,16 +51,16 @@ class Change(models.Model):
 class ChangeLog(models.Model):
     """The state of the log, one row.
 
-    Cursors name the `generation`: it changes when the rows get other positions (`config.changes.restored`). Rows up to
-    the pruned position are deleted.
+    Cursors name the `generation`: it changes when the log goes on in another cluster (`config.changes.restored`). Rows
+    up to the pruned position are deleted.
     """
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     generation = models.SmallIntegerField(default=0)
     pruned_xid = models.BigIntegerField(default=0)
     pruned_id = models.BigIntegerField(default=0)
-    # A transaction id of this database cluster, written by `prune`: a cluster with a lower one is another.
-    seen_xid = models.BigIntegerField(default=0)
+    # The cluster that the positions belong to, and its timeline: the result of `changes_cluster()`.
+    cluster = models.CharField(max_length=CLUSTER_MAX, default="")
     updated_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -73,6 +74,5 @@ class ReadPosition(models.Model):
     """The position up to which an account has read its inbox (`config.changes.unread`)."""
 
     account_id = models.UUIDField(primary_key=True)
-    generation = models.SmallIntegerField()
     xid = models.BigIntegerField()
     row_id = models.BigIntegerField()

@@ -7,21 +7,20 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from config.changes.channels import Channel
+from config.changes.horizon import horizon
+from config.changes.reading import IS_EXPIRED, LOG
 from config.changes.rows import Cursor, Position
 from config.database.sql import fetch_all
 
 Key = TypeVar("Key", bound=Hashable)
-# A statement of its own, as in `config.changes.reading`.
-HORIZON = "SELECT changes_horizon()"
 # A reader whose cursor has expired is found too: reading raises CursorExpired for it.
-FIND = """
-SELECT log.generation, reader.number
-FROM changes_changelog log
-LEFT JOIN unnest(
+FIND = f"""
+SELECT log.generation, log.xid, log.id, reader.number
+FROM {LOG} LEFT JOIN unnest(
     %(numbers)s::int[], %(accounts)s::uuid[], %(communities)s::uuid[], %(generations)s::smallint[], %(xids)s::bigint[],
     %(ids)s::bigint[]
 ) AS reader(number, account_id, community_id, generation, xid, id) ON
-    reader.generation <> log.generation OR (reader.xid, reader.id) < (log.pruned_xid, log.pruned_id)
+    {IS_EXPIRED}
     OR EXISTS (
         SELECT FROM changes_change change
         WHERE change.account_id = reader.account_id
@@ -32,7 +31,7 @@ LEFT JOIN unnest(
         WHERE change.community_id = reader.community_id AND change.account_id IS NULL
             AND (change.xid, change.id) > (reader.xid, reader.id) AND change.xid < %(horizon)s
     )
-"""
+"""  # noqa: S608  only constants
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,6 @@ class Pending(Generic[Key]):
 
 def find_pending(readers: Mapping[Key, tuple[Channel, Cursor]]) -> Pending[Key]:
     """`readers`: their channels, each an account or a community, and cursors. Types are not considered."""
-    ((horizon,),) = fetch_all(HORIZON)
     keys, channels, cursors = list(readers), [], []
     for channel, cursor in readers.values():
         channels.append(channel)
@@ -57,8 +55,9 @@ def find_pending(readers: Mapping[Key, tuple[Channel, Cursor]]) -> Pending[Key]:
         "generations": [cursor.generation for cursor in cursors],
         "xids": [cursor.position.xid for cursor in cursors],
         "ids": [cursor.position.id for cursor in cursors],
-        "horizon": horizon,
+        "horizon": horizon(),
     }
     rows = fetch_all(FIND, values)
-    found = frozenset(keys[number] for _generation, number in rows if number is not None)
-    return Pending(found, Cursor(rows[0][0], Position(horizon, 0)))
+    found = frozenset(keys[number] for *_now, number in rows if number is not None)
+    generation, *newest, _number = rows[0]
+    return Pending(found, Cursor(generation, Position(*newest)))

@@ -21,7 +21,6 @@ NOTE = """
 UPDATE changes_changelog SET pruned_xid = %(xid)s, pruned_id = %(id)s, updated_at = now()
 WHERE (pruned_xid, pruned_id) < (%(xid)s, %(id)s)
 """
-NOTE_XID = "UPDATE changes_changelog SET seen_xid = pg_current_xact_id()::text::bigint, updated_at = now()"
 COUNT = "SELECT count(*) FROM changes_change WHERE at < %(before)s"
 
 
@@ -34,7 +33,6 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     total = 0
     while deleted := _delete_batch(before):
         total += deleted
-    execute(NOTE_XID)
     return {"changes": total}
 
 

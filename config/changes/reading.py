@@ -9,6 +9,11 @@ lowest id of a transaction that is still running: all rows before it are committ
 
 `changes_horizon()` considers the transactions of this database only: PostgreSQL's own horizon
 (`pg_snapshot_xmin`) also waits for those of other databases of the cluster.
+
+A cursor is always the position of a committed row, also where there is nothing to read: that of the newest row of the
+whole log before the horizon. After a crash PostgreSQL assigns those transaction ids again that no flushed commit
+follows, such as those of aborted transactions and of notifications. A cursor at the horizon would be beyond the rows of
+such an id.
 """
 
 from __future__ import annotations
@@ -16,38 +21,49 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from config.changes.channels import Channel
+from config.changes.channels import Selection
 from config.changes.exceptions import CursorExpired
+from config.changes.horizon import horizon
 from config.changes.rows import COLUMNS, START, ChangeRow, Cursor, Position, change_row
-from config.database.sql import fetch_all
+from config.database.sql import fetch_all, fetch_one
 
 # The rows that one call reads to find those of the requested types; the response says that more follow.
 SCAN_MAX = 2_000
 
 NAMES = ", ".join(COLUMNS)
-# A reader inside a transaction that writes gets the rows written so far, and later ones of the same transaction.
-OWN_XID = "pg_current_xact_id_if_assigned()::text::bigint"
-# A statement of its own: its result must precede the snapshot of the statement that reads the rows.
-HORIZON = f"SELECT changes_horizon(), {OWN_XID}"
+# The state of the log, with the position of the newest row before the horizon: where readers without rows go on.
+LOG = """(
+    SELECT generation, pruned_xid, pruned_id,
+        coalesce(newest.xid, pruned_xid) AS xid, coalesce(newest.id, pruned_id) AS id
+    FROM changes_changelog LEFT JOIN (
+        SELECT xid, id FROM changes_change WHERE xid < %(horizon)s ORDER BY xid DESC, id DESC LIMIT 1
+    ) newest ON true
+) log"""
+# Rows after the cursor are deleted, or the cursor is that of a row that is lost. A standby may not have the row yet.
+IS_EXPIRED = """(
+    reader.generation <> log.generation OR (reader.xid, reader.id) < (log.pruned_xid, log.pruned_id)
+    OR (reader.xid, reader.id) > (log.xid, log.id) AND NOT pg_is_in_recovery()
+)"""
 READ = """
 WITH scanned AS MATERIALIZED (
     SELECT {columns} FROM changes_change
-    WHERE (xid, id) > (%(xid)s, %(id)s) AND xid < %(horizon)s AND {channel}
+    WHERE (xid, id) > (%(xid)s, %(id)s) AND xid < %(horizon)s AND {condition}
     ORDER BY xid, id LIMIT {scan:d}
 ), matching AS (
     SELECT * FROM scanned WHERE {matches} ORDER BY xid, id LIMIT {count:d}
-), newest AS (
+), last AS (
     SELECT xid, id FROM scanned ORDER BY xid DESC, id DESC LIMIT 1
 )
-SELECT log.generation, log.pruned_xid, log.pruned_id, (SELECT count(*) FROM scanned), newest.xid, newest.id, matching.*
-FROM changes_changelog log LEFT JOIN newest ON true LEFT JOIN matching ON true
+SELECT {is_expired}, log.generation, log.xid, log.id, (SELECT count(*) FROM scanned), last.xid, last.id, matching.*
+FROM {log}
+CROSS JOIN (VALUES (%(generation)s::smallint, %(xid)s::bigint, %(id)s::bigint)) AS reader(generation, xid, id)
+LEFT JOIN last ON true LEFT JOIN matching ON true
 ORDER BY matching.xid, matching.id
 """
-BEYOND = "SELECT EXISTS (SELECT FROM changes_change WHERE (xid, id) > (%s, %s))"
-STATE = f"""
-SELECT generation, changes_horizon(), {OWN_XID}, (SELECT last_value - (NOT is_called)::int FROM changes_change_id)
-FROM changes_changelog
-"""  # noqa: S608  only constants
+FIRST_COLUMN = 7
+# Not EXISTS, for which PostgreSQL expects a row soon, and scans the whole table where none follows.
+IS_FOLLOWED = "SELECT (xid, id) > (%(xid)s, %(id)s) FROM changes_change ORDER BY xid DESC, id DESC LIMIT 1"
+NOW = f"SELECT log.generation, log.xid, log.id FROM {LOG}"  # noqa: S608  a constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,41 +84,45 @@ class Batch:
         return Batch(self.rows[:count], self.cursor_after(self.rows[count - 1]), has_more=True)
 
 
-def read(channel: Channel, after: Cursor | None, *, limit: int) -> Batch:
-    """At most `limit` rows of a channel after a cursor; None starts at the oldest row.
+def read(selection: Selection, after: Cursor | None, *, limit: int) -> Batch:
+    """At most `limit` of the selected rows after a cursor; None starts at the oldest row.
 
     `has_more` may be true with fewer rows than `limit`: a call reads at most SCAN_MAX rows. Raises CursorExpired (410).
     """
-    ((horizon, own_xid),) = fetch_all(HORIZON)
-    position = START if after is None else after.position
-    statement = READ.format(
-        columns=NAMES,
-        channel=channel.condition,
-        matches=channel.matches,
-        scan=limit + 1 if channel.matches == "true" else max(limit + 1, SCAN_MAX),
-        count=limit + 1,
-    )
-    values = {"xid": position.xid, "id": position.id, "horizon": horizon, **channel.values}
-    read_rows = fetch_all(statement, values)
-    generation, pruned_xid, pruned_id, scanned, *newest = read_rows[0][:6]
-    if after is not None and (after.generation != generation or position < (pruned_xid, pruned_id)):
+    scan = limit + 1 if selection.matches == "true" else max(limit + 1, SCAN_MAX)
+    start = START if after is None else after.position
+    values = {"generation": after and after.generation, "xid": start.xid, "id": start.id, "horizon": horizon()}
+    found = fetch_all(_statement(selection, scan=scan, count=limit + 1), {**values, **selection.values})
+    is_expired, generation, newest_xid, newest_id, scanned, *last = found[0][:FIRST_COLUMN]
+    if after is not None and is_expired:
         raise CursorExpired
-    rows = [change_row(row[6:]) for row in read_rows if row[6] is not None]
+    rows = [change_row(row[FIRST_COLUMN:]) for row in found if row[FIRST_COLUMN] is not None]
     if len(rows) > limit:
         return Batch(rows[:limit], Cursor(generation, rows[limit - 1].position), has_more=True)
-    if channel.matches != "true" and scanned == max(limit + 1, SCAN_MAX):
-        return Batch(rows, Cursor(generation, Position(*newest)), has_more=True)
-    last = position if newest[0] is None else Position(*newest)
-    return Batch(rows, Cursor(generation, max(position, last, Position(own_xid or horizon, 0))))
+    if scanned == scan:
+        return Batch(rows, Cursor(generation, Position(*last)), has_more=True)
+    return Batch(rows, Cursor(generation, max(start, Position(newest_xid, newest_id))))
 
 
 def is_followed(position: Position) -> bool:
     """Whether rows after a position exist, such as those that wait for an older transaction to end."""
-    ((exists,),) = fetch_all(BEYOND, position)
-    return bool(exists)
+    newest = fetch_one(IS_FOLLOWED, position._asdict())
+    return newest is not None and bool(newest[0])
 
 
 def now() -> Cursor:
     """The cursor after all rows that can be read now."""
-    ((generation, horizon, own_xid, last_id),) = fetch_all(STATE)
-    return Cursor(generation, Position(horizon, 0) if own_xid is None else Position(own_xid, last_id))
+    ((generation, *newest),) = fetch_all(NOW, {"horizon": horizon()})
+    return Cursor(generation, Position(*newest))
+
+
+def _statement(selection: Selection, *, scan: int, count: int) -> str:
+    return READ.format(
+        columns=NAMES,
+        condition=selection.condition,
+        matches=selection.matches,
+        scan=scan,
+        count=count,
+        is_expired=IS_EXPIRED,
+        log=LOG,
+    )

@@ -1,25 +1,35 @@
-"""Adopts a change log that was restored from a dump into another database cluster.
+"""Adopts a change log that goes on elsewhere: in another database cluster, or on another timeline of the same one.
 
-Transaction ids of another cluster may be lower than those in the rows: new rows would sort before old ones. So the
-old rows get positions before all new ones, in the same order, and a new generation makes older cursors invalid (410).
-`migrate` runs this each time.
+A dump that is restored, a standby that is promoted and a recovery to a point in time may lack rows that readers have
+got. Later rows could have the positions of these, and readers would skip them. So the log gets a new generation, which
+makes all cursors of before invalid (410). Each read compares the cluster (`config.changes.horizon`), and `migrate` does
+after a restore, without a statement timeout.
+
+Transaction ids of another cluster may be lower than those in the rows: new rows would sort before old ones. Then the
+old rows get positions before all new ones, in the same order.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.db import connections, transaction
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 
 from config.changes.rows import START
 
 CREATE = """
-INSERT INTO changes_changelog (id, generation, pruned_xid, pruned_id, seen_xid) VALUES (1, 0, 0, 0, 0)
+INSERT INTO changes_changelog (id, generation, pruned_xid, pruned_id, cluster) VALUES (1, 0, 0, 0, changes_cluster())
 ON CONFLICT DO NOTHING
 """
-IS_OF_ANOTHER_CLUSTER = """
-SELECT greatest(seen_xid, (SELECT max(xid) FROM changes_change)) > pg_current_xact_id()::text::bigint
-FROM changes_changelog FOR UPDATE
+# Null on a standby.
+IS_ELSEWHERE = "cluster <> changes_cluster()"
+LOCK = f"SELECT {IS_ELSEWHERE} FROM changes_changelog FOR UPDATE"  # noqa: S608  a constant
+# All rows of this cluster are below the result of `greatest`.
+HAS_HIGHER_XIDS = """
+SELECT greatest(log.pruned_xid, (SELECT max(xid) FROM changes_change)) >= greatest(
+    pg_snapshot_xmax(pg_current_snapshot())::text::bigint, pg_current_xact_id()::text::bigint + 1
+)
+FROM changes_changelog log
 """
 RENUMBER = """
 UPDATE changes_change SET xid = numbered.before_all, id = numbered.number
@@ -30,17 +40,35 @@ FROM (
 WHERE (changes_change.xid, changes_change.id) = (numbered.xid, numbered.id)
 """
 # No row is deleted: the pruned position is before all of them.
-ADOPT = f"""
-UPDATE changes_changelog SET generation = generation + 1, pruned_xid = {START.xid}, pruned_id = 0,
-    seen_xid = pg_current_xact_id()::text::bigint, updated_at = now()
-"""  # noqa: S608  a constant
+NOTHING_PRUNED = f"UPDATE changes_changelog SET pruned_xid = {START.xid}, pruned_id = {START.id}"  # noqa: S608  constants
+ADOPT = "UPDATE changes_changelog SET generation = generation + 1, cluster = changes_cluster(), updated_at = now()"
+# An account that had read beyond the end of the log has read all of it.
+LIMIT_READ_POSITIONS = """
+UPDATE changes_readposition read SET xid = newest.xid, row_id = newest.id
+FROM (
+    SELECT xid, id FROM changes_change UNION ALL SELECT pruned_xid, pruned_id FROM changes_changelog
+    ORDER BY xid DESC, id DESC LIMIT 1
+) newest
+WHERE (read.xid, read.row_id) > (newest.xid, newest.id)
+"""
 
 
 def adopt_restored_log(*, using: str, **_kwargs: Any) -> None:
     """Receiver of post_migrate: create the state of the log, and adopt a restored one."""
-    with transaction.atomic(using=using), connections[using].cursor() as cursor:
+    with connections[using].cursor() as cursor:
         cursor.execute(CREATE)
-        cursor.execute(IS_OF_ANOTHER_CLUSTER)
+    adopt_log(using=using)
+
+
+def adopt_log(*, using: str = DEFAULT_DB_ALIAS) -> None:
+    """Start a new generation, unless another process was faster."""
+    with transaction.atomic(using=using), connections[using].cursor() as cursor:
+        cursor.execute(LOCK)
+        if cursor.fetchone() != (True,):
+            return
+        cursor.execute(HAS_HIGHER_XIDS)
         if cursor.fetchone() == (True,):
             cursor.execute(RENUMBER)
-            cursor.execute(ADOPT)
+            cursor.execute(NOTHING_PRUNED)
+        cursor.execute(LIMIT_READ_POSITIONS)
+        cursor.execute(ADOPT)

@@ -10,14 +10,9 @@ import orjson
 
 from config.database.sql import Row
 
-COLUMNS = (
-    *("xid", "id", "type", "at", "page_id", "community_id", "message_id", "account_id", "actor_id", "about_id"),
-    "data",
-)
-
 
 class Position(NamedTuple):
-    """A place in the log; a reader there has got all rows up to and including it."""
+    """The position of a row, or of a reader that has got all rows up to and including it."""
 
     xid: int
     id: int
@@ -52,6 +47,9 @@ class ChangeRow(NamedTuple):
     @property
     def position(self) -> Position:
         return Position(self.xid, self.id)
+
+
+COLUMNS = ChangeRow._fields
 
 
 def change_row(row: Row) -> ChangeRow:

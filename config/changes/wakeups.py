@@ -14,10 +14,13 @@ import time
 from django.conf import settings
 from django.db import Error, connections, transaction
 
+from config.changes.threads import first_line
 from config.database.sql import execute
 
 CHANNEL = "changes"
 NOTIFY = f"NOTIFY {CHANNEL}"
+# The thread's own transaction, without a flush to the disk: after a crash nobody waits for a wake-up of before it.
+NOTIFY_UNFLUSHED = f"BEGIN; SET LOCAL synchronous_commit TO off; {NOTIFY}; COMMIT"
 PAUSE_AFTER_ERROR_SECONDS = 1.0
 logger = logging.getLogger(__name__)
 
@@ -65,13 +68,16 @@ class _Announcer:
     def _notify(self) -> float:
         """Notify, and return the pause before the next one in seconds."""
         try:
-            execute(NOTIFY)
+            execute(NOTIFY_UNFLUSHED)
+            return float(settings.WAKEUP_SECONDS)
         except Error as error:
-            logger.warning("The streams were not woken: %s", error)
-            connections.close_all()
-            self.due.set()
-            return PAUSE_AFTER_ERROR_SECONDS
-        return float(settings.WAKEUP_SECONDS)
+            logger.warning("The streams were not woken: %s", first_line(error))
+        except Exception:
+            # A defect: the thread goes on, and the next try may succeed.
+            logger.exception("The streams were not woken")
+        connections.close_all()
+        self.due.set()
+        return PAUSE_AFTER_ERROR_SECONDS
 
 
 _announcer = _Announcer()

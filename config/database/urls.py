@@ -4,6 +4,9 @@ from typing import Any
 
 from psycopg.conninfo import conninfo_to_dict
 
+# Of an idle transaction, in milliseconds, where statements have no timeout: a command that is frozen in a transaction
+# must not stop the readers of the change log for ever.
+COMMAND_IDLE_TIMEOUT = 60_000
 _DJANGO_NAMES = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
 
 
@@ -27,7 +30,7 @@ def database(database_url: str, *, statement_timeout: int) -> dict[str, Any]:
             plan_cache_mode="force_generic_plan",
             statement_timeout=statement_timeout,
             lock_timeout=2000,
-            idle_in_transaction_session_timeout=2 * statement_timeout,
+            idle_in_transaction_session_timeout=2 * statement_timeout or COMMAND_IDLE_TIMEOUT,
             client_connection_check_interval=2000,
         ),
     }

@@ -27,7 +27,11 @@ def origin(port: int) -> str:
 
 def stream_port(port: int) -> int:
     """The port of the stream process, by default the one after `port`."""
-    return env.integer("STREAM_PORT", port + 1 if port < PORT_MAX else port - 1, minimum=1, maximum=PORT_MAX)
+    return env.integer("STREAM_PORT", port_beside(port), minimum=1, maximum=PORT_MAX)
+
+
+def port_beside(port: int) -> int:
+    return port + 1 if port < PORT_MAX else port - 1
 
 
 def stream_origin(port: int, base_url: str) -> str:

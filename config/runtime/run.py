@@ -42,10 +42,8 @@ def run() -> None:
     port = env.integer("PORT", granian.PORT, minimum=1, maximum=65535)
     with ExitStack() as running:
         running.enter_context(sole_use(data))
-        check_port(port, "PORT", port + 1)
-        stream_port = bind_address.stream_port(port)
-        if streams := env.flag("STREAMS", default=True):
-            check_port(stream_port, "STREAM_PORT", stream_port + 1)
+        stream_port = bind_address.stream_port(port) if env.flag("STREAMS", default=True) else None
+        check_ports(port, stream_port)
         # Responses that release 1.0 shared among its workers.
         (data / "answers").unlink(missing_ok=True)
         secrets.make_once(data)
@@ -59,11 +57,11 @@ def run() -> None:
         if env.flag("DEMO", default=True):
             manage("demo", "--verbosity=0")
         check_application()
-        banner.print_when_open([port, *([stream_port] if streams else [])], data)
+        banner.print_when_open([port, *([stream_port] if stream_port else [])], data)
         running.enter_context(scheduled_commands())
         if env.flag("WEBHOOKS", default=False):
             running.enter_context(supervised("manage.py", "deliver_webhooks"))
-        streaming = supervised("-m", "config.runtime.streams") if streams else nullcontext(lambda: None)
+        streaming = supervised("-m", "config.runtime.streams") if stream_port else nullcontext(lambda: None)
         stopping = running.enter_context(streaming)
         granian.serve(port, stopping=stopping)
 
@@ -88,13 +86,25 @@ def sole_use(data: Path) -> Iterator[None]:
         yield
 
 
-def check_port(port: int, variable: str, other: int) -> None:
+def check_ports(port: int, stream_port: int | None) -> None:
+    check_port(port, "PORT")
+    if stream_port == port:
+        raise CannotRun(f"PORT and STREAM_PORT are both {port}; choose another: {advice(port, 'STREAM_PORT')}")
+    if stream_port is not None:
+        check_port(stream_port, "STREAM_PORT")
+
+
+def check_port(port: int, variable: str) -> None:
     try:
         granian.check_free(port)
     except OSError as error:
         raise CannotRun(
-            f"port {port} cannot be used ({error.strerror}); choose another: {variable}={other} make run"
+            f"port {port} cannot be used ({error.strerror}); choose another: {advice(port, variable)}"
         ) from error
+
+
+def advice(port: int, variable: str) -> str:
+    return f"{variable}={bind_address.port_beside(port)} make run"
 
 
 def check_secrets(data: Path, *, debug: bool) -> None:

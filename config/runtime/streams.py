@@ -39,13 +39,13 @@ def main() -> None:
     if parent is not None:
         stop_with_parent(parent)
     connections = raise_file_limit() - OTHER_FILES
-    asyncio.run(serve(bind_address.stream_port(port), connections))
+    status = asyncio.run(serve(bind_address.stream_port(port), connections))
     # Granian's threads may still wait for clients that do not read.
-    os._exit(0)
+    os._exit(status)
 
 
-async def serve(port: int, connections: int) -> None:
-    """Serve until SIGINT or SIGTERM."""
+async def serve(port: int, connections: int) -> int:
+    """Serve until SIGINT or SIGTERM, or until the application has failed. Returns the exit status."""
     from config.asgi import application
 
     server = Server(
@@ -65,12 +65,14 @@ async def serve(port: int, connections: int) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     serving = asyncio.create_task(_serving(server))
-    await asyncio.wait({serving, asyncio.create_task(stopped.wait())}, return_when=asyncio.FIRST_COMPLETED)
+    ends = {serving, asyncio.create_task(stopped.wait()), asyncio.create_task(application.failed.wait())}
+    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     if serving.done():
         serving.result()
     application.close()
     server.stop()  # type: ignore[no-untyped-call]
     await asyncio.wait({serving}, timeout=STOP_SECONDS)
+    return int(application.failed.is_set())
 
 
 async def _serving(server: Any) -> None:

@@ -47,10 +47,19 @@ class Supervisor(threading.Thread):
         self._killed_at = 0.0
 
     def run(self) -> None:
-        while running := self._launch():
-            status = running.wait()
+        while not self._stopped.is_set():
+            result = self._run_once()
             if not self._stopped.wait(PAUSE_SECONDS):
-                logger.error("%s has ended with status %s; it is started again", self.name, status)
+                logger.error("%s %s; it is started again", self.name, result)
+
+    def _run_once(self) -> str:
+        """Run the program until it ends. Returns what happened, for the log."""
+        try:
+            running = self._launch()
+        except OSError as error:
+            # Such as a machine without memory for another process.
+            return f"could not be started ({error})"
+        return f"has ended with status {running and running.wait()}"
 
     def terminate(self) -> None:
         if not self._stopped.is_set():

@@ -23,9 +23,12 @@ def check_middleware_order(**_kwargs: Any) -> list[CheckMessage]:
 
 @register(Tags.urls)
 def check_methods_of_operations(**_kwargs: Any) -> list[CheckMessage]:
-    """An operation is a read by its id (`get…`, `list…`); only writes have a transaction, a key and a parsed body."""
+    """An operation is a read by its id (`get…`, `list…`); only writes have a transaction and a key.
+
+    A read is a GET, or a POST if it declares a body.
+    """
     return [
         Error(f"{operation.id} is a {'write' if operation.is_write else 'read'}, but {method} {path}.", id="api.E003")
         for path, method, operation in all_operations()
-        if operation.is_write == (method == "GET")
+        if (operation.has_body if method == "GET" else not operation.has_body)
     ]

@@ -26,6 +26,8 @@ from config.database.sql import Row
 PRINTABLE = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_MAX}}}\Z")
 # `api_open_unit` contains the same number.
 STORED_DAYS = 7
+# Of the key that stored responses are encrypted under.
+PURPOSE = "stored-response"
 
 # The row of an account's key: part of the statement that fetches an agent token, where `account` is the agent's.
 # `api_open_unit` has the same query.
@@ -126,7 +128,7 @@ class IdempotentRequest:
         """From a row of COLUMNS; raises IdempotencyKeyReused (422) for another body if the setting is `reject`."""
         key_mac, body_mac, status, location, encrypted = row
         root = next(root for root, mac in zip(signing.root_keys(), self._row_macs, strict=True) if mac == key_mac)
-        body = signing.decrypt(root, self._scope, bytes(encrypted))
+        body = signing.decrypt(root, PURPOSE, self._scope, bytes(encrypted))
         if body is None:
             return None
         mismatch = bytes(body_mac) != self._body_mac(root)
@@ -142,7 +144,7 @@ class IdempotentRequest:
             "stored_body": self._body_mac(root),
             "stored_status": response.status_code,
             "stored_location": response.headers.get("Location", ""),
-            "stored_sealed": signing.encrypt(root, self._scope, response.content),
+            "stored_sealed": signing.encrypt(root, PURPOSE, self._scope, response.content),
         }
 
     @property

@@ -93,7 +93,7 @@ class RateLimitCharge:
         refused = [usage for usage in self.usages if not usage.remaining]
         if refused:
             longest = max(refused, key=lambda usage: usage.reset)
-            refusal = AgentRateLimited(retry_after=longest.reset)
+            refusal = AgentRateLimited(retry_after=longest.reset, counter=longest.name, limit=longest.limit)
             refusal.headers.update(rate_limit_headers([longest]))
             raise refusal
         self.usages = [usage.after_one() for usage in self.usages]

@@ -1,4 +1,4 @@
-"""Store one event with one INSERT that does not wait for the disk."""
+"""Store one event with one statement that does not wait for the disk."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from embeds.analytics.events import OTHER, slot_of
 from embeds.analytics.salts import visitor_hash
 from embeds.lookup import find_active_embed
 from embeds.models.analytics import PATH_MAX
-from messaging.page_ids import InvalidUrl, normalize
+from messaging.page_ids import InvalidUrl, NormalizedUrl, normalize
+from messaging.services.pages import MARK_EMBEDDED
 
 # A crash of the database may lose the events of the last fraction of a second. Posts commit synchronously.
-INSERT = """
-WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', TRUE))
+INSERT = f"""
+WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', TRUE)), embedded AS ({MARK_EMBEDDED})
 INSERT INTO embeds_event (slot, day, embed_id, event, path, visitor)
 SELECT %s, %s, %s, %s, %s, %s FROM quick
-"""
+"""  # noqa: S608  built from constants
 
 
 def record_event(*, embed_id: str, event: str, page_url: str, address: str, user_agent: str) -> None:
@@ -30,18 +31,31 @@ def record_event(*, embed_id: str, event: str, page_url: str, address: str, user
     Raises EmbedNotFound (404), EmbedNotActive and DomainNotAllowed (403), InvalidInput (400).
     """
     snapshot = find_active_embed(embed_id)
-    path = path_of(page_url)
+    page = _normalized(page_url)
     snapshot.require_host(domains.host_of_url(page_url))
-    add_event(embed_id=snapshot.id, day=snapshot.today, event=event, path=path, address=address, user_agent=user_agent)
+    add_event(
+        embed_id=snapshot.id,
+        day=snapshot.today,
+        event=event,
+        path=_path(page.normalized_url),
+        address=address,
+        user_agent=user_agent,
+        page_id=page.page_id,
+    )
 
 
 # No savepoint inside the transaction of a request: this saves two round trips.
 @transaction.atomic(savepoint=False)
-def add_event(*, embed_id: UUID, day: date, event: str, path: str, address: str, user_agent: str) -> None:
-    """Store an event of a day (UTC) of an existing embed, with a hash instead of the address and user agent."""
+def add_event(
+    *, embed_id: UUID, day: date, event: str, path: str, address: str, user_agent: str, page_id: str | None = None
+) -> None:
+    """Store an event of a day (UTC) of an existing embed, with a hash instead of the address and user agent.
+
+    `page_id`: the page, which remembers the day; no event refers to it.
+    """
     visitor = visitor_hash(day=day, embed_id=embed_id, address=address, user_agent=user_agent)
     with connection.cursor() as cursor:
-        cursor.execute(INSERT, [slot_of(day), day, embed_id, event, path, visitor])
+        cursor.execute(INSERT, [page_id, slot_of(day), day, embed_id, event, path, visitor])
 
 
 def path_of(page_url: str) -> str:
@@ -49,8 +63,16 @@ def path_of(page_url: str) -> str:
 
     A path over PATH_MAX characters is `_other`. Raises InvalidInput (400).
     """
-    try:
-        path = urlsplit(normalize(page_url).normalized_url).path or "/"
-    except InvalidUrl as failure:
-        raise InvalidInput(field="pageUrl", details=str(failure)) from None
+    return _path(_normalized(page_url).normalized_url)
+
+
+def _path(normalized_url: str) -> str:
+    path = urlsplit(normalized_url).path or "/"
     return path if len(path) <= PATH_MAX else OTHER
+
+
+def _normalized(page_url: str) -> NormalizedUrl:
+    try:
+        return normalize(page_url)
+    except InvalidUrl as failure:
+        raise InvalidInput(f"Send another pageUrl: {failure}.", field="pageUrl") from None

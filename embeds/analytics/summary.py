@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from config.api.exceptions import InvalidInput
+from config.api.exceptions import InvalidParameter
 from embeds.analytics.aggregation import AGGREGATE, aggregate_parameters
 from embeds.analytics.events import KNOWN_EVENTS, OTHER, KnownEvent
 
@@ -106,7 +106,7 @@ def period(first: date | None, last: date | None, *, today: date) -> tuple[date,
     last = last or today
     first = first or last - min(timedelta(days=DAYS_DEFAULT - 1), last - date.min)
     if not 0 <= (last - first).days < DAYS_MAX:
-        raise InvalidInput(field="from", details=f"`from` to `to` must be 1 to {DAYS_MAX} days.")
+        raise InvalidParameter(f"Send `from` and `to` so that they span 1 to {DAYS_MAX} days.", field="from")
     return first, last
 
 

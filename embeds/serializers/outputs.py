@@ -91,7 +91,7 @@ class ClientConfigSerializer(serializers.Serializer[Any]):
     loaderVersion = serializers.CharField()
     analytics = ClientAnalyticsSerializer()
     features = serializers.DictField(child=serializers.BooleanField())
-    pollSeconds = serializers.IntegerField()
+    pollSeconds = serializers.IntegerField(help_text="How often to ask for changes without a stream, on average.")
 
 
 class AcceptedSerializer(serializers.Serializer[Any]):

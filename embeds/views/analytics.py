@@ -9,6 +9,7 @@ from rest_framework.decorators import action
 
 from config.api.addresses import client_address
 from config.api.credentials import CredentialKind
+from config.api.exceptions import NotOwner
 from config.api.operations import operation
 from config.api.requests import ApiRequest
 from config.api.responses import Response
@@ -16,7 +17,7 @@ from config.api.viewsets import ApiViewSet
 from config.database.sql import database_now
 from embeds.analytics.ingest import record_event
 from embeds.analytics.summary import Summary, period, summarize, table_of
-from embeds.exceptions import DomainNotAllowed, EmbedNotActive, EmbedNotFound, NotOwner
+from embeds.exceptions import DomainNotAllowed, EmbedNotActive, EmbedNotFound
 from embeds.serializers.inputs import NewEvent, SummaryQuery
 from embeds.serializers.outputs import AcceptedSerializer, SummarySerializer
 from embeds.services import owned_embed

@@ -17,9 +17,9 @@ from embeds.cache_tags import embed_tag
 from embeds.exceptions import DomainNotAllowed, EmbedNotFound
 from embeds.lookup import find_embed
 from embeds.serializers.outputs import ClientConfigSerializer, EmbedConfigFields, EmbedConfigSerializer
+from embeds.widget.context import POLL_SECONDS
 
 LOADER_VERSION = "1.0.0"
-POLL_SECONDS = 15
 FEATURES = {"posts": True, "replies": True, "quotes": True, "reactions": True, "smartTags": True}
 CONFIG_CACHE = "public, max-age=60, stale-while-revalidate=600"
 CLIENT_CONFIG_CACHE = "public, max-age=300"

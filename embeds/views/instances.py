@@ -5,12 +5,13 @@ from rest_framework.decorators import action
 from rest_framework.mixins import ListModelMixin
 
 from config.api.credentials import CredentialKind
+from config.api.exceptions import NotOwner
 from config.api.fields import ListQuery
 from config.api.operations import operation
 from config.api.requests import ApiRequest
 from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
-from embeds.exceptions import EmbedDisabled, EmbedNotFound, NotOwner
+from embeds.exceptions import EmbedDisabled, EmbedNotFound
 from embeds.filters import EmbedFilter
 from embeds.models import Embed
 from embeds.models.embed import EmbedQuerySet

@@ -10,11 +10,11 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 from django.templatetags.static import static
-from django.urls import reverse
 
 from embeds.models import Embed
 from embeds.widget.locales import direction, pick_language, words
 
+# How often a client without a stream asks for changes, on average.
 POLL_SECONDS = 30
 PANEL_SCRIPTS = "embed/panel"
 DARK_INK, LIGHT_INK = "#000", "#fff"
@@ -40,18 +40,6 @@ def panel(embed: Embed, words: Mapping[str, Any]) -> dict[str, Any]:
 
 def sign_in(words: Mapping[str, Any]) -> dict[str, Any]:
     return {"data": _data(words, "panel", "signin", settings={"serviceId": None})}
-
-
-def addresses() -> dict[str, Any]:
-    """Return the start page for programs."""
-    return {
-        "name": "Community Messaging",
-        "version": settings.SPECTACULAR_SETTINGS["VERSION"],
-        "apiUrl": settings.BASE_URL,
-        "streamUrl": settings.STREAM_URL,
-        "docs": f"{settings.BASE_URL}{reverse('docs')}",
-        "openapi": f"{settings.BASE_URL}{reverse('schema')}",
-    }
 
 
 def ink_on(color: str) -> str:

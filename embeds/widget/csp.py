@@ -39,7 +39,13 @@ def policy(**changes: str) -> str:
 
 def with_streams(sources: str = "'self'") -> str:
     """Return `connect-src` sources of a page that follows streams, which another origin may serve."""
-    return f"{sources} {settings.STREAM_URL}" if settings.STREAM_URL else sources
+    return f"{sources} {_source_of(settings.STREAM_URL)}" if settings.STREAM_URL else sources
+
+
+def _source_of(origin: str) -> str:
+    """The source of an origin. A source cannot be an IPv6 address, so such an origin has its scheme."""
+    scheme, _, host = origin.partition("://")
+    return f"{scheme}:" if host.startswith("[") else origin
 
 
 def page(view: View) -> View:

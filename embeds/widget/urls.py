@@ -3,10 +3,12 @@ from __future__ import annotations
 from django.urls import path
 
 from embeds.widget import views
+from embeds.widget.permalinks import permalink
 
 urlpatterns = [
     path("", views.start, name="start"),
     path("demo/", views.demo, name="demo"),
+    path("p/<str:id>", permalink, name="permalink"),
     path("embed/v1.js", views.loader_script, name="loader"),
     path("embed/panel", views.panel, name="panel"),
     path("embed/sign-in", views.sign_in, name="sign-in"),

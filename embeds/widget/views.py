@@ -5,11 +5,15 @@ from __future__ import annotations
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.clickjacking import xframe_options_exempt
 
 from config.api.exception_handler import read_only
 from config.api.ids import is_id
-from config.api.responses import JSON_TYPE, Response
+from config.api.public_documents import public_document
+from config.api.responses import JSON_TYPE
+from config.cache.rendering import to_json
+from config.discovery import texts
 from embeds.models import Embed, EmbedStatus
 from embeds.widget import context
 from embeds.widget.csp import ANYWHERE, frame_ancestors, page, policy, with_streams
@@ -88,13 +92,16 @@ def demo(request: HttpRequest) -> HttpResponse:
 @read_only
 @page
 def start(request: HttpRequest) -> HttpResponse:
-    """Render the start page, or return its addresses to a client that prefers JSON."""
-    if request.get_preferred_type(["text/html", JSON_TYPE]) == JSON_TYPE:
-        response: HttpResponse = Response(context.addresses())
+    """Render the start page, or return its addresses as JSON or the text for agents to clients that prefer these."""
+    preferred = request.get_preferred_type(["text/html", JSON_TYPE, "text/markdown"])
+    if preferred == JSON_TYPE:
+        response = public_document(request, to_json(texts.addresses()), JSON_TYPE)
+    elif preferred == "text/markdown":
+        response = public_document(request, texts.text("llms.txt"), texts.MARKDOWN)
     else:
         origins = {"base_url": settings.BASE_URL, "app_url": settings.APP_URL, "stream_url": settings.STREAM_URL}
         response = render(request, "pages/start.html", origins)
-    response.headers["Vary"] = "Accept"
+    patch_vary_headers(response, ("Accept",))
     return response
 
 

@@ -13,9 +13,8 @@ from django.utils.safestring import SafeString
 
 from config.admin.formatting import age
 from config.admin.model_admin import ReadOnlyModelAdmin
-from config.cache.versions import invalidate
 from messaging.admin.community_form import CommunityForm
-from messaging.cache_tags import community_tag
+from messaging.cache_tags import invalidate_community
 from messaging.models import Community
 from messaging.models.message import CONTENT_MAX
 from messaging.word_lists import compile_words
@@ -67,7 +66,7 @@ class CommunityAdmin(ReadOnlyModelAdmin):
     def save_model(self, request: HttpRequest, obj: Community, form: CommunityForm, change: bool) -> None:
         """Save changed columns only: the others may be newer than the form."""
         obj.save(update_fields=[*form.changed_columns, "updated_at"] if change else None)
-        invalidate(community_tag(obj.pk))
+        invalidate_community(obj.pk)
 
     def extra_context(self, request: HttpRequest, row: Community) -> dict[str, Any]:
         return {"text_max": CONTENT_MAX}

@@ -21,7 +21,10 @@ BADGES = {WebhookStatus.ACTIVE: "good", WebhookStatus.FAILING: "waiting", Webhoo
 DISABLE = AdminAction(
     name="disable",
     label="Disable",
-    confirmation="Nothing more is sent to this URL. The owner sees the reason, and cannot enable the webhook again.",
+    confirmation=(
+        "Nothing more is sent by this webhook. The owner sees the reason, can neither enable nor delete it, and cannot "
+        "create another with the same URL for this embed or agent."
+    ),
     success_message="disabled",
     run=lambda row, **arguments: disable_webhook(webhook_id=row.pk, **arguments),
     is_available=lambda row: row.disabled_reason != DisabledReason.SUPER_ADMIN,

@@ -19,7 +19,10 @@ SCHEMA = {"type": "string", "description": "An Atom 1.0 document (RFC 4287)."}
 
 
 class TextFeed(Atom1Feed):
-    """With the posts as `content` of type text. Django's generator writes their summary as HTML."""
+    """With the posts as `content` of type text, and a link to the page of each.
+
+    Django's generator writes their summary as HTML.
+    """
 
     def latest_post_date(self) -> datetime:
         """The given time: for a feed without entries, Django's generator returns a new one each time."""
@@ -28,6 +31,7 @@ class TextFeed(Atom1Feed):
 
     def add_item_elements(self, handler: SimplerXMLGenerator, item: dict[str, Any]) -> None:
         super().add_item_elements(handler, item)
+        handler.addQuickElement("link", None, {"rel": "related", "href": item["page_url"]})
         handler.addQuickElement("content", item["text"], {"type": "text"})
 
 
@@ -49,6 +53,7 @@ def _item(entry: Entry) -> dict[str, Any]:
     return {
         "title": _valid(entry.title),
         "link": entry.url,
+        "page_url": entry.page_url,
         "description": None,
         "author_name": _valid(entry.post.author),
         "pubdate": entry.post.created_at,

@@ -13,12 +13,11 @@ from uuid import UUID, uuid5
 from django.conf import settings
 
 from config.cache.rendering import to_json
+from messaging.excerpts import title_of
+from messaging.permalinks import permalink, place_on_page
 from messaging.queries.feeds import FeedPost
 from messaging.queries.message_lists import ESCAPED_MAX, PAGE_BYTES
 
-TITLE_MAX = 80
-# As much of a text as a title may need, also if it begins with blank lines.
-TITLE_SOURCE_MAX = 1_000
 # The size of an entry without its texts, and that of a feed without entries.
 ENTRY_BYTES, HEAD_BYTES = 1_000, 50_000
 # The feed of a page without posts has never changed, and `updated` is required.
@@ -33,7 +32,7 @@ class Author:
 
 @dataclass(frozen=True)
 class Entry:
-    """A post in a feed. `url` is the address of its page, and of the post on it."""
+    """A post in a feed. `url` is its permalink, `page_url` its address on its page."""
 
     post: FeedPost
 
@@ -41,19 +40,17 @@ class Entry:
     def id(self) -> str:
         return self.post.id.urn
 
-    @cached_property
+    @property
     def url(self) -> str:
-        """A URL has one fragment: where it selects the page (`#!/…`), it stays."""
-        page_url = self.post.page_url
-        return page_url if "#" in page_url else f"{page_url}#community-post-{self.post.id}"
+        return permalink(self.post.id)
+
+    @cached_property
+    def page_url(self) -> str:
+        return place_on_page(self.post.page_url, self.post.id)
 
     @cached_property
     def title(self) -> str:
-        """The first characters of the text; a post may have none, only a smart tag or attachments."""
-        words = " ".join(self.post.content[:TITLE_SOURCE_MAX].split())
-        if words:
-            return words if len(words) <= TITLE_MAX else f"{words[: TITLE_MAX - 1].rstrip()}…"
-        return f"{'Reply' if self.post.is_reply else 'Post'} by {self.post.author}"
+        return title_of(self.post.content, author=self.post.author, is_reply=self.post.is_reply)
 
     @property
     def authors(self) -> list[Author]:
@@ -61,7 +58,7 @@ class Entry:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        return (self.title, self.post.content, self.post.author, self.url)
+        return (self.title, self.post.content, self.post.author, self.page_url)
 
     def size(self) -> int:
         """An upper limit of the size of the entry in bytes, in both formats."""
@@ -91,10 +88,6 @@ class Feed:
     @property
     def updated(self) -> datetime:
         return max((entry.post.updated_at for entry in self.entries), default=NEVER)
-
-
-def _size(text: str) -> int:
-    return max(len(to_json(text)), len(escape(text, quote=False).encode()))
 
 
 def feed_of_page(page_id: str, page_url: str | None, posts: Iterable[FeedPost]) -> Feed:

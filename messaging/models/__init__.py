@@ -1,5 +1,6 @@
 from messaging.models.account import Account, AccountKind, HandleClaim
 from messaging.models.community import Community, PreModeration
+from messaging.models.derived import CommunityCount, PageCount, SearchEntry
 from messaging.models.message import Message, MessageStatus
 from messaging.models.page import MovedPage, Page
 from messaging.models.webhook import (
@@ -15,6 +16,7 @@ __all__ = [
     "Account",
     "AccountKind",
     "Community",
+    "CommunityCount",
     "DeliveryError",
     "DisabledReason",
     "HandleClaim",
@@ -22,7 +24,9 @@ __all__ = [
     "MessageStatus",
     "MovedPage",
     "Page",
+    "PageCount",
     "PreModeration",
+    "SearchEntry",
     "Webhook",
     "WebhookDelivery",
     "WebhookStatus",

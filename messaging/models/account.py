@@ -14,7 +14,7 @@ from django.db.models import F, Func, Value
 from django.db.models.functions import Replace
 from django.utils import timezone
 
-from config.api.exceptions import InvalidInput
+from config.api.field_errors import invalid_input
 from config.api.ids import new_id
 from config.database.sql import database_now
 from messaging.confusables import DROPPED, PAIRS, READ, SEEN
@@ -125,7 +125,7 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
         try:
             self.clean_fields(exclude={"password", *but})
         except ValidationError as failure:
-            raise InvalidInput(field=next(iter(failure.message_dict)), details=failure.message_dict) from None
+            raise invalid_input(failure.message_dict) from None
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Saving a new password ends all sessions. Saving a stronger hash of the same password does not."""

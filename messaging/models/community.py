@@ -4,9 +4,12 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.core.validators import MinLengthValidator
 from django.db import models
+from django.db.models import F, OuterRef, Subquery, Sum
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from config.api.ids import new_id
+from messaging.models.derived import CommunityCount
 from messaging.names import Named
 from messaging.smart_tags import is_known
 from messaging.word_lists import InvalidWord, check_words
@@ -38,6 +41,14 @@ def validate_tag_types(types: list[str]) -> None:
         raise ValidationError(f"Unknown smart tag type: {', '.join(unknown)}")
 
 
+class CommunityQuerySet(models.QuerySet["Community"]):
+    def with_posts(self) -> CommunityQuerySet:
+        """Add `posts`, the number of published posts and replies, from the few rows of the counts."""
+        counts = CommunityCount.objects.filter(community_id=OuterRef("pk")).values("community_id")
+        total = counts.annotate(total=Sum(F("posts") + F("replies"))).values("total")
+        return self.annotate(posts=Coalesce(Subquery(total), 0))
+
+
 class Community(Named):
     """A group that posts may belong to, with rules and blocked words for these posts."""
 
@@ -61,8 +72,11 @@ class Community(Named):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(auto_now=True)
 
+    objects = CommunityQuerySet.as_manager()
+
     class Meta:
         verbose_name_plural = "communities"
+        indexes = [models.Index(F("created_at").desc(), F("id").desc(), name="newest_communities")]
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(pre_moderation__in=PreModeration.values), name="community_pre_moderation_known"

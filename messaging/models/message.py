@@ -62,8 +62,9 @@ class Message(models.Model):
     )
     quote = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="quotes")
     status = models.CharField(max_length=9, choices=MessageStatus, default=MessageStatus.PUBLISHED)
-    # The status to restore if the post was hidden together with all others by its author.
-    status_before_hiding = models.CharField(  # noqa: DJ001  null unless hidden together
+    # Of a hidden post: the status that it gets when all posts by its author are restored. HIDDEN: it was pending, and
+    # hidden by itself. Null: it was published, and hidden by itself.
+    status_before_hiding = models.CharField(  # noqa: DJ001  as above
         max_length=9, choices=MessageStatus, null=True, blank=True, editable=False
     )
     content = models.TextField(blank=True)
@@ -91,6 +92,16 @@ class Message(models.Model):
             ),
             # Limited to replies: with other posts in it, PostgreSQL may use the index to list a large page.
             models.Index("parent", F("created_at").desc(), F("id").desc(), condition=REPLIES, name="post_replies"),
+            models.Index(
+                *("page", F("reaction_total").desc(), F("created_at").desc(), F("id").desc()),
+                condition=PUBLISHED & Q(parent=None),
+                name="page_posts_by_reactions",
+            ),
+            models.Index(
+                *("parent", F("reaction_total").desc(), F("created_at").desc(), F("id").desc()),
+                condition=REPLIES,
+                name="post_replies_by_reactions",
+            ),
             models.Index("parent", F("reaction_total").desc(), "created_at", "id", condition=REPLIES, name="top_reply"),
             models.Index("created_at", "id", condition=Q(status=MessageStatus.PENDING), name="moderation_queue"),
             # Of feeds (see `messaging.queries.feeds`). The expression is the id of the community: an index of the
@@ -110,3 +121,10 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return self.content[:60] or f"[{self.tag_type or 'attachment'}]"
+
+    @property
+    def was_published(self) -> bool:
+        """Whether the post is public, or was before it was hidden."""
+        return self.status == MessageStatus.PUBLISHED or (
+            self.status == MessageStatus.HIDDEN and self.status_before_hiding in {None, MessageStatus.PUBLISHED}
+        )

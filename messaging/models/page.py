@@ -15,6 +15,8 @@ class Page(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False, db_index=True)
     # When the id was last issued again, written at most once a day. Null: not since `created_at`.
     handed_out_at = models.DateTimeField(null=True, editable=False)
+    # The last day (UTC) on which a widget reported an event on the page, written once a day. Null: never.
+    last_embedded_on = models.DateField(null=True, editable=False)
 
     def __str__(self) -> str:
         return self.normalized_url

@@ -41,7 +41,7 @@ class DisabledReason(models.TextChoices):
     GONE = "gone", "the receiver answered 410"
     TARGET_UNAVAILABLE = (
         "target_unavailable",
-        "the embed or agent is deleted, disabled or frozen",
+        "the embed or agent is deleted or disabled",
     )
     SECRET_LOST = "secret_lost", "the secret cannot be decrypted"
     SUPER_ADMIN = "super_admin", "a super admin disabled it"
@@ -66,6 +66,10 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
 
     def unleased(self) -> WebhookQuerySet:
         return self.filter(Q(leased_until=None) | Q(leased_until__lt=Now()))
+
+    def leased(self, lease_id: UUID) -> WebhookQuerySet:
+        """The webhook of a lease; none if the lease has passed on, or a super admin has disabled the webhook."""
+        return self.filter(lease_id=lease_id)
 
     def due(self) -> WebhookQuerySet:
         """Those that may have something to send now and that no process is sending."""
@@ -125,6 +129,11 @@ class Webhook(models.Model):
 
     def __str__(self) -> str:
         return f"webhook of {self.target_kind} {self.target_id}"
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether a super admin disabled it."""
+        return self.disabled_reason == DisabledReason.SUPER_ADMIN
 
     @property
     def cursor(self) -> Cursor:

@@ -1,4 +1,4 @@
-"""The joins of a message: its author, the message that it quotes, and the author of that message."""
+"""The joins of a message: its author, its page, the message that it quotes, and the author of that message."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 AUTHOR_COLUMNS = ("a.id AS author_id", "a.name", "a.handle", "a.kind")
+PAGE_URL_COLUMN = "page.normalized_url AS page_url"
 QUOTE_COLUMNS = (
     *("q.id AS quoted_id", "q.content AS quoted", "q.created_at AS quoted_at"),
     *("qa.id AS quoted_author_id", "qa.name", "qa.handle", "qa.kind"),
@@ -13,6 +14,7 @@ QUOTE_COLUMNS = (
 JOINS = """
     FROM messaging_message m
     JOIN messaging_account a ON a.id = m.author_id
+    JOIN messaging_page page ON page.id = m.page_id
     LEFT JOIN messaging_message q ON q.id = m.quote_id AND q.status = 'published'
     LEFT JOIN messaging_account qa ON qa.id = q.author_id
 """

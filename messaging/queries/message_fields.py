@@ -34,7 +34,8 @@ from messaging.models.message import (
     PAYLOAD_MAX,
     SOURCE_APP_MAX,
 )
-from messaging.queries.joins import AUTHOR_COLUMNS, QUOTE_COLUMNS, account_from_row, quote_from_row
+from messaging.permalinks import PERMALINK_COLUMN
+from messaging.queries.joins import AUTHOR_COLUMNS, PAGE_URL_COLUMN, QUOTE_COLUMNS, account_from_row, quote_from_row
 from messaging.serializers.accounts import AccountSerializer
 from messaging.serializers.message_parts import AttachmentBody, AttachmentSerializer, QuoteSerializer
 
@@ -71,7 +72,12 @@ class MessageField:
 
     @cached_property
     def is_json(self) -> bool:
-        return isinstance(self.model_field, models.JSONField)
+        return not self.select and isinstance(self.model_field, models.JSONField)
+
+    @cached_property
+    def is_long(self) -> bool:
+        """Whether the size of a value may be more than some hundred bytes."""
+        return not self.select and isinstance(self.model_field, (models.TextField, models.JSONField))
 
     @property
     def convert(self) -> Callable[[Any], Any] | None:
@@ -81,6 +87,11 @@ class MessageField:
 
 MESSAGE_FIELDS = (
     MessageField("id", UUIDField()),
+    MessageField(
+        "url",
+        CharField(help_text="The permalink: it leads to the post on its page, or shows its thread."),
+        select=(PERMALINK_COLUMN,),
+    ),
     MessageField("content", CharField(), body=Text(required=False, allow_blank=True, cap=CONTENT_MAX)),
     MessageField("status", ChoiceField(choices=MessageStatus.values)),
     MessageField("author", AccountSerializer(), select=AUTHOR_COLUMNS, from_select=account_from_row),
@@ -89,6 +100,7 @@ MESSAGE_FIELDS = (
         CharField(),
         body=Text(source="page_id", help_text="A page id from POST /v1/presence/normalize-url."),
     ),
+    MessageField("pageUrl", CharField(help_text="The normalised URL of the page."), select=(PAGE_URL_COLUMN,)),
     MessageField("communityId", UUIDField(allow_null=True), body=Id(source="community_id", required=False)),
     MessageField("parentId", UUIDField(allow_null=True), body=Id(source="parent_id", required=False)),
     MessageField("quoteId", UUIDField(allow_null=True), body=Id(source="quote_id", required=False)),

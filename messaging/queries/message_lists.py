@@ -1,4 +1,4 @@
-"""Lists of messages, newest first, limited in bytes: 100 messages and their top replies may take 50 MB.
+"""Lists of messages, limited in bytes: 100 messages and their top replies may take 50 MB.
 
 Up to FEW messages are fetched without a limit in bytes. For more, PostgreSQL adds up their sizes and sends only those
 that fit, which bounds the memory of connection and process. For few messages, this would add a tenth to the cost.
@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
 from operator import itemgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import models
-
+from config.api.pagination import Position
 from config.cache.rendering import to_json
 from config.database.sql import Row, fetch_all
 from messaging.queries.joins import JOINS
 from messaging.queries.message_fields import MESSAGE_FIELDS
+from messaging.queries.message_orders import ORDERS, Order, Sort
 from messaging.queries.messages import COLUMNS, EXPRESSIONS, message_from_row
 
 # The limit of the response of a list, unless it contains a single message.
@@ -28,13 +27,12 @@ ENVELOPE_BYTES = 200
 FEW = 10
 # The size of a message without its long columns (keys, ids, times, numbers, short strings), and of one character
 # escaped in JSON.
-MESSAGE_BYTES = 1_000
+MESSAGE_BYTES = 1_200
 ESCAPED_MAX = 6
 
 # The names of the columns in a row, and in a subquery.
 NAMES = [re.split(r"\W", expression)[-1] for expression in EXPRESSIONS]
-LONG_TYPES = (models.TextField, models.JSONField)
-LONG = {"quoted", *(field.column for field in MESSAGE_FIELDS if isinstance(field.model_field, LONG_TYPES))}
+LONG = {"quoted", "page_url", *(field.column for field in MESSAGE_FIELDS if field.is_long)}
 WEIGHED = [name for name in NAMES if name in LONG]
 WEIGHT = " + ".join([str(MESSAGE_BYTES), *(f"coalesce(octet_length({name}), 0)" for name in WEIGHED)])
 WEIGHED_OF = itemgetter(*map(NAMES.index, WEIGHED))
@@ -71,16 +69,17 @@ def list_messages(
     page_id: str,
     parent_id: UUID | None,
     filters: dict[str, Any],
-    after: tuple[datetime, UUID] | None,
+    after: Position | None,
     limit: int,
     with_top_reply: bool,
+    sort: Sort = Sort.NEWEST,
 ) -> tuple[list[dict[str, Any]], bool]:
     """(published messages of a page, or replies to `parent_id` there; whether more follow), in at most two statements.
 
     At most `limit` messages, and no more than fit into PAGE_BYTES, but at least one.
     """
     is_weighed = limit > FEW
-    statement, values = _statement(page_id, parent_id, filters, after, limit + 1, with_top_reply, is_weighed)
+    statement, values = _statement(page_id, parent_id, filters, after, limit + 1, with_top_reply, is_weighed, sort)
     fetched = _fetch(statement, values, is_weighed=is_weighed)
     rows = fetched.rows[:limit]
     messages = [message_from_row(row) for row in rows]
@@ -107,23 +106,26 @@ def _statement(
     page_id: str,
     parent_id: UUID | None,
     filters: dict[str, Any],
-    after: tuple[datetime, UUID] | None,
+    after: Position | None,
     count: int,
     with_top_reply: bool,
     is_weighed: bool,
+    sort: Sort = Sort.NEWEST,
 ) -> tuple[str, list[Any]]:
-    where, values = _where(page_id, parent_id, filters, after)
+    order = ORDERS[sort]
+    where, values = _where(page_id, parent_id, filters, after, order)
     columns, joins = TEXT_COLUMNS if is_weighed else COLUMNS, JOINS
     if with_top_reply:
         columns, joins = columns + ", top.id AS top_id", joins + TOP_REPLY
     # The limit is a literal. As a parameter, it is unknown to a prepared plan: PostgreSQL expects a long list and plans
     # the statement again each time, which takes three times as long as the list itself.
-    listed = f"SELECT {columns} {joins} WHERE {where} ORDER BY m.created_at DESC, m.id DESC LIMIT {count:d}"
-    return _limited(listed, order="created_at DESC, id DESC") if is_weighed else listed, values
+    by = ", ".join(f"m.{column}" for column in order.by)
+    listed = f"SELECT {columns} {joins} WHERE {where} ORDER BY {by} LIMIT {count:d}"
+    return _limited(listed, order=", ".join(order.by)) if is_weighed else listed, values
 
 
 def _where(
-    page_id: str, parent_id: UUID | None, filters: dict[str, Any], after: tuple[datetime, UUID] | None
+    page_id: str, parent_id: UUID | None, filters: dict[str, Any], after: Position | None, order: Order
 ) -> tuple[str, list[Any]]:
     values: list[Any] = [page_id] if parent_id is None else [parent_id, page_id]
     conditions = [OF_PAGE if parent_id is None else OF_PARENT]
@@ -131,7 +133,7 @@ def _where(
         conditions.append(FILTERS[name])
         values.append(value)
     if after is not None:
-        conditions.append("(m.created_at, m.id) < (%s, %s)")
+        conditions.append(order.after)
         values += after
     return " AND ".join(conditions), values
 

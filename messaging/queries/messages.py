@@ -14,7 +14,8 @@ from uuid import UUID
 import orjson
 
 from config.database.sql import Row, fetch_one
-from messaging.queries.joins import AUTHOR_COLUMNS, JOINS, QUOTE_COLUMNS
+from messaging.permalinks import PERMALINK_COLUMN, permalink
+from messaging.queries.joins import AUTHOR_COLUMNS, JOINS, PAGE_URL_COLUMN, QUOTE_COLUMNS
 from messaging.queries.message_fields import CONTENT_FIELDS, MESSAGE_FIELDS, MessageField
 
 EXPRESSIONS = [expression for field in MESSAGE_FIELDS for expression in field.columns]
@@ -73,11 +74,12 @@ class Author(Protocol):
     kind: Any
 
 
-def new_message(values: Mapping[str, Any], *, author: Author, quote: Row) -> dict[str, Any]:
-    """The Message of the API from the values of INSERT and a row of QUOTE_COLUMNS."""
+def new_message(values: Mapping[str, Any], *, author: Author, page_url: str | None, quote: Row) -> dict[str, Any]:
+    """The Message of the API from the values of INSERT, the URL of its page and a row of QUOTE_COLUMNS."""
     columns = {**COUNTS_OF_A_NEW_MESSAGE, **values, "created_at": values["now"], "updated_at": values["now"]}
     columns |= zip(AUTHOR_COLUMNS, (author.pk, author.name, author.handle, author.kind), strict=True)
     columns |= zip(QUOTE_COLUMNS, quote, strict=True)
+    columns |= {PERMALINK_COLUMN: permalink(values["id"]), PAGE_URL_COLUMN: page_url}
     return message_from_row(ROW(columns))
 
 

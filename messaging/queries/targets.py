@@ -11,12 +11,12 @@ from uuid import UUID
 from config.api.ids import is_id
 from config.database.sql import Row
 from config.writes.transaction import Prefetch, WriteTransaction
-from messaging.exceptions import ParentNotFound, QuoteNotFound, UnknownPage
+from messaging.exceptions import ParentNotFound, QuoteNotFound, UnknownPage, page_id_needed
 from messaging.page_ids import is_page_id
 from messaging.queries.joins import QUOTE_COLUMNS
 
 FIND = f"""
-SELECT clock_timestamp(), page.id, parent.id IS NOT NULL, parent.community_id, parent.author_id,
+SELECT clock_timestamp(), page.id, page.normalized_url, parent.id IS NOT NULL, parent.community_id, parent.author_id,
     {", ".join(QUOTE_COLUMNS)}
 FROM (VALUES (0)) place
 LEFT JOIN messaging_movedpage moved ON moved.old_id = %(page)s
@@ -42,6 +42,7 @@ class MessageTargets:
     quote_id: UUID | None
     now: datetime
     page_id: str | None
+    page_url: str | None
     has_parent: bool
     parent_community_id: UUID | None
     parent_author_id: UUID | None
@@ -55,7 +56,7 @@ class MessageTargets:
     def require_page(self) -> str:
         """The current id of the page, also for an older id; raises UnknownPage (400)."""
         if self.page_id is None:
-            raise UnknownPage(field="pageId", details="Get the id of the page from POST /v1/presence/normalize-url.")
+            raise UnknownPage(field="pageId")
         return self.page_id
 
     def require_visible(self, still_visible: Collection[UUID] | None = None) -> None:
@@ -82,13 +83,14 @@ def fetch_targets(transaction: WriteTransaction, data: Mapping[str, Any]) -> Mes
     """
     prefetch = prefetch_targets(data)
     if prefetch is None:
-        raise UnknownPage
-    now, page_id, has_parent, parent_community_id, parent_author_id, *quote = transaction.fetch(prefetch)
+        raise UnknownPage(page_id_needed(data.get("pageId")), field="pageId")
+    now, page_id, page_url, has_parent, parent_community_id, parent_author_id, *quote = transaction.fetch(prefetch)
     return MessageTargets(
         parent_id=prefetch.values["parent"],
         quote_id=prefetch.values["quote"],
         now=now,
         page_id=page_id,
+        page_url=page_url,
         has_parent=has_parent,
         parent_community_id=parent_community_id,
         parent_author_id=parent_author_id,

@@ -7,11 +7,12 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.exceptions import InvalidInput
+from config.api.exceptions import InvalidParameter
 from config.api.fields import Boolean, Id, ListQuery, Text
 from config.api.serializers import QuerySerializer
 from config.changes.streams.opening import StreamQuery
 from messaging.changes.types import ChangeType
+from messaging.exceptions import page_id_needed
 from messaging.page_ids import is_page_id
 from messaging.serializers.accounts import AccountSerializer
 from messaging.serializers.messages import PlainMessageSerializer
@@ -28,7 +29,8 @@ class TypesField(Text):
         names = sorted(set(super().to_internal_value(data).split(",")))
         for name in names:
             if name not in set(self.types):
-                raise serializers.ValidationError(f'"{name[:40]}" is not one of: {", ".join(self.types)}.')
+                message = f'Send in `{self.field_name}` only what `allowed` lists: "{name[:40]}" is not one of them.'
+                raise InvalidParameter(message, field=self.field_name, allowed=list(self.types))
         return names
 
 
@@ -39,9 +41,9 @@ class ChangeFilters(QuerySerializer):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if "page_id" in attrs and not is_page_id(attrs["page_id"]):
-            raise InvalidInput(field="pageId", details="Not a page id.")
+            raise InvalidParameter(page_id_needed(attrs["page_id"]), field="pageId")
         if "page_id" in attrs and "community_id" in attrs:
-            raise InvalidInput(field="communityId", details="Send pageId or communityId, not both.")
+            raise InvalidParameter("Send pageId or communityId, not both.", field="communityId")
         return attrs
 
 

@@ -15,7 +15,10 @@ class FeedAuthorSerializer(serializers.Serializer[Any]):
 
 class FeedItemSerializer(serializers.Serializer[Any]):
     id = serializers.CharField(help_text="`urn:uuid:` and the id of the post.")
-    url = serializers.CharField(help_text="The page, with `#community-post-` and the id of the post.")
+    url = serializers.CharField(help_text="The permalink of the post.")
+    external_url = serializers.CharField(
+        source="page_url", help_text="The page, with `#community-post-` and the id of the post."
+    )
     title = serializers.CharField(help_text="The first characters of the text.")
     content_text = serializers.CharField(source="post.content")
     date_published = serializers.DateTimeField(source="post.created_at")

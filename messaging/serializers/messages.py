@@ -15,6 +15,9 @@ from messaging import smart_tags
 from messaging.exceptions import EmptyMessage, InvalidPayload
 from messaging.models import AccountKind
 from messaging.queries.message_fields import BODY_FIELDS, MESSAGE_FIELDS
+from messaging.queries.message_orders import Sort
+
+TAG_TYPES = sorted(smart_tags.SMART_TAGS)
 
 
 class NewMessage(BodySerializer):
@@ -26,7 +29,7 @@ class NewMessage(BodySerializer):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         given = (attrs.get(column) for column in ("tag_type", "attachments", "quote_id"))
         if not attrs.get("content", "").strip() and not any(given):
-            raise EmptyMessage(details="Send content, a smart tag, an attachment or a quote.")
+            raise EmptyMessage
         _validate_tag(attrs.get("tag_type"), attrs.get("payload"))
         return attrs
 
@@ -38,6 +41,11 @@ class MessagesQuery(ListQuery):
     authorKind = Choice(source="author_kind", choices=AccountKind.values, required=False)
     communityId = Id(source="community_id", required=False)
     tagType = Text(source="tag_type", required=False)
+    sort = Choice(
+        choices=[sort.value for sort in Sort],
+        default=Sort.NEWEST,
+        help_text="`reactions`: most reactions first, then newest.",
+    )
 
 
 class PlainMessageSerializer(serializers.Serializer[Any]):
@@ -56,12 +64,17 @@ MessageListSerializer = paginated("MessageListSerializer", messages=MessageSeria
 def _validate_tag(tag_type: str | None, payload: dict[str, Any] | None) -> None:
     if tag_type is None:
         if payload is not None:
-            raise InvalidInput(field="tagType", details="A payload needs a tagType; see GET /v1/smart-tags.")
+            raise InvalidInput(
+                "Send a tagType beside the payload: GET /v1/smart-tags lists them.", field="tagType", allowed=TAG_TYPES
+            )
         return
     if not smart_tags.is_known(tag_type):
-        raise InvalidInput(field="tagType", details="Unknown smart tag type; see GET /v1/smart-tags.")
+        raise InvalidInput(
+            "Send as tagType one of `allowed`: GET /v1/smart-tags describes them.", field="tagType", allowed=TAG_TYPES
+        )
     problems = smart_tags.validate_payload(tag_type, payload or {})
     if problems:
         raise InvalidPayload(
-            field="payload", details=[{"pointer": problem.pointer, "message": problem.message} for problem in problems]
+            field="payload",
+            details=[{"pointer": f"/payload{problem.pointer}", "message": problem.message} for problem in problems],
         )

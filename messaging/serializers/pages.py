@@ -4,8 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields import Text
+from config.api.fields import ListOf, Text
 from config.api.serializers import BodySerializer
+
+PRESENCE_URLS_MAX = 100
 
 
 class NormalizeUrlBody(BodySerializer):
@@ -17,6 +19,24 @@ class NormalizedUrlSerializer(serializers.Serializer[Any]):
     normalizedUrl = serializers.CharField()
     rulesApplied = serializers.ListField(child=serializers.CharField())
     removedParams = serializers.ListField(child=serializers.CharField())
+
+
+class PresenceBody(BodySerializer):
+    urls = ListOf(child=Text(allow_blank=True), max_length=PRESENCE_URLS_MAX, help_text="URLs of pages, in any form.")
+
+
+class PresenceCountSerializer(serializers.Serializer[Any]):
+    url = serializers.CharField(help_text="As sent.")
+    pageId = serializers.CharField(source="page_id", allow_null=True, help_text="null: no http or https URL.")
+    posts = serializers.IntegerField(source="presence.posts", help_text="Published posts, without replies.")
+    replies = serializers.IntegerField(source="presence.replies", help_text="Published replies.")
+    lastPostAt = serializers.DateTimeField(
+        source="presence.last_post_at", allow_null=True, help_text="Of the last post or reply; null: there is none."
+    )
+
+
+class PresenceSerializer(serializers.Serializer[Any]):
+    counts = PresenceCountSerializer(many=True, help_text="In the order of `urls`.")
 
 
 class SmartTagSerializer(serializers.Serializer[Any]):

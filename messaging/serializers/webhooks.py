@@ -23,7 +23,10 @@ EVERY_TYPE = [event_type.value for event_type in (*ChangeType, *InboxType)]
 
 
 class NewWebhook(BodySerializer):
-    url = WebUrl(max_length=URL_MAX, help_text="https, on port 443 or from 1024; every address of the host is global.")
+    url = WebUrl(
+        max_length=URL_MAX,
+        help_text="https, on port 443 or from 1024. The addresses of a host name are checked at each delivery.",
+    )
     embedId = Id(source="embed_id", required=False, help_text="One of your embeds: the changes of its community.")
     agentId = Id(source="agent_id", required=False, help_text="The account of an agent you operate: its inbox.")
     types = ListOf(
@@ -37,10 +40,10 @@ class NewWebhook(BodySerializer):
         """The arguments of `create_webhook`."""
         embed_id, agent_id = attrs.pop("embed_id", None), attrs.pop("agent_id", None)
         if (embed_id is None) == (agent_id is None):
-            raise InvalidInput(field="embedId", details="Send either embedId or agentId.")
+            raise InvalidInput("Send either embedId or agentId.", field="embedId")
         kind = WebhookTarget.AGENT if embed_id is None else WebhookTarget.EMBED
         if not set(attrs.get("types", ())) <= TYPES[kind]:
-            raise InvalidInput(field="types", details=f"Must be of: {', '.join(sorted(TYPES[kind]))}.")
+            raise InvalidInput("Send as types only those in `allowed`.", field="types", allowed=sorted(TYPES[kind]))
         return attrs | {"target_kind": kind, "target_id": embed_id or agent_id}
 
 

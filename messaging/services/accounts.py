@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Case, When
 from django.utils import timezone
 
-from config.api.exceptions import InvalidInput
+from config.api.field_errors import invalid_input
 from config.cache.versions import EVERYTHING, invalidate
 from messaging.confusables import Likeness, near, skeleton
 from messaging.exceptions import InvalidCredentials
@@ -119,4 +119,4 @@ def _check_password(password: str, account: Account) -> None:
     try:
         validate_password(password, account)
     except ValidationError as failure:
-        raise InvalidInput(field="password", details={"password": failure.messages}) from None
+        raise invalid_input({"password": failure.messages}) from None

@@ -23,7 +23,7 @@ def record_created(post: NewPost, *, transaction: WriteTransaction) -> None:
 
 
 def record_moderated(moves: Iterable[tuple[Message, str, str]], *, by: Account, reason: str) -> None:
-    """Record (post, status before, status after)."""
+    """Record (post, status before, status after); before is PENDING for every post that was never public."""
     append([change for move in moves for change in _moderated(*move, by=by, reason=reason)])
 
 

@@ -10,8 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.text import slugify
 
-from config.cache.versions import invalidate
-from messaging.cache_tags import community_tag
+from messaging.cache_tags import invalidate_community
 from messaging.models import Community
 from messaging.models.community import SLUG_MAX
 
@@ -51,6 +50,7 @@ def ensure_community(
         community = Community(slug=slug, **given)
         check_community(community, changed=[field.name for field in Community._meta.fields])
         community.save(force_insert=True)
+        invalidate_community(community.pk)
     else:
         change_community(community, given)
     return community
@@ -63,7 +63,7 @@ def change_community(community: Community, given: Mapping[str, Any]) -> None:
         setattr(community, column, value)
     check_community(community, changed=changes)
     community.save(update_fields=[*changes, "updated_at"])
-    invalidate(community_tag(community.pk))
+    invalidate_community(community.pk)
 
 
 def check_community(community: Community, *, changed: Collection[str]) -> None:

@@ -23,21 +23,23 @@ from messaging.services.changes import record_moderated
 from messaging.services.moderation import HIDDEN, PENDING, PUBLISHED, locked_posts
 
 BATCH = 200
+# The statuses of the posts that are hidden, which `restore_posts_of` gives them again.
+HIDEABLE = (PUBLISHED, PENDING)
 LOCKED = Message.objects.only(
     "status", "status_before_hiding", "parent_id", "quote_id", "page_id", "community_id", "author_id"
 )
 # (the posts of a batch, who decides, why) -> the number of posts that were changed.
-Change = Callable[[list[UUID], Account, str], int]
+ChangeBatch = Callable[[list[UUID], Account, str], int]
 
 
 def posts_to_hide(author: Account) -> MessageQuerySet:
     """The posts that `hide_posts_of` hides."""
-    return Message.objects.filter(author=author, status__in=[PUBLISHED, PENDING])
+    return Message.objects.filter(author=author, status__in=HIDEABLE)
 
 
 def posts_hidden_together(author: Account) -> MessageQuerySet:
     """The posts that `restore_posts_of` restores."""
-    return Message.objects.filter(author=author, status=HIDDEN, status_before_hiding__isnull=False)
+    return Message.objects.filter(author=author, status=HIDDEN, status_before_hiding__in=HIDEABLE)
 
 
 def hide_posts_of(*, author: Account, by: Account, reason: str = "") -> int:
@@ -50,7 +52,9 @@ def restore_posts_of(*, author: Account, by: Account, reason: str = "") -> int:
     return _change(posts_hidden_together(author), _restore, by=by, author=author, done="restored", reason=reason)
 
 
-def _change(posts: MessageQuerySet, change: Change, *, by: Account, author: Account, done: str, reason: str) -> int:
+def _change(
+    posts: MessageQuerySet, change: ChangeBatch, *, by: Account, author: Account, done: str, reason: str
+) -> int:
     ordered, changed = posts.order_by("id").values_list("id", flat=True), 0
     ids = list(ordered)
     if ids:
@@ -66,7 +70,7 @@ def _change(posts: MessageQuerySet, change: Change, *, by: Account, author: Acco
 @retried
 @transaction.atomic
 def _hide(ids: list[UUID], by: Account, reason: str) -> int:
-    posts = [post for post in locked_posts(ids, LOCKED) if post.status in {PUBLISHED, PENDING}]
+    posts = [post for post in locked_posts(ids, LOCKED) if post.status in HIDEABLE]
     _update(posts, status=HIDDEN, status_before_hiding=F("status"))
     _count((post for post in posts if post.status == PUBLISHED), by=-1)
     record_moderated(((post, post.status, HIDDEN) for post in posts), by=by, reason=reason)
@@ -76,7 +80,9 @@ def _hide(ids: list[UUID], by: Account, reason: str) -> int:
 @retried
 @transaction.atomic
 def _restore(ids: list[UUID], by: Account, reason: str) -> int:
-    posts = [post for post in locked_posts(ids, LOCKED) if post.status == HIDDEN and post.status_before_hiding]
+    posts = [
+        post for post in locked_posts(ids, LOCKED) if post.status == HIDDEN and post.status_before_hiding in HIDEABLE
+    ]
     _update(posts, status=F("status_before_hiding"), status_before_hiding=None)
     _count((post for post in posts if post.status_before_hiding == PUBLISHED), by=1)
     moves = ((post, HIDDEN, post.status_before_hiding or HIDDEN) for post in posts)

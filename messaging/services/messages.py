@@ -39,7 +39,7 @@ def create_message(
         rule.check(draft)
     transaction.consume()
     values = _values(draft, targets, page_id=page_id, author_id=auth.user.pk)
-    message = new_message(values, author=auth.user, quote=targets.quote)
+    message = new_message(values, author=auth.user, page_url=targets.page_url, quote=targets.quote)
     transaction.defer_statement(INSERT, values)
     if values["status"] == MessageStatus.PUBLISHED:
         counted = count_answer(parent_id=targets.parent_id, quote_id=targets.quote_id, by=1, where=PUBLIC)
@@ -105,7 +105,7 @@ def _community(draft: Draft, targets: MessageTargets) -> Community | None:
     community_id = draft.community_id
     if targets.has_parent:
         if community_id not in (None, targets.parent_community_id):
-            raise CommunityMismatch(field="communityId", details="A reply belongs to the community of its parent.")
+            raise CommunityMismatch(field="communityId")
         community_id = targets.parent_community_id
     if community_id is None:
         return None

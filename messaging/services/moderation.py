@@ -54,8 +54,10 @@ def _move(
         raise MessageNotFound
     if message.status not in start:
         raise NotInThisState(status=message.status)
-    before, was_public = message.status, message.status == PUBLISHED
-    message.status, message.status_before_hiding, message.updated_at = end, None, timezone.now()
+    before = message.status if message.was_published else PENDING
+    was_public = before == PUBLISHED
+    message.status, message.updated_at = end, timezone.now()
+    message.status_before_hiding = HIDDEN if (before, end) == (PENDING, HIDDEN) else None
     message.save(update_fields=["status", "status_before_hiding", "updated_at"])
     if was_public != (end == PUBLISHED):
         count_answer(parent_id=message.parent_id, quote_id=message.quote_id, by=-1 if was_public else 1)

@@ -29,8 +29,21 @@ TRIES = 20
 PAUSE_SECONDS = 0.1
 
 LOCK_POSTS = "SELECT FROM messaging_message WHERE page_id = %s ORDER BY id FOR NO KEY UPDATE"
-MOVE_POSTS = "UPDATE messaging_message SET page_id = %s WHERE page_id = %s RETURNING id, community_id"
-MOVE_CHANGES = "UPDATE changes_change SET page_id = %s WHERE page_id = %s AND account_id IS NULL"
+MOVE_POSTS = """
+UPDATE messaging_message SET page_id = %s WHERE page_id = %s
+RETURNING id, community_id, status = 'published' AND parent_id IS NULL, status = 'published' AND parent_id IS NOT NULL
+"""
+# The triggers on posts do nothing in a move (see migrations 0010 and 0013). The counts have a slot of their own: no
+# other write waits for these rows.
+MOVE_COUNTS = """
+INSERT INTO messaging_pagecount AS counted (page_id, slot, posts, replies)
+SELECT page_id, -1, sign * %(posts)s, sign * %(replies)s FROM (VALUES (%(old)s, -1), (%(new)s, 1)) moved (page_id, sign)
+ON CONFLICT (page_id, slot) DO UPDATE
+    SET posts = counted.posts + excluded.posts, replies = counted.replies + excluded.replies
+"""
+MOVE_SEARCH_ENTRIES = "UPDATE messaging_searchentry SET page_id = %s WHERE page_id = %s"
+# The public changes and the events of inboxes; reads the whole log, as no index has the pages of events.
+MOVE_CHANGES = "UPDATE changes_change SET page_id = %s WHERE page_id = %s"
 # A write may have locked a post and wait for the page. This transaction then times out and is retried.
 WAIT_BRIEFLY = "SELECT set_config('lock_timeout', '500ms', true)"
 LOCK_PAGE = "SELECT id FROM messaging_page WHERE id = %s FOR UPDATE"
@@ -47,6 +60,8 @@ FIND_REDIRECT = "SELECT page_id FROM messaging_movedpage WHERE old_id = %s"
 class MovedPost(NamedTuple):
     id: UUID
     community_id: UUID | None
+    is_public_post: bool
+    is_public_reply: bool
 
 
 class PageBusy(Exception):
@@ -86,9 +101,11 @@ def _move(old: str, new: str) -> list[MovedPost]:
     moved = _move_posts(old, new)
     execute(WAIT_BRIEFLY)
     if fetch_one(LOCK_PAGE, [old]) is None:
-        # Another run of the command has moved it.
+        # Another run of the command has moved it, and no post refers to it.
         return moved
     moved += _move_posts(old, new)
+    execute(MOVE_COUNTS, {"old": old, "new": new} | _counts_of(moved))
+    execute(MOVE_SEARCH_ENTRIES, [new, old])
     execute(MOVE_CHANGES, [new, old])
     execute(DELETE_PAGE, [old])
     execute(DELETE_REDIRECT, [new])
@@ -101,6 +118,13 @@ def _move(old: str, new: str) -> list[MovedPost]:
 def _move_posts(old: str, new: str) -> list[MovedPost]:
     execute(LOCK_POSTS, [old])
     return [MovedPost(*row) for row in fetch_all(MOVE_POSTS, [new, old])]
+
+
+def _counts_of(moved: list[MovedPost]) -> dict[str, int]:
+    return {
+        "posts": sum(post.is_public_post for post in moved),
+        "replies": sum(post.is_public_reply for post in moved),
+    }
 
 
 def _tags_of(moved: list[MovedPost]) -> Collection[str]:

@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import cache
+from typing import NamedTuple
 
+from django.conf import settings
 from django.db import IntegrityError
+from django.utils.module_loading import import_string
 
 from config.cache.versions import invalidate
 from config.database.sql import execute, fetch_one
 from messaging.cache_tags import page_tag
 from messaging.exceptions import InvalidUrlError
 from messaging.page_ids import InvalidUrl, NormalizedUrl, normalize
+from messaging.queries.presence import NOTHING, PagePresence, presence_of
 
 UNUSED_PAGE_DAYS = 30
 PRUNE_BATCH = 5_000
@@ -20,6 +26,16 @@ SELECT %(id)s::text, %(url)s, clock_timestamp() WHERE NOT EXISTS (
     WHERE id = %(id)s::text AND greatest(created_at, handed_out_at) > clock_timestamp() - interval '1 day'
 )
 ON CONFLICT (id) DO UPDATE SET handed_out_at = excluded.created_at
+"""
+# A widget was loaded on the page today, if the page is stored. Written once a day, and not while another transaction
+# has locked the page: events must not wait.
+MARK_EMBEDDED = """
+UPDATE messaging_page SET last_embedded_on = (clock_timestamp() AT TIME ZONE 'UTC')::date
+WHERE id = (
+    SELECT id FROM messaging_page
+    WHERE id = %s AND coalesce(last_embedded_on, '-infinity') < (clock_timestamp() AT TIME ZONE 'UTC')::date
+    FOR NO KEY UPDATE SKIP LOCKED
+)
 """
 UNUSED = """
 greatest(page.created_at, page.handed_out_at) < %(before)s
@@ -36,16 +52,50 @@ DELETE FROM messaging_page page USING unused WHERE page.id = unused.id
 """  # noqa: S608  as above
 
 
-def normalize_url(*, url: str) -> NormalizedUrl:
-    """Normalise a URL and store its page, so that posts may refer to it; raises InvalidUrlError (400)."""
+def normalize_url(*, url: str, embed_id: str | None = None) -> NormalizedUrl:
+    """Normalise a URL and store its page, so that posts may refer to it; raises InvalidUrlError (400).
+
+    `embed_id`: the embed that shows the page's posts there, as its panel says.
+    """
     try:
         page = normalize(url)
     except InvalidUrl as failure:
-        raise InvalidUrlError(field="url", details=str(failure)) from None
+        raise InvalidUrlError(f"Send another URL: {failure}.", field="url") from None
     if execute(ISSUE, {"id": page.page_id, "url": page.normalized_url}):
         # The feeds of a page show its URL.
         invalidate(page_tag(page.page_id))
+    if embed_id is not None and any(check(embed_id=embed_id, page_url=url) for check in _embed_checks()):
+        execute(MARK_EMBEDDED, [page.page_id])
     return page
+
+
+@cache
+def _embed_checks() -> list[Callable[..., bool]]:
+    return [import_string(path) for path in settings.EMBED_CHECKS]
+
+
+class UrlPresence(NamedTuple):
+    """The posts on the page of a URL; `page_id` is None if it is no http or https URL."""
+
+    url: str
+    page_id: str | None
+    presence: PagePresence
+
+
+def count_presence(*, urls: Sequence[str]) -> list[UrlPresence]:
+    """Count the posts on the page of each URL, in one query; stores nothing."""
+    ids = [_page_id(url) for url in urls]
+    found = presence_of({page_id for page_id in ids if page_id is not None})
+    return [
+        UrlPresence(url, page_id, found.get(page_id or "", NOTHING)) for url, page_id in zip(urls, ids, strict=True)
+    ]
+
+
+def _page_id(url: str) -> str | None:
+    try:
+        return normalize(url).page_id
+    except InvalidUrl:
+        return None
 
 
 def count_unused_pages(*, before: datetime) -> int:

@@ -21,21 +21,15 @@ from messaging.exceptions import (
     WebhookTargetNotFound,
     WebhookUrlNotAllowed,
 )
-from messaging.models import Account, DeliveryError, DisabledReason, Webhook, WebhookStatus, WebhookTarget
+from messaging.models import Account, DisabledReason, Webhook, WebhookStatus, WebhookTarget
 from messaging.models.webhook import WEBHOOKS_MAX, WebhookQuerySet
-from messaging.webhooks.addresses import resolve_quickly
-from messaging.webhooks.exceptions import NotSent
 from messaging.webhooks.outcomes import WORKING, disabled
-from messaging.webhooks.receivers import Receiver, normalized_url
+from messaging.webhooks.receivers import normalized_url
 from messaging.webhooks.secrets import encrypt, new_secret
-from messaging.webhooks.targets import webhook_targets
+from messaging.webhooks.targets import channels_of, webhook_targets
 
 # How long the former secret signs beside a new one.
 BOTH_SECRETS = timedelta(hours=24)
-REASONS = {
-    DeliveryError.UNRESOLVED: "The host name cannot be resolved.",
-    DeliveryError.ADDRESS_NOT_ALLOWED: "The host has an address that is not global.",
-}
 
 
 def require_enabled() -> None:
@@ -50,14 +44,17 @@ def create_webhook(
 ) -> tuple[Webhook, str]:
     """Create a webhook for the events from now on; returns it and its secret. No types: all.
 
-    Raises WebhookUrlNotAllowed (400), WebhookTargetNotFound (404), TooManyWebhooks (409).
+    The host is looked up when an event is delivered. Raises WebhookUrlNotAllowed (400), WebhookTargetNotFound (404),
+    WebhookBlocked (403), TooManyWebhooks (409).
     """
-    _require_allowed(url)
-    # Before the lock: with a transaction id of its own, this transaction would not wait for those that run already.
+    url = _allowed_url(url)
     cursor = reading.now()
     if not webhook_targets()[target_kind].lock(target_id, owner=owner):
         raise WebhookTargetNotFound
-    if Webhook.objects.filter(target_kind=target_kind, target_id=target_id).count() >= WEBHOOKS_MAX:
+    others = list(Webhook.objects.filter(target_kind=target_kind, target_id=target_id).only("url", "disabled_reason"))
+    if any(webhook.is_blocked and webhook.url == url for webhook in others):
+        raise WebhookBlocked
+    if len(others) >= WEBHOOKS_MAX:
         raise TooManyWebhooks(max=WEBHOOKS_MAX)
     webhook_id, secret = new_id(), new_secret()
     webhook = Webhook.objects.create(
@@ -65,7 +62,7 @@ def create_webhook(
         owner=owner,
         target_kind=target_kind,
         target_id=target_id,
-        url=normalized_url(url),
+        url=url,
         types=sorted(set(types)),
         secret=encrypt(secret, webhook_id=webhook_id),
         generation=cursor.generation,
@@ -85,9 +82,9 @@ def owned_webhook(*, webhook_id: UUID, owner: Account) -> Webhook:
 def delete_webhook(*, webhook_id: UUID, owner: Account) -> None:
     """Delete a webhook with its delivery log. An event that is being sent may still arrive.
 
-    Raises WebhookNotFound (404).
+    Raises WebhookNotFound (404), WebhookBlocked (403): a blocked one prevents that it is created again.
     """
-    _locked(webhook_id, owner).delete()
+    _unblocked(webhook_id, owner).delete()
 
 
 @transaction.atomic
@@ -95,11 +92,11 @@ def test_webhook(*, webhook_id: UUID, owner: Account) -> UUID:
     """Request a test event, which `deliver_webhooks` sends next; returns its id.
 
     If it is delivered, a failing or disabled webhook is active again. Raises WebhookNotFound (404), WebhookBlocked
-    (403).
+    (403), WebhookTargetNotFound (404).
     """
-    webhook = _locked(webhook_id, owner)
-    if webhook.disabled_reason == DisabledReason.SUPER_ADMIN:
-        raise WebhookBlocked
+    webhook = _unblocked(webhook_id, owner)
+    if not channels_of([webhook]):
+        raise WebhookTargetNotFound
     if webhook.test_id is None:
         webhook.test_id = uuid4()
         webhook.save(update_fields=["test_id"])
@@ -111,21 +108,27 @@ def test_webhook(*, webhook_id: UUID, owner: Account) -> UUID:
 def rotate_webhook_secret(*, webhook_id: UUID, owner: Account) -> tuple[Webhook, str]:
     """Replace the secret; returns the webhook and its new secret. The former one signs too for BOTH_SECRETS.
 
-    Raises WebhookNotFound (404).
+    A second rotation within this time replaces only the new one, which the receiver may not know yet. Raises
+    WebhookNotFound (404).
     """
-    webhook, secret = _locked(webhook_id, owner), new_secret()
-    webhook.previous_secret, webhook.secret = webhook.secret, encrypt(secret, webhook_id=webhook_id)
-    webhook.previous_secret_until = database_now() + BOTH_SECRETS
+    webhook, secret, now = _locked(webhook_id, owner), new_secret(), database_now()
+    if webhook.previous_secret_until is None or webhook.previous_secret_until <= now:
+        webhook.previous_secret, webhook.previous_secret_until = webhook.secret, now + BOTH_SECRETS
+    webhook.secret = encrypt(secret, webhook_id=webhook_id)
     webhook.save(update_fields=["secret", "previous_secret", "previous_secret_until"])
     return webhook, secret
 
 
 @transaction.atomic
 def disable_webhook(*, webhook_id: UUID, by: Account, reason: str = "") -> None:
-    """Disable a webhook as a super admin; its owner sees the reason. Raises WebhookNotFound (404)."""
+    """Disable a webhook as a super admin; its owner sees the reason. Raises WebhookNotFound (404).
+
+    Its lease ends, so that a process which is sending an event changes nothing, and a requested test is not sent.
+    """
     webhook = _required(Webhook.objects.select_for_update(), webhook_id)
-    if webhook.disabled_reason != DisabledReason.SUPER_ADMIN:
-        Webhook.objects.filter(pk=webhook_id).update(**disabled(DisabledReason.SUPER_ADMIN, reason))
+    if not webhook.is_blocked:
+        ended = {"lease_id": None, "leased_until": None, "test_id": None}
+        Webhook.objects.filter(pk=webhook_id).update(**disabled(DisabledReason.SUPER_ADMIN, reason), **ended)
         log_decision(by=by, about=webhook, verb="Disabled", reason=reason)
 
 
@@ -139,14 +142,18 @@ def enable_webhook(*, webhook_id: UUID, by: Account, reason: str = "") -> None:
         wakeups.announce()
 
 
-def _require_allowed(url: str) -> None:
+def _allowed_url(url: str) -> str:
     try:
-        receiver = Receiver.of(url)
-        resolve_quickly(receiver.host, receiver.port)
+        return normalized_url(url)
     except ValueError as failure:
-        raise WebhookUrlNotAllowed(field="url", details=str(failure)) from None
-    except NotSent as failure:
-        raise WebhookUrlNotAllowed(field="url", details=REASONS[failure.error]) from None
+        raise WebhookUrlNotAllowed(f"Send another URL. {failure}", field="url") from None
+
+
+def _unblocked(webhook_id: UUID, owner: Account) -> Webhook:
+    webhook = _locked(webhook_id, owner)
+    if webhook.is_blocked:
+        raise WebhookBlocked
+    return webhook
 
 
 def _locked(webhook_id: UUID, owner: Account) -> Webhook:

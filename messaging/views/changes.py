@@ -17,6 +17,7 @@ from config.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_st
 from config.changes.streams.sources import Source
 from messaging.changes.items import PUBLIC_ITEMS, listed, public_item, requested_batch
 from messaging.serializers.changes import ChangeListSerializer, ChangeSerializer, ChangesQuery, ChangeStreamQuery
+from messaging.services.moving import moved_to
 
 
 class ChangeViewSet(ApiViewSet):
@@ -36,6 +37,8 @@ class ChangeViewSet(ApiViewSet):
         query = self.query()
         bound = bound_to("changes", filters_of(query))
         batch = requested_batch(channel_of(query), query, bound_to=bound)
+        if not batch.rows and (moved := moved_channel(query)) is not None:
+            batch = requested_batch(moved, query, bound_to=bound)
         return Response(listed(batch, key="changes", item=public_item, bound_to=bound))
 
     @action(detail=False)
@@ -54,13 +57,23 @@ class ChangeViewSet(ApiViewSet):
         `streamUrl` of getEmbedClientConfig.
         """
         query = self.query()
-        source = Source(PUBLIC_ITEMS, channel_of(query), bound_to("changes", filters_of(query)))
+        channel = moved_channel(query) or channel_of(query)
+        source = Source(PUBLIC_ITEMS, channel, bound_to("changes", filters_of(query)))
         return open_stream(request, query, source)
 
 
 def filters_of(query: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters that cursors are bound to."""
     return {name: query.get(name) for name in ("page_id", "community_id", "types")}
+
+
+def moved_channel(query: Mapping[str, Any]) -> Channel | None:
+    """The channel of the page that the id of a moved page redirects to; cursors stay bound to the id in the query.
+
+    A list asks for it after it has found nothing: before, the page could be moved between the two queries.
+    """
+    page_id = moved_to(query["page_id"]) if "page_id" in query else None
+    return None if page_id is None else channel_of({**query, "page_id": page_id})
 
 
 def channel_of(query: Mapping[str, Any]) -> Channel:

@@ -8,10 +8,10 @@ import orjson
 from django.http import HttpRequest
 
 from config.api.credentials import Credential, CredentialKind
-from config.api.exceptions import AgentCommunityNotAllowed, ContentTooLong, InvalidInput, PayloadTooLarge
+from config.api.exceptions import AgentCommunityNotAllowed, ContentTooLong, InvalidParameter, PayloadTooLarge
 from config.api.ids import is_id
 from config.api.operations import operation
-from config.api.pagination import CursorPage, envelope
+from config.api.pagination import CursorPage, Position, envelope
 from config.api.requests import ApiRequest
 from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
@@ -22,6 +22,7 @@ from messaging.content_rules import Draft, content_rule_errors
 from messaging.page_ids import is_page_id
 from messaging.queries import messages
 from messaging.queries.message_lists import FILTERS, list_messages
+from messaging.queries.message_orders import Sort
 from messaging.queries.targets import fetch_targets, prefetch_targets
 from messaging.serializers.messages import MessageListSerializer, MessageSerializer, MessagesQuery, NewMessage
 from messaging.services.messages import create_message
@@ -50,15 +51,19 @@ def authorize_replay(request: HttpRequest, _body: Mapping[str, Any], replay: Rep
 class MessageViewSet(ApiViewSet):
     @operation("listMessages", callers={CredentialKind.PUBLIC}, query=MessagesQuery, response=MessageListSerializer)
     def list(self, request: ApiRequest) -> Response:
-        """List the posts of a page, or the replies to one of them, newest first.
+        """List the posts of a page, or the replies to one of them, newest first or in the order of `sort`.
 
         A response with more than one post is at most 2 MiB: `hasMore` may be true with fewer posts than `limit`.
+        With `sort=reactions`, a post that gets or loses a reaction while you follow cursors may be listed twice or not
+        at all; every other post is listed once.
         """
         query = self.query()
         if not is_page_id(query["page_id"]):
-            raise InvalidInput(field="pageId", details="Not a page id.")
-        # A cursor is valid with and without top replies: the list is the same.
-        page = self.page("messages", query, include_top_reply=False)
+            raise InvalidParameter(exceptions.page_id_needed(query["page_id"]), field="pageId")
+        # A cursor is valid with and without top replies: the list is the same. Earlier releases' cursors name no order.
+        sort = None if query["sort"] == Sort.NEWEST else query["sort"]
+        ranked = sort == Sort.REACTIONS
+        page = self.page("messages", query, ranked=ranked, include_top_reply=False, sort=sort)
         tag = page_tag(query["page_id"])
         try:
             return self.read(lambda: _listed(query, page), tag)
@@ -125,11 +130,17 @@ def _listed(query: Mapping[str, Any], page: CursorPage) -> dict[str, Any]:
         after=page.after,
         limit=page.limit,
         with_top_reply=query["include_top_reply"],
+        sort=Sort(query["sort"]),
     )
     if not listed and (page_id := moved_to(query["page_id"])) is not None:
         raise PageMoved(page_id)
-    next_cursor = page.cursor_at((listed[-1]["createdAt"], listed[-1]["id"])) if has_more else None
+    next_cursor = page.cursor_at(_position(listed[-1], query["sort"])) if has_more else None
     return envelope("messages", listed, next_cursor)
+
+
+def _position(message: Mapping[str, Any], sort: str) -> Position:
+    rank = [message["reactionTotal"]] if sort == Sort.REACTIONS else []
+    return *rank, message["createdAt"], message["id"]
 
 
 def _published(message_id: UUID) -> dict[str, Any]:

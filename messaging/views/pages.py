@@ -8,11 +8,18 @@ from config.api.credentials import CredentialKind
 from config.api.operations import operation
 from config.api.requests import ApiRequest
 from config.api.responses import Response
+from config.api.serializers import render
 from config.api.viewsets import ApiViewSet
 from messaging import smart_tags
 from messaging.exceptions import InvalidUrlError
-from messaging.serializers.pages import NormalizedUrlSerializer, NormalizeUrlBody, SmartTagListSerializer
-from messaging.services.pages import normalize_url
+from messaging.serializers.pages import (
+    NormalizedUrlSerializer,
+    NormalizeUrlBody,
+    PresenceBody,
+    PresenceSerializer,
+    SmartTagListSerializer,
+)
+from messaging.services.pages import count_presence, normalize_url
 
 
 class PageViewSet(ApiViewSet):
@@ -23,6 +30,7 @@ class PageViewSet(ApiViewSet):
         body=NormalizeUrlBody,
         response=NormalizedUrlSerializer,
         errors=(InvalidUrlError,),
+        headers=("x-service-embed-id",),
         throttle="normalize_url",
         links={"listMessages": {"pageId": "pageId"}},
     )
@@ -31,7 +39,7 @@ class PageViewSet(ApiViewSet):
 
         `rulesApplied` names the rules that changed the URL, `removedParams` the tracking parameters that were dropped.
         """
-        page = normalize_url(**self.body())
+        page = normalize_url(**self.body(), embed_id=request.META.get("HTTP_X_SERVICE_EMBED_ID"))
         return Response(
             {
                 "pageId": page.page_id,
@@ -40,6 +48,20 @@ class PageViewSet(ApiViewSet):
                 "removedParams": page.removed_params,
             }
         )
+
+    @action(detail=False, methods=["post"])
+    @operation(
+        "getPresenceCounts",
+        callers={CredentialKind.PUBLIC, CredentialKind.AGENT},
+        body=PresenceBody,
+        response=PresenceSerializer,
+    )
+    def counts(self, request: ApiRequest) -> Response:
+        """Count the posts and replies on up to 100 pages, by their URLs. Nothing is stored.
+
+        A URL that is given twice is counted twice; one that is no http or https URL has `pageId` null and no posts.
+        """
+        return Response(render(PresenceSerializer, {"counts": count_presence(**self.body())}))
 
 
 class SmartTagViewSet(ApiViewSet):

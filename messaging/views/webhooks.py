@@ -51,7 +51,7 @@ class WebhookViewSet(ListModelMixin, ApiViewSet):
         body=serializers.NewWebhook,
         response=serializers.NewWebhookSerializer,
         status=201,
-        errors=(WebhooksDisabled, WebhookUrlNotAllowed, WebhookTargetNotFound, TooManyWebhooks),
+        errors=(WebhooksDisabled, WebhookUrlNotAllowed, WebhookTargetNotFound, WebhookBlocked, TooManyWebhooks),
         links=NEXT,
     )
     def create(self, request: ApiRequest) -> Response:
@@ -75,10 +75,13 @@ class WebhookViewSet(ListModelMixin, ApiViewSet):
         return Response({**self.represent(webhook), "deliveries": log})
 
     @operation(
-        "deleteWebhook", callers=PERSON, response=serializers.DeletedWebhookSerializer, errors=(WebhookNotFound,)
+        "deleteWebhook",
+        callers=PERSON,
+        response=serializers.DeletedWebhookSerializer,
+        errors=(WebhookNotFound, WebhookBlocked),
     )
     def destroy(self, request: ApiRequest, id: str) -> Response:
-        """Delete a webhook with its log."""
+        """Delete a webhook with its log, unless a super admin has disabled it."""
         webhook_id = self.path_id(WebhookNotFound)
         services.delete_webhook(webhook_id=webhook_id, owner=request.user)
         return Response({"id": webhook_id, "deleted": True})
@@ -89,7 +92,7 @@ class WebhookViewSet(ListModelMixin, ApiViewSet):
         callers=PERSON,
         response=serializers.TestRequestedSerializer,
         status=202,
-        errors=(WebhooksDisabled, WebhookNotFound, WebhookBlocked),
+        errors=(WebhooksDisabled, WebhookNotFound, WebhookTargetNotFound, WebhookBlocked),
     )
     def test(self, request: ApiRequest, id: str) -> Response:
         """Send an event of the type `webhook.test` soon, once. See its result in the webhook's log.
@@ -108,7 +111,10 @@ class WebhookViewSet(ListModelMixin, ApiViewSet):
         errors=(WebhookNotFound,),
     )
     def rotate(self, request: ApiRequest, id: str) -> Response:
-        """Replace the secret. For 24 hours requests have two signatures: of the new secret and of the former one."""
+        """Replace the secret. For 24 hours requests have two signatures: of the new secret and of the former one.
+
+        Another rotation within this time replaces the new secret only.
+        """
         webhook_id = self.path_id(WebhookNotFound)
         webhook, secret = services.rotate_webhook_secret(webhook_id=webhook_id, owner=request.user)
         return Response(serializers.WebhookSecretSerializer({"webhook": webhook, "secret": secret}).data)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import socket
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as NotDone
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from django.conf import settings
@@ -17,9 +15,8 @@ GLOBAL_UNICAST = ip_network("2000::/3")
 NAT64 = ip_network("64:ff9b::/96")
 # Inside global networks: the tunnels Teredo and 6to4, whose addresses contain any IPv4 address, and 6to4's relays.
 TUNNELS = tuple(map(ip_network, ("2001::/32", "2002::/16", "192.88.99.0/24")))
-# How long a request of the API waits for the name server.
-LOOKUP_SECONDS = 2.0
-_lookups = ThreadPoolExecutor(4, thread_name_prefix="lookup")
+# Names under these domains belong to one machine or network.
+LOCAL_DOMAINS = frozenset({"localhost", "local", "internal"})
 
 
 def is_global(address: Address) -> bool:
@@ -33,20 +30,20 @@ def is_global(address: Address) -> bool:
     return address.is_global and not address.is_multicast and not any(address in network for network in TUNNELS)
 
 
+def may_be_global(host: str) -> bool:
+    """Whether a host is a global address, or a name that may have one. No name is looked up."""
+    if literal := _literal(host):
+        return is_global(literal)
+    *parents, domain = host.removesuffix(".").split(".")
+    return bool(parents) and domain not in LOCAL_DOMAINS
+
+
 def resolve(host: str, port: int) -> list[str]:
     """The addresses of a host name, which may all be used. Blocks; raises NotSent."""
     addresses = [literal] if (literal := _literal(host)) else _look_up(host, port)
     if not settings.WEBHOOKS_ALLOW_LOCAL and not all(map(is_global, addresses)):
         raise NotSent(DeliveryError.ADDRESS_NOT_ALLOWED)
     return list(map(str, addresses))
-
-
-def resolve_quickly(host: str, port: int) -> list[str]:
-    """The same within LOOKUP_SECONDS."""
-    try:
-        return _lookups.submit(resolve, host, port).result(LOOKUP_SECONDS)
-    except NotDone:
-        raise NotSent(DeliveryError.UNRESOLVED) from None
 
 
 def _embedded(address: IPv6Address) -> IPv4Address | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import Counter
 from functools import partial
 from uuid import UUID
@@ -23,10 +24,11 @@ QUERY_THREADS = 4
 IN_FLIGHT_MAX = 100
 # Of one owner, so that the slow receivers of one do not delay those of others.
 IN_FLIGHT_OF_OWNER = 5
-# The log is also read without a wake-up, which may get lost.
-POLL_SECONDS = 1.0
-# Events of a webhook before the next one has its turn.
-TURN_EVENTS = 50
+# The longest pause between two rounds, as a wake-up may get lost, and the shortest: a round costs 0.05 s of processor
+# time with 2,000 webhooks.
+POLL_SECONDS, PAUSE_SECONDS = 1.0, 0.1
+# A turn ends after this many events, and no event begins after this time: then the next webhook has its turn.
+TURN_EVENTS, TURN_SECONDS = 50, 5.0
 logger = logging.getLogger(__name__)
 
 
@@ -44,7 +46,9 @@ class Deliverer:
         listening = asyncio.create_task(listen(self._due.set, name="webhooks"))
         while not self._stopped:
             await self._start_turns()
+            ended = time.monotonic()
             await self._wait()
+            await asyncio.sleep(ended + PAUSE_SECONDS - time.monotonic())
         listening.cancel()
         await self._end_turns()
 
@@ -88,27 +92,32 @@ class Deliverer:
         """Deliver events of a webhook until there is none, one fails, or others have to follow."""
         try:
             lease_id = await self._queries.run(lease, webhook_id)
-            if lease_id is None:
-                return
-            try:
-                if await self._deliver(lease_id):
-                    self._due.set()
-            finally:
-                await asyncio.shield(self._queries.run(release, lease_id))
+            if lease_id is not None:
+                await self._deliver(lease_id)
+                # This webhook may have more events, and others may have waited for its place.
+                self._due.set()
         except Exception:
-            # The lease expires, and the event is sent again.
+            # A defect, or no database. The event is sent again when the lease has expired.
             logger.exception("Webhook %s was not delivered", webhook_id)
 
-    async def _deliver(self, lease_id: UUID) -> bool:
-        """Returns whether events may follow."""
+    async def _deliver(self, lease_id: UUID) -> None:
+        """The lease is released in the end and when the process stops, but not after an unexpected exception."""
+        try:
+            await self._send_events(lease_id)
+        except asyncio.CancelledError:
+            await self._queries.run(release, lease_id)
+            raise
+        await asyncio.shield(self._queries.run(release, lease_id))
+
+    async def _send_events(self, lease_id: UUID) -> None:
+        ends = time.monotonic() + TURN_SECONDS
         for _ in range(TURN_EVENTS):
             attempt = await self._queries.run(next_attempt, lease_id)
             if attempt is None:
-                return False
+                return
             outcome = await post(attempt.webhook.url, attempt.event.body, attempt.headers)
-            if not await self._queries.run(record, attempt, outcome):
-                return False
-        return True
+            if not await self._queries.run(record, attempt, outcome) or time.monotonic() >= ends:
+                return
 
     async def _end_turns(self) -> None:
         tasks = list(self._tasks.values())

@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models.functions import Coalesce, Now
@@ -35,6 +36,7 @@ WORKING = {
 class Attempt:
     """A request to send, signed. The webhook is as before the attempt; `now` is the time of the database."""
 
+    lease_id: UUID
     webhook: Webhook
     event: Event
     headers: dict[str, str]
@@ -44,11 +46,8 @@ class Attempt:
 @transaction.atomic
 def record(attempt: Attempt, outcome: Outcome) -> bool:
     """Store the outcome and renew the lease; returns whether the next event may be sent at once."""
-    # A process that was stopped for longer than its lease must not move the cursor of another, and a super admin may
-    # have disabled the webhook during the attempt.
-    leased = Webhook.objects.filter(lease_id=attempt.webhook.lease_id).exclude(
-        disabled_reason=DisabledReason.SUPER_ADMIN
-    )
+    # A process that was stopped for longer than its lease must not move the cursor of another.
+    leased = Webhook.objects.leased(attempt.lease_id)
     if not leased.update(leased_until=Now() + LEASE, **_changes(attempt, outcome)):
         return False
     _log(attempt, outcome)
@@ -68,7 +67,6 @@ def disabled(reason: DisabledReason, details: str = "") -> dict[str, Any]:
         "disabled_reason": reason,
         "disabled_details": details,
         "next_attempt_at": None,
-        "test_id": None,
     }
 
 

@@ -52,8 +52,9 @@ async def post(url: str, body: bytes, headers: Mapping[str, str]) -> Outcome:
     """Send a request, and return the outcome within SECONDS."""
     began, status, error = time.monotonic(), None, None
     try:
-        async with asyncio.timeout(SECONDS):
-            status = await _post(Receiver.of(url), body, headers)
+        ends = asyncio.get_running_loop().time() + SECONDS
+        async with asyncio.timeout_at(ends):
+            status = await _post(Receiver.of(url), body, headers, ends=ends)
         error = _error_of(status)
     except TimeoutError:
         error = DeliveryError.TIMEOUT
@@ -71,9 +72,9 @@ def _error_of(status: int) -> DeliveryError | None:
     return DeliveryError.REDIRECTED if 300 <= status < 400 else DeliveryError.REFUSED
 
 
-async def _post(receiver: Receiver, body: bytes, headers: Mapping[str, str]) -> int:
+async def _post(receiver: Receiver, body: bytes, headers: Mapping[str, str], *, ends: float) -> int:
     addresses = await asyncio.get_running_loop().run_in_executor(LOOKUPS, resolve, receiver.host, receiver.port)
-    reader, writer = await _connect(receiver, addresses)
+    reader, writer = await _connect(receiver, addresses, ends=ends)
     try:
         return await _exchange(reader, writer, _request(receiver, body, headers), body)
     except ssl.SSLError:
@@ -89,22 +90,30 @@ async def _post(receiver: Receiver, body: bytes, headers: Mapping[str, str]) -> 
         writer.transport.abort()
 
 
-async def _connect(receiver: Receiver, addresses: list[str]) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Connect to the first address that accepts; the name serves for the certificate only."""
-    tls = receiver.scheme == "https"
-    for address in addresses:
+async def _connect(
+    receiver: Receiver, addresses: list[str], *, ends: float
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Connect to the first address that accepts; each has an equal share of the time that is left."""
+    for number, address in enumerate(addresses):
+        is_last = number == len(addresses) - 1
+        share = None if is_last else (ends - asyncio.get_running_loop().time()) / (len(addresses) - number)
         try:
-            return await asyncio.open_connection(
-                address,
-                receiver.port,
-                ssl=tls_context() if tls else None,
-                server_hostname=receiver.host if tls else None,
-            )
+            async with asyncio.timeout(share):
+                return await _connect_to(receiver, address)
         except ssl.SSLError:
             raise NotSent(DeliveryError.TLS_FAILED) from None
         except OSError:
+            # Also the TimeoutError of the share.
             continue
     raise NotSent(DeliveryError.CONNECTION_FAILED)
+
+
+async def _connect_to(receiver: Receiver, address: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """The name serves for the certificate only."""
+    tls = receiver.scheme == "https"
+    return await asyncio.open_connection(
+        address, receiver.port, ssl=tls_context() if tls else None, server_hostname=receiver.host if tls else None
+    )
 
 
 def _request(receiver: Receiver, body: bytes, headers: Mapping[str, str]) -> h11.Request:

@@ -8,6 +8,9 @@ from typing import Self
 from ada_url import URL
 from django.conf import settings
 
+from messaging.models.webhook import URL_MAX
+from messaging.webhooks.addresses import may_be_global
+
 PORTS = {"https": 443, "http": 80}
 UNPRIVILEGED_PORTS = range(1024, 65536)
 
@@ -35,11 +38,17 @@ class Receiver:
         if port != PORTS[scheme] and port not in UNPRIVILEGED_PORTS:
             raise ValueError("The port must be 443 or from 1024 to 65535.")
         host = parsed.hostname.removeprefix("[").removesuffix("]")
+        if not settings.WEBHOOKS_ALLOW_LOCAL and not may_be_global(host):
+            raise ValueError("The host is local, or an address that is not global.")
         return cls(scheme, host, port, parsed.host, parsed.pathname + parsed.search)
 
 
 def normalized_url(url: str) -> str:
-    """The URL as browsers read it, without a fragment."""
+    """The URL as browsers read it, without a fragment. Raises ValueError as `Receiver.of`, or if it gets too long."""
     parsed = URL(url)
     parsed.hash = ""
-    return str(parsed.href)
+    normalized = str(parsed.href)
+    if len(normalized) > URL_MAX:
+        raise ValueError(f"Percent-encoded, longer than {URL_MAX} characters.")
+    Receiver.of(normalized)
+    return normalized

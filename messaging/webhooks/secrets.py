@@ -18,6 +18,8 @@ from messaging.models import Webhook
 
 SECRET_BYTES = 32
 PREFIX = "whsec_"
+# Of the key that secrets are encrypted under, together with the id of the webhook.
+PURPOSE = "webhook-secret"
 # As the database driver returns it.
 Stored = bytes | memoryview
 
@@ -31,13 +33,13 @@ def new_secret() -> str:
 
 
 def encrypt(secret: str, *, webhook_id: UUID) -> bytes:
-    return signing.encrypt(next(signing.root_keys()), _purpose(webhook_id), secret.encode())
+    return signing.encrypt(next(signing.root_keys()), PURPOSE, webhook_id.bytes, secret.encode())
 
 
 def decrypt(ciphertext: Stored, *, webhook_id: UUID) -> str:
     """Raises SecretLost."""
     for root in signing.root_keys():
-        secret = signing.decrypt(root, _purpose(webhook_id), bytes(ciphertext))
+        secret = signing.decrypt(root, PURPOSE, webhook_id.bytes, bytes(ciphertext))
         if secret is not None:
             return secret.decode()
     raise SecretLost
@@ -47,7 +49,7 @@ def encrypted_again(ciphertext: Stored | None, *, webhook_id: UUID) -> bytes | N
     """The secret under the current root key if it is under the previous one; None: nothing to do."""
     if ciphertext is None:
         return None
-    if signing.decrypt(next(signing.root_keys()), _purpose(webhook_id), bytes(ciphertext)) is not None:
+    if signing.decrypt(next(signing.root_keys()), PURPOSE, webhook_id.bytes, bytes(ciphertext)) is not None:
         return None
     with suppress(SecretLost):
         return encrypt(decrypt(ciphertext, webhook_id=webhook_id), webhook_id=webhook_id)
@@ -69,7 +71,3 @@ def signed_headers(webhook: Webhook, *, event_id: UUID, body: bytes, now: dateti
         "webhook-timestamp": str(int(now.timestamp())),
         "webhook-signature": " ".join(Signer(secret).sign(name, now, body.decode()) for secret in secrets),
     }
-
-
-def _purpose(webhook_id: UUID) -> bytes:
-    return b"webhook " + webhook_id.bytes

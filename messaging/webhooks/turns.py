@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
+from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.db.models.functions import Now
 
 from config.changes import reading
@@ -20,7 +21,7 @@ from config.changes.pending import find_pending
 from config.changes.rows import Cursor
 from config.database.sql import database_now
 from messaging.models import DisabledReason, Webhook, WebhookStatus
-from messaging.models.webhook import LEASE
+from messaging.models.webhook import LEASE, WebhookQuerySet
 from messaging.webhooks.events import Event, event_of, resync_event, test_event
 from messaging.webhooks.outcomes import Attempt, at_cursor, disabled
 from messaging.webhooks.secrets import SecretLost, signed_headers
@@ -28,6 +29,8 @@ from messaging.webhooks.targets import channels_of
 
 # How often the cursor of a webhook without events moves, so that it does not expire.
 IDLE = timedelta(hours=1)
+# What is read of each webhook in each round.
+READ = ("owner_id", "target_kind", "target_id", "types", "generation", "xid", "row_id", "test_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +43,16 @@ class Waiting:
 
 def waiting_webhooks() -> list[Waiting]:
     """The webhooks that have something to send now."""
-    due = {webhook.pk: webhook for webhook in Webhook.objects.due().order_by("checked_at")}
+    is_behind = ExpressionWrapper(Q(checked_at__lt=Now() - IDLE), BooleanField())
+    rows = Webhook.objects.due().only(*READ).annotate(is_behind=is_behind).order_by("checked_at")
+    due = {webhook.pk: webhook for webhook in rows}
     if not due:
         return []
     channels = channels_of(due.values())
     pending = find_pending({pk: (channel, due[pk].cursor) for pk, channel in channels.items()})
     idle = {pk for pk in channels if pk not in pending.keys and due[pk].test_id is None}
-    _move_idle(idle, pending.now)
+    if to_move := {pk for pk in idle if due[pk].is_behind}:
+        _move_idle(to_move, pending.now)
     # One without a channel is disabled at its turn.
     return [Waiting(pk, webhook.owner_id) for pk, webhook in due.items() if pk not in idle]
 
@@ -59,34 +65,35 @@ def lease(webhook_id: UUID) -> UUID | None:
 
 
 def release(lease_id: UUID) -> None:
-    Webhook.objects.filter(lease_id=lease_id).update(lease_id=None, leased_until=None)
+    Webhook.objects.leased(lease_id).update(lease_id=None, leased_until=None)
 
 
 def next_attempt(lease_id: UUID) -> Attempt | None:
     """The next event of a leased webhook, signed; None if there is none, or if the lease has passed on."""
-    webhook, now = Webhook.objects.filter(lease_id=lease_id).first(), database_now()
+    leased, now = Webhook.objects.leased(lease_id), database_now()
+    webhook = leased.first()
     if webhook is None:
         return None
     try:
-        event = _next_event(webhook, now)
+        event = _next_event(webhook, leased, now)
         headers = event and signed_headers(webhook, event_id=event.id, body=event.body, now=now)
     except SecretLost:
-        _update(webhook, **disabled(DisabledReason.SECRET_LOST))
+        _disable(webhook, leased, DisabledReason.SECRET_LOST)
         return None
-    return Attempt(webhook, event, headers, now) if event and headers else None
+    return Attempt(lease_id, webhook, event, headers, now) if event and headers else None
 
 
-def _next_event(webhook: Webhook, now: datetime) -> Event | None:
+def _next_event(webhook: Webhook, leased: WebhookQuerySet, now: datetime) -> Event | None:
     channel = channels_of([webhook]).get(webhook.pk)
     if channel is None:
-        _update(webhook, **disabled(DisabledReason.TARGET_UNAVAILABLE))
+        _disable(webhook, leased, DisabledReason.TARGET_UNAVAILABLE)
         return None
     if webhook.test_id is not None:
         return test_event(webhook, event_id=webhook.test_id, now=now)
-    return None if webhook.status == WebhookStatus.DISABLED else _read_event(webhook, channel, now)
+    return None if webhook.status == WebhookStatus.DISABLED else _read_event(webhook, leased, channel, now)
 
 
-def _read_event(webhook: Webhook, channel: Channel, now: datetime) -> Event | None:
+def _read_event(webhook: Webhook, leased: WebhookQuerySet, channel: Channel, now: datetime) -> Event | None:
     cursor, has_more = webhook.cursor, True
     while has_more:
         try:
@@ -97,15 +104,18 @@ def _read_event(webhook: Webhook, channel: Channel, now: datetime) -> Event | No
             return event_of(batch.rows[0], webhook=webhook, channel=channel, generation=batch.next.generation)
         # Rows of other types are skipped only once.
         cursor, has_more = batch.next, batch.has_more
-        _update(webhook, **at_cursor(cursor))
+        leased.update(**at_cursor(cursor))
     return None
+
+
+def _disable(webhook: Webhook, leased: WebhookQuerySet, reason: DisabledReason) -> None:
+    """Disable it, unless a test has been requested since it was read: the next turn decides about that."""
+    leased.filter(test_id=webhook.test_id).update(test_id=None, **disabled(reason))
 
 
 def _move_idle(webhook_ids: Collection[UUID], cursor: Cursor) -> None:
     """Move cursors forward over rows of others; meanwhile another process may have moved them further."""
-    behind = Webhook.objects.unleased().filter(generation=cursor.generation, xid__lt=cursor.position.xid)
-    behind.filter(pk__in=webhook_ids, checked_at__lt=Now() - IDLE).update(**at_cursor(cursor))
-
-
-def _update(webhook: Webhook, **changes: object) -> None:
-    Webhook.objects.filter(lease_id=webhook.lease_id).update(**changes)
+    xid, row_id = cursor.position
+    not_beyond = Q(xid__lt=xid) | Q(xid=xid, row_id__lte=row_id)
+    behind = Webhook.objects.unleased().filter(not_beyond, generation=cursor.generation)
+    behind.filter(pk__in=webhook_ids).update(**at_cursor(cursor))

@@ -72,7 +72,7 @@ def test_scopes_and_communities_cannot_be_added(holder: TokenHolder, communities
 
 
 def test_unknown_community_or_agent_is_an_error(holder: TokenHolder) -> None:
-    with pytest.raises(CommandError, match="Unknown"):
+    with pytest.raises(CommandError, match="unknown"):
         run(holder, "--community", holder.agent.pk)
     with pytest.raises(CommandError, match="unknown_handle"):
         call_command("narrow_agent", "unknown_handle", "--scope", "post")

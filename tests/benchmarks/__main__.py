@@ -122,7 +122,9 @@ def bench(cluster: Cluster, home: Path, options: argparse.Namespace) -> bool:
             sys.stdout.write(f"memory of a worker, {form}: {servers.memory(service)} MB\n")
     # Alone on the machine, as the other servers would count for the reads beside the streams.
     with servers.with_streams(home, cluster.url) as service:
-        has_streams = streams.measure(service, streams=options.streams, idle=options.idle, seconds=options.seconds)
+        has_streams = streams.measure(
+            service, streams=options.streams, idle=options.idle, seconds=options.seconds, rounds=options.rounds
+        )
     return table.is_met and has_streams
 
 

@@ -9,7 +9,10 @@ import time
 from dataclasses import dataclass, field
 from datetime import datetime
 
-# Of so many clients, each event is read; the others only count bytes, because this process must not be the limit.
+from config.runtime.streams import raise_file_limit
+
+# The events of so many clients are parsed; those of the others are only received, because this process must not be the
+# limit.
 SAMPLED = 100
 AT = re.compile(rb'"at":"([^"]+)"')
 OPENING_AT_ONCE = 50
@@ -67,4 +70,5 @@ def _say(*words: object) -> None:
 
 
 if __name__ == "__main__":
+    raise_file_limit()
     asyncio.run(run(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])))

@@ -16,10 +16,11 @@ Call = Callable[..., "Sent"]
 
 
 class Sent:
-    """A response as the server receives it, and the number of queries that it took."""
+    """A response as the server receives it, and the number of queries that it took. `headers` are without the id."""
 
     status: int
     headers: dict[str, str]
+    request_id: str
     body: bytes
     queries: int
 
@@ -51,6 +52,8 @@ def call(store: ResponseStore, django_paths: list[str]) -> Call:
 
         def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
             sent.status, sent.headers = int(status[:3]), dict(headers)
+            assert len(sent.headers) == len(headers), "no header is repeated"
+            sent.request_id = sent.headers.pop("X-Request-ID")
 
         with CaptureQueriesContext(connection) as captured:
             sent.body = b"".join(application(environ_of(path, query, method) | headers, start_response))

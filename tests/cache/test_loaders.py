@@ -11,6 +11,7 @@ from config.cache.versions import EVERYTHING
 from config.cache.versions import store as version_store
 from messaging.services.moderation import hide_message
 from tests.agents.factories import agent_with_token
+from tests.api import refusal_of
 from tests.cache.conftest import Call
 from tests.embeds.making import an_embed
 from tests.factories import MessageFactory, SuperAdminFactory
@@ -54,7 +55,7 @@ def test_after_a_failed_refresh_django_is_entered_once(call: Call, django_paths:
     assert call(path).status == 200
     hide_message(message_id=message.pk, by=SuperAdminFactory())
     refused = call(path)
-    assert (refused.status, refused.body) == (404, b'{"error":"message_not_found"}')
+    assert (refused.status, refusal_of(refused.body)) == (404, {"error": "message_not_found"})
     assert refused.headers["Access-Control-Allow-Origin"] == "*"
     assert len(django_paths) == 2
     assert call(path).queries == 1

@@ -50,6 +50,8 @@ ROWS = st.lists(
     ),
     max_size=30,
 )
+# After all others, and after every cursor that the tests draw.
+LAST = Row(8, TYPES[0], PAGES[0], None, None, 0)
 PLACES = st.one_of(
     st.just({}),
     st.builds(lambda page: {"page_id": page}, st.sampled_from(PAGES)),
@@ -116,21 +118,25 @@ def test_batches_are_the_rows_of_the_channel_in_order(
 @EXAMPLES
 @given(rows=ROWS, channel=CHANNELS, where=st.tuples(st.integers(-3, 7), st.integers(-1, 31)))
 def test_a_cursor_anywhere_gives_the_rows_after_it(rows: list[Row], channel: Channel, where: tuple[int, int]) -> None:
-    matching = [each for each in expected(store(rows), channel) if each > where]
+    log = store([*rows, LAST])
+    matching = [each for each in expected(log, channel) if each > where]
     batch = reading.read(channel, Cursor(0, Position(*where)), limit=100)
     assert [row.position for row in batch.rows] == matching
+    assert batch.next.position == reading.now().position == log[-1].position
 
 
 @EXAMPLES
 @given(rows=ROWS, where=st.tuples(st.integers(-3, 7), st.integers(-1, 31)))
-def test_a_cursor_is_expired_exactly_if_rows_after_it_were_deleted(rows: list[Row], where: tuple[int, int]) -> None:
+def test_a_cursor_is_expired_exactly_if_rows_after_it_were_deleted_or_it_is_after_all(
+    rows: list[Row], where: tuple[int, int]
+) -> None:
     before = [row.position for row in store(rows)]
     deleted = pruning.prune(now=database_now(), dry_run=False)["changes"]
     stored = set(Change.objects.values_list("xid", "id"))
     gone = [each for each in before if each not in stored]
     assert gone == before[:deleted], "a prefix of the log"
     cursor = Cursor(0, Position(*where))
-    if any(each > where for each in gone):
+    if any(each > where for each in gone) or all(each < where for each in before):
         with pytest.raises(CursorExpired):
             reading.read(Channel(), cursor, limit=10)
     else:

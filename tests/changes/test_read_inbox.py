@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db.models import F, Max
 
 from config.changes.log import NewChange, append
 from config.changes.models import Change, ChangeLog, ReadPosition
@@ -111,15 +112,34 @@ def test_after_a_restore_the_old_cursor_is_410_and_new_events_are_unread(ada: Ac
     person = Api.as_person(ada)
     cursor = events(person)[2]["id"]
     mark(person, cursor)
-    # As `adopt_restored_log` does.
-    Change.objects.update(xid=-1)
-    ChangeLog.objects.update(generation=1)
+    Change.objects.update(xid=F("xid") + 10**15)
+    ChangeLog.objects.update(cluster="another")
     answer = person.post(PATH, {"cursor": cursor})
     assert (answer.status, answer.error) == (410, "cursor_expired")
-    assert inbox(person)["unread"] == 0, "the events from before count as read"
+    assert inbox(person)["unread"] == 0, "the positions of the rows are others: they count as read"
     append([NewChange(type="quote", account_id=ada.pk)])
     assert inbox(person)["unread"] == 1
     assert mark(person, events(person)[-1]["id"]) == {"unread": 0}
+
+
+def test_after_a_failover_the_events_after_the_mark_are_unread(ada: Account) -> None:
+    person = Api.as_person(ada)
+    mark(person, events(person)[2]["id"])
+    ChangeLog.objects.update(cluster="another")
+    assert inbox(person)["unread"] == 2
+
+
+def test_after_a_failover_that_lost_the_marked_event_new_ones_are_unread(ada: Account) -> None:
+    person = Api.as_person(ada)
+    cursor = events(person)[-1]["id"]
+    mark(person, cursor)
+    Change.objects.filter(id=Change.objects.aggregate(last=Max("id"))["last"]).delete()
+    answer = person.post(PATH, {"cursor": cursor})
+    assert (answer.status, answer.error) == (410, "cursor_expired")
+    ChangeLog.objects.update(cluster="another")
+    inbox(person)
+    newest = Change.objects.order_by("-xid", "-id")[0]
+    assert ReadPosition.objects.values_list("xid", "row_id").get() == (newest.xid, newest.id)
 
 
 def test_a_retry_gets_the_first_response(ada: Account) -> None:

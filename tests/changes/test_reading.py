@@ -17,6 +17,7 @@ from config.changes.channels import Channel
 from config.changes.exceptions import CursorExpired
 from config.changes.log import APPEND, NewChange, append
 from config.changes.models import Change, ChangeLog
+from config.changes.pending import find_pending
 from config.changes.pruning import prune
 from config.changes.reading import Batch
 from config.changes.restored import adopt_restored_log
@@ -197,14 +198,20 @@ def test_concurrent_prunes_delete_each_row_once(monkeypatch: pytest.MonkeyPatch)
     assert pages(read()) == ["49"]
 
 
-RAISE = "UPDATE changes_change SET xid = xid + 1000000000000000"
+def restore(*, raised_by: int = 0) -> None:
+    """As after a restore into another cluster, where transaction ids are lower."""
+    execute("UPDATE changes_change SET xid = xid + %s WHERE xid > 0", [raised_by])
+    ChangeLog.objects.update(cluster="of another")
+
+
+HIGHER = 10**15
 
 
 def test_a_restored_log_gets_positions_before_new_rows_in_the_same_order() -> None:
     write("a", "b")
     write("c")
     cursors = [Cursor(0, row.position) for row in read().rows]
-    execute(RAISE)
+    restore(raised_by=HIGHER)
     adopt_restored_log(using="default")
     write("d")
     assert pages(read()) == ["a", "b", "c", "d"]
@@ -217,25 +224,80 @@ def test_a_restored_log_gets_positions_before_new_rows_in_the_same_order() -> No
 
 def test_a_log_is_adopted_once_and_again_after_another_restore() -> None:
     write("a")
-    execute(RAISE)
+    restore(raised_by=HIGHER)
     for _ in range(2):
         adopt_restored_log(using="default")
         assert ChangeLog.objects.get().generation == 1
     write("b")
-    execute(f"{RAISE} WHERE xid > 0")
+    restore(raised_by=HIGHER)
     adopt_restored_log(using="default")
     write("c")
     assert ChangeLog.objects.get().generation == 2
     assert pages(read()) == ["a", "b", "c"]
 
 
-def test_an_empty_log_of_another_cluster_is_adopted_by_the_id_that_prune_noted() -> None:
+def test_a_log_of_a_cluster_with_lower_transaction_ids_is_adopted_without_new_positions() -> None:
+    write("a", "b")
+    before = read()
+    restore()
+    adopt_restored_log(using="default")
+    write("c")
+    assert [row.position for row in read().rows[:2]] == [row.position for row in before.rows]
+    assert pages(read(Cursor(1, before.next.position))) == ["c"]
+    with pytest.raises(CursorExpired):
+        read(before.next)
+
+
+def test_an_empty_log_of_another_cluster_is_adopted() -> None:
+    ChangeLog.objects.update(pruned_xid=HIGHER, pruned_id=7)
+    restore()
+    first = read()
+    assert first.next.generation == 1
+    write("a")
+    assert pages(read(first.next)) == pages(read()) == ["a"]
+
+
+@committed
+@pytest.mark.parametrize("raised_by", [0, HIGHER])
+def test_a_running_process_adopts_the_log_once(raised_by: int) -> None:
+    write("a")
+    cursor = read().next
+    restore(raised_by=raised_by)
+
+    def expires(reader: int) -> None:
+        with pytest.raises(CursorExpired):
+            read(cursor)
+
+    race(4, expires)
+    assert ChangeLog.objects.get().generation == reading.now().generation == 1
+    assert pages(read()) == ["a"]
+
+
+@pytest.mark.parametrize("channel", [ALL, Channel(page_id="a"), Channel(page_id="none")], ids=["all", "page", "none"])
+def test_a_reader_with_nothing_to_read_gets_the_position_of_the_newest_row(channel: Channel) -> None:
+    assert read(channel=channel).next == reading.now() == Cursor(0, Position(0, 0)), "the log is empty"
+    write("a", "b")
+    append([NewChange(type="reply", account_id=UUID(int=1))])
+    newest = Change.objects.order_by("-xid", "-id")[0]
+    assert read(channel=channel).next == reading.now() == Cursor(0, Position(newest.xid, newest.id))
+
+
+def test_a_cursor_with_nothing_after_it_survives_the_deletion_of_every_row() -> None:
+    write("a", "b")
+    cursor = read(channel=Channel(page_id="none")).next
+    Change.objects.update(at=database_now() - timedelta(days=31))
     prune(now=database_now(), dry_run=False)
-    adopt_restored_log(using="default")
-    assert ChangeLog.objects.get().generation == 0
-    ChangeLog.objects.update(seen_xid=10**15)
-    adopt_restored_log(using="default")
-    assert ChangeLog.objects.get().generation == 1
+    assert read(cursor).next == reading.now() == cursor
+
+
+def test_the_cursor_of_a_lost_row_is_expired() -> None:
+    write("a", "b")
+    cursor = read().next
+    Change.objects.filter(page_id="b").delete()
+    with pytest.raises(CursorExpired):
+        read(cursor)
+    assert find_pending({"reader": (Channel(account_id=UUID(int=1)), cursor)}).keys == {"reader"}
+    assert find_pending({"reader": (Channel(account_id=UUID(int=1)), reading.now())}).keys == frozenset()
 
 
 def test_migrations_of_the_same_cluster_change_no_position() -> None:
@@ -243,20 +305,3 @@ def test_migrations_of_the_same_cluster_change_no_position() -> None:
     position = read().rows[0].position
     adopt_restored_log(using="default")
     assert read().rows[0].position == position
-
-
-def test_a_log_with_thousands_of_rows_is_read_by_its_indexes() -> None:
-    """No call sorts the log or reads it whole, at its beginning, its middle and its end."""
-    append([NewChange(type="message.created", page_id=f"p{number % 50}") for number in range(5_000)])
-    execute("ANALYZE changes_change")
-    middle = Change.objects.order_by("xid", "id")[2_500]
-    horizon = reading.now().position.xid
-    for channel in (ALL, Channel(page_id="p7")):
-        statement = reading.READ.format(
-            columns=reading.NAMES, channel=channel.condition, matches=channel.matches, scan=101, count=101
-        )
-        values = {"xid": middle.xid, "id": middle.id, "horizon": horizon, **channel.values}
-        with connection.cursor() as cursor:
-            cursor.execute(f"EXPLAIN {statement}", values)
-            plan = "\n".join(line for (line,) in cursor.fetchall())
-        assert "Seq Scan on changes_change " not in plan, plan

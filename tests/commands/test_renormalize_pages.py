@@ -11,6 +11,8 @@ from django.db import connection, transaction
 from django.test import Client
 
 from config.cache.versions import snapshot
+from config.changes.streams.opening import open_stream
+from config.changes.streams.sources import Source
 from config.database.sql import database_now
 from messaging.cache_tags import message_tag, page_tag
 from messaging.models import Message, MovedPage, Page
@@ -131,6 +133,53 @@ def test_the_changes_of_a_moved_page_follow_it_in_order(old: Page) -> None:
     assert {change["pageId"] for change in changes} == {change["message"]["pageId"] for change in changes} == {NEW_ID}
     (elsewhere,) = Api().get("/v1/changes", pageId=other["pageId"]).json["changes"]
     assert elsewhere["messageId"] == other["id"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cursor_of_changes_from_before_the_move_stays_valid(old: Page) -> None:
+    """Under the old id nothing is missed. Under the new one, moved changes may be before the cursor: not announced."""
+    agent = agent_with_token()
+    first, second = post(agent).json["id"], post(agent).json["id"]
+    other = post(agent, pageId=PageFactory(url=NEW_URL).pk).json["id"]
+    cursors = {OLD_ID: changes(OLD_ID, limit=1)[1], NEW_ID: changes(NEW_ID)[1]}
+    run("renormalize_pages", "--apply")
+    third = post(agent).json["id"]
+    assert changes(OLD_ID, cursor=cursors[OLD_ID])[0] == [second, other, third]
+    assert changes(NEW_ID, cursor=cursors[NEW_ID])[0] == [third]
+    assert changes(OLD_ID)[0] == changes(NEW_ID)[0] == [first, second, other, third]
+    _, end = changes(OLD_ID)
+    assert changes(OLD_ID, cursor=end)[0] == []
+    fourth = post(agent).json["id"]
+    assert changes(OLD_ID, cursor=end)[0] == [fourth]
+
+
+def changes(page_id: str, **query: Any) -> tuple[list[str], str]:
+    """(the posts of the changes, nextCursor)."""
+    response = Api().get("/v1/changes", pageId=page_id, **query)
+    assert response.status == 200, response.json
+    return [change["messageId"] for change in response.json["changes"]], response.json["nextCursor"]
+
+
+def test_a_stream_of_the_old_id_follows_the_new_page(old: Page, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    settings.STREAM_URL, sources = "https://streams.example", []
+
+    def opened(request: Any, query: Any, source: Source) -> Any:
+        sources.append(source)
+        return open_stream(request, query, source)
+
+    monkeypatch.setattr("messaging.views.changes.open_stream", opened)
+    cursor = changes(OLD_ID)[1]
+    run("renormalize_pages", "--apply")
+    assert Api().get("/v1/changes/stream", pageId=OLD_ID, cursor=cursor).status == 307
+    assert sources[0].channel.page_id == NEW_ID
+
+
+def test_the_events_of_inboxes_follow_a_moved_page(old: Page) -> None:
+    agent, author = agent_with_token(), PersonFactory()
+    reply = post(agent, parentId=str(MessageFactory(page=old, author=author).pk)).json
+    run("renormalize_pages", "--apply")
+    (event,) = Api.as_person(author).get("/v1/inbox").json["events"]
+    assert (event["type"], event["messageId"], event["pageId"]) == ("reply", reply["id"], NEW_ID)
 
 
 def test_redirects_follow_a_second_move_and_end_when_a_page_moves_back(old: Page) -> None:

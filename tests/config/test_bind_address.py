@@ -17,7 +17,8 @@ from django.test import RequestFactory
 from config import env
 from config.api.addresses import client_address
 from config.runtime import bind_address
-from tests.service import ROOT, Service, a_service, running_service
+from config.runtime.run import CannotRun, check_ports
+from tests.service import ROOT, Service, a_service, free_port, running_service
 
 
 def has_ipv6() -> bool:
@@ -68,6 +69,19 @@ def test_a_start_with_an_invalid_host_prints_one_sentence(tmp_path: Path) -> Non
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr.startswith("make run: HOST is 'localhost': write an address")
     assert ended.stderr.count("\n") == 1
+
+
+def test_one_port_for_both_is_refused_with_advice() -> None:
+    port = free_port()
+    check_ports(port, None)
+    advice = f"PORT and STREAM_PORT are both {port}; choose another: STREAM_PORT={port + 1} make run"
+    with pytest.raises(CannotRun, match=advice):
+        check_ports(port, port)
+
+
+@pytest.mark.parametrize(("port", "beside"), [(8000, 8001), (65535, 65534)])
+def test_streams_have_the_port_beside(port: int, beside: int) -> None:
+    assert bind_address.stream_port(port) == beside
 
 
 def test_a_trusted_ipv4_proxy_is_recognised_on_an_ipv6_socket(settings: Any) -> None:

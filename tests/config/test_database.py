@@ -42,6 +42,13 @@ def test_the_timeouts_of_a_session(name: str, value: str) -> None:
         assert cursor.fetchone() == (value,)
 
 
+@pytest.mark.parametrize(("statement_timeout", "idle"), [(5_000, 10_000), (1, 2), (0, 60_000)])
+def test_an_idle_transaction_always_times_out(statement_timeout: int, idle: int) -> None:
+    """Commands have no statement timeout; those that run for long would stop every reader of the change log."""
+    options = urls.database(ADDRESS, statement_timeout=statement_timeout)["OPTIONS"]["options"]
+    assert f"-c idle_in_transaction_session_timeout={idle} " in options
+
+
 @pytest.mark.django_db
 def test_an_sql_statement_is_prepared_and_planned_once() -> None:
     """Otherwise PostgreSQL would plan it for its values, at least five times, and each time for a large page."""

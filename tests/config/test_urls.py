@@ -21,4 +21,4 @@ def test_no_path_of_an_operation_ends_with_a_slash() -> None:
 
 def test_an_operation_with_a_slash_is_404() -> None:
     answer = Client().get("/api/messages/")
-    assert (answer.status_code, answer.json()) == (404, {"error": "not_found"})
+    assert (answer.status_code, answer.json()["error"]) == (404, "not_found")

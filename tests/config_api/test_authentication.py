@@ -73,7 +73,7 @@ def call(token: str, user_id: str | None, path: str = FOR_PERSON) -> Answer:
 
 
 def refusal(response: Answer) -> tuple[int, str]:
-    assert response.headers["WWW-Authenticate"] == "Bearer"
+    assert response.headers["WWW-Authenticate"].startswith('Bearer realm="community-messaging"')
     return response.status, response.error
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rest_framework.exceptions import ValidationError
 
 from config.api.exceptions import ContentTooLong, OverCap, PayloadTooLarge
-from config.api.field_errors import flat_errors
+from config.api.field_errors import faults_of, json_path
 from config.api.fields import Boolean, Choice, Id, Integer, ListOf, Object, Text
 from config.api.serializers import BodySerializer, QuerySerializer
 
@@ -70,7 +70,7 @@ def validated(data: Any, kind: Any = Everything) -> Any:
 def test_a_value_of_another_type_is_refused_with_its_field(field: str, value: Any) -> None:
     with pytest.raises(ValidationError) as refused:
         validated({field: value})
-    assert next(iter(flat_errors(refused.value.detail))).startswith(field)
+    assert json_path(next(faults_of(refused.value.detail)).path).startswith(field)
 
 
 def test_valid_values_are_unchanged() -> None:

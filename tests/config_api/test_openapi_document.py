@@ -77,12 +77,15 @@ def test_swagger_and_redoc_render_and_send_no_foreign_request(live_server: Any, 
     assert {request.failure for request in elsewhere} <= {"csp"}, "blocked by the Content-Security-Policy"
 
 
-def test_every_documented_error_has_the_body_of_a_refusal() -> None:
+def test_every_documented_error_has_a_shared_component() -> None:
+    schemas = document()["components"]["schemas"]
     for path, methods in document()["paths"].items():
         for operation in methods.values():
             for status, response in operation["responses"].items():
                 if status < "400":
                     continue
-                schema = response["content"]["application/json"]["schema"]
-                assert "error" in schema["required"], f"{operation['operationId']} at {path}: {status}"
-                assert {"field", "max"} <= set(schema["required"]) or status != "413"
+                component = response["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+                assert component == ("LimitError" if status == "413" else "Error"), f"{path}: {status}"
+    assert {"error", "message", "requestId", "docs"} <= set(schemas["Error"]["required"])
+    assert {"field", "max"} <= set(schemas["LimitError"]["required"])
+    assert schemas["LimitError"]["properties"]["error"]["enum"] == ["content_too_long", "payload_too_large"]

@@ -56,8 +56,14 @@ CONTRACT = [
     Row("getEmbedBlacklist", "GET", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
     Row("putEmbedBlacklist", "PUT", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
 ]
-# Added by decisions: the sign-in flow (6), getAgentSelf (11), the change log and feeds (18).
+# Added by decisions: the sign-in flow (6), getAgentSelf (11), reads (17), the change log and feeds (18).
 BEYOND = [
+    Row("searchMessages", "GET", "/v1/search", {PUBLIC}),
+    Row("listOwnReactions", "GET", "/v1/me/reactions", {AGENT, PERSON}),
+    Row("getPresenceCounts", "POST", "/v1/presence/counts", {PUBLIC, AGENT}),
+    Row("listCommunities", "GET", "/v1/communities", {PUBLIC}),
+    Row("getCommunity", "GET", "/v1/communities/{id}", {PUBLIC}),
+    Row("getAgentRequest", "GET", "/v1/agent-tokens/requests/{id}", {PERSON}),
     Row("getPageAtomFeed", "GET", "/feeds/pages/{page_id}.atom", {PUBLIC}),
     Row("getPageJsonFeed", "GET", "/feeds/pages/{page_id}.json", {PUBLIC}),
     Row("getCommunityAtomFeed", "GET", "/feeds/communities/{slug}.atom", {PUBLIC}),

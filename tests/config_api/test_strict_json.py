@@ -34,7 +34,7 @@ def accepted(text: str) -> bool:
     try:
         parse_json(text.encode(errors="surrogatepass"))
     except InvalidInput as refusal:
-        return not (refusal.fields["field"] == "body" and len(refusal.fields["details"]) < 300)
+        return not (refusal.fields["field"] == "body" and len(refusal.fields["details"][0]["message"]) < 300)
     return True
 
 

@@ -15,6 +15,8 @@ from tests.service import ROOT
 
 PYTHON = ".venv/bin/python"
 SERVICE = "http://127.0.0.1:8000"
+# The placeholder of the origin of streams.
+STREAMS = "STREAM_URL/"
 # Programs that need another machine or root.
 ELSEWHERE = frozenset({"apt-get", "nginx"})
 ASSIGNMENT = re.compile(r"([A-Z][A-Z_]*)=(.*)", re.DOTALL)
@@ -29,7 +31,7 @@ def check_command(command: str) -> None:
         case "make":
             check_make(arguments)
         case "curl":
-            assert any(word.startswith(SERVICE) for word in arguments), f"curl calls another host: {command}"
+            assert any(word.startswith((SERVICE, STREAMS)) for word in arguments), f"curl calls another host: {command}"
         case "manage.py":
             check_manage(arguments)
         case _ if program == PYTHON:

@@ -41,7 +41,7 @@ RUN = [name for name in NAMES if any(map(is_run_by_a_test, shell_commands(name))
 def service() -> Iterator[Service]:
     """Started as by `make run`; it creates its secrets."""
     with running_service(
-        SECRET_KEY="", ROOT_KEY="", TOKEN_PEPPER="", WEBHOOKS="1", WEBHOOKS_ALLOW_LOCAL="1"
+        SECRET_KEY="", ROOT_KEY="", TOKEN_PEPPER="", STREAMS="1", WEBHOOKS="1", WEBHOOKS_ALLOW_LOCAL="1"
     ) as service:
         yield service
 

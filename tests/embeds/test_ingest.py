@@ -93,7 +93,7 @@ def test_body_over_8192_bytes_is_413() -> None:
     assert Api().post(EVENTS, body).status == 201
     body["filler"] += "x"
     response = Api().post(EVENTS, body)
-    assert (response.status, response.json) == (413, {"error": "payload_too_large", "field": "body", "max": 8192})
+    assert (response.status, response.refusal) == (413, {"error": "payload_too_large", "field": "body", "max": 8192})
 
 
 @pytest.mark.parametrize("unknown", [UNKNOWN_ID, "17", "{}"])

@@ -185,11 +185,6 @@ def ballast(file: Path) -> Iterator[None]:
     file.unlink()
 
 
-def _connection(environment: Environment) -> psycopg.Connection[tuple[object, ...]]:
-    return psycopg.connect(environment.service.cluster.url, autocommit=True)
-
-
-# The faults of `make faults`, and how often each is injected.
 def stream_process_killed(environment: Environment) -> None:
     kill_stream_process(environment.service)
 
@@ -198,6 +193,11 @@ def listener_terminated(environment: Environment) -> None:
     terminate_listener(environment.service)
 
 
+def _connection(environment: Environment) -> psycopg.Connection[tuple[object, ...]]:
+    return psycopg.connect(environment.service.cluster.url, autocommit=True)
+
+
+# The faults of `make faults`, and how often each is injected.
 FAULTS: dict[Fault, int] = {
     worker_killed: 30,
     all_workers_killed: 20,
@@ -225,8 +225,12 @@ FAULTS: dict[Fault, int] = {
     stream_process_killed: 20,
     listener_terminated: 20,
 }
-# Beside the load, a stream of the page is followed: each acknowledged post must arrive there once.
-FOLLOWED = {stream_process_killed, listener_terminated, worker_killed, main_process_killed, postgres_crash}
+# Beside the load, a stream and the list of the page's changes are followed: each acknowledged post must arrive in both
+# once, in the order of the log.
+FOLLOWED = {
+    *(stream_process_killed, listener_terminated, worker_killed, all_workers_killed, main_process_killed),
+    *(postgres_crash, postgres_restart, backends_terminated),
+}
 SMALL_DISK_FAULTS = {disk_full}
 THROUGH_PROXY = {slow_sockets}
 # The load is divided between two hosts, as in a rolling upgrade.

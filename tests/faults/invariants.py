@@ -23,15 +23,17 @@ WHERE reply_count <> (SELECT count(*) FROM messaging_message WHERE parent_id = p
 class Verdict:
     """Broken guarantees; empty if none. `altered`: replays that differ from the first response.
 
-    `unstreamed`, `streamed_again`: posts that a client of the stream has not got, or got twice.
+    `unfollowed`, `followed_again`: posts that a reader of the stream or of the list has not got, or got twice.
+    `misordered`: readers that got them in another order than that of the log.
     """
 
     lost: int = 0
     doubled: int = 0
     altered: int = 0
     skewed: int = 0
-    unstreamed: int = 0
-    streamed_again: int = 0
+    unfollowed: int = 0
+    followed_again: int = 0
+    misordered: int = 0
     overspent: dict[str, int] = field(default_factory=dict)
 
 

@@ -27,7 +27,7 @@ RETRIED = {409, 503}
 
 @dataclass(slots=True)
 class Write:
-    """One write of the agent with `token`; `reply` is set when it is acknowledged."""
+    """One write of the agent with `token`; `reply` is set when it is acknowledged, and `began` is its first request."""
 
     token: str
     path: str
@@ -35,6 +35,7 @@ class Write:
     counters: tuple[str, ...]
     key: str = field(default_factory=lambda: str(uuid4()))
     reply: Reply | None = None
+    began: float = 0.0
 
 
 @dataclass(slots=True)
@@ -118,7 +119,7 @@ class Writer(threading.Thread):
         if reply.status not in ACCEPTED:
             self.notes.surprises.append(f"{write.path}: {reply.status} {reply.body[:200]!r}")
             return
-        write.reply = reply
+        write.reply, write.began = reply, began
         self.notes.writes.append(write)
         self.notes.longest = max(self.notes.longest, time.monotonic() - began)
         self.acknowledged_from = began

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import random
 import time
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from tests.faults.environment import Environment
 from tests.faults.faults import ANSWERED_THROUGHOUT, FOLLOWED, ON_TWO_HOSTS, THROUGH_PROXY, Fault
 from tests.faults.invariants import Verdict, judge, ledger
-from tests.faults.load import Load, Notes
-from tests.streams.follower import Follower
+from tests.faults.load import Load, Notes, Write
+from tests.streams.follower import Follower, ListFollower, StreamFollower
 
 WRITERS = 6
 ROOTS = 4
+FOLLOW_SECONDS = 60
 LOST_ANSWERS = 0.05
 PAGE_URL = "https://example.com/under-load"
 
@@ -63,24 +64,43 @@ def play(environment: Environment, writers: Writers, fault: Fault, *, times: int
     ports = [environment.proxy_port if fault in THROUGH_PROXY else environment.service.port]
     if fault in ON_TWO_HOSTS:
         ports.append(environment.second_host().port)
-    follower = Follower(environment.service, writers.page_id) if fault in FOLLOWED else None
-    with follower or nullcontext():
+    kinds = (StreamFollower, ListFollower) if fault in FOLLOWED else ()
+    followers = [kind(environment.service, writers.page_id) for kind in kinds]
+    with ExitStack() as following:
+        for follower in followers:
+            following.enter_context(follower)
         with Load(ports=ports, tokens=writers.tokens, page_id=writers.page_id, roots=writers.roots) as load:
             load.lose_answers(LOST_ANSWERS)
             load.wait_until_healthy()
             for _ in range(times):
+                for follower in followers:
+                    wait_until_followed(follower, load.notes)
                 time.sleep(random.uniform(0, 0.3))
                 fault(environment)
                 finished.recovered = max(finished.recovered, load.wait_until_healthy())
         finished.notes = load.notes
         finished.verdict = judge(environment, load.notes.writes, charged_before=charged)
-        if follower is not None:
-            check_stream(follower, finished)
+        for follower in followers:
+            check_follower(follower, finished)
     return finished
 
 
-def check_stream(follower: Follower, finished: Round) -> None:
-    posts = [write.reply.json["id"] for write in finished.notes.writes if write.path == "/api/messages" and write.reply]
+def wait_until_followed(follower: Follower, notes: Notes) -> None:
+    """Wait until a post that was begun after this call has arrived: so the next fault cuts a running follower."""
+    called, first = time.monotonic(), len(notes.writes)
+    while not any(write.began > called and _post_of(write) in follower.posts for write in notes.writes[first:]):
+        assert time.monotonic() < called + FOLLOW_SECONDS, "no posts arrive"
+        time.sleep(0.02)
+
+
+def check_follower(follower: Follower, finished: Round) -> None:
+    posts = [post for write in finished.notes.writes if (post := _post_of(write)) is not None]
     follower.wait_for(posts)
-    finished.verdict.unstreamed = sum(follower.posts[post] == 0 for post in posts)
-    finished.verdict.streamed_again = sum(max(0, follower.posts[post] - 1) for post in posts)
+    followed = list(follower.posts)
+    finished.verdict.unfollowed += len(set(posts) - set(followed))
+    finished.verdict.followed_again += len(followed) - len(set(followed))
+    finished.verdict.misordered += not follower.is_in_order()
+
+
+def _post_of(write: Write) -> str | None:
+    return write.reply.json["id"] if write.path == "/api/messages" and write.reply else None

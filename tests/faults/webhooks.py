@@ -1,16 +1,18 @@
 """Faults of webhooks: a receiver that is slow, fails, redirects or is gone, and a deliverer that is killed.
 
-Posts are written meanwhile. Afterwards every event has arrived at least once, and their first arrivals are in order;
-the webhook of another owner, whose receiver is well, gets every event during the fault.
+Posts are written meanwhile. Afterwards every event has been acknowledged, and the first acknowledgements are in order.
+The webhook of another owner, whose receiver works, gets every event during the fault, and no request of the first one.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from http.server import BaseHTTPRequestHandler
+from itertools import takewhile
 
 import psutil
 import psycopg
@@ -18,14 +20,19 @@ import psycopg
 from tests.clients import Clients, Person
 from tests.faults.environment import SETTINGS
 from tests.faults.hosts import SECRETS
+from tests.remote import Remote
 from tests.service import Service, running_service
-from tests.webhooks.receiver import Receiver, running_receiver, silence, status
+from tests.webhooks.receiver import Receiver, Respond, running_receiver, silence, status
 
 POSTS = 5
 # The pause after a first failure is 5 s, after a second one 15 s; the lease of a killed deliverer lasts 15 s.
 PATIENCE_SECONDS = 90
-LAYOUT = "{:<28}{:>6}{:>10}{:>12}{:>14}{:>10}{:>14}"
-HEADINGS = LAYOUT.format("webhooks", "times", "events", "requests", "undelivered", "back in", "other owner")
+# How long an attempt at a slow receiver takes: a deliverer that waits for it delivers no event of others before.
+ATTEMPT_SECONDS = 5
+LAYOUT = "{:<23}{:>6}{:>8}{:>10}{:>13}{:>11}{:>9}{:>13}"
+HEADINGS = LAYOUT.format(
+    "webhooks", "times", "events", "requests", "undelivered", "misrouted", "back in", "other owner"
+)
 COMMUNITY = "SELECT id::text FROM messaging_community WHERE slug = 'with-webhooks'"
 
 
@@ -39,13 +46,19 @@ class Hook:
     expected: list[str] = field(default_factory=list)
 
     def arrived(self) -> list[str]:
-        items = [request.json for request in self.receiver.received]
+        """The posts whose events the receiver has acknowledged, in the order of the first acknowledgements."""
+        items = [request.json for request in self.receiver.acknowledged() if request.body]
         return list(dict.fromkeys(item["messageId"] for item in items if "messageId" in item))
 
+    def undelivered(self) -> int:
+        """How many events are missing, or were acknowledged before an earlier one."""
+        in_order = takewhile(lambda pair: pair[0] == pair[1], zip(self.arrived(), self.expected, strict=False))
+        return len(self.expected) - len(list(in_order))
+
     def wait(self) -> float:
-        """Wait until all events have arrived; returns the seconds."""
+        """Wait until all events have been acknowledged, or PATIENCE_SECONDS; returns the seconds."""
         began = time.monotonic()
-        while self.arrived() != self.expected and time.monotonic() < began + PATIENCE_SECONDS:
+        while self.undelivered() and time.monotonic() < began + PATIENCE_SECONDS:
             time.sleep(0.01)
         return time.monotonic() - began
 
@@ -68,52 +81,66 @@ class Stage:
             self.other.expected.append(post)
 
     def deliverer(self) -> psutil.Process:
-        assert self.service.process
-        while True:
-            for child in psutil.Process(self.service.process.pid).children(recursive=True):
-                if "deliver_webhooks" in " ".join(child.cmdline()):
-                    return child
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not (running := self.service.supervised("deliver_webhooks")):
+            assert time.monotonic() < deadline, "no deliverer runs"
             time.sleep(0.05)
+        return running[0]
+
+    def wait_until_disabled(self, hook: Hook) -> None:
+        remote, deadline = Remote(self.service.port, hook.owner.user), time.monotonic() + PATIENCE_SECONDS
+        while remote.call("GET", f"/v1/webhooks/{hook.id}").json["status"] != "disabled":
+            assert time.monotonic() < deadline, "the webhook is not disabled"
+            time.sleep(0.05)
+        remote.close()
 
 
-Fault = Callable[[Stage], None]
+# Returns the seconds until the other owner had the events of the fault.
+Fault = Callable[[Stage], float]
 
 
-def receiver_slow(stage: Stage) -> None:
-    _disturb(stage, silence(8))
+def receiver_slow(stage: Stage) -> float:
+    return _disturb(stage, silence(8))
 
 
-def receiver_failing(stage: Stage) -> None:
-    _disturb(stage, status(500))
+def receiver_failing(stage: Stage) -> float:
+    return _disturb(stage, status(500))
 
 
-def receiver_redirecting(stage: Stage) -> None:
-    _disturb(stage, status(302, Location=stage.other.receiver.url))
+def receiver_redirecting(stage: Stage) -> float:
+    return _disturb(stage, status(302, Location=stage.other.receiver.url))
 
 
-def receiver_gone(stage: Stage) -> None:
+def receiver_gone(stage: Stage) -> float:
     """The webhook is disabled; a test by its owner makes it active again."""
-    _disturb(stage, status(410))
-    hook = stage.disturbed
+    seconds, hook = _disturb(stage, status(410)), stage.disturbed
+    stage.wait_until_disabled(hook)
     stage.clients.reconnect()
     stage.clients.ask(f"/v1/webhooks/{hook.id}/test", {}, accepted=(202,), **hook.owner.user)
+    return seconds
 
 
-def deliverer_killed(stage: Stage) -> None:
+def deliverer_killed(stage: Stage) -> float:
     stage.post()
     stage.deliverer().kill()
     stage.post()
+    return stage.other.wait()
 
 
-def _disturb(stage: Stage, respond: Any) -> None:
-    """Exchange the response for as long as one request and the posts of another owner take."""
-    hook = stage.disturbed
-    seen, before = len(hook.receiver.received), hook.receiver.respond
-    hook.receiver.respond = respond
+def _disturb(stage: Stage, respond: Respond) -> float:
+    """Exchange the response until it was given once, and the other owner has all events."""
+    receiver, disturbed = stage.disturbed.receiver, threading.Event()
+
+    def disturb(handler: BaseHTTPRequestHandler) -> None:
+        disturbed.set()
+        respond(handler)
+
+    before, receiver.respond, began = receiver.respond, disturb, time.monotonic()
     stage.post()
-    hook.receiver.wait_for(seen + 1, seconds=PATIENCE_SECONDS)
+    assert disturbed.wait(PATIENCE_SECONDS), "no request has come during the fault"
     stage.other.wait()
-    hook.receiver.respond = before
+    receiver.respond = before
+    return time.monotonic() - began
 
 
 FAULTS: dict[Fault, int] = {
@@ -123,25 +150,35 @@ FAULTS: dict[Fault, int] = {
     receiver_gone: 5,
     deliverer_killed: 10,
 }
+# It stops the deliveries of all owners.
+DELAYING_ALL = {deliverer_killed}
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
+    """`undelivered`: events of both owners. `misrouted`: requests of the first owner that the other receiver got.
+
+    `recovered`, `other`: the longest time in seconds from the end of a fault until the first owner had all events, and
+    from its beginning until the other owner had them.
+    """
+
     kind: str
     times: int
     events: int
     requests: int
     undelivered: int
+    misrouted: int
     recovered: float
     other: float
+    other_max: float
 
     @property
     def is_good(self) -> bool:
-        return self.undelivered == 0
+        return not self.undelivered and not self.misrouted and self.other < self.other_max
 
     def __str__(self) -> str:
-        waits = f"{self.recovered:.1f} s", f"{self.other:.1f} s"
-        return LAYOUT.format(self.kind, self.times, self.events, self.requests, self.undelivered, *waits)
+        counts = self.times, self.events, self.requests, self.undelivered, self.misrouted
+        return LAYOUT.format(self.kind, *counts, f"{self.recovered:.1f} s", f"{self.other:.1f} s")
 
 
 def play(stage: Stage, fault: Fault, *, times: int) -> Result:
@@ -149,20 +186,25 @@ def play(stage: Stage, fault: Fault, *, times: int) -> Result:
     events, requests = len(stage.disturbed.expected), len(stage.disturbed.receiver.received)
     for _ in range(times):
         stage.post()
-        fault(stage)
+        other = max(other, fault(stage))
         recovered = max(recovered, stage.disturbed.wait())
-        other = max(other, stage.other.wait())
     return Result(
         kind=fault.__name__.replace("_", " "),
         times=times,
         events=len(stage.disturbed.expected) - events,
         requests=len(stage.disturbed.receiver.received) - requests,
-        undelivered=sum(
-            hook.arrived()[: len(hook.expected)] != hook.expected for hook in (stage.disturbed, stage.other)
-        ),
+        undelivered=stage.disturbed.undelivered() + stage.other.undelivered(),
+        misrouted=misrouted(stage.disturbed, stage.other),
         recovered=recovered,
         other=other,
+        other_max=PATIENCE_SECONDS if fault in DELAYING_ALL else ATTEMPT_SECONDS,
     )
+
+
+def misrouted(hook: Hook, other: Hook) -> int:
+    """The requests of a webhook at the receiver of another: an event has another id for each webhook."""
+    ids = set(hook.receiver.first_ids())
+    return sum(request.headers.get("webhook-id") in ids for request in other.receiver.received)
 
 
 @contextmanager

@@ -30,11 +30,15 @@ JSON_FEED = {
             "type": "array",
             "items": {
                 "type": "object",
-                "required": ["id", "url", "title", "content_text", "date_published", "date_modified", "authors"],
+                "required": [
+                    *("id", "url", "external_url", "title", "content_text", "date_published", "date_modified"),
+                    "authors",
+                ],
                 "additionalProperties": False,
                 "properties": {
                     "id": TEXT,
                     "url": URL,
+                    "external_url": URL,
                     "title": TEXT,
                     "content_text": {"type": "string"},
                     "date_published": TIME,
@@ -56,6 +60,7 @@ VALIDATOR = Draft202012Validator(JSON_FEED, validate_formats=True)
 class Item:
     id: str
     url: str
+    page_url: str
     title: str
     text: str
     author: str
@@ -98,6 +103,7 @@ def read_json(body: bytes) -> Feed:
         Item(
             id=item["id"],
             url=item["url"],
+            page_url=item["external_url"],
             title=item["title"],
             text=item["content_text"],
             author=item["authors"][0]["name"],
@@ -131,6 +137,7 @@ def _entry(entry: ElementTree.Element) -> Item:
     return Item(
         id=_text(entry, "id"),
         url=_link(entry, "alternate"),
+        page_url=_link(entry, "related"),
         title=_text(entry, "title"),
         text=_text(entry, "content"),
         author=_text(author, "name"),

@@ -29,7 +29,7 @@ def test_posts_and_replies_of_all_pages_are_listed_newest_first() -> None:
     MessageFactory(page=post.page, community=CommunityFactory())
     feed = read_both(feed_path(community))
     assert [item.id for item in feed.items] == [f"urn:uuid:{message.pk}" for message in (reply, elsewhere, post)]
-    assert [item.url for item in feed.items] == [
+    assert [item.page_url for item in feed.items] == [
         f"{message.page.normalized_url}#community-post-{message.pk}" for message in (reply, elsewhere, post)
     ]
     assert (feed.title, feed.id) == ("Readers", f"urn:uuid:{community.pk}")

@@ -34,7 +34,8 @@ def test_posts_and_replies_are_listed_newest_first() -> None:
     assert [item.text for item in feed.items] == ["Third", "Second", "First"]
     first = feed.items[-1]
     assert (first.author, first.published, first.updated) == ("Ada", post.created_at, post.updated_at)
-    assert first.url == f"{page.normalized_url}#community-post-{post.pk}"
+    assert first.page_url == f"{page.normalized_url}#community-post-{post.pk}"
+    assert first.url == Api().get(f"/api/messages/{post.pk}").json["url"]
     assert (feed.title, feed.home) == (f"Discussion of {page.normalized_url}", page.normalized_url)
     assert feed.updated == max(item.updated for item in feed.items)
 
@@ -115,7 +116,7 @@ def test_a_page_that_is_selected_by_a_fragment_has_links_without_the_post() -> N
     """A URL has one fragment, and another one would be another page."""
     page = PageFactory(url="https://example.com/app#!/story")
     MessageFactory(page=page)
-    assert [item.url for item in read_both(feed_path(page)).items] == ["https://example.com/app#!/story"]
+    assert [item.page_url for item in read_both(feed_path(page)).items] == ["https://example.com/app#!/story"]
 
 
 def test_the_id_of_a_feed_depends_on_the_page_alone(settings: Any) -> None:
@@ -137,7 +138,7 @@ def test_the_feed_of_an_old_page_id_has_the_posts_of_the_new_page() -> None:
         moved = get(f"/feeds/pages/{UNKNOWN}", extension).body
         assert moved == get(feed_path(new), extension).body
     (item,) = read_both(f"/feeds/pages/{UNKNOWN}").items
-    assert item.url == f"https://example.com/a#community-post-{post.pk}"
+    assert item.page_url == f"https://example.com/a#community-post-{post.pk}"
 
 
 @FORMATS

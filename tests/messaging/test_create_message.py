@@ -143,7 +143,7 @@ def test_over_a_cap_is_413_with_field_and_max(
     agent: TokenHolder, page_id: str, field: str, value: Any, code: str, cap: int
 ) -> None:
     response = post(agent.api, page_id, **{field: value})
-    assert (response.status, response.json) == (413, {"error": code, "field": field, "max": cap})
+    assert (response.status, response.refusal) == (413, {"error": code, "field": field, "max": cap})
     assert not Message.objects.exists()
 
 
@@ -155,11 +155,11 @@ def test_fields_at_their_caps_are_accepted(agent: TokenHolder, page_id: str) -> 
 def test_the_error_of_a_nested_cap_names_its_path(agent: TokenHolder, page_id: str) -> None:
     links = [{"type": "link", "url": "https://a.example/"}] * 3 + [{"type": "link", "url": "https://a/" + "x" * 2039}]
     response = post(agent.api, page_id, attachments=links)
-    assert response.json == {"error": "content_too_long", "field": "attachments[3].url", "max": 2048}
+    assert response.refusal == {"error": "content_too_long", "field": "attachments[3].url", "max": 2048}
     response = post(agent.api, page_id, tagType="note", payload={"rationale": "x" * 4001})
-    assert response.json == {"error": "payload_too_large", "field": "payload.rationale", "max": 4000}
+    assert response.refusal == {"error": "payload_too_large", "field": "payload.rationale", "max": 4000}
     response = post(agent.api, page_id, tagType="note", payload={"a": "ü" * 32_800})
-    assert response.json == {"error": "payload_too_large", "field": "payload", "max": 65_536}
+    assert response.refusal == {"error": "payload_too_large", "field": "payload", "max": 65_536}
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def test_pre_moderation_makes_posts_pending(agent: TokenHolder, mode: str, agent
 def test_a_blocked_word_is_422(agent: TokenHolder, page_id: str, fields: Any) -> None:
     community = CommunityFactory(blocked_words=["cheap pills"])
     response = post(agent.api, page_id, communityId=str(community.pk), **fields)
-    assert (response.status, response.json) == (422, {"error": "content_blocked"})
+    assert (response.status, response.refusal) == (422, {"error": "content_blocked"})
     assert not Message.objects.exists()
 
 

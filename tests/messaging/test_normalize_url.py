@@ -89,7 +89,7 @@ def test_an_invalid_url_is_400_and_inserts_no_page(url: str) -> None:
 
 def test_the_error_names_the_cap_and_a_normalised_url_is_accepted() -> None:
     for url in ("https://e.example/" + "a" * 2_031, "https://e.example/" + "é" * 340):
-        assert "longer than 2048 characters" in normalize(url).json["details"]
+        assert "longer than 2048 characters" in normalize(url).json["message"]
     first = normalize("https://e.example/" + "é" * 338)
     assert first.status == 200
     again = normalize(first.json["normalizedUrl"])

@@ -92,7 +92,7 @@ def test_text_other_than_one_emoji_is_400(api: Api, post: Message, emoji: str) -
 def test_33_characters_are_413(api: Api, post: Message, emoji: str) -> None:
     response = react(api, post, emoji)
     assert response.status == 413
-    assert response.json == {"error": "content_too_long", "field": "emoji", "max": 32}
+    assert response.refusal == {"error": "content_too_long", "field": "emoji", "max": 32}
 
 
 def test_shortcode_of_32_characters_is_accepted(api: Api, post: Message) -> None:
@@ -213,6 +213,6 @@ def test_post_has_at_most_100_different_emoji(api: Api, post: Message) -> None:
         reaction_counts={f":kind_{n}:": 1 for n in range(EMOJI_KINDS_MAX)}, reaction_total=EMOJI_KINDS_MAX
     )
     refused = react(api, post, ":one_more:")
-    assert (refused.status, refused.json) == (409, {"error": "too_many_emoji", "max": EMOJI_KINDS_MAX})
+    assert (refused.status, refused.refusal) == (409, {"error": "too_many_emoji", "max": EMOJI_KINDS_MAX})
     assert not Reaction.objects.exists()
     assert react(api, post, ":kind_7:").json["count"] == 2

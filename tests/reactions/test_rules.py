@@ -12,10 +12,11 @@ from hypothesis.extra.django import TestCase
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from config.api.credentials import Credential, CredentialKind
+from config.api.exceptions import NotOwner
 from config.api.ids import new_id
 from config.writes.transaction import write_transaction
 from messaging.models import AccountKind, Message
-from reactions.exceptions import NotOwner, ReactionNotFound
+from reactions.exceptions import ReactionNotFound
 from reactions.models import Reaction
 from reactions.services import remove_reaction, set_reaction, toggle_reaction
 from tests.factories import AgentAccountFactory, MessageFactory, PersonFactory

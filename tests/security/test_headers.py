@@ -10,6 +10,7 @@ from django.test import Client, RequestFactory, override_settings
 
 import config.settings
 from config.api.exception_handler import csrf_failure
+from tests.api import refusal_of
 
 pytestmark = pytest.mark.django_db
 MISSING = "0199f000-0000-7000-8000-000000000000"
@@ -49,7 +50,7 @@ def test_csrf_failure_is_json_except_in_the_admin() -> None:
     refused = Client(enforce_csrf_checks=True).post("/admin/login/")
     assert (refused.status_code, refused.headers["Content-Type"]) == (403, "text/html; charset=utf-8")
     elsewhere = csrf_failure(RequestFactory().post("/a-form"))
-    assert (elsewhere.status_code, elsewhere.content) == (403, b'{"error":"forbidden"}')
+    assert (elsewhere.status_code, refusal_of(elsewhere.content)) == (403, {"error": "forbidden"})
 
 
 def test_the_api_sets_and_reads_no_cookie() -> None:

@@ -81,12 +81,15 @@ def check_chunked_body(proxy: int, service: int) -> None:
 
 
 def exchange(port: int, wire: bytes) -> tuple[int, dict[str, str]]:
-    """Send raw bytes. Returns the (status, JSON) of the response."""
+    """Send raw bytes. Returns the (status, JSON) of the response; a refusal has a message, and the id of its header."""
     with socket.create_connection(("127.0.0.1", port), 10) as connection:
         connection.sendall(wire)
         answer = HTTPResponse(connection)
         answer.begin()
-        return answer.status, json.loads(answer.read())
+        body = json.loads(answer.read())
+        assert answer.status < 400 or body["requestId"] == answer.headers["X-Request-ID"], wire[:60]
+        assert answer.status < 400 or len(body["message"]) > 10, wire[:60]
+        return answer.status, body
 
 
 @needs_nginx

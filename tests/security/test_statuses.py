@@ -53,7 +53,7 @@ def bad_request(case: Case) -> Answer:
     if case.call.method != "GET":
         return case.send(raw=b"{")
     separator = "&" if "?" in case.call.path else "?"
-    return case.send(path=f"{case.call.path}{separator}limit=x&from=x&cursor=")
+    return case.send(path=f"{case.call.path}{separator}limit=x&from=x&cursor=&pageId=&pageId=")
 
 
 def not_authenticated(case: Case) -> Answer:

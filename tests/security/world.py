@@ -27,13 +27,18 @@ operation             nobody  bad  scopeless agent  agent2 person  person2 owner
 listMessages          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getMessage            ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 createMessage         anon    bad  scope     ok     ok     ok      ok     bad    bad    ok     bad
+searchMessages        ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listReactions         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+listOwnReactions      anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
 addReaction           anon    bad  scope     ok     ok     ok      ok     bad    bad    ok     bad
 removeReaction        anon    bad  scope     ok     own    own     own    bad    bad    own    bad
 listChanges           ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listInbox             anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
 readInbox             anon    bad  deny      deny   deny   ok      cursor bad    bad    cursor bad
 normalizeUrl          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+getPresenceCounts     ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+listCommunities       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+getCommunity          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listSmartTags         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPageAtomFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPageJsonFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -46,6 +51,7 @@ revokeAgentToken      anon    bad  deny      deny   deny   ok      404    bad   
 createAgentToken      anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
 requestAgent          anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
 listAgentRequests     anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
+getAgentRequest       anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
 listAllRequests       anon    bad  deny      deny   deny   admin   admin  bad    bad    ok     bad
 approveAgentRequest   anon    bad  deny      deny   deny   admin   admin  bad    bad    ok     bad
 rejectAgentRequest    anon    bad  deny      deny   deny   admin   admin  bad    bad    ok     bad
@@ -143,6 +149,8 @@ class World:
             "listMessages": Call("GET", f"/api/messages?pageId={self.post.page_id}"),
             "getMessage": Call("GET", f"/api/messages/{self.post.pk}"),
             "createMessage": Call("POST", "/api/messages", {"pageId": self.post.page_id, "content": "Hi"}, "post"),
+            "searchMessages": Call("GET", f"/v1/search?q=post&pageId={self.post.page_id}"),
+            "listOwnReactions": Call("GET", f"/v1/me/reactions?pageId={self.post.page_id}"),
             "listReactions": Call("GET", f"/v1/reactions/{self.post.pk}"),
             "addReaction": Call("POST", "/v1/reactions", {"messageId": str(self.post.pk), "emoji": "👍"}, "react"),
             "removeReaction": Call("DELETE", f"/v1/reactions/{self.reaction}", scope="react"),
@@ -150,6 +158,9 @@ class World:
             "listInbox": Call("GET", "/v1/inbox"),
             "readInbox": Call("POST", "/v1/inbox/read", {"cursor": self.inbox_cursor}),
             "normalizeUrl": Call("POST", "/v1/presence/normalize-url", {"url": "https://example.com"}),
+            "getPresenceCounts": Call("POST", "/v1/presence/counts", {"urls": ["https://example.com"]}),
+            "listCommunities": Call("GET", "/v1/communities"),
+            "getCommunity": Call("GET", f"/v1/communities/{self.community.pk}"),
             "listSmartTags": Call("GET", "/v1/smart-tags"),
             "getPageAtomFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.atom"),
             "getPageJsonFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.json"),
@@ -162,6 +173,7 @@ class World:
             "createAgentToken": Call("POST", f"{approved}/token", {}),
             "requestAgent": Call("POST", request, new_request),
             "listAgentRequests": Call("GET", request),
+            "getAgentRequest": Call("GET", approved),
             "listAllRequests": Call("GET", f"{request}?all=1"),
             "approveAgentRequest": Call("POST", f"{pending}/approve", {}),
             "rejectAgentRequest": Call("POST", f"{pending}/reject", {}),

@@ -21,6 +21,12 @@ ENVIRONMENT = {
 }
 
 
+TERMINATE = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> "
+    "pg_backend_pid() AND backend_type = 'client backend'"
+)
+
+
 @pytest.fixture(scope="session")
 def stream_service() -> Iterator[Service]:
     with running_service(**ENVIRONMENT) as service:
@@ -36,3 +42,13 @@ def clients(stream_service: Service) -> Clients:
 def poster(clients: Clients) -> Poster:
     """Posts to a page of its own."""
     return Poster.new(clients)
+
+
+@pytest.fixture
+def _connections_closed() -> Iterator[None]:
+    """The threads of a hub live on; the test database could not be emptied while they have connections."""
+    # Here, because this file is read before the settings can be.
+    from config.database.sql import execute
+
+    yield
+    execute(TERMINATE)

@@ -1,10 +1,9 @@
-"""Follows a stream through faults, as a browser does: it connects again after its last event."""
+"""Follow a page through faults: by its stream as a browser does, and by its list as a client without streams does."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterable
 from http.client import HTTPException
 from types import TracebackType
@@ -12,58 +11,91 @@ from typing import Self
 
 from tests.remote import Remote
 from tests.service import Service
-from tests.streams.client import EventStream, open_stream
+from tests.streams.client import open_stream
 
 PAUSE_SECONDS = 0.1
 PATIENCE_SECONDS = 30
+TYPES = "types=message.created"
 
 
-class Follower:
-    """Counts the posts of a page that the stream delivers while the block runs."""
+class Follower(threading.Thread):
+    """Notes the posts of a page, in the order in which they arrive while the block runs."""
 
     def __init__(self, service: Service, page_id: str) -> None:
-        self.posts: Counter[str] = Counter()
+        super().__init__()
+        self.posts: list[str] = []
         self._service, self._page_id = service, page_id
-        listed = Remote(service.port).call("GET", f"/v1/changes?pageId={page_id}&types=message.created&tail=true")
-        self._after: str = listed.json["nextCursor"]
-        self._stream: EventStream | None = None
+        self._path = f"/v1/changes?pageId={page_id}&{TYPES}"
+        self._first = self._after = self._listed("&tail=true")[1]
         self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._follow)
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self.start()
         return self
 
     def __exit__(self, _type: type | None, _error: BaseException | None, _trace: TracebackType | None) -> None:
         self._stopped.set()
-        self._thread.join()
+        self.join()
 
     def wait_for(self, posts: Iterable[str]) -> None:
         """Return when all posts have arrived, or after PATIENCE_SECONDS."""
         deadline, expected = time.monotonic() + PATIENCE_SECONDS, set(posts)
-        while expected - self.posts.keys() and time.monotonic() < deadline:
+        while expected - set(self.posts) and time.monotonic() < deadline:
             time.sleep(PAUSE_SECONDS)
 
-    def _follow(self) -> None:
+    def is_in_order(self) -> bool:
+        """Whether the posts have the order of the log, without a gap, as read once after all faults."""
+        stored: list[str] = []
+        after, has_more = self._first, True
+        while has_more:
+            posts, after, has_more = self._listed(f"&limit=100&cursor={after}")
+            stored += posts
+        # The log may go on meanwhile.
+        return stored[: len(self.posts)] == self.posts
+
+    def run(self) -> None:
         while not self._stopped.is_set():
             try:
-                self._read_one_response()
-            except (OSError, HTTPException):
+                self._read_on()
+            except (OSError, HTTPException, AssertionError):
                 time.sleep(PAUSE_SECONDS)
 
-    def _read_one_response(self) -> None:
+    def _read_on(self) -> None:
+        raise NotImplementedError
+
+    def _listed(self, query: str) -> tuple[list[str], str, bool]:
+        """(the posts of one response, the cursor after them, whether others follow)."""
+        remote = Remote(self._service.port)
+        reply = remote.call("GET", f"{self._path}{query}")
+        remote.close()
+        assert reply.status == 200, reply
+        return [each["messageId"] for each in reply.json["changes"]], reply.json["nextCursor"], reply.json["hasMore"]
+
+
+class StreamFollower(Follower):
+    """Connects again after its last event."""
+
+    def _read_on(self) -> None:
         query = {"pageId": self._page_id, "types": "message.created"}
         stream = open_stream(self._service.stream_port, after=self._after, **query)
         try:
-            if stream.status != 200:
-                time.sleep(PAUSE_SECONDS)
-                return
+            assert stream.status == 200
             # A heartbeat comes each second: the loop sees that it is stopped.
             for event in stream.blocks():
                 self._after = event.id
                 if event.type:
-                    self.posts[event.data["messageId"]] += 1
+                    self.posts.append(event.data["messageId"])
                 if self._stopped.is_set():
                     return
         finally:
             stream.close()
+
+
+class ListFollower(Follower):
+    """Reads the list again and again."""
+
+    def _read_on(self) -> None:
+        posts, self._after, has_more = self._listed(f"&cursor={self._after}")
+        self.posts += posts
+        if not has_more:
+            time.sleep(PAUSE_SECONDS)

@@ -6,7 +6,7 @@ import asyncio
 import re
 import threading
 import time
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Iterator
 from random import Random
 from typing import Any
 
@@ -18,39 +18,16 @@ from hypothesis import strategies as st
 from config.api.credentials import ANONYMOUS
 from config.changes import cursors, reading
 from config.changes.log import NewChange, append
-from config.changes.reading import ChangeRow, Channel, Cursor
-from config.changes.streams import delivery
+from config.changes.rows import Cursor
+from config.changes.streams import delivery, rendering
 from config.changes.streams.delivery import Stream
 from config.changes.streams.hub import Hub
 from config.changes.streams.opening import OpenedStream
-from config.changes.streams.sources import Items, Source
 from config.changes.threads import Threads
-from config.database.sql import execute
+from tests.streams.in_process import OTHER_PAGE, PAGE, PATIENCE_SECONDS, SOURCE
 
-PAGE, OTHER_PAGE = f"p1_{'a' * 32}", f"p1_{'b' * 32}"
 WRITERS, CLIENTS = 4, 3
 EVENT = re.compile(rb'id: (\S+)\nevent: row\ndata: \{"n":"([^"]+)"\}\n\n')
-TERMINATE = (
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> "
-    "pg_backend_pid() AND backend_type = 'client backend'"
-)
-PATIENCE_SECONDS = 60
-
-
-class Rows:
-    """What an item needs: nothing else than the rows."""
-
-    def __init__(self, rows: Sequence[ChangeRow]) -> None:
-        # At most three at once, as if the posts of others did not fit.
-        self.rows = rows[:3]
-
-
-def render(row: ChangeRow, _loaded: Rows, /, *, cursor: str) -> dict[str, Any]:
-    assert cursor
-    return {"n": row.data["n"]} if row.data else {}
-
-
-SOURCE = Source(Items(Rows, render), Channel(page_id=PAGE), "test")
 
 
 class Client:
@@ -106,15 +83,8 @@ def _write_one(number: str, random: Random) -> None:
         transaction.set_rollback(is_void)
 
 
-@pytest.fixture
-def _no_other_connections() -> Iterator[None]:
-    """The threads of a hub live on; the test database could not be emptied while they have connections."""
-    yield
-    execute(TERMINATE)
-
-
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("_no_other_connections")
+@pytest.mark.usefixtures("_connections_closed")
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_clients_that_come_and_go_get_every_row_once_in_one_order(seed: int) -> None:
@@ -127,6 +97,7 @@ async def _race(start: Cursor, seed: int) -> None:
     writers = [threading.Thread(target=write, args=(f"{seed}-{n}", 40, seed + n)) for n in range(WRITERS)]
     for writer in writers:
         writer.start()
+    await hub.ready.wait()
     clients = [Client(hub, threads, start, seed + n) for n in range(CLIENTS)]
     expected = asyncio.create_task(_expected(start, writers))
     try:
@@ -159,7 +130,9 @@ async def _all(runs: Iterator[Awaitable[None]]) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("_no_other_connections")
-def test_a_full_queue_cuts_a_live_stream_and_not_one_that_catches_up(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("_connections_closed")
+def test_clients_that_are_cut_and_deliveries_that_are_limited_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delivery, "QUEUE_BYTES", 1)
+    # Two or three events.
+    monkeypatch.setattr(rendering, "CHUNK_BYTES", 200)
     asyncio.run(_race(reading.now(), 1))

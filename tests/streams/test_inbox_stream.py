@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.clients import Clients, bearer
@@ -49,7 +51,7 @@ def test_the_cursor_of_another_account_is_refused(stream_service: Service, clien
     with following(stream_service.stream_port, INBOX, headers=one.user) as stream:
         cursor = stream.last_id
     refused = open_stream(stream_service.stream_port, INBOX, headers=other.user, cursor=cursor)
-    assert (refused.status, refused.response.read()) == (400, b'{"error":"invalid_cursor"}')
+    assert (refused.status, json.loads(refused.response.read())["error"]) == (400, "invalid_cursor")
     assert open_stream(stream_service.stream_port, INBOX).status == 401
 
 

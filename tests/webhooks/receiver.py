@@ -22,11 +22,18 @@ from cryptography.x509.oid import NameOID
 HOST_NAME = "receiver.example"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Received:
+    """A request. `status` is that of the response; None: no response, or bytes that are none."""
+
     path: str
     headers: dict[str, str]
     body: bytes
+    status: int | None = None
+
+    @property
+    def is_acknowledged(self) -> bool:
+        return self.status is not None and 200 <= self.status < 300
 
     @property
     def json(self) -> Any:
@@ -90,6 +97,10 @@ class Receiver:
             time.sleep(0.01)
         return list(self.received)
 
+    def acknowledged(self) -> list[Received]:
+        """The requests that were answered with 2xx."""
+        return [request for request in self.received if request.is_acknowledged]
+
     def first_ids(self) -> list[str]:
         """The ids of the events in the order of their first arrival."""
         return list(dict.fromkeys(request.id for request in self.received))
@@ -103,11 +114,16 @@ def running_receiver(*, certificate: Path | None = None) -> Iterator[Receiver]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            receiver.received.append(Received(self.path, headers, body))
+            self.request_received = Received(self.path, headers, body)
+            receiver.received.append(self.request_received)
             receiver.respond(self)
             self.close_connection = True
 
         do_GET = do_POST
+
+        def send_response(self, code: int, message: str | None = None) -> None:
+            self.request_received.status = code
+            super().send_response(code, message)
 
         def log_message(self, *_arguments: Any) -> None:
             """Print nothing."""

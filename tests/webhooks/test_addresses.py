@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from messaging.models import DeliveryError
-from messaging.webhooks.addresses import is_global, resolve
+from messaging.webhooks.addresses import is_global, may_be_global, resolve
 from messaging.webhooks.exceptions import NotSent
 
 GLOBAL = [
@@ -47,6 +47,11 @@ def test_any_other_address_is_not(address: str) -> None:
     with pytest.raises(NotSent) as refused:
         resolve(address, 443)
     assert refused.value.error is DeliveryError.ADDRESS_NOT_ALLOWED
+
+
+@pytest.mark.parametrize("host", ["example.com", "example.com.", "localhost.example", "my-local", "8.8.8.8"])
+def test_a_host_that_may_be_global_is_looked_up_at_its_delivery(host: str) -> None:
+    assert may_be_global(host) == (host != "my-local")
 
 
 def answers(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:

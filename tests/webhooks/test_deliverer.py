@@ -15,11 +15,15 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models.functions import Now
 from psycopg.conninfo import make_conninfo
 
 from messaging.models import Webhook
 from messaging.models import webhook as models
+from messaging.webhooks import deliverer
 from messaging.webhooks.deliverer import IN_FLIGHT_OF_OWNER, Deliverer
+from messaging.webhooks.posting import Outcome, post
+from messaging.webhooks.turns import waiting_webhooks
 from tests.service import ROOT
 from tests.webhooks.making import WEBHOOKS, Owner
 from tests.webhooks.receiver import Receiver, running_receiver, silence, status
@@ -31,13 +35,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @contextmanager
 def delivering() -> Iterator[None]:
     """A deliverer in a thread."""
-    loop, deliverer = asyncio.new_event_loop(), Deliverer()
-    thread = threading.Thread(target=lambda: loop.run_until_complete(deliverer.run()))
+    loop, running = asyncio.new_event_loop(), Deliverer()
+    thread = threading.Thread(target=lambda: loop.run_until_complete(running.run()))
     thread.start()
     try:
         yield
     finally:
-        loop.call_soon_threadsafe(deliverer.stop)
+        loop.call_soon_threadsafe(running.stop)
         thread.join()
         loop.close()
 
@@ -86,10 +90,34 @@ def test_a_post_is_delivered_when_it_is_written(receiver: Receiver) -> None:
     assert Webhook.objects.get().leased_until is None
 
 
-def test_slow_receivers_of_one_owner_delay_no_other(receiver: Receiver) -> None:
+class InFlight:
+    """Counts the requests that are being sent at once; `receiver` limits it to those of one receiver."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, receiver: Receiver | None = None) -> None:
+        self.now = self.most = 0
+        self._url = receiver and receiver.url
+        monkeypatch.setattr(deliverer, "post", self._post)
+
+    async def _post(self, url: str, *arguments: Any) -> Outcome:
+        counted = self._url is None or url == self._url
+        self.now += counted
+        self.most = max(self.most, self.now)
+        try:
+            return await post(url, *arguments)
+        finally:
+            self.now -= counted
+
+
+def test_slow_receivers_of_one_owner_delay_no_other(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    released = threading.Event()
+
+    def respond(handler: Any) -> None:
+        released.wait(30)
+        status(200)(handler)
+
     with running_receiver() as slow:
-        slow.respond = silence(30)
-        owner = Owner()
+        slow.respond = respond
+        owner, in_flight = Owner(), InFlight(monkeypatch, slow)
         for _ in range(IN_FLIGHT_OF_OWNER + 2):
             webhook = owner.create(slow.url)
             owner.api.post(f"{WEBHOOKS}/{webhook['id']}/test")
@@ -97,7 +125,65 @@ def test_slow_receivers_of_one_owner_delay_no_other(receiver: Receiver) -> None:
         with delivering():
             slow.wait_for(IN_FLIGHT_OF_OWNER)
             wait_for_posts(receiver, ids_of(site))
-            assert len(slow.received) <= IN_FLIGHT_OF_OWNER + 2
+            released.set()
+            slow.wait_for(IN_FLIGHT_OF_OWNER + 2)
+        assert in_flight.most <= IN_FLIGHT_OF_OWNER
+
+
+def test_more_webhooks_than_may_be_in_flight_have_their_turns(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deliverer, "IN_FLIGHT_MAX", 2)
+    in_flight, sites = InFlight(monkeypatch), [Site(receiver) for _ in range(5)]
+    expected = {site.post() for site in sites}
+    with delivering():
+        receiver.wait_for(len(sites))
+    assert set(posts(receiver)) == expected
+    assert in_flight.most <= 2
+
+
+@pytest.mark.parametrize(("limit", "value"), [("TURN_EVENTS", 1), ("TURN_SECONDS", 0.0)])
+def test_a_webhook_with_many_events_takes_turns_with_others(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch, limit: str, value: float
+) -> None:
+    monkeypatch.setattr(deliverer, limit, value)
+    monkeypatch.setattr(deliverer, "IN_FLIGHT_MAX", 1)
+    busy, other = Site(receiver), Site(receiver)
+    first, *more = [busy.post() for _ in range(3)]
+    (only,) = [other.post()]
+    with delivering():
+        wait_for_posts(receiver, [first, only, *more])
+
+
+def test_rounds_have_a_shortest_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    began: list[float] = []
+
+    def nothing_waits() -> list[Any]:
+        began.append(time.monotonic())
+        running._due.set()
+        if len(began) == 4:
+            running.stop()
+        return []
+
+    monkeypatch.setattr(deliverer, "waiting_webhooks", nothing_waits)
+    running = Deliverer()
+    asyncio.run(running.run())
+    assert began[3] - began[0] >= 2.9 * deliverer.PAUSE_SECONDS
+
+
+def test_after_an_unexpected_exception_the_lease_is_the_pause(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: Any) -> None:
+        raise RuntimeError("a defect")
+
+    site = Site(receiver)
+    site.post()
+    monkeypatch.setattr(deliverer, "record", fail)
+    asyncio.run(Deliverer()._turn(Webhook.objects.get().pk))
+    assert len(receiver.received) == 1
+    assert Webhook.objects.filter(leased_until__gt=Now()).exists()
+    assert waiting_webhooks() == []
 
 
 def test_several_hosts_deliver_each_event_in_order(receiver: Receiver) -> None:

@@ -7,15 +7,22 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
 
 from agents.services import freeze_agent
+from config.changes import reading
 from config.changes.log import NewChange, append
+from config.changes.models import Change
+from config.changes.pruning import STORED_DAYS, prune
+from config.database.sql import database_now
 from embeds.services import disable_embed, enable_embed, update_embed
 from messaging.changes.types import ChangeType
 from messaging.models import Message, Webhook
 from messaging.services.moderation import hide_message
+from messaging.services.people import suspend_person
 from messaging.services.webhooks import disable_webhook, enable_webhook
 from messaging.webhooks import outcomes, turns
 from messaging.webhooks.outcomes import pause_after
@@ -219,12 +226,72 @@ def test_without_its_embed_nothing_is_sent(receiver: Receiver) -> None:
     assert site.send() == [True]
 
 
-def test_a_frozen_agent_gets_nothing(receiver: Receiver) -> None:
+def test_the_operator_of_a_frozen_agent_gets_its_events(receiver: Receiver) -> None:
     agent = agent_with_token()
     webhook = a_webhook(agent, receiver.url)
-    freeze_agent(agent=agent.agent, by=SuperAdminFactory())
+    freeze_agent(agent=agent.agent, by=SuperAdminFactory(), reason="Spam")
+    assert [outcome.is_delivered for outcome in send_events(webhook.pk)] == [True]
+    assert [request.json["type"] for request in receiver.received] == ["agent_frozen"]
+    assert Webhook.objects.get().status == "active"
+
+
+def test_a_suspended_operator_gets_nothing(receiver: Receiver) -> None:
+    agent = agent_with_token()
+    webhook = a_webhook(agent, receiver.url)
+    suspend_person(person=agent.request.requester, by=SuperAdminFactory())
     assert send_events(webhook.pk) == []
     assert Webhook.objects.get().disabled_reason == "target_unavailable"
+
+
+def test_a_test_of_a_webhook_without_its_embed_is_refused(receiver: Receiver) -> None:
+    site = Site(receiver)
+    disable_embed(embed_id=site.owner.embed.pk, by=SuperAdminFactory())
+    answer = site.owner.api.post(f"{WEBHOOKS}/{site.webhook['id']}/test")
+    assert (answer.status, answer.error) == (404, "webhook_target_not_found")
+
+
+def test_a_test_that_is_requested_during_the_last_attempt_is_sent(receiver: Receiver) -> None:
+    site = Site(receiver)
+    site.post()
+
+    def respond(handler: Any) -> None:
+        site.owner.api.post(f"{WEBHOOKS}/{site.webhook['id']}/test")
+        status(410)(handler)
+
+    receiver.respond = respond
+    assert site.send() == [False]
+    assert site.state()["disabledReason"] == "gone"
+    receiver.respond = status(200)
+    assert site.send() == [True, True]
+    assert [request.json["type"] for request in receiver.received[1:]] == ["webhook.test", "message.created"]
+
+
+def test_a_test_that_is_requested_while_its_embed_is_missing_for_a_moment_is_sent(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site(receiver)
+
+    def no_channels(_webhooks: Any) -> dict[Any, Any]:
+        site.owner.api.post(f"{WEBHOOKS}/{site.webhook['id']}/test")
+        return {}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(turns, "channels_of", no_channels)
+        assert site.send() == []
+    assert site.send() == [True]
+    assert receiver.received[0].json["type"] == "webhook.test"
+
+
+def test_a_webhook_that_a_super_admin_disables_during_its_turn_stays_so(receiver: Receiver) -> None:
+    site, boss = Site(receiver), SuperAdminFactory()
+    webhook_id = Webhook.objects.get().pk
+    lease_id = lease(webhook_id)
+    assert lease_id is not None
+    disable_embed(embed_id=site.owner.embed.pk, by=boss)
+    disable_webhook(webhook_id=webhook_id, by=boss, reason="Floods")
+    assert next_attempt(lease_id) is None
+    state = site.state()
+    assert (state["disabledReason"], state["disabledDetails"]) == ("super_admin", "Floods")
 
 
 def test_an_embed_that_moves_to_another_community_reports_that_one(receiver: Receiver) -> None:
@@ -251,6 +318,27 @@ def test_an_expired_cursor_is_told_by_a_resync_event(receiver: Receiver) -> None
     assert site.send() == [True]
 
 
+def test_events_that_were_deleted_before_their_delivery_are_told(receiver: Receiver) -> None:
+    site = Site(receiver)
+    site.post("deleted")
+    Change.objects.update(at=Now() - timedelta(days=STORED_DAYS + 1))
+    assert prune(now=database_now(), dry_run=False) == {"changes": 1}
+    site.post("before the resync")
+    assert site.send() == [True]
+    site.post("after the resync")
+    assert site.send() == [True]
+    assert [request.json["type"] for request in receiver.received] == ["webhook.resync", "message.created"]
+
+
+def test_a_round_writes_nothing_and_reads_no_secrets(receiver: Receiver) -> None:
+    Site(receiver)
+    with CaptureQueriesContext(connection) as captured:
+        assert waiting_webhooks() == []
+    statements = " ".join(query["sql"] for query in captured)
+    assert "messaging_webhook" in statements
+    assert not any(word in statements for word in ("UPDATE", "secret", '"url"'))
+
+
 def test_the_cursor_of_a_webhook_without_events_moves_once_an_hour(receiver: Receiver) -> None:
     site = Site(receiver)
     before = Webhook.objects.get()
@@ -262,6 +350,18 @@ def test_the_cursor_of_a_webhook_without_events_moves_once_an_hour(receiver: Rec
     assert Webhook.objects.get().xid > before.xid
     site.post("still delivered")
     assert site.send() == [True]
+
+
+def test_the_cursor_of_a_webhook_moves_over_other_rows_of_its_last_transaction(receiver: Receiver) -> None:
+    """Otherwise it would expire when these are deleted."""
+    site = Site(receiver)
+    communities = [site.owner.embed.community_id, None]
+    append([NewChange(type=ChangeType.MESSAGE_CREATED, community_id=each) for each in communities])
+    assert site.send() == [True]
+    # As after a process that was killed when it had stored the delivery.
+    Webhook.objects.update(row_id=F("row_id") - 1, checked_at=Now() - turns.IDLE)
+    assert waiting_webhooks() == []
+    assert Webhook.objects.get().cursor == reading.now()
 
 
 def test_one_process_at_a_time_delivers_a_webhook(receiver: Receiver) -> None:

@@ -138,6 +138,31 @@ def test_a_closed_port_is_an_error(local: None) -> None:
     assert send(f"http://127.0.0.1:{free_port()}/").error is DeliveryError.CONNECTION_FAILED
 
 
+class Addresses:
+    """A name with several addresses."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
+        self.addresses = addresses
+        monkeypatch.setattr(socket, "getaddrinfo", self.look_up)
+
+    def look_up(self, host: str, port: int, *_arguments: Any, **_options: Any) -> list[Any]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in self.addresses]
+
+
+def test_the_next_address_follows_one_that_refuses(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    Addresses(monkeypatch, "127.0.0.2", "127.0.0.3", "127.0.0.1")
+    assert send(f"http://{HOST_NAME}:{receiver.port}/").is_delivered
+
+
+def test_an_address_that_does_not_answer_leaves_time_for_the_others(
+    local: None, authority: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A share of the time for each of them.
+    Addresses(monkeypatch, "127.0.0.2", *["127.0.0.1"] * 24)
+    with running_receiver(certificate=authority) as receiver, socket.create_server(("127.0.0.2", receiver.port)):
+        assert send(receiver.url).is_delivered
+
+
 def test_https_verifies_the_name_and_connects_to_the_checked_address(
     local: None, authority: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

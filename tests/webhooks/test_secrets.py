@@ -66,6 +66,21 @@ def test_the_former_secret_signs_beside_the_new_one_for_a_day(receiver: Receiver
     assert not webhook.is_signed_with(webhook.created["secret"])
 
 
+def test_a_second_rotation_within_a_day_replaces_the_new_secret_only(receiver: Receiver) -> None:
+    webhook = Pair(receiver)
+    first, second = webhook.rotate(), webhook.rotate()
+    assert second["previousSecretUntil"] == first["previousSecretUntil"]
+    assert webhook.is_signed_with(webhook.created["secret"])
+    assert webhook.is_signed_with(second["secret"])
+    assert not webhook.is_signed_with(first["secret"])
+    Webhook.objects.update(previous_secret_until=Now())
+    third = webhook.rotate()
+    assert third["previousSecretUntil"] > second["previousSecretUntil"]
+    assert webhook.is_signed_with(third["secret"])
+    assert webhook.is_signed_with(second["secret"])
+    assert not webhook.is_signed_with(webhook.created["secret"])
+
+
 def test_secrets_outlive_a_rotation_of_the_root_key(receiver: Receiver, settings: Any) -> None:
     webhook = Pair(receiver)
     webhook.rotate()

@@ -14,9 +14,7 @@ from tests.webhooks.receiver import Receiver, running_receiver
 
 
 def deliverers(service: Service) -> list[psutil.Process]:
-    assert service.process
-    children = psutil.Process(service.process.pid).children(recursive=True)
-    return [child for child in children if "deliver_webhooks" in " ".join(child.cmdline())]
+    return service.supervised("deliver_webhooks")
 
 
 def wait_for_another(service: Service, former: psutil.Process | None = None) -> psutil.Process:

@@ -120,22 +120,10 @@ class Live:
         return requests
 
     def wait_for_first(self, pending: list[Route]) -> Route:
-        """Wait for the first request in the list of `intercept`, and return it."""
-        for _ in range(500):
-            if pending:
-                break
-            self.context.pages[0].wait_for_timeout(10)
-        return pending[0]
+        return wait_for_first(self.context, pending)
 
     def intercept(self, path: str) -> list[Route]:
-        """Return a list that collects the requests to a path; they get no response until the test sends one."""
-        pending: list[Route] = []
-
-        def add(route: Route) -> None:
-            pending.append(route)
-
-        self.context.route(f"{self.app}{path}", add)
-        return pending
+        return intercept(self.context, f"{self.app}{path}")
 
     def _host_page(self, route: Route) -> None:
         code = CODE.format(app=self.app, id=self.embed.pk, more="")
@@ -144,3 +132,23 @@ class Live:
 
 def panel_frame(page: Page) -> Frame:
     return page.frames[-1]
+
+
+def intercept(context: BrowserContext, url: str) -> list[Route]:
+    """Return a list that collects the requests to a URL; they get no response until the test sends one."""
+    pending: list[Route] = []
+
+    def add(route: Route) -> None:
+        pending.append(route)
+
+    context.route(url, add)
+    return pending
+
+
+def wait_for_first(context: BrowserContext, pending: list[Route]) -> Route:
+    """Wait for the first request in the list of `intercept`, and return it."""
+    for _ in range(500):
+        if pending:
+            break
+        context.pages[0].wait_for_timeout(10)
+    return pending[0]

@@ -87,17 +87,12 @@ def test_whitelists_match_the_case_table(site: Site) -> None:
     assert wrong == []
 
 
-def test_hostile_pattern_takes_under_50_ms(site: Site) -> None:
-    """The fastest of five runs, from the mount to the decision, including the request for the config."""
-    milliseconds = """async ([run, path]) => {
-      const start = performance.now();
-      await eval(run)([path]);
-      return performance.now() - start;
-    }"""
+def test_hostile_pattern_is_matched_without_backtracking(site: Site) -> None:
+    """With backtracking, 50 wildcards and 2,048 characters would not end."""
     shown(site, [], [])
     site.configs = {"0": {"pageRules": {"type": "patterns", "patterns": ["*a" * 50 + "b"]}}}
     page = site.context.pages[-1]
-    assert min(page.evaluate(milliseconds, [f"({RUN})", "/" + "a" * 2048]) for _ in range(5)) < 50
+    assert page.evaluate(f"path => ({RUN})([path])", "/" + "a" * 2048) == [False]
 
 
 @pytest.mark.parametrize(

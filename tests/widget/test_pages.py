@@ -66,7 +66,7 @@ def test_pages_have_a_strict_policy_and_set_no_cookie(client: Client, path: str)
 @pytest.mark.parametrize("path", [*PAGES, "/embed/v1.js", "/embed/panel", "/demo", "/admin"])
 def test_other_methods_than_get_and_head_are_405(path: str, method: str) -> None:
     refused = Client(enforce_csrf_checks=True).generic(method, path)
-    assert (refused.status_code, refused.content) == (405, b'{"error":"method_not_allowed"}')
+    assert (refused.status_code, refused.json()["error"]) == (405, "method_not_allowed")
     assert (refused.headers["Allow"], refused.headers["Content-Type"]) == ("GET, HEAD", "application/json")
 
 
@@ -155,11 +155,23 @@ def test_stored_entry_that_is_not_a_host_is_left_out_of_the_policy(client: Clien
 
 def test_panel_may_connect_to_the_origin_of_the_streams_only(client: Client, settings: Any) -> None:
     embed = an_embed()
-    for url, sources in ("https://streams.example", "'self' https://streams.example"), (None, "'self'"):
+    # A policy cannot contain an IPv6 address.
+    for url, sources in (
+        ("https://streams.example", "'self' https://streams.example"),
+        ("http://127.0.0.1:8001", "'self' http://127.0.0.1:8001"),
+        ("http://[::1]:8001", "'self' http:"),
+        ("https://[2001:db8::1]", "'self' https:"),
+        (None, "'self'"),
+    ):
         settings.STREAM_URL = url
         response = panel(client, embed)
         assert directives(response)["connect-src"] == sources
         assert data_of(response)["settings"]["streamUrl"] == url
+
+
+def test_panel_polls_as_often_as_the_client_config_tells(client: Client) -> None:
+    told = client.get("/api/embeds/client-config").json()["pollSeconds"]
+    assert data_of(panel(client, an_embed()))["settings"]["pollSeconds"] == told
 
 
 def data_of(response: Any) -> Any:

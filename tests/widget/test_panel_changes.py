@@ -9,17 +9,17 @@ import re
 from uuid import UUID
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from embeds.widget.locales import words
 from messaging.models import Account, Message
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from tests.factories import AgentAccountFactory, PersonFactory, SuperAdminFactory
+from tests.widget.clock import poll
 from tests.widget.live import Live, panel_frame
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-POLL_MS = 46_000
 TOP_LEVEL = ".thread > .list > article"
 SCROLL_TO = "(y) => { document.getElementById('scroll').scrollTop = y; }"
 SCROLLED = "document.getElementById('scroll').scrollTop"
@@ -32,10 +32,6 @@ TOP_OF = """(text) => {
 @pytest.fixture(autouse=True)
 def _clock(live: Live) -> None:
     live.context.clock.install()
-
-
-def poll(page: Page) -> None:
-    page.clock.fast_forward(POLL_MS)
 
 
 def many(live: Live) -> list[Message]:
@@ -166,19 +162,48 @@ def test_hidden_post_disappears_with_its_replies_and_returns_to_its_place(live: 
     expect(panel.locator("blockquote.quote")).to_contain_text("Second")
 
 
-def test_hidden_post_that_is_only_offered_is_not_shown(live: Live) -> None:
-    many(live)
+def test_list_of_hidden_posts_is_replaced_by_the_older_ones(live: Live) -> None:
+    posts = [live.message(content=f"Post {n}") for n in range(21)]
+    page, panel = live.follow()
+    expect(panel.locator("article")).to_have_count(20)
+    for post in posts[1:]:
+        hide(post.pk)
+    poll(page)
+    expect(panel.locator("article .content")).to_have_text(["Post 0"])
+    expect(panel.get_by_role("heading", name="No posts yet")).to_have_count(0)
+    hide(posts[0].pk)
+    poll(page)
+    expect(panel.get_by_role("heading", name="No posts yet")).to_be_visible()
+
+
+def test_changes_of_offered_posts_are_shown_with_them(live: Live) -> None:
+    quoted = many(live)[0]
     page, panel = live.follow()
     panel_frame(page).evaluate(SCROLL_TO, 500)
-    live.post("Stays")
+    offered = live.post("Fresh", quoteId=str(quoted.pk))
     hidden = live.post("Goes")
     poll(page)
     expect(panel.get_by_role("button", name="2 new posts")).to_be_visible()
     hide(hidden)
-    poll(page)
+    hide(quoted.pk)
+    live.reaction(Message.objects.get(pk=offered), "🎉")
+    live.post("Reply one", parentId=offered)
+    with page.expect_response(f"**/api/messages/{offered}"):
+        poll(page)
+        expect(panel.get_by_role("button", name="1 new post")).to_be_visible()
+        page.clock.fast_forward(4_000)
     panel.get_by_role("button", name="1 new post").click()
-    expect(panel.locator("article", has_text="Stays")).to_have_count(1)
+    fresh = panel.locator("article").first
+    expect(fresh.locator(".content")).to_have_text("Fresh")
+    expect(fresh.locator(".chip")).to_have_text("🎉1")
+    expect(fresh.locator(".gone")).to_have_text("The quoted post is no longer available.")
+    expect(fresh.get_by_role("button", name="Show 1 reply")).to_be_visible()
     expect(panel.locator("article", has_text="Goes")).to_have_count(0)
+    live.post("Reply two", parentId=offered)
+    poll(page)
+    page.clock.fast_forward(4_000)
+    fresh.get_by_role("button", name="Show 2 replies").click()
+    expect(fresh.locator("article.reply .content")).to_have_text(["Reply one", "Reply two"])
 
 
 def test_approved_post_is_shown_at_its_place(live: Live) -> None:
@@ -299,58 +324,6 @@ def test_selected_text_stays_selected(live: Live) -> None:
     poll(page)
     expect(panel.get_by_role("button", name=re.compile("1 new post"))).to_be_visible()
     assert panel_frame(page).evaluate("String(getSelection())") == selected
-
-
-def test_refused_cursor_loads_the_list(live: Live) -> None:
-    live.message(content="First")
-    page, panel = live.follow()
-    live.context.route(
-        "**/v1/changes?*cursor=*", lambda route: route.fulfill(status=410, json={"error": "cursor_expired"}), times=1
-    )
-    live.message(content="Second")
-    poll(page)
-    expect(panel.locator("article")).to_have_count(2)
-    live.post("Third")
-    poll(page)
-    expect(panel.locator("article")).to_have_count(3)
-
-
-def test_without_changes_the_list_is_polled(live: Live) -> None:
-    live.context.route(
-        "**/v1/changes?*", lambda route: route.fulfill(status=503, json={"error": "temporarily_unavailable"})
-    )
-    live.message(content="First")
-    page, panel = live.follow("list")
-    live.message(content="Second")
-    poll(page)
-    expect(panel.locator("article")).to_have_count(2)
-    live.context.unroute("**/v1/changes?*")
-    poll(page)
-    panel.locator(".thread[data-live=poll]").wait_for()
-    live.post("Third")
-    poll(page)
-    expect(panel.locator("article")).to_have_count(3)
-
-
-def test_hidden_panel_stops_and_goes_on_where_it_was(live: Live) -> None:
-    live.message(content="First")
-    page, panel = live.follow()
-    page.keyboard.press("Escape")
-    stopped = panel.locator(".thread[data-live='']")
-    while not stopped.count():
-        # The panel learns by a message that it is closed.
-        page.clock.fast_forward(61_000)
-    page.wait_for_load_state("networkidle")
-    sent: list[str] = []
-    live.context.on("request", lambda request: sent.append(request.url))
-    live.post("Second")
-    poll(page)
-    poll(page)
-    page.wait_for_load_state("networkidle")
-    assert [url for url in sent if "/v1/changes" in url] == []
-    page.get_by_role("button", name="Talk").click()
-    # It polls at once. A jump of the clock would be a time-out of its requests.
-    expect(panel.locator("article")).to_have_count(2)
 
 
 def hide(message_id: UUID | str) -> None:

@@ -114,7 +114,8 @@ def test_empty_and_failed_threads_have_a_notice(live: Live) -> None:
     live.context.route(
         "**/api/messages?*", lambda route: route.fulfill(status=503, json={"error": "temporarily_unavailable"})
     )
-    page, panel = live.open()
+    # The panel has tried twice, and tries by itself again with the next poll only.
+    page, panel = live.follow("list")
     expect(panel.get_by_role("alert")).to_contain_text("The service is away for a moment")
     live.context.unroute("**/api/messages?*")
     live.message(content="Back again")
@@ -157,6 +158,17 @@ def test_more_new_posts_than_one_page_leave_no_gap(live: Live) -> None:
     expect(panel.locator("article")).to_have_count(20)
     panel.get_by_role("button", name="Show more posts").click()
     expect(panel.locator("article")).to_have_count(31)
+
+
+def test_list_that_its_size_cuts_short_removes_no_older_posts(live: Live) -> None:
+    for n in range(3):
+        live.message(content=f"Post {n}")
+    page, panel = live.open()
+    expect(panel.locator("article")).to_have_count(3)
+    live.message(content="Fresh")
+    live.context.route("**/api/messages?*", lambda route: route.continue_(url=route.request.url.replace("=20", "=2")))
+    refresh(page)
+    expect(panel.locator("article .content")).to_have_text(["Fresh", "Post 2", "Post 1", "Post 0"])
 
 
 def refresh(page: Page) -> None:

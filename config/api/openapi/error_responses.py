@@ -30,8 +30,49 @@ from config.api.exceptions import (
     UnsupportedMediaType,
     UserMismatch,
 )
+from config.api.exceptions.catalogue import errors_by_code
 from config.api.fields import ListQuery
 from config.api.operations import Operation
+
+
+def _object(required: list[str], **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "required": required, "properties": properties}
+
+
+def _text(description: str, **schema: Any) -> dict[str, Any]:
+    return {"type": "string", "description": description, **schema}
+
+
+def _number(description: str) -> dict[str, Any]:
+    return {"type": "integer", "description": description}
+
+
+def _list(items: dict[str, Any], description: str) -> dict[str, Any]:
+    return {"type": "array", "items": items, "description": description}
+
+
+COMPONENTS = "#/components/schemas/"
+CODE_HELP = "The code; expect codes that are not listed here. A part after a colon is a scope. `docs` explains it."
+POINTER_HELP = 'A JSON Pointer (RFC 6901) into the body, `""` for the whole of it, or `?name` for a query parameter.'
+BASE = {
+    "message": _text("What to do next, in one sentence."),
+    "requestId": _text("The same as the header `X-Request-ID`; the logs of the service have it."),
+    "docs": _text("The page that explains the code.", format="uri"),
+}
+LIMIT = {
+    "field": _text("A JSON path into the body such as `attachments[3].url`, or the name of a parameter or header."),
+    "max": _number("The cap."),
+}
+OPTIONAL = {
+    **LIMIT,
+    "details": _list({"$ref": f"{COMPONENTS}ErrorDetail"}, "Everything that is wrong, by its place."),
+    "allowed": _list({"type": "string"}, "What would do: choices, communities or methods; of a scope, those granted."),
+    "needed": _list({"type": "string"}, "The scopes that the request needs."),
+    "counter": _text("The limit that is reached."),
+    "limit": _number("How much the limit allows."),
+    "retryAfter": _number("Seconds to wait, as in `Retry-After`."),
+    "status": _text("The current status that does not allow the request."),
+}
 
 
 def possible_errors(operation: Operation) -> set[type[ApiError]]:
@@ -46,7 +87,7 @@ def possible_errors(operation: Operation) -> set[type[ApiError]]:
         errors |= {AgentScopeMissing, AgentRateLimited}
     if operation.super_admin:
         errors.add(SuperAdminRequired)
-    if operation.is_write:
+    if operation.has_body:
         errors |= {LengthRequired, PayloadTooLarge, UnsupportedMediaType}
     if operation.is_write and CredentialKind.PUBLIC not in operation.callers:
         errors |= {InvalidIdempotencyKey, IdempotencyInProgress, IdempotencyKeyReused}
@@ -64,14 +105,19 @@ def codes_text(errors: list[type[ApiError]]) -> str:
     return ", ".join(f"`{error.default_code}`" for error in errors)
 
 
-def error_schema(errors: list[type[ApiError]]) -> dict[str, Any]:
-    codes = sorted({error.default_code for error in errors} - {AgentScopeMissing.default_code})
-    error: dict[str, Any] = {"type": "string", "enum": codes}
-    if AgentScopeMissing in errors:
-        pattern = {"type": "string", "pattern": f"^{AgentScopeMissing.default_code}:(post|reply|quote|react)$"}
-        error = {"anyOf": [error, pattern]} if codes else pattern
-    schema: dict[str, Any] = {"type": "object", "required": ["error"], "properties": {"error": error}}
-    if any(issubclass(error_class, OverCap) for error_class in errors):
-        schema["required"] += ["field", "max"]
-        schema["properties"] |= {"field": {"type": "string"}, "max": {"type": "integer"}}
-    return schema
+def error_schema(errors: list[type[ApiError]]) -> dict[str, str]:
+    """The shared component of the refusals of a status."""
+    name = "LimitError" if all(issubclass(error, OverCap) for error in errors) else "Error"
+    return {"$ref": f"{COMPONENTS}{name}"}
+
+
+def error_components() -> dict[str, Any]:
+    """The components. A schema for each operation and status would be hundreds of equal classes in a client."""
+    codes = list(errors_by_code())
+    over_cap = sorted(error.default_code for error in OverCap.__subclasses__())
+    required = ["error", "message", "requestId", "docs"]
+    return {
+        "Error": _object(required, error=_text(CODE_HELP, **{"x-extensible-enum": codes}), **BASE, **OPTIONAL),
+        "LimitError": _object([*required, "field", "max"], error={"type": "string", "enum": over_cap}, **BASE, **LIMIT),
+        "ErrorDetail": _object(["pointer", "message"], pointer=_text(POINTER_HELP), message=_text("What is wrong.")),
+    }

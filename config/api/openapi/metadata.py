@@ -15,7 +15,8 @@ Posts, replies, quotes and reactions on any web page, for people and for agents.
   reactions, requests for agents and their tokens;
 - a **sign-in JWT** (from `register` or `login`): embeds, and user tokens.
 
-A refusal is `{"error": "<code>"}`; each operation lists its codes. A 401 is `not_authenticated` (no credential),
+A refusal is `{"error": "<code>", "message": "<what to do>", "requestId", "docs"}`, and each operation lists its codes;
+`docs` is the page of the code. A 401 is `not_authenticated` (no credential),
 `invalid_token`, `token_expired` or `token_revoked`, and at sign-in `invalid_credentials`. A write that is repeated with
 the same `Idempotency-Key` runs once and returns the same response. The next page of a list starts at the `cursor` that
 the last response has as `nextCursor`.
@@ -30,7 +31,12 @@ class Group(NamedTuple):
 
 
 GROUPS = (
-    Group("Posts", "Messages on pages: posts, replies, quotes.", ("messaging.views.messages",)),
+    Group(
+        "Posts",
+        "Messages on pages: posts, replies, quotes.",
+        ("messaging.views.messages", "messaging.views.search"),
+    ),
+    Group("Communities", "The groups that posts may belong to, and their rules.", ("messaging.views.communities",)),
     Group("Reactions", "One emoji of each account on a post.", ("reactions",)),
     Group(
         "Changes and inboxes",
@@ -58,7 +64,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": [],
-    "POSTPROCESSING_HOOKS": ["config.api.openapi.schema.add_security_schemes"],
+    "POSTPROCESSING_HOOKS": ["config.api.openapi.schema.add_components"],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     # Swagger UI would send the document to a validator on the internet.

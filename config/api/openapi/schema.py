@@ -10,7 +10,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from config.api.credentials import CredentialKind
 from config.api.fields import Id, ListOf, Object, Text
 from config.api.ids import CANONICAL
-from config.api.openapi.error_responses import by_status, codes_text, error_schema, possible_errors
+from config.api.openapi.error_responses import by_status, codes_text, error_components, error_schema, possible_errors
 from config.api.openapi.metadata import group_name
 from config.api.openapi.stream_responses import STREAM_RESPONSES
 from config.api.operations import IDEMPOTENCY_KEY_MAX, Operation
@@ -45,7 +45,7 @@ END = r"\Z"
 ID_PATTERN = f"^{CANONICAL.pattern.removesuffix(END)}$"
 HEADER_HELP = {
     "Idempotency-Key": "A repeated request with the same key returns the first response.",
-    "x-service-embed-id": "The embed that sends the write; its word list and domain rules apply as well.",
+    "x-service-embed-id": "The embed that sends the request; its word list and domain rules apply to a post.",
     "If-None-Match": "The `ETag` of an earlier response; 304 if it is still valid.",
     "Last-Event-ID": "The `id` of the last event that the client has got: the stream goes on after it.",
 }
@@ -124,7 +124,7 @@ class OperationSchema(AutoSchema):
         if operation.is_write and CredentialKind.PUBLIC not in operation.callers:
             key = _header("Idempotency-Key", minLength=1, maxLength=IDEMPOTENCY_KEY_MAX, pattern="^[ -~]+$")
             parameters.append(key)
-        revalidates = ["If-None-Match"] if operation.is_public_read and not operation.event else []
+        revalidates = ["If-None-Match"] if operation.revalidates else []
         return parameters + [_header(name) for name in [*revalidates, *operation.headers]]
 
     def get_response_serializers(self) -> Any:
@@ -135,7 +135,7 @@ class OperationSchema(AutoSchema):
         )
         for status, errors in sorted(by_status(possible_errors(operation)).items()):
             responses[status] = OpenApiResponse(error_schema(errors), description=codes_text(errors))
-        if operation.is_public_read and not operation.event:
+        if operation.revalidates:
             responses[304] = OpenApiResponse(None, description="The response still has the ETag of `If-None-Match`.")
         return responses | dict(operation.also)
 
@@ -171,7 +171,9 @@ def _header(name: str, **schema: Any) -> OpenApiParameter:
     return OpenApiParameter(name, {"type": "string", **schema}, OpenApiParameter.HEADER, description=HEADER_HELP[name])
 
 
-def add_security_schemes(result: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
-    """Post-processing hook: add the security schemes, which drf-spectacular cannot derive from the authenticator."""
-    result.setdefault("components", {})["securitySchemes"] = SECURITY_SCHEMES
+def add_components(result: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
+    """Post-processing hook: add the components that drf-spectacular cannot derive: security schemes and errors."""
+    components = result.setdefault("components", {})
+    components["securitySchemes"] = SECURITY_SCHEMES
+    components["schemas"] = dict(sorted((components.get("schemas", {}) | error_components()).items()))
     return result

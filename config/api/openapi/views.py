@@ -9,11 +9,15 @@ from functools import cache
 from typing import Any
 
 from django.http import HttpResponse
+from django.utils.cache import patch_vary_headers
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.views import SpectacularAPIView, SpectacularRedocView, SpectacularSwaggerView
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
+
+from config.api.public_documents import public_document
+from config.cache.rendering import to_json
 
 POLICY = "; ".join(
     (
@@ -30,14 +34,19 @@ POLICY = "; ".join(
 
 
 READ_METHODS = ["get", "head"]
+JSON_DOCUMENT = "application/vnd.oai.openapi+json"
+JSON_TYPES = (JSON_DOCUMENT, "application/json")
 RENDERERS = {renderer.media_type: renderer for renderer in SpectacularAPIView.renderer_classes}
 
 
 @cache
-def document(media_type: str) -> str | bytes:
+def document(media_type: str) -> bytes:
     """The OpenAPI document. It is public and costs as much as a hundred responses, so it is generated once."""
     schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
-    return RENDERERS[media_type]().render(schema, renderer_context={})
+    if media_type in JSON_TYPES:
+        return to_json(schema)
+    rendered = RENDERERS[media_type]().render(schema, renderer_context={})
+    return rendered if isinstance(rendered, bytes) else rendered.encode()
 
 
 class DocumentView(SpectacularAPIView):
@@ -47,7 +56,9 @@ class DocumentView(SpectacularAPIView):
 
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
         media_type = request.accepted_renderer.media_type
-        return HttpResponse(document(media_type), content_type=media_type)
+        response = public_document(request._request, document(media_type), media_type)
+        patch_vary_headers(response, ("Accept",))
+        return response
 
 
 class LocalAssetsOnly(APIView):

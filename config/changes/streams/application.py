@@ -17,8 +17,9 @@ from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import resolve
 
+from config import request_ids
 from config.api.exception_handler import error_response
-from config.api.exceptions import NotFound, TemporarilyUnavailable
+from config.api.exceptions import ApiError, NotFound, TemporarilyUnavailable
 from config.api.operations import operation_of
 from config.changes.streams.delivery import Receive, Send, Stream
 from config.changes.streams.hub import Hub
@@ -28,6 +29,10 @@ from config.changes.threads import Threads
 
 # Each opening runs Python code, which only one thread of the process does at a time.
 OPENING_THREADS = 2
+# Those in which streams read the log, so that openings need not wait for them.
+CATCH_UP_THREADS = 2
+# How long a request waits at the start of the process until the log is read.
+READY_SECONDS = 5.0
 EVENT_STREAM = {
     "Content-Type": "text/event-stream",
     "Cache-Control": "no-store",
@@ -42,11 +47,14 @@ class StreamApplication:
     def __init__(self) -> None:
         self._handler = BaseHandler()
         self._handler.load_middleware()
-        self._threads = Threads("opening", count=OPENING_THREADS)
+        self._opening = Threads("opening", count=OPENING_THREADS)
+        self._catching_up = Threads("catching up", count=CATCH_UP_THREADS)
         self._slots = Slots()
         self._streams: set[Stream] = set()
         self._is_closing = False
-        self._hub: Hub | None = None
+        self._hub = Hub()
+        # The hub has ended: streams would get heartbeats and no events. The process has to be started again.
+        self.failed = asyncio.Event()
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -62,35 +70,49 @@ class StreamApplication:
 
     async def _run_hub(self, receive: Receive, send: Send) -> None:
         await receive()
-        self._hub = Hub()
         following = asyncio.create_task(self._hub.run())
         await send({"type": "lifespan.startup.complete"})
-        await receive()
+        shutdown = asyncio.ensure_future(receive())
+        await asyncio.wait({following, shutdown}, return_when=asyncio.FIRST_COMPLETED)
+        if following.done():
+            logger.critical("The hub of the streams has ended", exc_info=following.exception())
+            self.failed.set()
+            await shutdown
         following.cancel()
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _respond(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        if self._is_closing or self._hub is None:
-            await _send_whole(error_response(TemporarilyUnavailable()), send)
-        elif not _is_stream(scope["path"]):
-            await _send_whole(error_response(NotFound()), send)
-        else:
-            response = await self._threads.run(self._open, scope)
-            if isinstance(response, StreamResponse) and response.stream is not None:
-                await self._serve(response.stream, self._hub, response, scope["method"], receive, send)
-            else:
-                await _send_whole(response, send)
-
-    def _open(self, scope: dict[str, Any]) -> HttpResponseBase:
-        """In a thread: Django's response to the request."""
         request = ASGIRequest(scope, BytesIO())
+        with request_ids.serving(request.META):
+            if not _is_stream(scope["path"]):
+                await _send_whole(_refusal(NotFound()), send)
+            elif self._is_closing or not await self._is_ready():
+                await _send_whole(_refusal(TemporarilyUnavailable()), send)
+            else:
+                response = await self._opening.run(self._open, request)
+                if isinstance(response, StreamResponse) and response.stream is not None:
+                    await self._serve(response.stream, response, scope["method"], receive, send)
+                else:
+                    await _send_whole(response, send)
+
+    async def _is_ready(self) -> bool:
+        """Whether the hub has read the log; without PostgreSQL it has not."""
+        try:
+            async with asyncio.timeout(READY_SECONDS):
+                await self._hub.ready.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def _open(self, request: ASGIRequest) -> HttpResponseBase:
+        """In a thread: Django's response to the request."""
         request.stream_slots = self._slots  # type: ignore[attr-defined]  # see `opening.open_stream`
         return self._handler.get_response(request)
 
     async def _serve(
-        self, opened: OpenedStream, hub: Hub, response: StreamResponse, method: str, receive: Receive, send: Send
+        self, opened: OpenedStream, response: StreamResponse, method: str, receive: Receive, send: Send
     ) -> None:
-        stream = Stream(opened, hub=hub, threads=self._threads, receive=receive, send=send)
+        stream = Stream(opened, hub=self._hub, threads=self._catching_up, receive=receive, send=send)
         self._streams.add(stream)
         try:
             await send({"type": "http.response.start", "status": 200, "headers": _event_stream_headers(response)})
@@ -101,6 +123,13 @@ class StreamApplication:
         finally:
             self._streams.discard(stream)
             self._slots.release(opened.slot)
+
+
+def _refusal(error: ApiError) -> HttpResponse:
+    """A refusal without Django's middlewares, which would add its id."""
+    response = error_response(error)
+    response.headers[request_ids.HEADER] = request_ids.current()
+    return response
 
 
 def _is_stream(path: str) -> bool:

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from enum import Enum, auto
 from typing import Any
 
@@ -35,15 +36,18 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
-class Over(Enum):
-    """Why a stream is over: ended by the service, or cut because the client is gone or too slow."""
+class EndReason(Enum):
+    """A stream is ended by the service, or cut because the client is too slow."""
 
     ENDED = auto()
     CUT = auto()
 
 
 class Stream:
-    """`put`, `end` and `cut` are called in the event loop, and never wait."""
+    """`put`, `end` and `cut` are called in the event loop, never wait, and raise nothing.
+
+    `hub` is ready: its cursor is that of the log. `threads` are those that read the log.
+    """
 
     def __init__(self, opened: OpenedStream, *, hub: Hub, threads: Threads, receive: Receive, send: Send) -> None:
         self.source, self.credential = opened.source, opened.credential
@@ -53,59 +57,68 @@ class Stream:
         self._queued_bytes = 0
         # While the stream catches up, a full queue is emptied: its rows are read from the log.
         self._is_catching_up, self._has_missed = True, False
-        self._changed = asyncio.Event()
-        self._over: Over | None = None
-        self._sending: asyncio.Timeout | None = None
+        self._has_events = asyncio.Event()
+        self._end_reason: EndReason | None = None
+        self._delivering: asyncio.Task[None] | None = None
+        self._is_sending = False
 
     def put(self, chunk: Chunk) -> None:
-        if self._queue and self._queued_bytes + len(chunk.joined) > QUEUE_BYTES:
+        if self._queue and self._queued_bytes + len(chunk.body) > QUEUE_BYTES:
             if not self._is_catching_up:
                 self.cut()
                 return
             self._has_missed = True
-        self._queue.append(chunk)
-        self._queued_bytes += len(chunk.joined)
-        if self._has_missed:
             self._clear()
-        self._changed.set()
+        if not self._has_missed:
+            self._queue.append(chunk)
+            self._queued_bytes += len(chunk.body)
+            self._has_events.set()
 
     def end(self) -> None:
         """End the response completely, at once."""
-        self._finish(Over.ENDED)
+        self._finish(EndReason.ENDED)
 
     def cut(self) -> None:
-        self._finish(Over.CUT)
+        self._finish(EndReason.CUT)
 
     async def run(self) -> None:
         """Send events until the stream is over. Raises nothing that a client causes."""
-        watcher = asyncio.create_task(self._watch())
+        disconnect = asyncio.create_task(self._wait_for_disconnect())
+        self._delivering = asyncio.create_task(self._deliver())
         try:
-            await self._hub.ready.wait()
-            await self._send(events.greeting(self.source, self._cursor))
-            await self._catch_up()
-            while self._over is None:
-                await self._send_next()
-            if self._over is Over.ENDED:
-                await self._send(b"", more=False)
-        except TimeoutError:
-            self.cut()
-        except Error as error:
-            logger.warning("A stream did not catch up: %s", first_line(error))
-        finally:
-            watcher.cancel()
+            await asyncio.wait({disconnect, self._delivering}, return_when=asyncio.FIRST_COMPLETED)
             self._hub.groups.discard(self)
+            if self._delivering.done() and not self._delivering.cancelled():
+                self._delivering.result()
+            # A client that does not read would not get the end either.
+            if self._end_reason is EndReason.ENDED and not self._is_sending:
+                await self._send_end()
+        finally:
+            self._hub.groups.discard(self)
+            disconnect.cancel()
+            self._delivering.cancel()
 
-    def _finish(self, over: Over) -> None:
-        self._over = self._over or over
-        self._changed.set()
-        if self._sending is not None:
-            # The client does not read: the rest of the response would not arrive.
-            self._sending.reschedule(0)
+    def _finish(self, reason: EndReason) -> None:
+        """Stop the delivery, also while it sends or reads the log; what it has read is discarded."""
+        self._end_reason = self._end_reason or reason
+        if self._delivering is not None:
+            self._delivering.cancel()
 
-    async def _watch(self) -> None:
+    async def _wait_for_disconnect(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
-        self.cut()
+
+    async def _deliver(self) -> None:
+        """Send events until the client does not read them, or the task is cancelled."""
+        try:
+            await self._send(events.greeting(self.source, self._cursor))
+            await self._catch_up()
+            while True:
+                await self._send_next()
+        except TimeoutError:
+            pass
+        except Error as error:
+            logger.warning("A stream did not catch up: %s", first_line(error))
 
     async def _catch_up(self) -> None:
         """Subscribe, and read the log up to where the subscription began."""
@@ -114,61 +127,55 @@ class Stream:
         while self._has_missed:
             self._clear()
             self._has_missed, target = False, self._hub.cursor
-            while self._over is None and self._is_behind(target):
-                await self._send_chunk(await self._threads.run(self._read_on))
+            while self._cursor < target:
+                body, after = await self._threads.run(self._read_on, self._cursor)
+                if body:
+                    await self._send(body)
+                self._cursor = after
         self._is_catching_up = False
 
-    def _is_behind(self, target: Cursor) -> bool:
-        return self._cursor.generation != target.generation or self._cursor.position < target.position
-
-    def _read_on(self) -> tuple[Chunk | None, Cursor]:
+    def _read_on(self, cursor: Cursor) -> tuple[bytes, Cursor]:
         """In a thread: the next events of the log, and the cursor after them."""
         try:
-            batch = reading.read(self.source.channel, self._cursor, limit=CATCH_UP_MAX)
+            batch = reading.read(self.source.channel, cursor, limit=CATCH_UP_MAX)
         except CursorExpired:
             now = reading.now()
-            return events.resync(self.source, now), now
-        chunks = render({self.source: batch.rows}, batch.next.generation) if batch.rows else {}
-        return chunks.get(self.source), batch.next
-
-    async def _send_chunk(self, read: tuple[Chunk | None, Cursor]) -> None:
-        chunk, cursor = read
-        if chunk is not None:
-            await self._send(chunk.joined)
-        self._cursor = cursor
+            return events.resync(self.source, now).body, now
+        if not batch.rows:
+            return b"", batch.next
+        rendered = render({self.source: batch.rows}, batch.next.generation)
+        chunk = rendered.chunks[self.source]
+        return chunk.body, batch.next if rendered.last is None else chunk.last
 
     async def _send_next(self) -> None:
         """Send what is in the queue, or wait for it and send a heartbeat if nothing comes."""
-        if not self._queue:
-            await self._wait(settings.STREAM_HEARTBEAT_SECONDS)
-        if self._over is not None:
-            return
-        if not self._queue:
+        if not self._queue and not await self._is_filled_within(settings.STREAM_HEARTBEAT_SECONDS):
             self._cursor = max(self._cursor, self._hub.delivered)
             await self._send(events.heartbeat(self.source, self._cursor))
             return
         chunk = self._queue.popleft()
-        self._queued_bytes -= len(chunk.joined)
+        self._queued_bytes -= len(chunk.body)
         if unsent := chunk.after(self._cursor):
             await self._send(unsent)
             self._cursor = chunk.last
 
-    async def _wait(self, seconds: float) -> None:
-        """Until the queue has events or the stream is over."""
-        self._changed.clear()
-        try:
+    async def _is_filled_within(self, seconds: float) -> bool:
+        self._has_events.clear()
+        with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._changed.wait()
-        except TimeoutError:
-            pass
+                await self._has_events.wait()
+        return bool(self._queue)
 
     async def _send(self, body: bytes, *, more: bool = True) -> None:
-        """Raises TimeoutError if the client does not read, or when the stream is over meanwhile."""
-        try:
-            async with asyncio.timeout(SEND_SECONDS) as self._sending:
-                await self._send_message({"type": "http.response.body", "body": body, "more_body": more})
-        finally:
-            self._sending = None
+        """Raises TimeoutError if the client does not read."""
+        self._is_sending = True
+        async with asyncio.timeout(SEND_SECONDS):
+            await self._send_message({"type": "http.response.body", "body": body, "more_body": more})
+        self._is_sending = False
+
+    async def _send_end(self) -> None:
+        with suppress(TimeoutError):
+            await self._send(b"", more=False)
 
     def _clear(self) -> None:
         self._queue.clear()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from config.cache.rendering import to_json
@@ -15,25 +17,28 @@ RETRY_MILLISECONDS = 2000
 
 
 class Chunk(NamedTuple):
-    """The events of one read of the log, for all streams of a source. `joined`: all of them."""
+    """Consecutive events for all streams of a source. `starts`: where each event begins in `body`."""
 
     generation: int
-    events: Sequence[tuple[Position, bytes]]
-    joined: bytes
+    positions: Sequence[Position]
+    starts: Sequence[int]
+    body: bytes
 
     @classmethod
     def of(cls, generation: int, events: Sequence[tuple[Position, bytes]]) -> Chunk:
-        return cls(generation, events, b"".join(event for _position, event in events))
+        positions, bodies = zip(*events, strict=True)
+        return cls(generation, positions, [0, *accumulate(map(len, bodies[:-1]))], b"".join(bodies))
 
     @property
     def last(self) -> Cursor:
-        return Cursor(self.generation, self.events[-1][0])
+        return Cursor(self.generation, self.positions[-1])
 
     def after(self, cursor: Cursor) -> bytes:
-        """The events that a client at `cursor` has not got."""
-        if self.generation != cursor.generation or self.events[0][0] > cursor.position:
-            return self.joined
-        return b"".join(event for position, event in self.events if position > cursor.position)
+        """The events that a client at `cursor` has not got; `body` itself if it has got none."""
+        if self.generation != cursor.generation:
+            return self.body if self.generation > cursor.generation else b""
+        first = bisect_right(self.positions, cursor.position)
+        return self.body[self.starts[first] :] if first < len(self.positions) else b""
 
 
 def greeting(source: Source, cursor: Cursor) -> bytes:
@@ -52,14 +57,8 @@ def resync(source: Source, cursor: Cursor) -> Chunk:
     return Chunk.of(cursor.generation, [(cursor.position, _event("resync", text, {"id": text.decode()}))])
 
 
-def rendered(source: Source, rows: Sequence[ChangeRow], loaded: Mapping[Position, Loaded], generation: int) -> Chunk:
-    """The events of rows. `loaded`: what was loaded for each of them."""
-    return Chunk.of(
-        generation, [(row.position, _rendered(source, row, loaded[row.position], generation)) for row in rows]
-    )
-
-
-def _rendered(source: Source, row: ChangeRow, loaded: Loaded, generation: int) -> bytes:
+def rendered(source: Source, row: ChangeRow, loaded: Loaded, generation: int) -> bytes:
+    """The event of a row."""
     text = _text(Cursor(generation, row.position), source)
     return _event(row.type, text, source.items.render(row, loaded, cursor=text.decode()))
 

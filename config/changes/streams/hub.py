@@ -13,44 +13,29 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
-from django.conf import settings
 from django.db import Error
-from django.utils.module_loading import import_string
 
 from config.api.credentials import ANONYMOUS, Credential
-from config.changes import reading
-from config.changes.channels import WholeLog
-from config.changes.exceptions import CursorExpired
 from config.changes.listening import listen
-from config.changes.reading import Batch
 from config.changes.rows import START, ChangeRow, Cursor
 from config.changes.streams.events import Chunk, resync
-from config.changes.streams.groups import Groups
-from config.changes.streams.rendering import render
+from config.changes.streams.groups import Groups, Subscriber
+from config.changes.streams.log_reader import ReadResult, read_log
+from config.changes.streams.rendering import Rendered, render
 from config.changes.streams.sources import Source
 from config.changes.threads import Threads, first_line
 
-LOOK_SECONDS = 1.0
+READ_SECONDS = 1.0
 # The shortest time between two deliveries, and the longest: a process that is busy sending collects more at once.
 BATCH_SECONDS, BATCH_MAX_SECONDS = 0.1, 0.5
 # While a row waits for an older transaction to end, which no notification announces: first and longest pause.
 BLOCKED_SECONDS, BLOCKED_MAX_SECONDS = 0.02, 0.25
 ERROR_SECONDS = 0.5
-READ_MAX = 500
-# The shortest time between two checks of the credentials; the longest is LOOK_SECONDS.
+# The shortest time between two checks of the credentials; the longest is READ_SECONDS.
 CHECK_SECONDS = 0.5
+NEVER = float("-inf")
 logger = logging.getLogger(__name__)
-
-
-class Look(NamedTuple):
-    """What one read has found. `is_blocked`: rows follow that cannot be read yet; `expired`: rows were missed."""
-
-    batch: Batch
-    is_blocked: bool = False
-    expired: bool = False
-    ended: Sequence[Credential] = ()
 
 
 class Hub:
@@ -60,7 +45,7 @@ class Hub:
         self.ready = asyncio.Event()
         self._woken = asyncio.Event()
         self._reader = Threads("hub", count=1)
-        self._checked = 0.0
+        self._checked = NEVER
         self._blocked_pause = BLOCKED_SECONDS
 
     async def run(self) -> None:
@@ -73,15 +58,15 @@ class Hub:
         while True:
             started = time.monotonic()
             try:
-                pause, rest = await self._look()
+                pause, shortest = await self._read_and_deliver()
             except Error as error:
                 logger.warning("Streams wait for PostgreSQL: %s", first_line(error))
-                pause, rest = ERROR_SECONDS, 0.0
+                pause, shortest = ERROR_SECONDS, 0.0
             except Exception:
                 # A defect: the streams go on, and the next read may succeed.
                 logger.exception("The change log was not read")
-                pause, rest = ERROR_SECONDS, 0.0
-            await asyncio.sleep(max(0.0, started + rest - time.monotonic()))
+                pause, shortest = ERROR_SECONDS, 0.0
+            await asyncio.sleep(max(0.0, started + shortest - time.monotonic()))
             await self._wait(pause)
 
     async def _wait(self, seconds: float) -> None:
@@ -92,89 +77,90 @@ class Hub:
             pass
         self._woken.clear()
 
-    async def _look(self) -> tuple[float, float]:
+    async def _read_and_deliver(self) -> tuple[float, float]:
         """Read and deliver once. Returns the longest pause, which a notification ends, and the shortest."""
-        look = await self._reader.run(self._read, self._credentials_to_check())
-        self._end(look.ended)
-        matching = self.groups.matching(look.batch.rows)
-        # Before the events are rendered: streams that subscribe meanwhile read these rows themselves.
-        self.cursor = look.batch.next
-        if look.expired:
+        result = await self._checked_read()
+        matching = self.groups.matching(result.batch.rows)
+        # Before the events are rendered: streams that subscribe meanwhile read these rows themselves. If the cursor
+        # then goes back, they get some of them again and skip these by their positions.
+        before, self.cursor = self.cursor, result.batch.next
+        if result.expired:
             self._resync()
         elif matching:
-            await self._deliver(matching)
+            try:
+                self.cursor = await self._deliver(matching)
+            except Error:
+                # The next read begins here again. PostgreSQL may be away for long, so it checks the credentials first.
+                self.cursor, self._checked = before, NEVER
+                raise
         self.delivered = self.cursor
         self.ready.set()
-        return self._pause_after(look), await _rest() if matching else 0.0
+        return self._pause_after(result), await pause_after_delivery() if matching else 0.0
 
-    def _pause_after(self, look: Look) -> float:
-        if look.batch.has_more:
+    def _pause_after(self, result: ReadResult) -> float:
+        if result.batch.has_more or self.cursor != result.batch.next:
             return 0.0
-        if not look.is_blocked:
+        if not result.is_blocked:
             self._blocked_pause = BLOCKED_SECONDS
-            return LOOK_SECONDS
+            return READ_SECONDS
         pause, self._blocked_pause = self._blocked_pause, min(2 * self._blocked_pause, BLOCKED_MAX_SECONDS)
         return pause
 
-    def _read(self, credentials: Sequence[Credential]) -> Look:
-        """In the reader's thread. First the credentials: without their check, no event is delivered."""
-        ended = ended_credentials(credentials)
-        if not self.ready.is_set():
-            return Look(Batch([], reading.now()), ended=ended)
-        try:
-            batch = reading.read(WholeLog(), self.cursor, limit=READ_MAX)
-        except CursorExpired:
-            return Look(Batch([], reading.now()), expired=True, ended=ended)
-        return Look(batch, not batch.has_more and reading.is_followed(batch.next.position), ended=ended)
+    async def _checked_read(self) -> ReadResult:
+        """Read rows, and end the streams of credentials that are not valid any more."""
+        now = time.monotonic()
+        is_due = now >= self._checked + CHECK_SECONDS
+        after = self.cursor if self.ready.is_set() else None
+        result = await self._reader.run(read_log, after, self._credentials() if is_due else [])
+        if is_due:
+            self._checked = now
+        ended = {id(credential) for credential in result.ended}
+        for stream in list(self.groups) if ended else []:
+            if id(stream.credential) in ended:
+                stream.end()
+                self.groups.discard(stream)
+        return result
 
-    def _credentials_to_check(self) -> list[Credential]:
-        if time.monotonic() < self._checked + CHECK_SECONDS:
-            return []
-        self._checked = time.monotonic()
+    def _credentials(self) -> list[Credential]:
         unique = {id(stream.credential): stream.credential for stream in self.groups}
         return [credential for credential in unique.values() if credential is not ANONYMOUS]
 
-    def _end(self, ended: Iterable[Credential]) -> None:
-        if ended_ids := {id(credential) for credential in ended}:
-            for stream in list(self.groups):
-                if id(stream.credential) in ended_ids:
-                    stream.end()
-
-    async def _deliver(self, matching: Mapping[Source, Sequence[ChangeRow]]) -> None:
-        for source, chunk in (await self._rendered(matching)).items():
+    async def _deliver(self, matching: Mapping[Source, Sequence[ChangeRow]]) -> Cursor:
+        """Deliver the events of rows. Returns the cursor after them: a delivery is limited (CHUNK_BYTES)."""
+        try:
+            rendered = await self._reader.run(render, matching, self.cursor.generation)
+        except Error:
+            raise
+        except Exception:
+            logger.exception("The events of streams were not rendered; their clients connect again")
+            rendered = Rendered({}, None)
+            for stream in self._streams_of(matching):
+                stream.cut()
+        for source, chunk in rendered.chunks.items():
             for stream in self.groups.streams_of(source):
-                stream.put(chunk)
+                _put(stream, chunk)
+        return self.cursor if rendered.last is None else Cursor(self.cursor.generation, rendered.last)
 
-    async def _rendered(self, matching: Mapping[Source, Sequence[ChangeRow]]) -> dict[Source, Chunk]:
-        """Rendered events. Without PostgreSQL it waits; after any other error the clients connect again."""
-        while True:
-            try:
-                return await self._reader.run(render, matching, self.cursor.generation)
-            except Error as error:
-                logger.warning("Streams wait for PostgreSQL: %s", first_line(error))
-                await asyncio.sleep(ERROR_SECONDS)
-            except Exception:
-                logger.exception("The events of a stream were not rendered")
-                for source in matching:
-                    for stream in self.groups.streams_of(source):
-                        stream.cut()
-                return {}
+    def _streams_of(self, sources: Iterable[Source]) -> list[Subscriber]:
+        return [stream for source in sources for stream in self.groups.streams_of(source)]
 
     def _resync(self) -> None:
         for stream in list(self.groups):
-            stream.put(resync(stream.source, self.cursor))
+            _put(stream, resync(stream.source, self.cursor))
 
 
-async def _rest() -> float:
+def _put(stream: Subscriber, chunk: Chunk) -> None:
+    """A defect in one stream ends that stream only; its client connects again after its last event."""
+    try:
+        stream.put(chunk)
+    except Exception:
+        logger.exception("A stream was cut")
+        stream.cut()
+
+
+async def pause_after_delivery() -> float:
     """The shortest time until the next delivery: twice the time in which all streams have begun to send this one."""
     started = time.monotonic()
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     return min(max(BATCH_SECONDS, 2 * (time.monotonic() - started)), BATCH_MAX_SECONDS)
-
-
-def ended_credentials(credentials: Sequence[Credential]) -> list[Credential]:
-    """Those that are not valid any more, by the functions in the setting CREDENTIAL_CHECKS."""
-    if not credentials:
-        return []
-    return [ended for path in settings.CREDENTIAL_CHECKS for ended in import_string(path)(credentials)]

@@ -14,9 +14,10 @@ from typing import Any
 from django.conf import settings
 
 from config.api.addresses import client_network
+from config.api.authentication import bearer_of
 from config.api.credentials import Credential
 from config.api.exceptions import InvalidCursor, TemporarilyUnavailable
-from config.api.fields import CursorText
+from config.api.fields import CURSOR_MAX, CursorText
 from config.api.requests import ApiRequest
 from config.api.responses import Response
 from config.api.serializers import QuerySerializer
@@ -27,7 +28,6 @@ from config.changes.streams.slots import Slot, Slots
 from config.changes.streams.sources import Source
 
 LAST_EVENT_ID = "Last-Event-ID"
-CURSOR_MAX = 128
 # The refusals of every stream.
 STREAM_ERRORS = (InvalidCursor, StreamsDisabled, TooManyStreams)
 
@@ -88,5 +88,10 @@ def _start(request: ApiRequest, query: Mapping[str, Any], source: Source) -> Cur
 
 
 def _token_of(request: ApiRequest) -> str:
-    header = request.headers.get("Authorization", "")
-    return blake2b(header.encode(), digest_size=16).hexdigest() if header else ""
+    """A digest of the credential's token, however the header spells it.
+
+    The signature, the last part of a JWT, can be written in several ways.
+    """
+    token = bearer_of(request._request) or ""
+    signed = token.rpartition(".")[0] or token
+    return blake2b(signed.encode(), digest_size=16).hexdigest() if token else ""

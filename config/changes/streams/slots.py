@@ -23,8 +23,9 @@ class Slots:
         slot = (("address", address), *([("token", token)] if token else []))
         limits = {"address": settings.STREAMS_PER_ADDRESS, "token": settings.STREAMS_PER_TOKEN}
         with self._lock:
-            if any(self._counts[key] >= limits[key[0]] for key in slot):
-                raise TooManyStreams
+            for key in slot:
+                if self._counts[key] >= limits[key[0]]:
+                    raise TooManyStreams(counter=key[0], limit=limits[key[0]])
             self._counts.update(slot)
         return slot
 

@@ -1,5 +1,6 @@
 /** Calls the service's API, which has the same origin as the panel. */
 
+import { embedded } from "./host.js";
 import { settings } from "./words.js";
 
 const TIMEOUT_MS = 15000;
@@ -68,7 +69,9 @@ export async function write(session, method, path, { body, key }) {
 export const newKey = () => crypto.randomUUID();
 
 export async function pageIdOf(url) {
-  const { record } = await call("POST", "/v1/presence/normalize-url", { body: { url } });
+  // Tells that the page has a widget, unless the panel is opened by itself.
+  const headers = embedded && { "x-service-embed-id": settings.serviceId };
+  const { record } = await call("POST", "/v1/presence/normalize-url", { body: { url }, headers });
   return record.pageId;
 }
 

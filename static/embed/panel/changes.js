@@ -12,26 +12,29 @@ export class Changes {
     Object.assign(this, { thread, scroller, uncounted: new Set(), isUnlisted: false, timer: 0, countedAt: 0 });
   }
 
+  /** After a failed list no post is shown; the next list has these changes. */
   apply(changes) {
+    if (this.thread.hasFailed) return;
     holdPlace(this.scroller, () => changes.forEach((change) => this.applyOne(change)));
-    this.thread.news.show();
+    this.thread.settle();
   }
 
   applyOne({ type, messageId, message, reaction }) {
     if (!message) return this.withdraw(messageId);
     const post = this.thread.find(messageId);
+    const isOfMessage = type.startsWith("message.");
     if (post) post.update(message);
-    else if (type.startsWith("message.")) this.add(message);
+    else if (!this.thread.news.update(message) && isOfMessage) this.add(message);
     if (post && reaction) post.reactions.changed(type, reaction);
-    if (type.startsWith("message.")) this.updateQuotes(messageId, message);
+    if (isOfMessage) this.updateQuotes(messageId, message);
   }
 
   add(message) {
     if (!message.parentId) return this.thread.add(message);
+    const { news } = this.thread;
     const parent = this.thread.find(message.parentId);
-    if (!parent) return;
-    if (parent.replies.receive(message)) this.thread.news.announce(message);
-    else this.countLater(message.parentId);
+    if (parent && parent.replies.receive(message)) news.announce(message);
+    else if (parent || news.messages.has(message.parentId)) this.countLater(message.parentId);
   }
 
   withdraw(id) {
@@ -47,7 +50,9 @@ export class Changes {
 
   updateQuotes(id, message) {
     const quote = message && { id, content: message.content, author: message.author, createdAt: message.createdAt };
+    const { news } = this.thread;
     for (const post of this.thread.all()) if (post.message.quoteId === id) post.update({ ...post.message, quote });
+    for (const offered of news.messages.values()) if (offered.quoteId === id) news.update({ ...offered, quote });
   }
 
   /**
@@ -79,6 +84,7 @@ export class Changes {
       const message = await getMessage(id);
       const post = this.thread.find(id);
       if (post) holdPlace(this.scroller, () => post.update(message));
+      else this.thread.news.update(message);
     } catch {
       // The post was withdrawn, or the service is away: the next change or refresh brings the counts.
     }

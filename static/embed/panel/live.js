@@ -26,8 +26,8 @@ const around = (ms) => ms * (0.5 + Math.random());
 
 export class Live {
   /**
-   * `apply(changes)`; `refresh()` and `reload()` load the list and return promises; `changed(mode)` is told how changes
-   * arrive: "stream", "poll", "list" (changes are not available, so the list is loaded), or "": not at all.
+   * `apply(changes)`; `refresh()` and `reload()` load the list and resolve to whether they did; `changed(mode)` is told
+   * how changes arrive: "stream", "poll", "list" (changes are not available, so the list is loaded), or "": not at all.
    */
   constructor({ apply, refresh, reload, changed }) {
     Object.assign(this, { apply, refresh, reload, changed, pageId: null, cursor: null, isVisible: true, run: 0, errors: 0, attempts: 0, retryAt: 0, received: 0, pending: [] });
@@ -67,7 +67,10 @@ export class Live {
     this.source = null;
   }
 
-  /** Go on from the cursor. Without one: from now, and load the list after that, so that no change is missed. */
+  /**
+   * Go on from the cursor, by a poll, which bounds the changes. Without a cursor: from now. The list is loaded after
+   * that, so that no change is missed; if it fails, the cursor is not used.
+   */
   async start(load = this.refresh) {
     this.stop();
     this.isStopped = false;
@@ -75,11 +78,11 @@ export class Live {
     const isFirst = !this.cursor;
     if (isFirst) {
       const cursor = await listChanges({ pageId: this.pageId, tail: true }).then(({ nextCursor }) => nextCursor, () => null);
-      if (run === this.run) await load();
+      const isLoaded = run === this.run && (await load());
       if (run !== this.run) return;
-      this.cursor = cursor;
+      this.cursor = isLoaded ? cursor : null;
     }
-    if (this.cursor && settings.streamUrl) return this.connect();
+    if (isFirst && this.cursor && settings.streamUrl) return this.connect();
     this.later(() => (this.cursor ? this.poll() : this.start()), isFirst ? around(POLL_MS) : 0);
     this.changed(this.cursor ? "poll" : "list");
   }
@@ -109,10 +112,10 @@ export class Live {
     this.later(() => this.check(ms), around(ms));
   }
 
-  /** A proxy may hold back events, and a lost connection may look open. So look for changes that the stream did not bring. */
+  /** A proxy may hold back events, and a lost connection may look open. So look for changes that an open stream did not bring. */
   async check(ms) {
     const { pageId, cursor, source, received } = this;
-    const isQuiet = () => source === this.source && received === this.received;
+    const isQuiet = () => source === this.source && source.readyState === EventSource.OPEN && received === this.received;
     const { changes, nextCursor } = await listChanges({ pageId, cursor, limit: 1 }).catch(() => ({ changes: [], nextCursor: cursor }));
     if (!isQuiet()) return;
     if (changes.length) return this.later(() => isQuiet() && this.fallBack(), LATE_MS);
@@ -120,7 +123,10 @@ export class Live {
     this.checkLater(Math.min(CHECK_MAX_MS, 2 * ms));
   }
 
-  /** The browser opens a lost stream again, with its last event id. A refused stream, or one that is lost often, is left to it no more. */
+  /**
+   * The browser opens a lost stream again, with its last event id. After a refusal, or more than ERRORS_MAX losses, the
+   * panel polls.
+   */
   failed() {
     this.errors += 1;
     if (this.source.readyState === EventSource.CLOSED || this.errors > ERRORS_MAX) this.fallBack();
@@ -169,11 +175,13 @@ export class Live {
     this.take([JSON.parse(event.data)]);
   }
 
-  /** The cursor was too old: changes are missing. */
-  resync(event) {
-    this.cursor = event.lastEventId;
-    this.pending = [];
-    this.reload();
+  /** The cursor was too old: changes are missing, which the list has. */
+  async resync({ lastEventId }) {
+    const { run } = this;
+    Object.assign(this, { cursor: lastEventId, pending: [] });
+    if ((await this.reload()) || run !== this.run) return;
+    this.cursor = null;
+    this.start();
   }
 
   /** Apply changes soon, many at once. While a list is loading they wait: it may be older than they are. */

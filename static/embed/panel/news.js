@@ -26,6 +26,13 @@ export class News {
     this.hasGap = true;
   }
 
+  /** Replace a post that is not shown yet; returns whether it is one of these. */
+  update(message) {
+    const isOffered = this.messages.has(message.id);
+    if (isOffered) this.messages.set(message.id, message);
+    return isOffered;
+  }
+
   reset() {
     this.messages.clear();
     this.hasGap = false;

@@ -23,7 +23,7 @@ export class Post {
     this.said = h("div", { class: "said" });
     this.showContent();
     const name = h("div", { class: "name", id: `name-${message.id}` }, author(message.author));
-    this.element = h("article", { class: depth ? "post reply" : "post", "aria-labelledby": name.id, tabindex: -1 },
+    this.element = h("article", { class: depth ? "post reply" : "post", id: `community-post-${message.id}`, "aria-labelledby": name.id, tabindex: -1 },
       avatar(message.author),
       h("header", {}, name, h("div", { class: "meta" }, userText("span", `@${message.author.handle}`), " · ", this.time)),
       h("div", { class: "body" },

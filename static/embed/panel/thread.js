@@ -4,7 +4,9 @@ import { count } from "./analytics.js";
 import { listMessages, pageIdOf } from "./api.js";
 import { fill, h } from "./dom.js";
 import { explain } from "./failures.js";
+import { merge } from "./listing.js";
 import { News } from "./news.js";
+import { emptyNotice, failureNotice, skeletons } from "./notices.js";
 import { following, newestFirst } from "./order.js";
 import { Post } from "./post.js";
 import { holdPlace } from "./scroll.js";
@@ -15,7 +17,7 @@ const AT_ONCE = 20;
 export class Thread {
   /** `panel`: see main.js. */
   constructor(panel) {
-    Object.assign(this, { panel, posts: new Map(), cursor: null, kind: "", pageId: null, run: 0, loaded: null });
+    Object.assign(this, { panel, posts: new Map(), cursor: null, kind: "", pageId: null, run: 0, loaded: null, hasFailed: false });
     this.list = h("div", { class: "list" });
     this.notice = h("div", { class: "notice" });
     this.more = h("button", { type: "button", class: "wide", hidden: true, onclick: () => this.loadMore() }, t("panel.more"));
@@ -54,6 +56,7 @@ export class Thread {
     return this.loaded;
   }
 
+  /** Returns whether the list was loaded, or the result of a later call that replaced this one. */
   async load() {
     const run = ++this.run;
     this.posts.clear();
@@ -65,18 +68,20 @@ export class Thread {
     this.element.setAttribute("aria-busy", "true");
     try {
       const known = this.pageId || (await pageIdOf(this.url));
-      if (run !== this.run) return;
+      if (run !== this.run) return this.loaded;
       if (!this.pageId) {
         this.pageId = known;
         this.panel.pageChanged();
       }
       const page = await this.fetch();
-      if (run !== this.run) return;
+      if (run !== this.run) return this.loaded;
       this.show(page);
     } catch (failure) {
-      if (run === this.run) this.showFailure(failure);
+      if (run !== this.run) return this.loaded;
+      this.showFailure(failure);
     }
-    if (run === this.run) this.element.setAttribute("aria-busy", "false");
+    this.element.setAttribute("aria-busy", "false");
+    return !this.hasFailed;
   }
 
   fetch(cursor) {
@@ -84,6 +89,9 @@ export class Thread {
   }
 
   show(page) {
+    this.hasFailed = false;
+    // A post that was published while the list was loading.
+    this.posts.clear();
     fill(this.list);
     fill(this.notice);
     this.append(page);
@@ -121,32 +129,37 @@ export class Thread {
     }
   }
 
-  /** Load the list again: update the posts, remove those that are not listed, and show or offer new ones. */
+  /**
+   * Load the list again: update the posts, remove those that are not listed, and show or offer new ones. Returns whether
+   * it was loaded.
+   */
   async refresh() {
     await this.loaded;
     const run = this.run;
-    if (!this.pageId) return;
+    if (!this.pageId) return false;
     try {
       const page = await this.fetch();
-      if (run !== this.run) return;
-      if (!this.posts.size) return this.show(page);
-      holdPlace(this.panel.scroller, () => this.update(page.messages));
-      this.news.show();
+      if (run !== this.run) return this.loaded;
+      if (!this.posts.size) this.show(page);
+      else this.update(page);
+      return true;
     } catch {
       // The next refresh retries; the shown posts stay.
+      return false;
     }
   }
 
-  /** If the list has no known post, posts are missing between the new ones and the shown ones. */
-  update(messages) {
-    const isKnown = ({ id }) => this.posts.has(id) || this.news.messages.has(id);
-    const hasGap = messages.length > 0 && !messages.some(isKnown);
-    this.removeUnlisted(messages);
-    for (const message of [...messages].reverse()) {
-      if (this.posts.has(message.id)) this.posts.get(message.id).update(message);
-      else if (!isKnown(message)) this.add(message);
-    }
-    this.news.hasGap ||= hasGap;
+  update(page) {
+    holdPlace(this.panel.scroller, () => merge(this, page));
+    this.settle();
+  }
+
+  /** Show or offer the new posts. If no post is left, older ones than the removed may be listed now. */
+  settle() {
+    this.news.show();
+    if (this.posts.size) return;
+    if (this.cursor) this.reload();
+    else this.showEmpty();
   }
 
   /** Add a post that is not shown: to the new posts, or to its place among the shown ones. */
@@ -170,18 +183,8 @@ export class Thread {
     return post;
   }
 
-  /** Remove posts in the time range of the response that the response does not list: they were hidden or deleted. */
-  removeUnlisted(messages) {
-    const oldest = messages.length < AT_ONCE ? "" : messages.at(-1).createdAt;
-    const listed = new Set(messages.map(({ id }) => id));
-    const isGone = ({ id, createdAt }) => !listed.has(id) && createdAt > oldest;
-    for (const post of this.posts.values()) if (isGone(post.message)) post.withdraw();
-    for (const message of this.news.messages.values()) if (isGone(message)) this.news.messages.delete(message.id);
-  }
-
   remove(id) {
     this.posts.delete(id);
-    if (!this.posts.size && !this.news.messages.size) this.showEmpty();
   }
 
   /** Show the new post of the reader. */
@@ -190,6 +193,7 @@ export class Thread {
     if (message.status !== "published") return this.panel.announce(t("panel.pending"));
     this.panel.announce(t("panel.published"));
     if (message.parentId) return;
+    if (this.hasFailed) return this.reload();
     this.news.messages.delete(message.id);
     this.news.label();
     this.insert(message);
@@ -197,22 +201,16 @@ export class Thread {
   }
 
   showEmpty() {
-    const text = this.kind ? t("panel.none_of_kind") : t("panel.empty_text");
-    fill(this.notice, h("h2", {}, t("panel.empty")), h("p", {}, text));
+    fill(this.notice, emptyNotice(this.kind));
   }
 
   showFailure(failure) {
+    this.hasFailed = true;
     fill(this.list);
-    const again = h("button", { type: "button", class: "primary", onclick: () => this.reload() }, t("panel.retry"));
-    fill(this.notice, h("div", { role: "alert" }, h("h2", {}, t("panel.broken")), h("p", {}, explain(failure))), again);
+    fill(this.notice, failureNotice(failure, () => this.reload()));
   }
 
   tick() {
     for (const post of this.all()) post.tick();
   }
-}
-
-function skeletons() {
-  const one = () => h("div", { class: "skeleton", "aria-hidden": true }, h("i"), h("i"), h("i"));
-  return [h("p", { class: "hidden-text" }, t("panel.loading")), one(), one(), one()];
 }

@@ -3,21 +3,22 @@
 They are compatible with the current release, so both may run.
 """
 
-WIDER = "ALTER TABLE {table} ALTER COLUMN {column} TYPE varchar({length})"
-# Columns that reads, token queries and writes return: (table, column, length).
+RETYPED = "ALTER TABLE {table} ALTER COLUMN {column} TYPE {type}"
+# Columns that reads, token queries and writes return: (table, column, its type in the next release, its type now).
 WIDENED = (
-    ("messaging_message", "source_app", 64),
-    ("messaging_account", "name", 60),
-    ("messaging_message", "page_id", 35),
+    ("messaging_message", "source_app", "varchar(84)", "varchar(64)"),
+    ("messaging_account", "name", "varchar(80)", "varchar(60)"),
+    ("messaging_page", "normalized_url", "varchar(4096)", "text"),
 )
 INDEX = "words_of_notes"
 OPEN_UNIT = "SELECT pg_get_functiondef('api_open_unit'::regproc)"
 DROP_OPEN_UNIT = "DROP FUNCTION api_open_unit;"
 
 
-def wider(table: str, column: str, length: int) -> tuple[str, str]:
+def wider(table: str, column: str, then: str, now: str) -> tuple[str, str]:
     """The statement that changes a column's type, and the one that changes it back."""
-    return tuple(WIDER.format(table=table, column=column, length=to) for to in (length + 20, length))  # type: ignore[return-value]
+    then, now = (RETYPED.format(table=table, column=column, type=to) for to in (then, now))
+    return then, now
 
 
 def with_one_more_column(definition: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.http import HttpRequest
 
 from config.api.credentials import Credential, CredentialKind
-from config.api.exceptions import AgentCommunityNotAllowed, ContentTooLong
+from config.api.exceptions import AgentCommunityNotAllowed, ContentTooLong, NotOwner
 from config.api.fields import ListQuery
 from config.api.ids import is_id
 from config.api.operations import operation
@@ -18,7 +18,7 @@ from config.api.viewsets import ApiViewSet
 from config.writes.idempotency import Replay
 from messaging.cache_tags import message_tag
 from messaging.exceptions import CommunityForbids, MessageNotFound
-from reactions.exceptions import InvalidEmoji, NotOwner, ReactionNotFound, TooManyEmoji
+from reactions.exceptions import InvalidEmoji, ReactionNotFound, TooManyEmoji
 from reactions.models import Outcome
 from reactions.queries import reaction_page
 from reactions.serializers import NewReaction, ReactionListSerializer, ReactionResult, RemovedSerializer
@@ -32,7 +32,7 @@ def authorize_replay(request: HttpRequest, body: Mapping[str, Any], replay: Repl
     auth: Credential = request.auth  # type: ignore[attr-defined]
     message_id = body.get("messageId")
     if auth.community_ids and (replay.mismatch or not is_id(message_id)):
-        raise AgentCommunityNotAllowed
+        raise AgentCommunityNotAllowed(allowed=auth.allowed_communities)
     if is_id(message_id):
         require_community_of(auth=auth, message_id=UUID(message_id))
 

@@ -1,0 +1,20 @@
+"""Responses with a document that is the same for every client, such as the OpenAPI document."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from django.http import HttpRequest, HttpResponse
+
+from config.cache.rendering import matches_etag
+
+MAX_AGE = "public, max-age=300"
+
+
+def public_document(request: HttpRequest, body: bytes, content_type: str) -> HttpResponse:
+    """The document with an ETag, for pages of any origin; 304 if the client has it."""
+    etag = f'"{sha256(body).hexdigest()[:32]}"'
+    headers = {"ETag": etag, "Cache-Control": MAX_AGE, "Access-Control-Allow-Origin": "*"}
+    if matches_etag(request.headers.get("If-None-Match", ""), etag):
+        return HttpResponse(status=304, headers=headers)
+    return HttpResponse(body, content_type=content_type, headers=headers)

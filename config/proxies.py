@@ -1,0 +1,32 @@
+"""Which peers are proxies in front of this service (`TRUSTED_PROXIES`)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+from django.conf import settings
+
+
+def is_trusted(address: str) -> bool:
+    """Whether the headers are believed that a peer with this address adds to a request."""
+    return _is_in(address, tuple(settings.TRUSTED_PROXIES))
+
+
+def parse_address(text: str) -> IPv4Address | IPv6Address | None:
+    """An IPv4-mapped IPv6 address becomes IPv4: a dual-stack socket reports IPv4 peers in that form."""
+    try:
+        parsed = ip_address(text)
+    except ValueError:
+        return None
+    return (parsed.ipv4_mapped or parsed) if parsed.version == 6 else parsed
+
+
+# Every request through a proxy asks for the same address; parsing it would cost more than a cached response.
+@lru_cache(maxsize=1_000)
+def _is_in(address: str, networks: tuple[str, ...]) -> bool:
+    peer = parse_address(address)
+    if peer is None:
+        # A peer on a unix socket has no address, and is a proxy on this host.
+        return bool(networks) and not address
+    return any(peer in ip_network(network, strict=False) for network in networks)

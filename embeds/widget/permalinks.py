@@ -1,0 +1,107 @@
+"""The page of a permalink: it leads to the post on its page if a widget was loaded there, and else shows the thread."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from config.api import throttling
+from config.api.exception_handler import error_response, read_only
+from config.api.exceptions import InvalidCursor, RateLimited
+from config.api.ids import is_id
+from config.api.pagination import LIMIT_MAX, CursorPage
+from config.cache.rendering import to_json
+from embeds.widget import context
+from embeds.widget.csp import page
+from messaging.excerpts import excerpt, title_of
+from messaging.permalinks import place_on_page
+from messaging.queries.message_lists import list_messages
+from messaging.queries.message_orders import Sort
+from messaging.queries.messages import published_message
+from messaging.queries.threads import LinkedPost, linked_post
+
+DESCRIPTION_MAX = 300
+
+
+@read_only
+@page
+def permalink(request: HttpRequest, id: str) -> HttpResponse:
+    """Render the page of a post, or 404 if the post is not public."""
+    try:
+        throttling.hit_read(request)
+    except RateLimited as refusal:
+        return error_response(refusal)
+    words = context.language(request)
+    linked = linked_post(UUID(id)) if is_id(id) else None
+    if linked is None:
+        response = render(request, "pages/post_missing.html", words, status=404)
+    else:
+        thread = {} if linked.is_embedded else _thread(linked, request.GET.get("cursor"))
+        response = render(request, "pages/post.html", words | _preview(linked) | thread)
+    response.headers["Vary"] = "Accept-Language"
+    return response
+
+
+class Replies(NamedTuple):
+    shown: list[Any]
+    next_cursor: str | None
+
+
+def _preview(linked: LinkedPost) -> dict[str, Any]:
+    """The post, and what its link shows in other services."""
+    post = _plain(linked.message)
+    content, author = post["content"], post["author"]["name"]
+    return {
+        "post": post,
+        "is_embedded": linked.is_embedded,
+        "place": place_on_page(post["pageUrl"], linked.message["id"]),
+        "site": urlsplit(post["pageUrl"]).hostname,
+        "title": title_of(content, author=author, is_reply=post["parentId"] is not None),
+        "description": excerpt(content or " ".join(post["texts"]), DESCRIPTION_MAX),
+    }
+
+
+def _thread(linked: LinkedPost, cursor: str | None) -> dict[str, Any]:
+    """The post that this one answers, and its replies, oldest first."""
+    parent_id = linked.message["parentId"]
+    parent = None if parent_id is None else published_message(parent_id)
+    replies = _replies(linked.message, cursor)
+    return {
+        "parent": parent and _plain(parent),
+        "replies": [_plain(reply) for reply in replies.shown],
+        "next_cursor": replies.next_cursor,
+    }
+
+
+def _replies(message: dict[str, Any], cursor: str | None) -> Replies:
+    page = _cursor_page(message["id"], cursor)
+    shown, has_more = list_messages(
+        page_id=message["pageId"],
+        parent_id=message["id"],
+        filters={},
+        after=page.after,
+        limit=page.limit,
+        with_top_reply=False,
+        sort=Sort.OLDEST,
+    )
+    return Replies(shown, page.cursor_at((shown[-1]["createdAt"], shown[-1]["id"])) if has_more else None)
+
+
+def _cursor_page(message_id: UUID, cursor: str | None) -> CursorPage:
+    """The page of replies; the first one for a cursor that this page has not issued."""
+    query = {"limit": LIMIT_MAX}
+    try:
+        return CursorPage.of("thread", {**query, "cursor": cursor}, message=message_id)
+    except InvalidCursor:
+        return CursorPage.of("thread", query, message=message_id)
+
+
+def _plain(message: dict[str, Any]) -> dict[str, Any]:
+    """The message as clients get it, and the texts of its payload."""
+    plain: dict[str, Any] = orjson.loads(to_json(message))
+    return plain | {"texts": [text for text in (plain["payload"] or {}).values() if isinstance(text, str)]}

@@ -1,0 +1,61 @@
+"""The refusals of operations on posts, pages, accounts and webhooks."""
+
+from messaging.exceptions.accounts import (
+    HandleTaken,
+    InvalidCredentials,
+    LastSuperAdmin,
+    OwnAccount,
+    PersonNotFound,
+    RegistrationClosed,
+)
+from messaging.exceptions.posts import (
+    CommunityForbids,
+    CommunityMismatch,
+    CommunityNotFound,
+    ContentBlocked,
+    EmptyMessage,
+    InvalidPayload,
+    InvalidUrlError,
+    MessageNotFound,
+    NotInThisState,
+    ParentNotFound,
+    QuoteNotFound,
+    UnknownPage,
+    page_id_needed,
+)
+from messaging.exceptions.webhooks import (
+    TooManyWebhooks,
+    WebhookBlocked,
+    WebhookNotFound,
+    WebhooksDisabled,
+    WebhookTargetNotFound,
+    WebhookUrlNotAllowed,
+)
+
+__all__ = [
+    "CommunityForbids",
+    "CommunityMismatch",
+    "CommunityNotFound",
+    "ContentBlocked",
+    "EmptyMessage",
+    "HandleTaken",
+    "InvalidCredentials",
+    "InvalidPayload",
+    "InvalidUrlError",
+    "LastSuperAdmin",
+    "MessageNotFound",
+    "NotInThisState",
+    "OwnAccount",
+    "ParentNotFound",
+    "PersonNotFound",
+    "QuoteNotFound",
+    "RegistrationClosed",
+    "TooManyWebhooks",
+    "UnknownPage",
+    "WebhookBlocked",
+    "WebhookNotFound",
+    "WebhookTargetNotFound",
+    "WebhookUrlNotAllowed",
+    "WebhooksDisabled",
+    "page_id_needed",
+]

@@ -1,0 +1,58 @@
+"""Refusals of operations on people and their accounts."""
+
+from __future__ import annotations
+
+from config.api.exceptions import ApiError, Forbidden, NotFound, Unauthenticated
+
+
+class HandleTaken(ApiError):
+    status_code = 409
+    default_code = "handle_taken"
+    message = "Choose another handle as {field}: this one is in use, or too similar to one that is."
+    cause = "A person, an agent or a pending request has this handle. People and agents share one set of handles."
+    remedy = "Choose another handle of 3 to 30 characters of a-z, 0-9 and underscore."
+    example = {"field": "handle"}
+
+    def __init__(self, *, field: str = "handle") -> None:
+        super().__init__(field=field)
+
+
+class InvalidCredentials(Unauthenticated):
+    """401. The response does not say which of the two is wrong."""
+
+    default_code = "invalid_credentials"
+    message = "Check handle and password: no person signs in with these."
+    cause = "The handle or the password is wrong, or the account is suspended. Agents do not sign in."
+    remedy = "Correct them. A person without an account registers with POST /api/auth/register."
+
+
+class PersonNotFound(NotFound):
+    """404: the account does not exist or is an agent's."""
+
+    default_code = "person_not_found"
+    message = "Use the handle or id of a person: no person has this one."
+    cause = "The account does not exist, or is an agent's."
+    remedy = "Agents are stopped on their own page, not on that of a person."
+
+
+class OwnAccount(ApiError):
+    status_code = 409
+    default_code = "own_account"
+    message = "Ask another super admin: nobody can suspend their own account."
+    cause = "A super admin tried to suspend their own account."
+    remedy = "Another super admin may do it."
+
+
+class LastSuperAdmin(ApiError):
+    status_code = 409
+    default_code = "last_super_admin"
+    message = "Make another person a super admin first: this is the last one."
+    cause = "Without an active super admin, nobody could decide on requests or undo a suspension."
+    remedy = "`manage.py create_person HANDLE --super-admin` makes another one."
+
+
+class RegistrationClosed(Forbidden):
+    default_code = "registration_closed"
+    message = "Ask the operator of the service for an account: registration is closed here."
+    cause = "The service runs with `REGISTRATION_OPEN=0`."
+    remedy = "The operator creates accounts with `manage.py create_person HANDLE`."

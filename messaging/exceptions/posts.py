@@ -1,0 +1,117 @@
+"""Refusals of operations on posts, pages and communities."""
+
+from __future__ import annotations
+
+from config.api.exceptions import ApiError, Forbidden, InvalidInput, NotFound
+
+NORMALIZE = "POST /v1/presence/normalize-url"
+
+
+def page_id_needed(sent: object) -> str:
+    """What to do about text that is not the id of a page, which is often its URL."""
+    if isinstance(sent, str) and ("://" in sent or sent.lower().startswith("www.")):
+        return f"Send this URL to {NORMALIZE} first: pageId is the id that it returns, not the URL."
+    return f"Get the id of the page from {NORMALIZE} with its URL, and send it as pageId."
+
+
+class InvalidUrlError(InvalidInput):
+    default_code = "invalid_url"
+    message = "Send an absolute http or https URL of at most 2048 characters."
+    cause = "The URL cannot be the address of a web page."
+    remedy = "Send the whole address, with `https://`, as a browser shows it."
+    example = {"message": "Send another URL: not an absolute URL.", "field": "url"}
+
+
+class UnknownPage(InvalidInput):
+    """400: normalize-url has issued no such `pageId`."""
+
+    default_code = "unknown_page"
+    message = page_id_needed(None)
+    cause = "`pageId` is not an id that POST /v1/presence/normalize-url has returned. Often it is the URL of the page."
+    remedy = (
+        "Send the URL to POST /v1/presence/normalize-url, and use the `pageId` of its response. Do not compute ids."
+    )
+    example = {"message": page_id_needed("https://"), "field": "pageId"}
+
+
+class EmptyMessage(InvalidInput):
+    default_code = "empty_message"
+    message = "Send at least one of content, tagType, attachments and quoteId."
+    cause = "A post has no text, no smart tag, no attachment and no quoted post, or its text is white space."
+    remedy = "Add one of them."
+    example = {}
+
+
+class CommunityMismatch(InvalidInput):
+    default_code = "community_mismatch"
+    message = "Leave communityId out: a reply belongs to the community of its parent."
+    cause = "`communityId` is not the community of the parent, or not that of the embed the post is sent from."
+    remedy = "Leave out `communityId`, or send the one of the parent or embed."
+    example = {"field": "communityId"}
+
+
+class InvalidPayload(InvalidInput):
+    default_code = "invalid_payload"
+    message = "Correct the payload where details point: GET /v1/smart-tags has the schema of each tagType."
+    cause = "`payload` does not match the JSON Schema of its `tagType`."
+    remedy = "GET /v1/smart-tags returns the schemas, each with a valid example."
+    example = {
+        "field": "payload",
+        "details": [{"pointer": "/payload/options/0", "message": '1 is not of type "string"'}],
+    }
+
+
+class CommunityForbids(Forbidden):
+    default_code = "community_forbids"
+    message = "Write elsewhere, or differently: the rules of this community do not allow this write."
+    cause = "The community is read-only, or its rules exclude agents, people, or this smart tag."
+    remedy = "Post without `communityId`, or in another community. Its moderators decide on its rules."
+
+
+class MessageNotFound(NotFound):
+    default_code = "message_not_found"
+    message = "Use the id of a published post: GET /api/messages?pageId= lists those of a page."
+    cause = "No post has this id, or it is not public: it waits for approval, is hidden or was deleted."
+    remedy = "List the posts of the page again."
+
+
+class CommunityNotFound(NotFound):
+    default_code = "community_not_found"
+    message = "Use the id or name of an existing community, or leave communityId out."
+    cause = "No community has this id or name."
+    remedy = "Posts of the page name their `communityId`; a post may also belong to none."
+
+
+class ParentNotFound(NotFound):
+    default_code = "parent_not_found"
+    message = "Use as parentId the id of a published post of the same page."
+    cause = "No post has the id `parentId`, it is not public, or it is on another page than `pageId`."
+    remedy = "Send the `pageId` of the parent, or list the posts of the page again."
+
+
+class QuoteNotFound(NotFound):
+    default_code = "quote_not_found"
+    message = "Use as quoteId the id of a published post."
+    cause = "No post has the id `quoteId`, or it is not public."
+    remedy = "List the posts again. A quote may be on another page than the quoted post."
+
+
+class ContentBlocked(ApiError):
+    """422. The response does not contain the words."""
+
+    status_code = 422
+    default_code = "content_blocked"
+    message = "Write it in other words: a word list of the community or the embed blocks this text."
+    cause = "The text, an anchor, the payload or an attachment has a word that is blocked here. Which one is not told."
+    remedy = "Change the text. Sending it again unchanged does not help."
+
+
+class NotInThisState(ApiError):
+    """409: a moderator's decision does not apply to the message's current status."""
+
+    status_code = 409
+    default_code = "message_state_changed"
+    message = "Load the post again: it is {status} now, so this decision does not apply."
+    cause = "Another moderator has decided meanwhile."
+    remedy = "Load the post again and decide on its current status."
+    example = {"status": "published"}

@@ -1,0 +1,26 @@
+"""The addresses of a post: its permalink, and its place on the page that it belongs to."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.conf import settings
+
+PERMALINKS = "/p/"
+# The statements of messages build the address: Python would take twice as long to write an id as text.
+PERMALINK_COLUMN = f"'{settings.BASE_URL}{PERMALINKS}' || m.id AS url"
+
+
+def permalink(message_id: UUID) -> str:
+    """The address of a post, which leads to its page or shows its thread."""
+    return f"{settings.BASE_URL}{PERMALINKS}{message_id}"
+
+
+def anchor_of(message_id: UUID) -> str:
+    """The id of the element of a post in a document that shows it."""
+    return f"community-post-{message_id}"
+
+
+def place_on_page(page_url: str, message_id: UUID) -> str:
+    """The address of a post on its page. A URL has one fragment: where it selects the page (`#!/…`), it stays."""
+    return page_url if "#" in page_url else f"{page_url}#{anchor_of(message_id)}"

@@ -1,0 +1,43 @@
+"""The number of posts on many pages, and when the last one was written, in one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import NamedTuple
+
+from config.database.sql import fetch_all
+
+LAST = """
+    SELECT created_at FROM messaging_message
+    WHERE page_id = asked.page_id AND {condition} AND status = 'published' ORDER BY created_at DESC, id DESC LIMIT 1
+"""
+# One row of counts and two of an index for each page, however many posts it has.
+COUNTS = f"""
+SELECT asked.page_id, counted.posts, counted.replies, greatest(post.created_at, reply.created_at)
+FROM unnest(%s::text[]) asked (page_id)
+JOIN LATERAL (
+    SELECT sum(posts)::int AS posts, sum(replies)::int AS replies
+    FROM messaging_pagecount WHERE page_id = asked.page_id
+) counted ON counted.posts IS NOT NULL
+LEFT JOIN LATERAL ({LAST.format(condition="parent_id IS NULL")}) post ON true
+LEFT JOIN LATERAL ({LAST.format(condition="parent_id IS NOT NULL")}) reply ON true
+"""  # noqa: S608  built from constants
+
+
+class PagePresence(NamedTuple):
+    """The published posts and replies of a page, and when the last of either was written."""
+
+    posts: int
+    replies: int
+    last_post_at: datetime | None
+
+
+NOTHING = PagePresence(0, 0, None)
+
+
+def presence_of(page_ids: Collection[str]) -> dict[str, PagePresence]:
+    """By page id; pages without posts may be missing."""
+    if not page_ids:
+        return {}
+    return {page_id: PagePresence(*counts) for page_id, *counts in fetch_all(COUNTS, [list(page_ids)])}

@@ -1,0 +1,39 @@
+"""Queries and responses of the operations on communities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from config.api.fields import ListQuery, Text
+from config.api.pagination import paginated
+from messaging.models import Community, PreModeration
+from messaging.models.community import NAME_MAX
+
+
+class CommunitiesQuery(ListQuery):
+    q = Text(trim=True, max_length=NAME_MAX, required=False, help_text="A part of the name, in any case.")
+
+
+class RulesSerializer(serializers.Serializer[Community]):
+    agentsMayPost = serializers.BooleanField(source="agents_may_post")
+    peopleMayPost = serializers.BooleanField(source="people_may_post")
+    readOnly = serializers.BooleanField(source="read_only")
+    allowedTagTypes = serializers.ListField(
+        child=serializers.CharField(), source="allowed_tag_types", help_text="Empty: every type."
+    )
+    preModeration = serializers.ChoiceField(
+        choices=PreModeration.choices, source="pre_moderation", help_text="Whose posts are pending until approved."
+    )
+
+
+class CommunitySerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    slug = serializers.CharField()
+    rules = RulesSerializer(source="*")
+    posts = serializers.IntegerField(help_text="Published posts, replies included.")
+
+
+CommunityListSerializer = paginated("CommunityListSerializer", communities=CommunitySerializer(many=True))

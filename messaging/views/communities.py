@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from config.api.credentials import CredentialKind
+from config.api.operations import operation
+from config.api.pagination import CursorPage, envelope
+from config.api.requests import ApiRequest
+from config.api.responses import Response
+from config.api.serializers import render
+from config.api.viewsets import ApiViewSet
+from messaging.cache_tags import COMMUNITIES, community_tag
+from messaging.exceptions import CommunityNotFound
+from messaging.models import Community
+from messaging.serializers.communities import CommunitiesQuery, CommunityListSerializer, CommunitySerializer
+
+
+class CommunityViewSet(ApiViewSet):
+    @operation(
+        "listCommunities", callers={CredentialKind.PUBLIC}, query=CommunitiesQuery, response=CommunityListSerializer
+    )
+    def list(self, request: ApiRequest) -> Response:
+        """List the communities with their rules and the number of their posts, newest first."""
+        query = self.query()
+        page = self.page("communities", query)
+        return self.read(lambda: _listed(query, page), COMMUNITIES)
+
+    @operation(
+        "getCommunity", callers={CredentialKind.PUBLIC}, response=CommunitySerializer, errors=(CommunityNotFound,)
+    )
+    def retrieve(self, request: ApiRequest, id: str) -> Response:
+        """Get a community with its rules and the number of its posts."""
+        community_id = self.path_id(CommunityNotFound)
+        return self.read(lambda: _found(community_id), community_tag(community_id))
+
+
+def _listed(query: Mapping[str, Any], page: CursorPage) -> dict[str, Any]:
+    communities = Community.objects.with_posts()
+    if "q" in query:
+        communities = communities.filter(name__icontains=query["q"])
+    rows, next_cursor = page.paginate(communities)
+    return envelope("communities", [render(CommunitySerializer, row) for row in rows], next_cursor)
+
+
+def _found(community_id: UUID) -> dict[str, Any]:
+    community = Community.objects.with_posts().filter(pk=community_id).first()
+    if community is None:
+        raise CommunityNotFound
+    found: dict[str, Any] = render(CommunitySerializer, community)
+    return found

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from typing import Any
+
+from config.api.credentials import CredentialKind
+from config.api.exceptions import InvalidParameter
+from config.api.operations import operation
+from config.api.pagination import CursorPage, envelope
+from config.api.requests import ApiRequest
+from config.api.responses import Response
+from config.api.viewsets import ApiViewSet
+from messaging.exceptions import page_id_needed
+from messaging.page_ids import is_page_id
+from messaging.queries.message_lists import messages_by_id
+from messaging.queries.search import SCOPES, find_matches
+from messaging.serializers.messages import MessageListSerializer
+from messaging.serializers.search import SearchQuery
+from messaging.services.moving import moved_to
+
+
+class SearchViewSet(ApiViewSet):
+    @operation("searchMessages", callers={CredentialKind.PUBLIC}, query=SearchQuery, response=MessageListSerializer)
+    def list(self, request: ApiRequest) -> Response:
+        """Search the published posts and replies: of a page, of a community, or all. Best match first, then newest.
+
+        Every word must occur, in any case and with or without accents; `"…"` is a phrase, `or` an alternative, `-word`
+        must not occur. The newest 1,000 matches are ranked. A response with more than one post is at most 2 MiB:
+        `hasMore` may be true with fewer posts than `limit`.
+        """
+        query = self.query()
+        page_id = query.get("page_id")
+        if page_id is not None and not is_page_id(page_id):
+            raise InvalidParameter(page_id_needed(page_id), field="pageId")
+        page = self.page("search", query, ranked=True)
+        body = _found(query, page)
+        if page_id is not None and not body["messages"] and (new_id := moved_to(page_id)) is not None:
+            body = _found({**query, "page_id": new_id}, page)
+        return Response(body)
+
+
+def _found(query: dict[str, Any], page: CursorPage) -> dict[str, Any]:
+    scope = {name: query[name] for name in SCOPES if name in query}
+    matches = find_matches(text=query["q"], scope=scope, after=page.after, limit=page.limit + 1)
+    found, looked_up = messages_by_id([match.message_id for match in matches[: page.limit]])
+    by_id = {message["id"]: message for message in found}
+    shown = [match for match in matches if match.message_id in looked_up]
+    next_cursor = page.cursor_at(shown[-1]) if len(shown) < len(matches) else None
+    return envelope("messages", [by_id[match.message_id] for match in shown if match.message_id in by_id], next_cursor)

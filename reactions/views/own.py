@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from config.api.credentials import CredentialKind
+from config.api.exceptions import InvalidParameter
+from config.api.operations import operation
+from config.api.requests import ApiRequest
+from config.api.responses import Response
+from config.api.serializers import render
+from config.api.viewsets import ApiViewSet
+from messaging.exceptions import page_id_needed
+from messaging.page_ids import is_page_id
+from messaging.services.moving import moved_to
+from reactions.queries import own_reactions
+from reactions.serializers import OwnReactionsQuery, OwnReactionsSerializer
+
+PRIVATE = {"Cache-Control": "private, no-store"}
+
+
+class OwnReactionViewSet(ApiViewSet):
+    """The reactions of the account that calls."""
+
+    @operation(
+        "listOwnReactions",
+        callers={CredentialKind.AGENT, CredentialKind.PERSON},
+        query=OwnReactionsQuery,
+        response=OwnReactionsSerializer,
+    )
+    def list(self, request: ApiRequest) -> Response:
+        """List your own reactions to the posts of a page, the newest 1,000, newest first."""
+        page_id = self.query()["page_id"]
+        if not is_page_id(page_id):
+            raise InvalidParameter(page_id_needed(page_id), field="pageId")
+        found = own_reactions(account_id=request.user.pk, page_id=page_id)
+        if not found and (new_id := moved_to(page_id)) is not None:
+            found = own_reactions(account_id=request.user.pk, page_id=new_id)
+        return Response(render(OwnReactionsSerializer, {"reactions": found}), headers=PRIVATE)

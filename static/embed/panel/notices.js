@@ -1,0 +1,22 @@
+/** What the thread has instead of posts. */
+
+import { h } from "./dom.js";
+import { explain } from "./failures.js";
+import { t } from "./words.js";
+
+export function skeletons() {
+  const one = () => h("div", { class: "skeleton", "aria-hidden": true }, h("i"), h("i"), h("i"));
+  return [h("p", { class: "hidden-text" }, t("panel.loading")), one(), one(), one()];
+}
+
+/** `kind`: the chosen kind of authors, or "". */
+export function emptyNotice(kind) {
+  return [h("h2", {}, t("panel.empty")), h("p", {}, t(kind ? "panel.none_of_kind" : "panel.empty_text"))];
+}
+
+export function failureNotice(failure, retry) {
+  return [
+    h("div", { role: "alert" }, h("h2", {}, t("panel.broken")), h("p", {}, explain(failure))),
+    h("button", { type: "button", class: "primary", onclick: retry }, t("panel.retry")),
+  ];
+}

@@ -1,0 +1,104 @@
+"""The addresses of the service, the OpenAPI document and the well-known documents."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.test import Client
+
+from config import env
+from config.discovery.texts import security_txt
+
+pytestmark = pytest.mark.django_db
+DOCUMENTS = ["/llms.txt", "/skill.md", "/robots.txt", "/openapi.json", "/.well-known/api-catalog", "/api/schema/"]
+
+
+@pytest.mark.parametrize(
+    ("accept", "media_type"),
+    [
+        ("text/html,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8"),
+        ("application/json", "application/json"),
+        ("text/markdown", "text/markdown; charset=utf-8"),
+        ("text/markdown, text/html;q=0.7, */*;q=0.5", "text/markdown; charset=utf-8"),
+        ("*/*", "text/html; charset=utf-8"),
+    ],
+)
+def test_the_start_page_has_the_form_that_the_client_prefers(client: Client, accept: str, media_type: str) -> None:
+    answer = client.get("/", headers={"Accept": accept})
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, media_type)
+    assert answer.headers["Vary"] == "Accept"
+
+
+def test_the_addresses_are_served(client: Client, settings: Any) -> None:
+    addresses = client.get("/", headers={"Accept": "application/json"}).json()
+    assert addresses["name"]
+    assert addresses["version"]
+    assert addresses["apiUrl"] == settings.BASE_URL
+    for name in ("docs", "openapi", "llms", "skill"):
+        path = addresses[name].removeprefix(settings.BASE_URL)
+        assert client.get(path).status_code == 200, name
+    assert client.get(addresses["whoami"].removeprefix(settings.BASE_URL)).status_code == 401
+
+
+def test_openapi_json_is_the_schema_on_one_line(client: Client) -> None:
+    document = client.get("/openapi.json")
+    assert document.headers["Content-Type"] == "application/json"
+    assert b"\n" not in document.content
+    assert document.json() == client.get("/api/schema/", headers={"Accept": "application/json"}).json()
+    # `Accept` has no effect on an address that names its form.
+    assert client.get("/openapi.json", headers={"Accept": "text/html"}).content == document.content
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_documents_are_public_and_revalidate(client: Client, path: str) -> None:
+    first = client.get(path)
+    assert first.status_code == 200
+    assert first.headers["Access-Control-Allow-Origin"] == "*"
+    again = client.get(path, headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert client.get(path, headers={"If-None-Match": '"another"'}).status_code == 200
+    assert client.head(path).content == b""
+    assert client.post(path).status_code == 405
+
+
+def test_the_catalog_links_to_what_is_served(client: Client, settings: Any) -> None:
+    answer = client.get("/.well-known/api-catalog")
+    assert answer.headers["Content-Type"].startswith("application/linkset+json")
+    assert answer.headers["Link"] == '</.well-known/api-catalog>; rel="api-catalog"'
+    catalog, api = answer.json()["linkset"]
+    assert catalog["item"] == [{"href": api["anchor"]}]
+    for relation in ("service-desc", "service-doc", "service-meta"):
+        for link in api[relation]:
+            served = client.get(link["href"].removeprefix(settings.BASE_URL), headers={"Accept": link["type"]})
+            assert served.status_code == 200, link
+
+
+class TestSecurityTxt:
+    def test_names_the_contact_for_less_than_a_year(self, client: Client, settings: Any) -> None:
+        settings.SECURITY_CONTACT = "mailto:security@example.com"
+        lines = dict(
+            line.split(": ", 1) for line in client.get("/.well-known/security.txt").content.decode().split("\n") if line
+        )
+        assert lines["Contact"] == "mailto:security@example.com"
+        assert lines["Canonical"] == f"{settings.BASE_URL}/.well-known/security.txt"
+        left = datetime.fromisoformat(lines["Expires"]) - datetime.now(UTC)
+        assert timedelta(days=100) < left < timedelta(days=365)
+
+    def test_changes_once_a_day(self, settings: Any) -> None:
+        settings.SECURITY_CONTACT = "mailto:security@example.com"
+        morning = datetime(2030, 1, 1, 0, 0, 1, tzinfo=UTC)
+        assert security_txt(morning) == security_txt(morning + timedelta(hours=23))
+        assert security_txt(morning) != security_txt(morning + timedelta(hours=24))
+
+    def test_is_not_there_without_a_contact(self, client: Client, settings: Any) -> None:
+        settings.SECURITY_CONTACT = ""
+        assert client.get("/.well-known/security.txt").status_code == 404
+
+    @pytest.mark.parametrize("value", ["security@example.com", "http://example.com", "mailto:", "mailto:a\nExpires: 1"])
+    def test_a_contact_is_an_address(self, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+        monkeypatch.setenv("SECURITY_CONTACT", value)
+        with pytest.raises(ImproperlyConfigured, match="SECURITY_CONTACT"):
+            env.contact("SECURITY_CONTACT")

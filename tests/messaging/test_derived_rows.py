@@ -1,0 +1,184 @@
+"""Triggers derive counts and search entries from posts: they always equal the posts, also after concurrent changes."""
+
+from __future__ import annotations
+
+import random
+from importlib import import_module
+from typing import Any
+
+import pytest
+from django.db import connection
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from messaging.models import CommunityCount, Message, MessageStatus, Page, PageCount, SearchEntry
+from messaging.services.hiding import hide_posts_of, restore_posts_of
+from messaging.services.moderation import hide_message, restore_message
+from messaging.services.moving import move_page
+from tests.agents.racing import race
+from tests.api import Api
+from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+
+FILL = import_module("messaging.migrations.0012_derive_from_earlier_posts")
+OLD_ID = "p1_" + "a" * 32
+
+# (page or community, posts, replies) by the counts and by the posts; no rows where all are zero.
+COUNTED = """
+SELECT {owner}::text, sum(posts), sum(replies) FROM messaging_{table}
+GROUP BY 1 HAVING sum(posts) <> 0 OR sum(replies) <> 0 ORDER BY 1
+"""
+TRUE = """
+SELECT {owner}::text, count(*) - count(parent_id), count(parent_id) FROM messaging_message
+WHERE status = 'published' AND {owner} IS NOT NULL GROUP BY 1 ORDER BY 1
+"""
+ENTRIES = """
+SELECT message_id, page_id, community_id, created_at, words FROM messaging_searchentry ORDER BY message_id
+"""
+TRUE_ENTRIES = """
+SELECT id, page_id, community_id, created_at, messaging_search_words(content, payload) FROM messaging_message
+WHERE status = 'published' ORDER BY id
+"""
+
+
+def rows(statement: str) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        return list(cursor.fetchall())
+
+
+def check() -> None:
+    for table, owner in (("pagecount", "page_id"), ("communitycount", "community_id")):
+        counted = rows(COUNTED.format(table=table, owner=owner))
+        assert counted == rows(TRUE.format(owner=owner))
+    assert rows(ENTRIES) == rows(TRUE_ENTRIES)
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["insert", "reply", "status", "content", "payload", "delete", "count"]),
+        st.integers(0, 5),
+        st.sampled_from(list(MessageStatus)),
+    ),
+    max_size=25,
+)
+
+
+@pytest.mark.django_db
+@hypothesis_settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS)
+def test_the_rows_equal_the_posts_after_any_changes(steps: list[tuple[str, int, MessageStatus]]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM messaging_message")
+    check()
+    pages, communities = [PageFactory(), PageFactory()], [CommunityFactory(), None]
+    messages: list[Message] = []
+    for what, number, status in steps:
+        message = messages[number % len(messages)] if messages else None
+        if what == "insert" or message is None:
+            where = {"page": pages[number % 2], "community": communities[number % 2]}
+            messages.append(MessageFactory(**where, status=status, content=f"text {number}"))
+        elif what == "reply":
+            messages.append(MessageFactory(parent=message, community=message.community, status=status))
+        elif what == "delete":
+            if not Message.objects.filter(parent=message).exists():
+                messages.remove(message)
+                Message.objects.filter(pk=message.pk).delete()
+        else:
+            changes: dict[str, Any] = {
+                "status": {"status": status},
+                "content": {"content": f"changed {number}"},
+                "payload": {"payload": {"x": f"word {number}"}, "tag_type": "note"},
+                "count": {"reply_count": number},
+            }
+            Message.objects.filter(pk=message.pk).update(**changes[what])
+    check()
+
+
+@pytest.mark.django_db
+def test_many_posts_of_one_statement_are_counted_in_one_row_for_each_page() -> None:
+    author, pages = PersonFactory(), [PageFactory(), PageFactory()]
+    Message.objects.bulk_create(
+        Message(page=pages[n % 2], author=author, author_kind="human", content=f"post {n}") for n in range(100)
+    )
+    assert PageCount.objects.count() == 2
+    check()
+
+
+@pytest.mark.django_db
+def test_a_change_of_counts_and_a_save_of_equal_values_write_no_entry() -> None:
+    """The trigger would write the entry again, and all its words to the index."""
+    message = MessageFactory()
+    version = rows("SELECT xmin, ctid FROM messaging_searchentry")
+    Message.objects.filter(pk=message.pk).update(reply_count=7, reaction_total=3)
+    message.refresh_from_db()
+    message.save()
+    assert rows("SELECT xmin, ctid FROM messaging_searchentry") == version
+
+
+@pytest.mark.django_db(transaction=True)
+def test_concurrent_posts_moderation_and_a_move_leave_exact_rows() -> None:
+    old = Page.objects.create(id=OLD_ID, normalized_url="https://e.com/a?PHPSESSID=1")
+    admin, community, author = SuperAdminFactory(), CommunityFactory(), PersonFactory()
+    mine = [MessageFactory(page=old, author=author, community=community) for _ in range(6)]
+    other = MessageFactory(page=old, community=community)
+    for message in mine:
+        MessageFactory(parent=message, author=author, community=community)
+
+    def post(number: int) -> None:
+        api, chance = Api.as_person(PersonFactory()), random.Random(number)
+        for _ in range(6):
+            parent = chance.choice([None, mine[0]])
+            place = {"parentId": str(parent.pk)} if parent else {"communityId": str(community.pk)}
+            answer = api.post("/api/messages", {"pageId": OLD_ID, "content": "Hi"} | place)
+            # A hidden post has no new replies.
+            assert answer.status in {201, 404}, answer.body
+
+    def moderate(number: int) -> None:
+        if number % 2:
+            hide_posts_of(author=author, by=admin)
+            restore_posts_of(author=author, by=admin)
+        else:
+            hide_message(message_id=other.pk, by=admin)
+            restore_message(message_id=other.pk, by=admin)
+
+    race(7, lambda number: move_page(old) if number == 6 else (post if number < 4 else moderate)(number))
+    check()
+    assert not Message.objects.filter(page_id=OLD_ID).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_migration_derives_the_rows_of_earlier_posts_once() -> None:
+    community = CommunityFactory()
+    post = MessageFactory(community=community, tag_type="note", payload={"x": "word"})
+    MessageFactory(parent=post, community=community)
+    MessageFactory(status=MessageStatus.HIDDEN)
+    for model in (PageCount, CommunityCount, SearchEntry):
+        model.objects.all().delete()
+    # Written by the triggers, before the migration.
+    MessageFactory(page=post.page, community=community)
+    for _ in range(2):
+        with connection.schema_editor(atomic=False) as editor:
+            FILL.derive(None, editor)
+        check()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_entry_of_a_post_that_was_hidden_or_moved_meanwhile_is_corrected() -> None:
+    moved, hidden = MessageFactory(), MessageFactory(status=MessageStatus.HIDDEN)
+    SearchEntry.objects.filter(pk=moved.pk).update(page_id=PageFactory().pk)
+    SearchEntry.objects.create(message_id=hidden.pk, page_id=hidden.page_id, created_at=hidden.created_at, words="")
+    with connection.schema_editor(atomic=False) as editor:
+        FILL.derive(None, editor)
+    check()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_connections_count_in_slots_of_their_own() -> None:
+    """Transactions of different connections do not wait for one another."""
+    page = PageFactory()
+    author = PersonFactory()
+    race(4, lambda _number: MessageFactory(page=page, author=author))
+    slots = PageCount.objects.filter(page_id=page.pk)
+    assert sum(count.posts for count in slots) == 4
+    assert all(0 <= count.slot < 16 for count in slots)

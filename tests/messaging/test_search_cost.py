@@ -1,0 +1,97 @@
+"""The cost of a search among tens of thousands of posts, for common and for rare words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.models import Count
+from django.test.utils import CaptureQueriesContext
+
+from messaging.models.derived import SearchEntry
+from messaging.queries import search
+from tests.api import Api
+from tests.messaging.test_list_messages_cost import OTHERS, POSTS, REPLIES, long_page
+from tests.plans import generic_plan, indexes, rows_read
+
+__all__ = ["long_page"]
+pytestmark = pytest.mark.django_db
+# The rows were loaded without triggers.
+ENTRIES = """
+INSERT INTO messaging_searchentry (message_id, page_id, community_id, created_at, words)
+SELECT id, page_id, community_id, created_at, messaging_search_words(
+    content || CASE WHEN substr(id::text, 30)::int %% 5000 = 7 THEN ' rare' ELSE '' END, payload
+)
+FROM messaging_message WHERE status = 'published'
+"""
+
+
+@pytest.fixture
+def entries(long_page: dict[str, str]) -> dict[str, str]:
+    with connection.cursor() as cursor:
+        cursor.execute(ENTRIES, [])
+        # As in production, where most pages and communities have a small part of the posts.
+        for column in ("page_id", "community_id"):
+            cursor.execute(f"ALTER TABLE messaging_searchentry ALTER {column} SET (n_distinct = -0.01)")
+        cursor.execute("ANALYZE messaging_searchentry")
+    return long_page
+
+
+def plan_of(matches: str, query: str, **scope: Any) -> dict[str, Any]:
+    """The generic plan of the second statement of a search."""
+    matching = matches.format(scope=search.condition_of(scope))
+    statement = search.RANKED.format(matches=matching, after="true", limit=11)
+    return generic_plan(statement, {"query": query, **scope})
+
+
+def entries_of(plan: dict[str, Any]) -> int:
+    return rows_read(plan, "messaging_searchentry")
+
+
+def test_a_search_takes_three_queries(entries: dict[str, str], django_assert_num_queries: Any) -> None:
+    for query, queries in (("q=post", 3), ("q=rare", 3), ("q=absent", 2), ("q=%21%21", 1)):
+        for limit in (1, 100):
+            with django_assert_num_queries(queries):
+                assert Api().get(f"/v1/search?{query}&limit={limit}").status == 200
+
+
+@pytest.mark.parametrize("scope", [{}, {"page_id": "page"}, {"community_id": "community"}])
+def test_the_sample_reads_no_more_rows_than_it_counts(entries: dict[str, str], scope: dict[str, str]) -> None:
+    values = {name: entries[of] for name, of in scope.items()}
+    statement = search.SAMPLED.format(scope=search.condition_of(scope))
+    plan = generic_plan(statement, {"text": "post", **values})
+    assert entries_of(plan) <= search.SAMPLE
+
+
+def test_a_common_word_is_found_among_the_newest_posts(entries: dict[str, str]) -> None:
+    assert entries_of(plan_of(search.OF_COMMON_WORDS, "'post'")) <= search.MATCHES_MAX
+
+
+@pytest.mark.parametrize("scope", [{"page_id": "page"}, {"community_id": "community"}])
+def test_a_common_word_in_a_scope_reads_no_row_of_others(entries: dict[str, str], scope: dict[str, str]) -> None:
+    """By its statistics, PostgreSQL may read the scope as a whole."""
+    values = {name: entries[of] for name, of in scope.items()}
+    (rows,) = SearchEntry.objects.filter(**values).aggregate(Count("pk")).values()
+    assert entries_of(plan_of(search.OF_COMMON_WORDS, "'post'", **values)) <= rows
+
+
+def test_a_rare_word_is_found_by_the_index(entries: dict[str, str]) -> None:
+    plan = plan_of(search.OF_RARE_WORDS, "'rare'")
+    assert "search_words" in indexes(plan)
+    matches = (POSTS + REPLIES + OTHERS) // 5000
+    assert entries_of(plan) == matches
+    assert len(Api().get("/v1/search", q="rare", limit=100).json["messages"]) == matches
+
+
+def test_a_rare_word_in_a_scope_reads_no_more_rows_than_the_scope_has(entries: dict[str, str]) -> None:
+    for scope, rows_max in (({"page_id": entries["other"]}, OTHERS), ({"community_id": entries["community"]}, 30_000)):
+        assert entries_of(plan_of(search.OF_RARE_WORDS, "'rare'", **scope)) <= rows_max
+
+
+@pytest.mark.parametrize(("q", "by_index"), [("rare", True), ("post", False), ("-post", False), ("-rare", False)])
+def test_the_index_is_used_for_rare_words_that_must_occur(entries: dict[str, str], q: str, by_index: bool) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        assert Api().get("/v1/search", q=q).status == 200
+    # The other way reads a limited number of posts.
+    assert (f"LIMIT {search.READ_MAX}" not in captured[1]["sql"]) == by_index

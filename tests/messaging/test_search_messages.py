@@ -1,0 +1,253 @@
+"""searchMessages: words, order, scope, paging and what is not found."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from messaging.models import Message, MessageStatus, Page
+from messaging.services.hiding import hide_posts_of, restore_posts_of
+from messaging.services.moderation import approve_message, hide_message, restore_message
+from messaging.services.moving import move_page
+from tests.agents.factories import agent_with_token
+from tests.api import Api
+from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+PATH = "/v1/search"
+START = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def found(q: str, **query: Any) -> list[str]:
+    answer = Api().get(PATH, q=q, **query)
+    assert answer.status == 200, answer.json
+    return [message["id"] for message in answer.json["messages"]]
+
+
+def finds(content: str, q: str, **fields: Any) -> bool:
+    return str(MessageFactory(content=content, **fields).pk) in found(q)
+
+
+@pytest.mark.parametrize(
+    ("content", "q"),
+    [
+        ("The harbour light", "harbour"),
+        ("The harbour light", "LIGHT harbour"),
+        ("Straße und ÉCOLE", "ecole straße"),
+        ("cafe", "café"),
+        ("Привет, МИР", "привет мир"),
+        ("foo-bar and/or https://example.org/path?x=1", "bar"),
+        ("foo-bar and/or https://example.org/path?x=1", "example"),
+        ("foo bar", "foo-bar"),
+        ("it “quoted—this”", "quoted"),
+        ("don't", "don’t"),
+        ("東京タワーは高い。", "タワー"),
+        ("ﾊﾝｶｸ ＦＵＬＬ", "ハンカク full"),
+        ("مرحبا، كيف الحال؟", "الحال"),
+        ("한국어 텍스트", "텍스트"),
+        ("well done👍", "👍 done"),
+        ("one two three", '"two three"'),
+        ("one two three", "two or absent"),
+        ("one two three", "one -four"),
+        ("<b>bold</b> & <i>more", "bold"),
+        ("snake_case name", "case"),
+        ("version 3.14", "14"),
+    ],
+)
+def test_a_post_is_found_by_its_words(content: str, q: str) -> None:
+    assert finds(content, q)
+
+
+@pytest.mark.parametrize(
+    ("content", "q"),
+    [
+        ("one two three", "four"),
+        ("one two three", "one four"),
+        ("one two three", '"three two"'),
+        ("one two three", "one -two"),
+        ("specialist", "special"),
+        ("anything", "!?"),
+        ("anything", "--"),
+        ("anything", '""'),
+    ],
+)
+def test_a_post_without_the_words_is_not_found(content: str, q: str) -> None:
+    assert not finds(content, q)
+
+
+def test_texts_of_a_payload_are_found_and_its_names_are_not() -> None:
+    payload = {"statement": "Lamps were lit", "sources": [{"title": "A ledger"}], "year": 1871}
+    post = str(MessageFactory(content="", tag_type="claim", payload=payload).pk)
+    assert found("lamps") == found("ledger") == [post]
+    assert found("statement") == found("1871") == []
+
+
+def test_the_answer_is_a_list_of_messages() -> None:
+    post = MessageFactory(content="A lighthouse")
+    body = Api().get(PATH, q="lighthouse").json
+    assert body == {"messages": [Api().get(f"/api/messages/{post.pk}").json], "hasMore": False, "nextCursor": None}
+
+
+def test_more_occurrences_rank_first_and_newest_of_equal_rank() -> None:
+    page = PageFactory()
+    texts = ["light", "light light light", "light", "light light"]
+    posts = [
+        MessageFactory(page=page, content=text, created_at=START + timedelta(minutes=n)) for n, text in enumerate(texts)
+    ]
+    assert found("light") == [str(posts[place].pk) for place in (1, 3, 2, 0)]
+
+
+def test_a_scope_limits_the_search() -> None:
+    community, page = CommunityFactory(), PageFactory()
+    both = str(MessageFactory(content="light", page=page, community=community).pk)
+    on_page = str(MessageFactory(content="light", page=page).pk)
+    elsewhere = str(MessageFactory(content="light", community=community).pk)
+    reply = str(MessageFactory(content="light", parent=MessageFactory(page=page)).pk)
+    assert set(found("light")) == {both, on_page, elsewhere, reply}
+    assert set(found("light", pageId=page.pk)) == {both, on_page, reply}
+    assert set(found("light", communityId=community.pk)) == {both, elsewhere}
+    assert found("light", pageId=page.pk, communityId=community.pk) == [both]
+    assert found("light", communityId=uuid4()) == found("light", pageId="p1_" + "a" * 32) == []
+
+
+def test_posts_are_found_by_the_old_and_the_new_id_of_a_page_that_moved() -> None:
+    old = Page.objects.create(id="p1_" + "a" * 32, normalized_url="https://example.com/a?PHPSESSID=1")
+    post = MessageFactory(page=old, content="light")
+    move_page(old)
+    post.refresh_from_db()
+    assert found("light", pageId=old.pk) == found("light", pageId=post.page_id) == [str(post.pk)]
+
+
+@pytest.mark.parametrize("status", [MessageStatus.PENDING, MessageStatus.HIDDEN, MessageStatus.DELETED])
+def test_only_published_posts_are_found(status: MessageStatus) -> None:
+    MessageFactory(content="light", status=status)
+    assert found("light") == []
+
+
+@pytest.mark.parametrize("status", [MessageStatus.PENDING, MessageStatus.HIDDEN])
+def test_a_reply_in_a_thread_that_is_not_public_is_not_found(status: MessageStatus) -> None:
+    top = MessageFactory(content="top")
+    reply = MessageFactory(parent=MessageFactory(parent=top), content="light")
+    assert found("light") == [str(reply.pk)]
+    Message.objects.filter(pk=top.pk).update(status=status)
+    assert found("light") == []
+
+
+def test_a_reply_to_a_deleted_post_is_found() -> None:
+    top = MessageFactory()
+    reply = MessageFactory(parent=top, content="light")
+    Message.objects.filter(pk=top.pk).update(status=MessageStatus.DELETED, content="")
+    assert found("light") == [str(reply.pk)]
+
+
+def test_what_moderators_do_is_visible_at_once() -> None:
+    admin, author = SuperAdminFactory(), PersonFactory()
+    post = MessageFactory(content="light", author=author, status=MessageStatus.PENDING)
+    approve_message(message_id=post.pk, by=admin)
+    assert found("light") == [str(post.pk)]
+    hide_message(message_id=post.pk, by=admin)
+    assert found("light") == []
+    restore_message(message_id=post.pk, by=admin)
+    hide_posts_of(author=author, by=admin)
+    assert found("light") == []
+    restore_posts_of(author=author, by=admin)
+    assert found("light") == [str(post.pk)]
+
+
+def test_a_changed_text_is_found_by_its_new_words_only() -> None:
+    post = MessageFactory(content="light")
+    Message.objects.filter(pk=post.pk).update(content="dark")
+    assert (found("light"), found("dark")) == ([], [str(post.pk)])
+
+
+def test_a_post_is_found_by_the_next_request() -> None:
+    api, page = agent_with_token().api, PageFactory()
+    assert found("lighthouse") == []
+    created = api.post("/api/messages", {"pageId": page.pk, "content": "A lighthouse"}).json
+    answer = Api().get(PATH, q="lighthouse")
+    assert answer.json["messages"] == [created]
+    assert answer.headers["Cache-Control"] == "public, no-cache"
+    assert Api().get(PATH, q="lighthouse", headers={"If-None-Match": answer.headers["ETag"]}).status == 304
+
+
+def test_cursors_list_each_match_once() -> None:
+    page = PageFactory()
+    expected = [
+        MessageFactory(page=page, content="light " * (1 + n % 3), created_at=START + timedelta(minutes=n))
+        for n in range(11)
+    ]
+    expected.sort(key=lambda post: (-post.content.count("light"), -post.created_at.timestamp()))
+    walked: list[str] = []
+    query: dict[str, Any] = {"q": "light", "limit": 3}
+    while True:
+        body = Api().get(PATH, **query).json
+        walked += [message["id"] for message in body["messages"]]
+        if not body["hasMore"]:
+            break
+        query["cursor"] = body["nextCursor"]
+    assert walked == [str(post.pk) for post in expected]
+
+
+def test_a_cursor_is_bound_to_the_search() -> None:
+    page = PageFactory()
+    for _ in range(2):
+        MessageFactory(page=page, content="light dark")
+    cursor = Api().get(PATH, q="light", limit=1).json["nextCursor"]
+    for query in ({"q": "dark"}, {"q": "light", "pageId": page.pk}):
+        answer = Api().get(PATH, cursor=cursor, **query)
+        assert (answer.status, answer.error) == (400, "invalid_cursor")
+    listed = Api().get("/api/messages", pageId=page.pk, limit=1).json["nextCursor"]
+    assert Api().get(PATH, q="light", cursor=listed).error == "invalid_cursor"
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({}, "q"),
+        ({"q": ""}, "q"),
+        ({"q": " a "}, "q"),
+        ({"q": "x" * 201}, "q"),
+        ({"q": "a\x00b"}, "q"),
+        ({"q": "light", "pageId": "x"}, "pageId"),
+        ({"q": "light", "pageId": "https://example.com/"}, "pageId"),
+        ({"q": "light", "communityId": "x"}, "communityId"),
+        ({"q": "light", "limit": "0"}, "limit"),
+        ({"q": ["light", "dark"]}, "q"),
+    ],
+)
+def test_an_invalid_parameter_is_400_and_named(query: dict[str, Any], field: str) -> None:
+    answer = Api().get(PATH, **query)
+    assert (answer.status, answer.json["field"]) == (400, field)
+
+
+@hypothesis_settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(q=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=2, max_size=200))
+def test_no_query_causes_a_5xx(q: str) -> None:
+    assert Api().get(PATH, q=q).status in {200, 400}
+
+
+@pytest.mark.parametrize(
+    "q", ["&|!():*'\\<->", '"' * 199, "-" * 200, "a:*b & c", "or or or", '"a -b" or -c', "%_%s %(x)s"]
+)
+def test_operators_of_postgresql_are_text(q: str) -> None:
+    assert Api().get(PATH, q=q).status == 200
+
+
+@hypothesis_settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=300))
+def test_any_text_can_be_stored(content: str) -> None:
+    assert MessageFactory(content=content).pk
+
+
+def test_the_longest_texts_can_be_stored() -> None:
+    """A tsvector has a maximum size: a character that becomes eighteen, and very many different words."""
+    second = (" " if n % 3 == 0 else chr(0x10400 + n // 80 % 80) for n in range(10_000))
+    letters = "".join(chr(0x10400 + n % 80) + character for n, character in enumerate(second))
+    for text in ("ﷺ" * 20_000, letters, "".join(map(chr, range(0x4E00, 0x9C20)))):
+        assert finds(f"light {text[:19_000]}", "light", tag_type="note", payload={"x": text[:16_000]})

@@ -1,0 +1,172 @@
+"""A panel misses no change when requests fail, its cursor is refused, or it was hidden. Its lists and streams are real
+or get the response of a test; the clock of the browser is advanced."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Request, Route, expect
+
+from messaging.models import Account
+from tests.widget.clock import advance_until, poll
+from tests.widget.live import Live, panel_frame
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+LIST = "**/api/messages?*"
+CHANGES = "**/v1/changes?*"
+PULL = "**/v1/changes?*cursor=*"
+TAIL = "/v1/changes?*tail=true*"
+STREAM = "/v1/changes/stream?*"
+LEAVE = "dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))"
+RETURN = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
+PULLS_MAX = 5
+
+
+@pytest.fixture(autouse=True)
+def _clock(live: Live) -> None:
+    live.context.clock.install()
+
+
+def unavailable(route: Route) -> None:
+    route.fulfill(status=503, json={"error": "temporarily_unavailable"})
+
+
+def cursor_of(request: Request) -> str:
+    return parse_qs(urlsplit(request.url).query)["cursor"][0]
+
+
+def test_refused_cursor_and_too_many_changes_load_the_list(live: Live) -> None:
+    """Posts of the factory are in no change, so only a list has them."""
+    live.message(content="First")
+    page, panel = live.follow()
+    live.context.route(PULL, lambda route: route.fulfill(status=410, json={"error": "cursor_expired"}), times=1)
+    live.message(content="Second")
+    poll(page)
+    expect(panel.locator("article")).to_have_count(2)
+    pulled: list[Request] = []
+
+    def never_done(route: Route) -> None:
+        pulled.append(route.request)
+        route.fulfill(json={"changes": [], "hasMore": True, "nextCursor": cursor_of(route.request)})
+
+    live.context.route(PULL, never_done)
+    live.message(content="Third")
+    poll(page)
+    expect(panel.locator("article")).to_have_count(3)
+    assert len(pulled) == PULLS_MAX
+    live.context.unroute(PULL)
+    live.post("Fourth")
+    poll(page)
+    expect(panel.locator("article")).to_have_count(4)
+
+
+def test_without_changes_the_list_is_polled(live: Live) -> None:
+    live.context.route(CHANGES, unavailable)
+    live.message(content="First")
+    page, panel = live.follow("list")
+    live.message(content="Second")
+    poll(page)
+    expect(panel.locator("article")).to_have_count(2)
+    live.context.unroute(CHANGES)
+    poll(page)
+    panel.locator(".thread[data-live=poll]").wait_for()
+    live.post("Third")
+    poll(page)
+    expect(panel.locator("article")).to_have_count(3)
+
+
+def test_list_is_polled_until_one_is_loaded_after_the_cursor_of_now(live: Live) -> None:
+    live.message(content="First")
+    cursors = live.intercept(TAIL)
+    page, panel = live.open()
+    cursor = live.wait_for_first(cursors)
+    live.post("Before the cursor")
+    live.context.route(LIST, unavailable, times=1)
+    cursor.continue_()
+    panel.locator(".thread[data-live=list]").wait_for()
+    expect(panel.locator("article")).to_have_count(1)
+    live.context.unroute(f"{live.app}{TAIL}")
+    poll(page)
+    panel.locator(".thread[data-live=poll]").wait_for()
+    expect(panel.locator("article")).to_have_count(2)
+
+
+def test_a_new_post_does_not_replace_the_notice_of_a_failed_list(live: Live, ada: Account) -> None:
+    live.signed_in(ada)
+    for n in range(20):
+        live.message(content=f"Post {n}")
+    live.context.route(LIST, unavailable)
+    page, panel = live.follow("list")
+    posts, retry = panel.locator("article"), panel.get_by_role("button", name="Try again")
+    live.post("Alone")
+    live.context.unroute(LIST)
+    poll(page)
+    panel.locator(".thread[data-live=poll]").wait_for()
+    expect(posts).to_have_count(20)
+    expect(panel.get_by_role("button", name="Show more posts")).to_be_visible()
+
+    live.context.route(LIST, unavailable)
+    panel.get_by_label("Show posts by").select_option("People")
+    expect(retry).to_be_visible()
+    live.post("Of another")
+    with page.expect_response(PULL):
+        poll(page)
+    # Changes are applied 50 ms after their response.
+    page.wait_for_timeout(150)
+    expect(retry).to_be_visible()
+    expect(posts).to_have_count(0)
+    panel.get_by_label("Write a post…").fill("My own")
+    panel.locator("#write").get_by_role("button", name="Post").click()
+    expect(panel.locator("#toast")).to_have_text("Published.")
+    expect(retry).to_be_visible()
+    expect(posts).to_have_count(0)
+    live.context.unroute(LIST)
+    retry.click()
+    expect(posts).to_have_count(20)
+    expect(posts.first).to_contain_text("My own")
+
+
+def test_resync_loads_the_list_and_a_resumed_panel_pulls_before_it_opens_a_stream(live: Live, settings: Any) -> None:
+    settings.STREAM_URL = live.app
+    streams = live.intercept(STREAM)
+    live.message(content="First")
+    page, panel = live.open()
+    first = live.wait_for_first(streams)
+    streams.clear()
+    live.message(content="Second")
+    event = f"retry: 10\nevent: resync\nid: {cursor_of(first.request)}\ndata: {{}}\n\n"
+    first.fulfill(body=event, content_type="text/event-stream")
+    expect(panel.locator("article")).to_have_count(2)
+
+    live.wait_for_first(streams)
+    streams.clear()
+    frame = panel_frame(page)
+    with page.expect_event("requestfailed", lambda request: "/stream?" in request.url):
+        frame.evaluate(LEAVE)
+    live.post("Third")
+    with page.expect_response(PULL) as pulled:
+        frame.evaluate(RETURN)
+    expect(panel.locator("article")).to_have_count(3)
+    assert cursor_of(live.wait_for_first(streams).request) == pulled.value.json()["nextCursor"]
+
+
+def test_hidden_panel_stops_and_goes_on_where_it_was(live: Live) -> None:
+    live.message(content="First")
+    page, panel = live.follow()
+    page.keyboard.press("Escape")
+    # The panel learns by a message that it is closed.
+    advance_until(page, panel.locator(".thread[data-live='']"), step_ms=61_000)
+    page.wait_for_load_state("networkidle")
+    sent: list[str] = []
+    live.context.on("request", lambda request: sent.append(request.url))
+    live.post("Second")
+    poll(page)
+    poll(page)
+    page.wait_for_load_state("networkidle")
+    assert [url for url in sent if "/v1/changes" in url] == []
+    page.get_by_role("button", name="Talk").click()
+    # It polls at once. A jump of the clock would be a time-out of its requests.
+    expect(panel.locator("article")).to_have_count(2)

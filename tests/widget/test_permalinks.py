@@ -1,0 +1,225 @@
+"""The page of a permalink: GET /p/{id}."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from messaging.models import Message, MessageStatus, Page
+from messaging.services.moderation import hide_message
+from tests.factories import AgentAccountFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+HOSTILE = "\"><script>alert(1)</script>'&amp;<img src=x onerror=alert(2)>"
+TODAY = datetime.now(UTC).date()
+
+
+class Document(HTMLParser):
+    """The elements of a page with their attributes, and its text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def of(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+    @property
+    def metas(self) -> dict[str | None, str | None]:
+        return {meta.get("property") or meta.get("name"): meta.get("content") for meta in self.of("meta")}
+
+    @property
+    def articles(self) -> list[str | None]:
+        return [article.get("id") for article in self.of("article")]
+
+
+def embedded_page(url: str = "https://example.com/a", days_ago: int = 0) -> Page:
+    page: Page = PageFactory(url=url)
+    Page.objects.filter(pk=page.pk).update(last_embedded_on=TODAY - timedelta(days=days_ago))
+    return page
+
+
+def get(message: Message, **options: Any) -> Any:
+    return Client().get(f"/p/{message.pk}", **options)
+
+
+def document_of(message: Message, **options: Any) -> Document:
+    response = get(message, **options)
+    assert (response.status_code, response.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    return Document(response.content.decode())
+
+
+def test_a_preview_has_title_author_and_text() -> None:
+    post = MessageFactory(content="First line\n\nand more", author=PersonFactory(name="Ada Lovelace"))
+    metas = document_of(post).metas
+    assert metas["og:type"] == "article"
+    assert metas["og:title"] == metas["og:description"] == metas["description"] == "First line and more"
+    assert metas["og:url"] == f"{settings.BASE_URL}/p/{post.pk}"
+    assert metas["og:site_name"] == "example.com"
+    assert metas["article:author"] == metas["author"] == "Ada Lovelace"
+    assert metas["robots"] == "noindex"
+
+
+def test_a_long_text_is_shortened_and_a_post_without_text_is_named() -> None:
+    long = document_of(MessageFactory(content="word " * 4_000)).metas
+    assert (len(long["og:title"] or ""), len(long["og:description"] or "")) == (80, 300)
+    claim = {"content": "", "tag_type": "claim", "payload": {"statement": "It was lit in 1871."}}
+    tagged = document_of(MessageFactory(**claim, author=PersonFactory(name="Ada"))).metas
+    assert (tagged["og:title"], tagged["og:description"]) == ("Post by Ada", "It was lit in 1871.")
+
+
+@pytest.mark.parametrize("days_ago", [0, 29])
+def test_a_reader_is_taken_on_to_a_page_with_a_widget(days_ago: int) -> None:
+    post = MessageFactory(page=embedded_page("https://example.com/a?x=1", days_ago))
+    document = document_of(post)
+    place = f"https://example.com/a?x=1#community-post-{post.pk}"
+    (script,) = document.of("script")
+    assert script["data-place"] == place
+    # Without a script, the link leads there.
+    assert place in [link["href"] for link in document.of("a")]
+
+
+def test_a_url_that_is_selected_by_its_fragment_stays_as_it_is() -> None:
+    (script,) = document_of(MessageFactory(page=embedded_page("https://example.com/app#!/story"))).of("script")
+    assert script["data-place"] == "https://example.com/app#!/story"
+
+
+@pytest.mark.parametrize("days_ago", [None, 30, 400])
+def test_the_thread_is_shown_where_no_widget_was_loaded(days_ago: int | None) -> None:
+    page = PageFactory() if days_ago is None else embedded_page(days_ago=days_ago)
+    top = MessageFactory(page=page, content="The top")
+    post = MessageFactory(parent=top, content="The post")
+    replies = [MessageFactory(parent=post, content=f"Reply {n}") for n in range(3)]
+    MessageFactory(parent=post, content="Hidden", status=MessageStatus.HIDDEN)
+    document = document_of(post)
+    assert document.articles == [f"community-post-{each.pk}" for each in (top, post, *replies)]
+    assert not document.of("script")
+    assert all(text in document.text for text in ("The top", "The post", "Reply 0", "Reply 2"))
+    assert "Hidden" not in document.text
+    assert f"{page.normalized_url}#community-post-{post.pk}" in [link["href"] for link in document.of("a")]
+
+
+def test_many_replies_are_on_several_pages() -> None:
+    post, author = MessageFactory(), PersonFactory()
+    replies = [MessageFactory(parent=post, author=author) for _ in range(101)]
+    first = document_of(post)
+    (more,) = [str(link["href"]) for link in first.of("a") if str(link["href"]).startswith("?cursor=")]
+    second = Document(Client().get(f"/p/{post.pk}{more}").content.decode())
+    shown = [*first.articles[1:], *second.articles[1:]]
+    assert shown == [f"community-post-{reply.pk}" for reply in replies]
+
+
+@pytest.mark.parametrize("cursor", ["x", "", "\x00", "A" * 500])
+def test_a_false_cursor_shows_the_first_replies(cursor: str) -> None:
+    reply = MessageFactory(parent=MessageFactory())
+    document = document_of(reply.parent, data={"cursor": cursor})
+    assert f"community-post-{reply.pk}" in document.articles
+
+
+@pytest.mark.parametrize("is_embedded", [False, True])
+def test_texts_of_others_are_never_markup(is_embedded: bool) -> None:
+    page = embedded_page() if is_embedded else PageFactory()
+    author = PersonFactory(name="Ada <b>'\"&amp;</b>")
+    fields = {
+        "tag_type": "note",
+        "payload": {"x": HOSTILE},
+        "attachments": [{"type": "x", "url": f"https://e.com/{HOSTILE}"}],
+    }
+    quoted = MessageFactory(content=HOSTILE, author=author)
+    post = MessageFactory(page=page, content=HOSTILE, author=author, quote=quoted, **fields)
+    MessageFactory(parent=post, content=HOSTILE, author=author)
+    document = document_of(post)
+    assert len(document.of("script")) == is_embedded
+    assert not document.of("img")
+    assert not document.of("b")
+    assert document.text.count(HOSTILE) >= 3
+    assert document.metas["og:description"] == HOSTILE.replace("\n", " ")
+    assert document.metas["author"] == author.name
+
+
+@pytest.mark.parametrize("status", [MessageStatus.PENDING, MessageStatus.HIDDEN, MessageStatus.DELETED])
+def test_a_post_that_is_not_public_is_404(status: MessageStatus) -> None:
+    post = MessageFactory(content="Not for all", status=status, page=embedded_page())
+    response = get(post)
+    assert (response.status_code, response.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
+    assert b"Not for all" not in response.content
+    assert post.page.normalized_url.encode() not in response.content
+
+
+def test_a_post_in_a_hidden_thread_is_404() -> None:
+    top = MessageFactory()
+    post = MessageFactory(parent=MessageFactory(parent=top))
+    assert get(post).status_code == 200
+    hide_message(message_id=top.pk, by=SuperAdminFactory())
+    assert get(post).status_code == 404
+
+
+@pytest.mark.parametrize("post_id", [uuid4(), "x", "0" * 36, "%00", "x" * 3_000, "{}"])
+def test_any_other_id_is_a_404_page(post_id: Any) -> None:
+    response = Client().get(f"/p/{post_id}")
+    assert (response.status_code, response.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
+
+
+@pytest.mark.parametrize("is_embedded", [False, True])
+def test_no_script_of_the_page_is_inline_and_nothing_else_is_loaded(is_embedded: bool) -> None:
+    post = MessageFactory(page=embedded_page() if is_embedded else PageFactory())
+    response = get(post)
+    policy = response.headers["Content-Security-Policy"]
+    assert "script-src 'self';" in policy
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+    document = Document(response.content.decode())
+    loaded = [str(each.get("src") or each.get("href")) for tag in ("script", "link") for each in document.of(tag)]
+    assert all(address.startswith("/static/") for address in loaded)
+    assert not re.search(rb"\son\w+=|style=", response.content)
+    assert response.headers["Cache-Control"] == "private, no-cache"
+
+
+def test_the_page_is_in_the_language_of_the_reader_and_labels_agents() -> None:
+    post = MessageFactory(author=AgentAccountFactory())
+    MessageFactory(parent=post)
+    german = get(post, headers={"Accept-Language": "de"})
+    assert german.headers["Vary"] == "Accept-Language"
+    assert "Auf der Seite lesen" in german.content.decode()
+    assert "Agent" in document_of(post).text
+    assert 'dir="rtl"' in get(post, headers={"Accept-Language": "ar"}).content.decode()
+
+
+def test_other_methods_are_405_and_head_has_no_body() -> None:
+    post = MessageFactory()
+    assert Client().post(f"/p/{post.pk}").status_code == 405
+    head = Client().head(f"/p/{post.pk}")
+    assert (head.status_code, head.content) == (200, b"")
+
+
+def test_it_takes_few_queries(django_assert_num_queries: Any) -> None:
+    post = MessageFactory(parent=MessageFactory())
+    for _ in range(12):
+        MessageFactory(parent=post)
+    with django_assert_num_queries(3):
+        get(post)
+    embedded = MessageFactory(page=embedded_page())
+    with django_assert_num_queries(1):
+        get(embedded)
+
+
+def test_it_is_throttled_as_reads_are(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"read": (1, 60)}
+    post = MessageFactory()
+    statuses = [get(post, REMOTE_ADDR="198.51.100.7").status_code for _ in range(2)]
+    assert statuses == [200, 429]
