@@ -1,12 +1,9 @@
 """The web server: granian, running the WSGI application in worker processes."""
 
-import ctypes
 import logging
 import multiprocessing
 import os
-import signal
 import socket
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -19,6 +16,7 @@ from granian.server import Server
 from config import env
 from config.logging import LOGGING
 from config.runtime import bind_address
+from config.runtime.parent import STOP_SECONDS, stop_with_parent
 
 PORT = 8000
 # Measured on two cores: more workers or threads only wait for one another.
@@ -27,14 +25,10 @@ THREADS = 2
 # Open connections of a worker; further ones wait in the backlog.
 CONNECTIONS = 512
 BACKLOG = 2048
-# A stop waits this long for running requests: a statement may take 5 s. Granian also waits for half-sent requests and
-# for responses that a client does not read; after this time the worker is killed, and PostgreSQL rolls back.
-STOP_SECONDS = 5
 # The longest idle time that granian accepts: the PostgreSQL connection of a thread lives as long as the thread.
 THREAD_IDLE_SECONDS = 600
 HEADER_MILLISECONDS = 10_000
 POLL_SECONDS = 0.01
-PR_SET_PDEATHSIG = 1
 logger = logging.getLogger(__name__)
 
 
@@ -76,7 +70,8 @@ def load_application() -> Callable[..., Any]:
     # Leave the terminal's process group: the main process forwards Ctrl-C, and a worker that gets it twice hangs.
     os.setpgrp()
     main = multiprocessing.parent_process()
-    stop_with_parent(0 if main is None or main.pid is None else main.pid)
+    if main is not None and main.pid is not None:
+        stop_with_parent(main.pid)
     from config.wsgi import application
 
     return application
@@ -115,14 +110,6 @@ def serve(
     )
     server.stopping = stopping
     server.serve(target_loader=load, wrap_loader=False)
-
-
-def stop_with_parent(pid: int) -> None:
-    """End this process when its parent, the main process `pid`, is killed: it would block the port."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != pid:
-        sys.exit("The main process has ended.")
 
 
 def check_free(port: int) -> None:

@@ -21,7 +21,8 @@ from granian.server.embed import Server
 from config import env
 from config.logging import LOGGING
 from config.runtime import bind_address
-from config.runtime.granian import BACKLOG, HEADER_MILLISECONDS, PORT, stop_with_parent
+from config.runtime.granian import BACKLOG, HEADER_MILLISECONDS, PORT
+from config.runtime.parent import stop_with_parent
 
 # Of the open files, those that no client uses.
 OTHER_FILES = 64
