@@ -47,6 +47,8 @@ class Operation:
     authorize: Callable[[Credential, Body], None] | None = None
     # Refuses to replay a response (`config.writes.idempotency.Replay`) to a client that has lost the right to it.
     authorize_replay: Callable[[HttpRequest, Body, Any], None] | None = None
+    # Whether `?dryRun=true` runs the write and rolls it back (`is_dry_run`).
+    has_dry_run: bool = False
     # The name of a soft throttle per client address.
     throttle: str | None = None
 
@@ -115,6 +117,10 @@ class Operation:
     def any_origin(self) -> bool:
         """Whether web pages of any origin may call it: it needs no credential and returns none."""
         return CredentialKind.PUBLIC in self.callers and self.accepts_agents
+
+    def is_dry_run(self, request: HttpRequest) -> bool:
+        """Whether the request checks a write without doing it. Another value of `dryRun` is the view's to refuse."""
+        return self.has_dry_run and request.GET.getlist("dryRun") in (["true"], ["1"])
 
     def required_scopes(self, body: Body) -> list[str]:
         """The agent scopes that a body needs, sorted."""

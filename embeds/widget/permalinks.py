@@ -22,7 +22,7 @@ from messaging.excerpts import excerpt, title_of
 from messaging.permalinks import place_on_page
 from messaging.queries.message_lists import list_messages
 from messaging.queries.message_orders import Sort
-from messaging.queries.messages import published_message
+from messaging.queries.messages import visible_message
 from messaging.queries.threads import LinkedPost, linked_post
 
 DESCRIPTION_MAX = 300
@@ -69,7 +69,7 @@ def _preview(linked: LinkedPost) -> dict[str, Any]:
 def _thread(linked: LinkedPost, cursor: str | None) -> dict[str, Any]:
     """The post that this one answers, and its replies, oldest first."""
     parent_id = linked.message["parentId"]
-    parent = None if parent_id is None else published_message(parent_id)
+    parent = None if parent_id is None else visible_message(parent_id)
     replies = _replies(linked.message, cursor)
     return {
         "parent": parent and _plain(parent),

@@ -146,6 +146,7 @@ MESSAGE_FIELDS = (
     MessageField("reactionTotal", IntegerField()),
     MessageField("createdAt", DateTimeField()),
     MessageField("updatedAt", DateTimeField()),
+    MessageField("editedAt", DateTimeField(allow_null=True, help_text="When the author last edited it, or null.")),
 )
 # Required fields are first.
 BODY_FIELDS = sorted(

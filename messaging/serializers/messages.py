@@ -7,17 +7,17 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.exceptions import InvalidInput
 from config.api.fields import Boolean, Choice, Id, ListQuery, Text
 from config.api.pagination import paginated
-from config.api.serializers import BodySerializer
-from messaging import smart_tags
-from messaging.exceptions import EmptyMessage, InvalidPayload
-from messaging.models import AccountKind
+from config.api.serializers import BodySerializer, QuerySerializer
+from messaging.models import AccountKind, MessageStatus
 from messaging.queries.message_fields import BODY_FIELDS, MESSAGE_FIELDS
 from messaging.queries.message_orders import Sort
+from messaging.validation import require_content, require_tag
 
-TAG_TYPES = sorted(smart_tags.SMART_TAGS)
+EDITABLE = ("content", "payload", "anchorText", "language")
+# A dry run has no id and no address.
+IDENTITY = ("id", "url")
 
 
 class NewMessage(BodySerializer):
@@ -27,11 +27,15 @@ class NewMessage(BodySerializer):
     locals().update({field.name: deepcopy(field.body) for field in BODY_FIELDS})
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        given = (attrs.get(column) for column in ("tag_type", "attachments", "quote_id"))
-        if not attrs.get("content", "").strip() and not any(given):
-            raise EmptyMessage
-        _validate_tag(attrs.get("tag_type"), attrs.get("payload"))
+        require_content(attrs)
+        require_tag(attrs.get("tag_type"), attrs.get("payload"))
         return attrs
+
+
+class EditedMessage(BodySerializer):
+    """The fields to change. An absent one stays as it is."""
+
+    locals().update({field.name: deepcopy(field.body) for field in BODY_FIELDS if field.name in EDITABLE})
 
 
 class MessagesQuery(ListQuery):
@@ -58,23 +62,38 @@ class MessageSerializer(PlainMessageSerializer):
     )
 
 
+class DeletedMessageSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    deleted = serializers.BooleanField()
+
+
+class DraftSerializer(serializers.Serializer[Any]):
+    """A message that was checked and not written."""
+
+    locals().update({field.name: field.response for field in MESSAGE_FIELDS if field.name not in IDENTITY})
+
+
+class RemainingSerializer(serializers.Serializer[Any]):
+    counter = serializers.CharField()
+    limit = serializers.IntegerField()
+    remaining = serializers.IntegerField(help_text="Writes that remain now; the dry run is not charged.")
+
+
+class DryRunSerializer(serializers.Serializer[Any]):
+    """What createMessage would do."""
+
+    wouldBe = serializers.ChoiceField(choices=[MessageStatus.PUBLISHED.value, MessageStatus.PENDING.value])
+    message = DraftSerializer()
+    limits = RemainingSerializer(many=True, help_text="The hourly limits of the write; none for people.")
+
+
+class NewMessageQuery(QuerySerializer):
+    dryRun = Boolean(
+        source="dry_run",
+        default=False,
+        help_text="Check everything, and write, charge and store nothing: 200, or the refusal of the write. "
+        "An `Idempotency-Key` is ignored.",
+    )
+
+
 MessageListSerializer = paginated("MessageListSerializer", messages=MessageSerializer(many=True))
-
-
-def _validate_tag(tag_type: str | None, payload: dict[str, Any] | None) -> None:
-    if tag_type is None:
-        if payload is not None:
-            raise InvalidInput(
-                "Send a tagType beside the payload: GET /v1/smart-tags lists them.", field="tagType", allowed=TAG_TYPES
-            )
-        return
-    if not smart_tags.is_known(tag_type):
-        raise InvalidInput(
-            "Send as tagType one of `allowed`: GET /v1/smart-tags describes them.", field="tagType", allowed=TAG_TYPES
-        )
-    problems = smart_tags.validate_payload(tag_type, payload or {})
-    if problems:
-        raise InvalidPayload(
-            field="payload",
-            details=[{"pointer": f"/payload{problem.pointer}", "message": problem.message} for problem in problems],
-        )

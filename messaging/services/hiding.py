@@ -26,7 +26,7 @@ BATCH = 200
 # The statuses of the posts that are hidden, which `restore_posts_of` gives them again.
 HIDEABLE = (PUBLISHED, PENDING)
 LOCKED = Message.objects.only(
-    "status", "status_before_hiding", "parent_id", "quote_id", "page_id", "community_id", "author_id"
+    "status", "status_before_hiding", "held_after_edit", "parent_id", "quote_id", "page_id", "community_id", "author_id"
 )
 # (the posts of a batch, who decides, why) -> the number of posts that were changed.
 ChangeBatch = Callable[[list[UUID], Account, str], int]

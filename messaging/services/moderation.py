@@ -54,18 +54,25 @@ def _move(
         raise MessageNotFound
     if message.status not in start:
         raise NotInThisState(status=message.status)
-    before = message.status if message.was_published else PENDING
-    was_public = before == PUBLISHED
+    before = _public_status(message)
+    record_moderated([(message, before, end)], by=by, reason=reason)
     message.status, message.updated_at = end, timezone.now()
     message.status_before_hiding = HIDDEN if (before, end) == (PENDING, HIDDEN) else None
-    message.save(update_fields=["status", "status_before_hiding", "updated_at"])
-    if was_public != (end == PUBLISHED):
-        count_answer(parent_id=message.parent_id, quote_id=message.quote_id, by=-1 if was_public else 1)
-    record_moderated([(message, before, end)], by=by, reason=reason)
+    message.held_after_edit = message.held_after_edit and end != PUBLISHED
+    message.save(update_fields=["status", "status_before_hiding", "held_after_edit", "updated_at"])
+    if (before == PUBLISHED) != (end == PUBLISHED):
+        count_answer(parent_id=message.parent_id, quote_id=message.quote_id, by=-1 if before == PUBLISHED else 1)
     # Every list may contain a quote of the post.
     invalidate(EVERYTHING)
     log_decision(by=by, about=message, verb=verb, reason=reason)
     return message
+
+
+def _public_status(message: Message) -> MessageStatus:
+    """What the public knows of a post: PUBLISHED, HIDDEN if it was public, PENDING if it never was."""
+    if message.status == PUBLISHED:
+        return PUBLISHED
+    return HIDDEN if message.was_public else PENDING
 
 
 def locked_posts(ids: Collection[UUID], posts: MessageQuerySet) -> list[Message]:
