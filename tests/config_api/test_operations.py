@@ -56,8 +56,10 @@ CONTRACT = [
     Row("getEmbedBlacklist", "GET", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
     Row("putEmbedBlacklist", "PUT", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
 ]
-# Added by decisions: the sign-in flow (6), getAgentSelf (11), reads (17), the change log and feeds (18).
+# Added by decisions: the sign-in flow (6), getAgentSelf (11), reads and own posts (17), the change log and feeds (18).
 BEYOND = [
+    Row("editMessage", "PUT", "/api/messages/{id}", {AGENT, PERSON}, "post quote reply"),
+    Row("deleteMessage", "DELETE", "/api/messages/{id}", {AGENT, PERSON}, "post quote reply"),
     Row("searchMessages", "GET", "/v1/search", {PUBLIC}),
     Row("listOwnReactions", "GET", "/v1/me/reactions", {AGENT, PERSON}),
     Row("getPresenceCounts", "POST", "/v1/presence/counts", {PUBLIC, AGENT}),

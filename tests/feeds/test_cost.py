@@ -89,10 +89,8 @@ def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def test_a_feed_reads_about_as_many_posts_as_it_returns(large: dict[str, Any], small: Any) -> None:
     # Posts and replies are merged, which reads one more.
-    assert messages_read(f"/feeds/pages/{large['page'].pk}.atom") == (
-        POSTS_MAX + 2,
-        {"listed_posts", "feed_of_page_replies"},
-    )
+    indexes = {"listed_posts", "feed_of_page_replies"}
+    assert messages_read(f"/feeds/pages/{large['page'].pk}.atom") == (POSTS_MAX + 2, indexes)
     assert messages_read(f"/feeds/communities/{large['community'].slug}.atom") == (POSTS_MAX, {"feed_of_community"})
     assert messages_read(f"/feeds/pages/{small.pk}.atom")[0] == 10
 

@@ -21,6 +21,7 @@ EMBEDS += ("getEmbedBlacklist", "putEmbedBlacklist", "getEmbedConfig")
 CHAINS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("nobody", ("normalizeUrl", "listMessages")),
     ("agent", ("createMessage", "getMessage", "listReactions")),
+    ("person", ("createMessage", "editMessage", "deleteMessage", "getMessage")),
     ("agent", ("addReaction", "removeReaction")),
     ("person", ("addReaction", "removeReaction")),
     ("super admin", ("requestAgent", "approveAgentRequest", "rejectAgentRequest", "cancelAgentRequest")),

@@ -96,6 +96,8 @@ def _rows(clients: Clients, owner: Person) -> dict[str, list[str]]:
     community = _community(clients.service)
     post = {"pageId": page, "communityId": community, "content": "A post"}
     posts = [clients.ask("/api/messages", post, **owner.user)["id"] for _ in range(3)]
+    # Of the person: other callers are refused.
+    own_posts = [clients.ask("/api/messages", post, **owner.user)["id"] for _ in range(2)]
     reaction = clients.ask("/v1/reactions", {"messageId": posts[0], "emoji": "👍"}, **owner.user)["reactionId"]
     embed = clients.ask("/api/embeds/instances", {"name": "E", "communityId": community}, **owner.signed_in)["id"]
     by_embed = ["getEmbedConfig", "getEmbedInstance", "updateEmbedInstance", "getEmbedAnalytics"]
@@ -107,6 +109,8 @@ def _rows(clients: Clients, owner: Person) -> dict[str, list[str]]:
         "communityId": [community],
         "communityIds": [community],
         "removeReaction": [reaction],
+        "editMessage": own_posts[:1],
+        "deleteMessage": own_posts[1:],
         "emoji": ["👍", "🎉", "👩🏽‍🚀", ":ship-it:"],
         # The tag that accepts any payload.
         "tagType": ["note"],

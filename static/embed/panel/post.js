@@ -22,16 +22,28 @@ export class Post {
     this.replyPlace = h("div", { class: "reply-place" });
     this.said = h("div", { class: "said" });
     this.showContent();
-    const name = h("div", { class: "name", id: `name-${message.id}` }, author(message.author));
-    this.element = h("article", { class: depth ? "post reply" : "post", id: `community-post-${message.id}`, "aria-labelledby": name.id, tabindex: -1 },
-      avatar(message.author),
-      h("header", {}, name, h("div", { class: "meta" }, userText("span", `@${message.author.handle}`), " · ", this.time)),
-      h("div", { class: "body" },
+    this.name = h("div", { class: "name", id: `name-${message.id}` }, author(message.author));
+    this.meta = h("div", { class: "meta" }, userText("span", `@${message.author.handle}`), " · ", this.time);
+    this.avatar = avatar(message.author);
+    this.element = h("article", { class: depth ? "post reply" : "post", id: `community-post-${message.id}`, "aria-labelledby": this.name.id, tabindex: -1 },
+      this.avatar,
+      h("header", {}, this.name, this.meta),
+      this.body = h("div", { class: "body" },
         this.said, this.reactions.chips,
         h("div", { class: "actions" }, this.action("reply", () => this.openReply()), this.action("quote", () => panel.quote(this.message)), this.reactions.add),
         this.reactions.choice, this.replyPlace),
       this.replies.element);
+    if (isDeleted(message)) this.bury();
     this.tick();
+  }
+
+  /** Show a deleted post that has replies. A reply that the reader is writing stays. */
+  bury() {
+    this.element.classList.add("deleted");
+    fill(this.name, t("panel.deleted"));
+    fill(this.meta, this.time);
+    fill(this.avatar);
+    fill(this.body, this.replyPlace);
   }
 
   action(name, onclick) {
@@ -65,6 +77,7 @@ export class Post {
   update(message) {
     this.message = message;
     this.element.classList.remove("withdrawn");
+    if (isDeleted(message)) this.bury();
     this.showContent();
     this.reactions.update(message.reactionCounts);
     this.replies.update(message);
@@ -90,6 +103,10 @@ export class Post {
     this.panel.published(message);
     if (message.status === "published") this.replies.append(message);
   }
+}
+
+export function isDeleted({ status }) {
+  return status === "deleted";
 }
 
 function avatar({ id, name, kind }) {
