@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from config.admin.audit import log_decision
 from config.cache.versions import EVERYTHING, invalidate
+from config.database.sql import execute
 from config.writes.retries import retried
 from messaging.exceptions import MessageNotFound, NotInThisState
 from messaging.models import Account, Message, MessageStatus
@@ -20,6 +21,8 @@ from messaging.models.message import MessageQuerySet
 from messaging.services.changes import record_moderated
 from messaging.services.messages import count_answer
 
+# A decision on a post changes all replies below it (see migration 0015).
+ALLOW_LONG_STATEMENTS = "SELECT set_config('statement_timeout', '120s', true)"
 PUBLISHED, PENDING, HIDDEN = MessageStatus.PUBLISHED, MessageStatus.PENDING, MessageStatus.HIDDEN
 
 
@@ -54,6 +57,7 @@ def _move(
         raise MessageNotFound
     if message.status not in start:
         raise NotInThisState(status=message.status)
+    execute(ALLOW_LONG_STATEMENTS)
     before = _public_status(message)
     record_moderated([(message, before, end)], by=by, reason=reason)
     message.status, message.updated_at = end, timezone.now()
