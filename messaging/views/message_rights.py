@@ -53,5 +53,8 @@ def authorize_author(credential: Credential, _body: Mapping[str, Any]) -> None:
 def authorize_author_replay(request: HttpRequest, _body: Mapping[str, Any], _replay: Replay) -> None:
     """Checks the scopes and the community of the post in the path."""
     match = request.resolver_match
-    post = Message.objects.get(pk=parse_id(match.kwargs["id"] if match else "", missing=MessageNotFound))
+    message_id = parse_id(match.kwargs["id"] if match else "", missing=MessageNotFound)
+    post = Message.objects.filter(pk=message_id).first()
+    if post is None:
+        raise MessageNotFound
     require_rights(auth=request.auth, post=post)  # type: ignore[attr-defined]

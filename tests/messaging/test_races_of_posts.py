@@ -15,12 +15,15 @@ from tests.agents.racing import race
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 from tests.messaging.test_derived_rows import check
+from tests.openapi import document
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
 def _unthrottled(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Generated once, which threads cannot do at the same time.
+    document()
     monkeypatch.setattr("config.api.throttling.hit", lambda *_arguments: None)
 
 
