@@ -126,4 +126,4 @@ class Posts(ServiceMachine):
 
 @pytest.mark.django_db
 def test_reads_show_what_the_rules_of_threads_say() -> None:
-    run(Posts, runs=6, steps=25)
+    run(Posts, runs=4, steps=20)
