@@ -121,7 +121,7 @@ def test_every_schema_describes_one_object_without_other_fields(tool: Any) -> No
 def test_the_gateway_has_no_scopes_and_no_rules_of_its_own() -> None:
     (gateway,) = [operation for *_, operation in all_operations() if operation.is_gateway]
     assert gateway.id == "mcp"
-    assert not (gateway.scopes or gateway.is_write or gateway.is_public_read or gateway.any_origin)
+    assert not any((gateway.scopes, gateway.is_write, gateway.is_public_read, gateway.any_origin))
 
 
 class TestInstructions:

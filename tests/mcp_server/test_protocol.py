@@ -142,8 +142,8 @@ class TestRefusedCalls:
     @pytest.mark.django_db(transaction=True)
     def test_are_counted_for_the_operation_that_refused(self) -> None:
         agent = agent_with_token(scopes=["post"])
-        url, id = "https://a.example", "0199f000-0000-7000-8000-000000000000"
-        Mcp(agent.api).call("write_post", url=url, content="x", replyTo=id)
+        parent = "0199f000-0000-7000-8000-000000000000"
+        Mcp(agent.api).call("write_post", url="https://a.example", content="x", replyTo=parent)
         (counted,) = RefusedCall.objects.values_list("operation", "code")
         assert counted == ("createMessage", "agent_scope_missing:reply")
 
