@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Set
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
@@ -13,10 +14,11 @@ from django.http import HttpRequest
 from django_mcpz.server import ToolError
 
 from config.api.exception_handler import as_api_error
-from config.api.exceptions import InvalidInput
+from config.api.exceptions import ApiError, InvalidInput
 from config.cache.rendering import to_json
 from mcp_server.api import Api
 
+logger = logging.getLogger(__name__)
 Run = Callable[[Api, Any], dict[str, Any]]
 
 
@@ -57,11 +59,14 @@ class Tool:
             return self.run(Api(request), self._validated(sent))
         except ToolError:
             raise
-        except Exception as failure:
-            refusal = as_api_error(failure)
-            if refusal is None:
-                raise
-            raise ToolError(to_json(refusal.body()).decode()) from None
+        except Exception as failure:  # noqa: BLE001  as in the API, a defect is logged and answered by a refusal
+            raise ToolError(to_json(self._refusal(failure).body()).decode()) from None
+
+    def _refusal(self, failure: Exception) -> ApiError:
+        refusal = as_api_error(failure)
+        if refusal is None:
+            logger.error("The tool %s failed", self.name, exc_info=failure)
+        return refusal or ApiError()
 
     def _validated(self, sent: Mapping[str, Any]) -> Arguments:
         optional = {each.encode_name for each in msgspec.structs.fields(self.arguments) if not each.required}
