@@ -1,0 +1,34 @@
+"""When a request is sent again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import SystemRandom
+
+from community_messaging.errors import ServiceError
+
+FIRST_PAUSE = 0.25
+LONGEST_PAUSE = 8.0
+_random = SystemRandom()
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """`attempts` of one call, and the seconds that it may wait for all of them together.
+
+    A Retry-After beyond `max_wait` is not waited for: the call fails at once with `retry_after`.
+    """
+
+    attempts: int = 5
+    max_wait: float = 30.0
+
+    def pause(self, error: ServiceError, *, attempt: int, waited: float) -> float | None:
+        """The seconds before the next attempt. None: there is none."""
+        if not error.is_passing or attempt >= self.attempts:
+            return None
+        if error.status == 429 and error.retry_after is None:
+            return None  # No time helps, such as with too many pending requests.
+        # Random, so that clients that failed together do not come back together.
+        backoff = min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE) * _random.uniform(0.5, 1)
+        seconds = max(backoff, error.retry_after or 0)
+        return seconds if waited + seconds <= self.max_wait else None
