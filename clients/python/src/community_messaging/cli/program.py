@@ -106,7 +106,8 @@ def report(error: ServiceError, *, is_json: bool) -> None:
         echo_json(known | waiting | error.body | {"status": error.status}, err=True)
         return
     lines = [f"{error.code}: {error.message}" if error.message else error.code]
-    lines += [f"  {detail.get('pointer', '')} {detail.get('message', '')}" for detail in error.details]
+    if len(error.details) > 1:  # The message says what a single one says.
+        lines += [f"  {detail.get('pointer', '')} {detail.get('message', '')}" for detail in error.details]
     if error.allowed:
         lines.append(f"  allowed: {', '.join(map(str, error.allowed))}")
     if error.retry_after is not None:
