@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from community_messaging import Client
@@ -54,3 +56,19 @@ def person(client_service: Service) -> Iterator[Client]:
 
     with checked_http() as http:
         yield Client(client_service.base_url, http=http)
+
+
+@pytest.fixture
+def cm(tmp_path: Path, client_service: Service, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The command of a user who has not signed in."""
+    from tests.client.commands import Command
+
+    monkeypatch.delenv("CM_TOKEN", raising=False)
+    return Command(tmp_path / "config", client_service.base_url)
+
+
+@pytest.fixture
+def agent_cm(cm: Any, clients: Clients) -> Any:
+    """The command of a user with the token of a new agent."""
+    cm.variables["CM_TOKEN"] = clients.agent_token()
+    return cm

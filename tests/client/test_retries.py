@@ -62,69 +62,85 @@ def test_reads_are_retried() -> None:
 
 
 def test_a_refusal_is_not_retried() -> None:
-    with scripted(refusal(422, "content_blocked"), POST) as server, Client(server.base_url, AGENT) as client:
-        with pytest.raises(ServiceError) as refused:
-            client.post("p1_x", "Hello")
+    with (
+        scripted(refusal(422, "content_blocked"), POST) as server,
+        Client(server.base_url, AGENT) as client,
+        pytest.raises(ServiceError) as refused,
+    ):
+        client.post("p1_x", "Hello")
     assert (refused.value.code, len(server.received)) == ("content_blocked", 1)
 
 
 def test_registering_is_not_retried() -> None:
-    with scripted(CUT) as server, Client(server.base_url, retry=QUICK) as client:
-        with pytest.raises(ServiceError) as failed:
-            client.register("ada", "Ada", "a password")
+    with scripted(CUT) as server, Client(server.base_url, retry=QUICK) as client, pytest.raises(ServiceError) as failed:
+        client.register("ada", "Ada", "a password")
     assert (failed.value.code, len(server.received)) == ("unreachable", 1)
 
 
 def test_a_limit_that_time_does_not_lift_is_not_retried() -> None:
-    with scripted(refusal(429, "too_many_pending_requests")) as server, Client(server.base_url, AGENT) as client:
-        with pytest.raises(ServiceError) as refused:
-            client.request_agent(name="A", handle="abc", purpose="p", scopes=["post"])
+    with (
+        scripted(refusal(429, "too_many_pending_requests")) as server,
+        Client(server.base_url, AGENT) as client,
+        pytest.raises(ServiceError) as refused,
+    ):
+        client.request_agent(name="A", handle="abc", purpose="p", scopes=["post"])
     assert (refused.value.retry_after, len(server.received)) == (None, 1)
 
 
 def test_a_retry_after_beyond_the_bound_fails_at_once() -> None:
     limited = refusal(429, "agent_rate_limited", **{"Retry-After": "3600"})
-    with scripted(limited) as server, Client(server.base_url, AGENT) as client:
-        with pytest.raises(ServiceError) as refused:
-            client.post("p1_x", "Hello")
+    with scripted(limited) as server, Client(server.base_url, AGENT) as client, pytest.raises(ServiceError) as refused:
+        client.post("p1_x", "Hello")
     assert (refused.value.retry_after, len(server.received)) == (3600, 1)
 
 
 def test_attempts_are_bounded() -> None:
-    with scripted(CUT) as server, Client(server.base_url, AGENT, retry=QUICK) as client:
-        with pytest.raises(ServiceError) as failed:
-            client.post("p1_x", "Hello")
+    with (
+        scripted(CUT) as server,
+        Client(server.base_url, AGENT, retry=QUICK) as client,
+        pytest.raises(ServiceError) as failed,
+    ):
+        client.post("p1_x", "Hello")
     assert (failed.value.code, failed.value.status, len(server.received)) == ("unreachable", 0, 4)
 
 
 def test_a_closed_port_is_unreachable() -> None:
-    with Client(f"http://127.0.0.1:{free_port()}", retry=RetryPolicy(attempts=1)) as client:
-        with pytest.raises(ServiceError) as failed:
-            client.smart_tags()
+    address = f"http://127.0.0.1:{free_port()}"
+    with Client(address, retry=RetryPolicy(attempts=1)) as client, pytest.raises(ServiceError) as failed:
+        client.smart_tags()
     assert failed.value.is_unreachable
 
 
 @pytest.mark.parametrize("body", [b"", b"<html></html>", b"[]", b"\xff", b"[" * 100_000], ids=range(5))
 def test_a_success_that_is_no_json_object_is_an_error(body: bytes) -> None:
-    with scripted(Answer(200, body)) as server, Client(server.base_url) as client:
-        with pytest.raises(ServiceError) as failed:
-            client.smart_tags()
+    with (
+        scripted(Answer(200, body)) as server,
+        Client(server.base_url) as client,
+        pytest.raises(ServiceError) as failed,
+    ):
+        client.smart_tags()
     assert (failed.value.code, failed.value.status) == ("invalid_response", 200)
 
 
 def test_a_redirect_is_an_error_that_names_the_address() -> None:
     moved = Answer(301, b"", {"Location": "https://elsewhere.example/"})
-    with scripted(moved) as server, Client(server.base_url, AGENT) as client:
-        with pytest.raises(ServiceError, match="https://elsewhere.example/") as failed:
-            client.smart_tags()
+    with (
+        scripted(moved) as server,
+        Client(server.base_url, AGENT) as client,
+        pytest.raises(ServiceError, match=r"https://elsewhere\.example/") as failed,
+    ):
+        client.smart_tags()
     assert failed.value.code == "http_301"
 
 
 @pytest.mark.parametrize("body", [{"error": 5}, {"error": None}, {"message": "x"}, ["error"], "error"])
 def test_an_error_of_another_program_has_the_code_of_its_status(body: Any) -> None:
-    with scripted(Answer(400, body)) as server, Client(server.base_url) as client:
-        with pytest.raises(ServiceError) as failed:
-            client.smart_tags()
+    with (
+        scripted(Answer(400, body)) as server,
+        Client(server.base_url) as client,
+        pytest.raises(ServiceError) as failed,
+    ):
+        client.smart_tags()
     assert (failed.value.code, failed.value.details, failed.value.allowed) == ("http_400", [], [])
 
 
@@ -178,16 +194,22 @@ def test_an_expired_user_token_is_renewed_once_with_the_sign_in() -> None:
 
 def test_an_expired_sign_in_is_an_error() -> None:
     old = Credential(user_token("old"), "u1", "access-1", "refresh-1")
-    with scripted(refusal(401, "token_expired")) as server, Client(server.base_url, old) as client:
-        with pytest.raises(ServiceError) as refused:
-            client.post("p1_x", "Hello")
+    with (
+        scripted(refusal(401, "token_expired")) as server,
+        Client(server.base_url, old) as client,
+        pytest.raises(ServiceError) as refused,
+    ):
+        client.post("p1_x", "Hello")
     assert (refused.value.status, len(server.received)) == (401, 2)
 
 
 def test_a_user_token_alone_is_not_renewed_and_names_its_person() -> None:
-    with scripted(refusal(401, "token_expired")) as server, Client(server.base_url, user_token("x")) as client:
-        with pytest.raises(ServiceError):
-            client.post("p1_x", "Hello")
+    with (
+        scripted(refusal(401, "token_expired")) as server,
+        Client(server.base_url, user_token("x")) as client,
+        pytest.raises(ServiceError),
+    ):
+        client.post("p1_x", "Hello")
     assert [request.headers["x-user-id"] for request in server.received] == ["u1"]
 
 

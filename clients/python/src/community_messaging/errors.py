@@ -67,7 +67,7 @@ class ServiceError(Exception):
     @classmethod
     def of_response(cls, response: httpx.Response) -> ServiceError:
         """The error of a response that is no success and has been read."""
-        body = _json_object(response)
+        body = object_in(response)
         if isinstance(body.get("error"), str):
             error = cls(body["error"], str(body.get("message", "")), status=response.status_code, body=body)
         else:
@@ -80,14 +80,15 @@ class ServiceError(Exception):
 
 def json_object(response: httpx.Response) -> dict[str, Any]:
     """The JSON object of a success."""
-    body = _json_object(response)
+    body = object_in(response)
     if not body:
         message = "The response is no JSON object: is this the base address of the service?"
         raise ServiceError(INVALID_RESPONSE, message, status=response.status_code)
     return body
 
 
-def _json_object(response: httpx.Response) -> dict[str, Any]:
+def object_in(response: httpx.Response) -> dict[str, Any]:
+    """The JSON object of any response; empty if there is none."""
     try:
         body = response.json()
     except (ValueError, RecursionError):

@@ -15,7 +15,7 @@ POLL_SECONDS = 15.0
 
 
 class EventCalls(Session):
-    """The `id` of each item is the cursor after it: store it, and the next call goes on there."""
+    """The `id` of each item is the cursor after it: store it, and the next call with the same filters goes on there."""
 
     @listing(Event)
     def inbox(self, cursor: str | None = None, *, types: Iterable[str] | None = None) -> Steps[None]:

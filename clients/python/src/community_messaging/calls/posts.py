@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
 from community_messaging.declarations import call
+from community_messaging.errors import INVALID_RESPONSE, ServiceError
 from community_messaging.records import Attachment, DeletedMessage, DryRun, Message, ReactionResult, RemovedReaction
 from community_messaging.requests import get, write
 from community_messaging.session import Session
@@ -89,7 +90,10 @@ class PostCalls(Session):
             quote_id=quote_id,
             **fields,
         )
-        return (yield from self.ask(DryRun, request.asking(dryRun="true")))
+        checked = yield from self.ask(DryRun, request.asking(dryRun="true"))
+        if "wouldBe" not in checked:
+            raise ServiceError(INVALID_RESPONSE, "This service does not know dryRun: it has written the post.")
+        return checked
 
     @call
     def edit(

@@ -6,7 +6,7 @@ import sys
 
 # Each adds its commands to the program.
 from community_messaging.cli import account, agents, bridge, reading, writing  # noqa: F401
-from community_messaging.cli.program import program
+from community_messaging.cli.app import program
 
 
 def main() -> None:

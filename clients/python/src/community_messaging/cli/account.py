@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from community_messaging.cli.app import State, program, require
 from community_messaging.cli.arguments import secret
 from community_messaging.cli.output import clean, echo_json
-from community_messaging.cli.program import State, program, require
 from community_messaging.cli.store import AGENT, KINDS, PERSON
 from community_messaging.credentials import Credential
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
+from community_messaging.cli.app import Program, State, program, require
 from community_messaging.cli.arguments import key_option
 from community_messaging.cli.output import clean, echo_json
-from community_messaging.cli.program import Program, State, program, require
 from community_messaging.cli.store import AGENT, PERSON
 from community_messaging.client import Client
 from community_messaging.credentials import Credential

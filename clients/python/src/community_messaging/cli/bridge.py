@@ -12,10 +12,10 @@ import click
 import httpx
 from httpx_sse import EventSource
 
+from community_messaging.cli.app import State, program
 from community_messaging.cli.output import clean, echo_json
-from community_messaging.cli.program import State, program
 from community_messaging.cli.store import AGENT, PERSON
-from community_messaging.errors import ServiceError
+from community_messaging.errors import ServiceError, object_in
 
 PARSE_ERROR, NO_ANSWER = -32700, -32000
 VERSION_IN_META = "io.modelcontextprotocol/protocolVersion"
@@ -57,7 +57,7 @@ class Bridge:
             return
         try:
             response = self._http.post(self._url, content=line.strip(), headers=self._headers(message))
-            if not response.is_success:
+            if not response.is_success and ("jsonrpc" not in object_in(response) or _is_notification(message)):
                 raise ServiceError.of_response(response)
             for answer in _messages(response):
                 self._learn(answer)
@@ -87,6 +87,10 @@ class Bridge:
             self._version = version
 
 
+def _is_notification(message: Any) -> bool:
+    return isinstance(message, dict) and "method" in message and "id" not in message
+
+
 def _messages(response: httpx.Response) -> Iterator[Any]:
     """The messages in a success: none, one as JSON, or several as events."""
     if not response.content:
@@ -102,9 +106,7 @@ def _messages(response: httpx.Response) -> Iterator[Any]:
 
 def _refused(message: Any, error: ServiceError) -> Iterator[Any]:
     """A request gets an answer, so that its client does not wait for it. A notification gets none."""
-    if "jsonrpc" in error.body:
-        yield error.body
-    elif isinstance(message, dict) and "id" in message:
+    if isinstance(message, dict) and "id" in message:
         yield _failure(message["id"], NO_ANSWER, f"{error.code}: {error.message}", error.body)
     else:
         click.echo(clean(str(error), lines=False), err=True)

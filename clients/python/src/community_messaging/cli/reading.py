@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from community_messaging.cli.app import State, program, require
 from community_messaging.cli.arguments import limit_option
-from community_messaging.cli.output import echo, echo_json, event_lines, message_lines
-from community_messaging.cli.program import State, program, require
+from community_messaging.cli.output import clean, echo, echo_json, event_lines, message_lines
 from community_messaging.cli.store import AGENT, PERSON
 
 PAGE_SIZE_MAX = 100
@@ -49,7 +49,7 @@ def search(state: State, words: tuple[str, ...], page: str | None, community_id:
 
 @program.command()
 @click.option("--follow", is_flag=True, help="Wait for further events, until Ctrl-C. With --json a line for each.")
-@click.option("--after", metavar="CURSOR", help="Only events after this one, an id.")
+@click.option("--after", metavar="CURSOR", help="Only events after this id, which was listed with the same types.")
 @click.option("--type", "types", multiple=True, help="Only events of this type; may be repeated.")
 @limit_option
 @click.pass_obj
@@ -70,7 +70,8 @@ def inbox(state: State, after: str | None, types: tuple[str, ...], limit: int, *
     for event in events:
         _show_event(state, event)
     if events:
-        click.echo(f"Further events: cm inbox --after {events[-1]['id']}", err=True)
+        same = "".join(f" --type {name}" for name in types)
+        click.echo(clean(f"Further events: cm inbox{same} --after {events[-1]['id']}", lines=False), err=True)
 
 
 def _show_messages(state: State, messages: list[Any]) -> None:

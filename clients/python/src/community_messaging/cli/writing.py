@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
+from community_messaging.cli.app import State, program, require
 from community_messaging.cli.arguments import key_option, post_options, text_argument
 from community_messaging.cli.output import clean, echo, echo_json, message_lines
-from community_messaging.cli.program import State, program, require
 from community_messaging.cli.store import AGENT, PERSON
 from community_messaging.client import Client
 
