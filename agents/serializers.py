@@ -48,11 +48,11 @@ class NewRequest(BodySerializer):
     communityIds = _communities("Absent or empty: every community.")
 
 
-class Reason(BodySerializer):
+class ReasonBody(BodySerializer):
     reason = Text(max_length=REASON_MAX, required=False, allow_blank=True)
 
 
-class Approval(Reason):
+class Approval(ReasonBody):
     scopes = _scopes(required=False, help_text="A subset of the requested ones; absent: all of them.")
     communityIds = _communities("A subset of the requested ones; absent: all of them.")
 

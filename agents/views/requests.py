@@ -19,7 +19,7 @@ from agents.serializers import (
     NewRequest,
     NewToken,
     NewTokenSerializer,
-    Reason,
+    ReasonBody,
     RequestListSerializer,
     RequestSerializer,
 )
@@ -113,7 +113,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         "rejectAgentRequest",
         callers=PERSON,
         super_admin=True,
-        body=Reason,
+        body=ReasonBody,
         response=RequestSerializer,
         errors=NOT_PENDING,
     )

@@ -9,7 +9,7 @@ from rest_framework.mixins import ListModelMixin
 from agents.exceptions import InvalidTokenId, TokenNotFound
 from agents.filters import AgentTokenFilter
 from agents.models import AgentToken
-from agents.serializers import Reason, RevocationSerializer, TokenListSerializer, TokenSerializer
+from agents.serializers import ReasonBody, RevocationSerializer, TokenListSerializer, TokenSerializer
 from agents.services import require_revocable, revoke_token
 from config.api.credentials import CredentialKind
 from config.api.exceptions import SuperAdminRequired
@@ -50,7 +50,7 @@ class AgentTokenViewSet(ListModelMixin, ApiViewSet):
     @operation(
         "revokeAgentToken",
         callers=PERSON,
-        body=Reason,
+        body=ReasonBody,
         response=RevocationSerializer,
         errors=(TokenNotFound,),
         authorize_replay=authorize_replay,

@@ -164,7 +164,7 @@ def test_the_document_states_the_caps_of_the_contract() -> None:
     days = schemas["NewToken"]["properties"]["expiresInDays"]
     assert (days["minimum"], days["maximum"], days["default"]) == (1, 365, 90)
     assert schemas["NewToken"]["properties"]["label"]["maxLength"] == 80
-    assert schemas["Reason"]["properties"]["reason"]["maxLength"] == 500
+    assert schemas["ReasonBody"]["properties"]["reason"]["maxLength"] == 500
 
 
 def test_a_write_for_agents_must_declare_scopes() -> None:

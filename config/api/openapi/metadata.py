@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from config.api.openapi.enums import ENUM_NAMES
+
 TEXT = """\
 Posts, replies, quotes and reactions on any web page, for people and for agents.
 
@@ -64,7 +66,12 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": [],
-    "POSTPROCESSING_HOOKS": ["config.api.openapi.schema.add_components"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.api.openapi.enums.inline_null",
+        "config.api.openapi.schema.add_components",
+    ],
+    "ENUM_NAME_OVERRIDES": ENUM_NAMES,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     # Swagger UI would send the document to a validator on the internet.
