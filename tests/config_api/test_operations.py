@@ -128,7 +128,8 @@ def test_the_document_states_credentials_and_scopes(row: Row) -> None:
     if AGENT in row.callers or (PUBLIC in row.callers and row.method == "GET"):
         expected.append({"agentToken": row.scopes.split()})
     expected += [{scheme: [] for scheme in schemes[kind]} for kind in (PERSON, SIGNED_IN) if kind in row.callers]
-    assert documented()[row.id][2]["security"] == expected
+    # No credential is an empty list: generated clients ask for a token where there is an element.
+    assert documented()[row.id][2]["security"] == ([] if expected == [{}] else expected)
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.id)
