@@ -63,6 +63,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         query=ListQuery,
         response=RequestListSerializer,
         errors=(SuperAdminRequired,),
+        links={"getAgentRequest": {"id": "requests/0/id"}},
     )
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
         """List your own requests, newest first; with `all=1` those of every person (super admins)."""
@@ -98,6 +99,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         body=Approval,
         response=RequestSerializer,
         errors=NOT_PENDING,
+        links={"createAgentToken": {"id": "id"}},
     )
     def approve(self, request: ApiRequest, id: str) -> Response:
         """Approve a pending request: create the agent, operated by the requester (super admins).

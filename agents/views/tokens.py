@@ -41,6 +41,7 @@ class AgentTokenViewSet(ListModelMixin, ApiViewSet):
         query=ListQuery,
         response=TokenListSerializer,
         errors=(SuperAdminRequired,),
+        links={"revokeAgentToken": {"id": "tokens/0/id"}},
     )
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
         """List the tokens of the agents you operate, newest first; with `all=1` those of every agent (super admins)."""

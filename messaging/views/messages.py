@@ -49,7 +49,13 @@ def authorize_replay(request: HttpRequest, _body: Mapping[str, Any], replay: Rep
 
 
 class MessageViewSet(ApiViewSet):
-    @operation("listMessages", callers={CredentialKind.PUBLIC}, query=MessagesQuery, response=MessageListSerializer)
+    @operation(
+        "listMessages",
+        callers={CredentialKind.PUBLIC},
+        query=MessagesQuery,
+        response=MessageListSerializer,
+        links={"getMessage": {"id": "messages/0/id"}},
+    )
     def list(self, request: ApiRequest) -> Response:
         """List the posts of a page, or the replies to one of them, newest first or in the order of `sort`.
 
@@ -83,7 +89,17 @@ class MessageViewSet(ApiViewSet):
         response=MessageSerializer,
         status=201,
         headers=("x-service-embed-id",),
-        links={"getMessage": {"id": "id"}, "listReactions": {"id": "id"}},
+        response_headers=("Location",),
+        links={
+            "getMessage": {"id": "id"},
+            "listMessages": {"pageId": "pageId", "parentId": "id"},
+            "createMessage": {"body.pageId": "pageId", "body.parentId": "id", "body.content": "=A reply."},
+            "addReaction": {"body.messageId": "id", "body.emoji": "=👍"},
+            "listReactions": {"id": "id"},
+            "listOwnReactions": {"pageId": "pageId"},
+            "getPageJsonFeed": {"pageId": "pageId"},
+            "listChanges": {"pageId": "pageId"},
+        },
         errors=(
             AgentCommunityNotAllowed,
             ContentTooLong,

@@ -47,7 +47,7 @@ class ReactionViewSet(ApiViewSet):
         authorize_replay=authorize_replay,
         body=NewReaction,
         response=ReactionResult,
-        links={"removeReaction": {"id": "reactionId"}},
+        links={"removeReaction": {"id": "reactionId"}, "listReactions": {"id": "$request.body#/messageId"}},
         errors=(
             AgentCommunityNotAllowed,
             CommunityForbids,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from django.conf import settings
+
 from config.api.openapi.enums import ENUM_NAMES
 
 TEXT = """\
@@ -79,6 +81,18 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
 }
+
+
+def published_info() -> dict[str, Any]:
+    """The parts of `info` that the operator sets: license and contact."""
+    info: dict[str, Any] = {}
+    if settings.API_LICENSE:
+        url = {"url": settings.API_LICENSE_URL} if settings.API_LICENSE_URL else {}
+        info["license"] = {"name": settings.API_LICENSE, **url}
+    if settings.API_CONTACT:
+        scheme, _, address = settings.API_CONTACT.partition(":")
+        info["contact"] = {"email": address} if scheme == "mailto" else {"url": settings.API_CONTACT}
+    return info
 
 
 def group_name(module: str) -> str:

@@ -43,7 +43,7 @@ from community_client.models import (
     RegisterBody,
     RequestRecord,
     RevocationRecord,
-    ScopeEnum,
+    Scope,
     SelfRecord,
     SignInRecord,
 )
@@ -96,7 +96,7 @@ def agent_token(operator: AuthenticatedClient) -> NewTokenRecord:
         agent_name="Journey agent",
         agent_handle=f"{HANDLE}_agent",
         purpose="Takes part in a test of the generated client.",
-        scopes=[ScopeEnum.POST, ScopeEnum.REPLY, ScopeEnum.REACT],
+        scopes=[Scope.POST, Scope.REPLY, Scope.REACT],
     )
     request = expect(request_agent.sync_detailed(client=operator, body=body), 201, RequestRecord)
     early = create_agent_token.sync_detailed(request.id, client=operator, body=NewToken())
@@ -163,7 +163,7 @@ def main() -> None:
     token = agent_token(operator)
     agent = AuthenticatedClient(base_url=BASE_URL, token=token.token)
     whoami = expect(get_agent_self.sync_detailed(client=agent), 200, SelfRecord)
-    assert set(whoami.scopes) == {ScopeEnum.POST, ScopeEnum.REPLY, ScopeEnum.REACT}
+    assert set(whoami.scopes) == {Scope.POST, Scope.REPLY, Scope.REACT}
     posted = post(agent, page(agent))
     refusals(agent, posted.page_id, posted.id)
     answer_and_react(agent, operator, posted)
