@@ -92,6 +92,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Before CsrfViewMiddleware, whose 403 would come first; `config.writes.checks` verifies the order.
     # IdempotencyMiddleware calls the view of a write itself: `process_view` of later middlewares does not run for it.
+    "config.api.subrequests.SubrequestMiddleware",
     "agents.middleware.AgentTokenMiddleware",
     "config.api.scopes.ScopeMiddleware",
     "config.writes.middleware.IdempotencyMiddleware",

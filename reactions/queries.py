@@ -15,7 +15,7 @@ from uuid import UUID
 import orjson
 
 from config.api.pagination import CursorPage, Position, envelope
-from config.database.sql import fetch_all
+from config.database.sql import fetch_all, fetch_one
 from messaging.queries.joins import account_from_row
 
 # The writes of one account take turns, so that the change log has them in the order of their effects: a transaction
@@ -38,6 +38,8 @@ SELECT r.account_id, r.message_id, r.emoji, m.community_id
 FROM reactions_reaction r JOIN messaging_message m ON m.id = r.message_id
 WHERE r.id = %(reaction)s
 """
+
+OF_ACCOUNT = "SELECT id FROM reactions_reaction WHERE account_id = %(account)s AND message_id = %(message)s"
 
 # A count of zero becomes null, and nulls are stripped: the object contains only emoji in use.
 _RAISED = "jsonb_build_object(%(emoji)s::text, coalesce((reaction_counts ->> %(emoji)s::text)::int, 0) + 1)"
@@ -136,6 +138,12 @@ class OwnReaction(NamedTuple):
 def own_reactions(*, account_id: UUID, page_id: str) -> list[OwnReaction]:
     """The newest OWN_MAX reactions of an account to the published posts of a page."""
     return [OwnReaction(*row) for row in fetch_all(OWN, {"account": account_id, "page": page_id})]
+
+
+def own_reaction_id(*, account_id: UUID, message_id: UUID) -> UUID | None:
+    """The id of an account's reaction to a post."""
+    row = fetch_one(OF_ACCOUNT, {"account": account_id, "message": message_id})
+    return row[0] if row else None
 
 
 def list_statement(count: int, *, is_first: bool) -> str:

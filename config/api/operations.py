@@ -49,6 +49,9 @@ class Operation:
     authorize_replay: Callable[[HttpRequest, Body, Any], None] | None = None
     # The name of a soft throttle per client address.
     throttle: str | None = None
+    # A gateway sends requests to other operations (`config.api.subrequests`), which check scopes, limits and keys. Its
+    # view parses the body, in which it may name several operations; it neither is a write nor has scopes.
+    is_gateway: bool = False
 
     # The JSON schemas of path parameters that are not UUIDs.
     path: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -85,7 +88,7 @@ class Operation:
     @property
     def is_write(self) -> bool:
         """The ids of reads begin with one of READS; a read may be a POST, because its query needs a body."""
-        return not self.id.startswith(READS)
+        return not self.is_gateway and not self.id.startswith(READS)
 
     @property
     def has_body(self) -> bool:
@@ -100,7 +103,7 @@ class Operation:
     @property
     def is_public_read(self) -> bool:
         """Whether all clients get the same response."""
-        return CredentialKind.PUBLIC in self.callers and not self.is_write
+        return CredentialKind.PUBLIC in self.callers and not self.is_write and not self.is_gateway
 
     @property
     def revalidates(self) -> bool:
@@ -115,7 +118,7 @@ class Operation:
     @property
     def any_origin(self) -> bool:
         """Whether web pages of any origin may call it: it needs no credential and returns none."""
-        return CredentialKind.PUBLIC in self.callers and self.accepts_agents
+        return CredentialKind.PUBLIC in self.callers and self.accepts_agents and not self.is_gateway
 
     def required_scopes(self, body: Body) -> list[str]:
         """The agent scopes that a body needs, sorted."""

@@ -62,6 +62,7 @@ def addresses() -> dict[str, Any]:
         "openapi": f"{base}{reverse('openapi')}",
         "llms": f"{base}{reverse('llms')}",
         "skill": f"{base}{reverse('skill')}",
+        "mcp": f"{base}{reverse('mcp')}",
         "whoami": f"{base}/v1/agent/self",
     }
 

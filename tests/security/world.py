@@ -82,6 +82,7 @@ getMe                 anon    bad  deny      deny   deny   bad     bad    ok    
 createEmbedToken      anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 streamChanges         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 streamInbox           anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
+mcp                   ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 """
 [_, *COLUMNS], *_LINES = map(str.split, TABLE.strip().splitlines())
 ROWS = {name: cells for name, *cells in _LINES}
@@ -167,6 +168,7 @@ class World:
             "getCommunityAtomFeed": Call("GET", f"/feeds/communities/{self.community.slug}.atom"),
             "getCommunityJsonFeed": Call("GET", f"/feeds/communities/{self.community.slug}.json"),
             "getAgentSelf": Call("GET", "/v1/agent/self"),
+            "mcp": Call("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
             "listAgentTokens": Call("GET", "/v1/agent-tokens"),
             "listAllTokens": Call("GET", "/v1/agent-tokens?all=1"),
             "revokeAgentToken": Call("POST", f"/v1/agent-tokens/{self.agent.token.pk}/revoke", {}),
