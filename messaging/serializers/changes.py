@@ -30,7 +30,7 @@ COMMON_TYPES["InboxType"] = {
     "type": "string",
     "enum": list(InboxType),
     "description": "What happened to you.",
-    "examples": [InboxType.REPLY],
+    "examples": [InboxType.REQUEST_DECIDED],
 }
 
 
