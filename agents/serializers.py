@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from django.conf import settings
 from rest_framework import serializers
 
 from agents.models import AgentRequest, AgentToken, RequestStatus, Scope, TokenStatus
@@ -185,6 +186,10 @@ class SelfSerializer(serializers.Serializer[Any]):
         "account": EXAMPLE_AGENT,
         "scopes": ["post", "reply"],
         "communityIds": [],
+        "limits": {
+            name: {"limit": limit, "remaining": limit, "resetsAt": None}
+            for name, limit in settings.HOURLY_LIMITS.items()
+        },
     }
     account = AccountSerializer(source="agent.account")
     operator = AccountSerializer(source="agent.operator")

@@ -16,7 +16,7 @@ from messaging.smart_tags import RATIONALE_MAX, SMART_TAGS
 CONTEXT_ANCHOR_MAX = 65_536
 # For the OpenAPI document.
 EXAMPLE_PAGE_URL, EXAMPLE_PAGE_ID = "https://example.com/article", "p1_mmstqkiendt2hhaggi6j4oxjr4yqolle"
-PAGE_ID_SCHEMA = {"type": "string", "pattern": f"^{PAGE_ID.pattern.removesuffix(END)}$"}
+PAGE_ID_SCHEMA = {"type": "string", "minLength": 1, "pattern": f"^{PAGE_ID.pattern.removesuffix(END)}$"}
 COMMON_TYPES["PageId"] = {
     **PAGE_ID_SCHEMA,
     "description": "A page's id, from POST /v1/presence/normalize-url.",

@@ -35,7 +35,7 @@ class NewReaction(BodySerializer):
 
 
 class RemovedSerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"success": True, "action": "removed", "count": 0, "total": 0}
+    openapi_example: ClassVar[dict[str, Any]] = {"success": True, "action": "added", "count": 1, "total": 1}
     success = serializers.BooleanField(help_text="Always true.")
     action = serializers.ChoiceField(choices=[action.value for action in Action], help_text="What changed.")
     count = serializers.IntegerField(help_text="Reactions with that emoji on the post after the call.")
@@ -43,7 +43,7 @@ class RemovedSerializer(serializers.Serializer[Any]):
 
 
 class ReactionResult(RemovedSerializer):
-    openapi_example: ClassVar[dict[str, Any]] = {"action": "added", "count": 1, "total": 1}
+    openapi_example: ClassVar[dict[str, Any]] = {"reactionId": ID}
     reactionId = serializers.UUIDField(allow_null=True, help_text="null when removed.")
 
 
@@ -73,7 +73,8 @@ class OwnReactionsSerializer(serializers.Serializer[Any]):
 ReactionListSerializer = paginated(
     "ReactionListSerializer",
     messageId=serializers.UUIDField(),
-    total=serializers.IntegerField(),
+    total=serializers.IntegerField(help_text="Of all emoji."),
     counts=serializers.DictField(child=serializers.IntegerField(), help_text="By emoji."),
-    reactions=ReactionSerializer(many=True),
+    reactions=ReactionSerializer(many=True, help_text="Newest first."),
+    openapi_example={"total": 1, "counts": {"👍": 1}},
 )

@@ -73,6 +73,8 @@ class Operation:
     errors: Sequence[type[ApiError]] = ()
     also: Mapping[Any, Any] = field(default_factory=dict)
     response_headers: Sequence[str] = ()
+    # The fields of the documented response that differ from the example of its schema.
+    example: Mapping[str, Any] = field(default_factory=dict)
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     # The serializer of the events of a stream (`text/event-stream`), which `config.changes.streams` serves.
     event: type[Serializer[Any]] | None = None

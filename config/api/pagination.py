@@ -113,7 +113,7 @@ class EnvelopeSerializer(serializers.Serializer[Any]):
     nextCursor = serializers.CharField(allow_null=True, help_text="The `cursor` of the next page.")
 
 
-def paginated(name: str, **results: serializers.Field[Any, Any, Any, Any]) -> type[serializers.Serializer[Any]]:
+def paginated(name: str, **results: Any) -> type[serializers.Serializer[Any]]:
     """The serializer class that describes `envelope`: `paginated("TokenList", tokens=TokenSerializer(many=True))`."""
     return type(name, (EnvelopeSerializer,), results)
 

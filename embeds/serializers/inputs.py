@@ -116,7 +116,7 @@ class NewEmbed(BodySerializer):
 class EmbedChanges(NewEmbed):
     """Only the fields given change; inside `pageRules` and `triggerConfig`, only the parts given."""
 
-    openapi_example: ClassVar[dict[str, Any]] = {"name": "All pages", "triggerConfig": {"color": "#0a7"}}
+    openapi_example: ClassVar[dict[str, Any]] = {"name": "Article pages", "triggerConfig": {"color": "#2f5bd0"}}
 
     pageRules = PageRulesChanges(source="page_rules", required=False)
 

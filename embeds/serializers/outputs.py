@@ -30,7 +30,7 @@ class TriggerConfigSerializer(serializers.Serializer[Any]):
         "type": "corner-tab",
         "position": "bottom-right",
         "message": "",
-        "color": "#2563eb",
+        "color": "#2f5bd0",
         "size": "medium",
     }
     type = serializers.ChoiceField(choices=TriggerType.choices, help_text="Its form.")
@@ -114,7 +114,7 @@ class ClientConfigSerializer(serializers.Serializer[Any]):
         "streamUrl": None,
         "loaderVersion": "1.0.0",
         "features": {"posts": True, "replies": True, "quotes": True, "reactions": True, "smartTags": True},
-        "pollSeconds": 60,
+        "pollSeconds": 30,
     }
     enabled = serializers.BooleanField(help_text="false: show nothing.")
     apiUrl = serializers.URLField(help_text="The origin of the API.")
@@ -153,6 +153,14 @@ class PageSerializer(serializers.Serializer[Any]):
 
 
 class SummarySerializer(serializers.Serializer[Summary]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "from": "2026-05-01",
+        "to": "2026-05-01",
+        "totals": {event.value: int(event == KnownEvent.TRIGGER_CLICK) for event in KnownEvent},
+        "events": {},
+        "uniqueVisitors": 1,
+        "clickRate": None,
+    }
     embedId = serializers.UUIDField(source="embed_id")
     to = serializers.DateField(source="last", help_text="The last day.")
     totals = _counts("The known events.")

@@ -4,11 +4,14 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
+from config.api.openapi.example_values import ID
 from messaging.models import AccountKind
+
+EXAMPLE_PERSON = {"id": ID, "name": "Ada Lovelace", "handle": "ada", "kind": "human"}
 
 
 class AccountSerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"name": "Ada Lovelace", "handle": "ada", "kind": "human"}
+    openapi_example: ClassVar[dict[str, Any]] = {name: value for name, value in EXAMPLE_PERSON.items() if name != "id"}
     id = serializers.UUIDField()
     name = serializers.CharField(help_text="Shown beside posts.")
     handle = serializers.CharField(help_text="Unique, without @.")

@@ -31,7 +31,7 @@ COMMON_TYPES["InboxType"] = {
     "type": "string",
     "enum": INBOX_TYPES,
     "description": "What happened to you.",
-    "examples": [InboxType.REPLY],
+    "examples": [InboxType.REQUEST_DECIDED],
 }
 
 

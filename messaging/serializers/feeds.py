@@ -41,7 +41,7 @@ class FeedItemSerializer(serializers.Serializer[Any]):
 class JsonFeedSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {
         "version": VERSION,
-        "title": PAGE_URL,
+        "title": f"Discussion of {PAGE_URL}",
         "home_page_url": PAGE_URL,
         "feed_url": f"{BASE}/feeds/pages/{PAGE_ID}.json",
     }

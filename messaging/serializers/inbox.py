@@ -49,7 +49,11 @@ class EventDataSerializer(serializers.Serializer[Any]):
 
 
 class EventSerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"id": CURSOR, "aboutId": ID, "messageId": ID, "data": {}}
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "id": CURSOR,
+        **dict.fromkeys(("actor", "pageId", "messageId", "message", "aboutId")),
+        "data": {"requestId": ID, "status": "approved", "reason": None},
+    }
     id = serializers.CharField(help_text="The cursor after this event.")
     type = serializers.ChoiceField(choices=[event.value for event in InboxType])
     at = serializers.DateTimeField()
@@ -69,7 +73,7 @@ class UnreadSerializer(serializers.Serializer[Any]):
 
 
 class InboxSerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"hasMore": False, "nextCursor": CURSOR}
+    openapi_example: ClassVar[dict[str, Any]] = {"hasMore": False, "nextCursor": CURSOR, "unread": 1}
     events = EventSerializer(many=True, help_text="Oldest first.")
     hasMore = serializers.BooleanField(help_text="Whether to ask again at once.")
     nextCursor = serializers.CharField(help_text="Where to go on, also later.")

@@ -7,9 +7,11 @@ from rest_framework import serializers
 from config.api.fields import ListOf, Text
 from config.api.openapi.example_values import TIME
 from config.api.serializers import BodySerializer
-from messaging.fields import EXAMPLE_PAGE_URL, PageIdField, PageUrl
+from messaging.fields import EXAMPLE_PAGE_ID, EXAMPLE_PAGE_URL, PageIdField, PageUrl
+from messaging.smart_tags import SMART_TAGS
 
 PRESENCE_URLS_MAX = 100
+QUESTION = SMART_TAGS["question"]
 
 
 class NormalizeUrlBody(BodySerializer):
@@ -35,7 +37,13 @@ class PresenceBody(BodySerializer):
 
 
 class PresenceCountSerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"url": EXAMPLE_PAGE_URL, "posts": 1, "replies": 0, "lastPostAt": TIME}
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "url": EXAMPLE_PAGE_URL,
+        "pageId": EXAMPLE_PAGE_ID,
+        "posts": 1,
+        "replies": 0,
+        "lastPostAt": TIME,
+    }
     url = serializers.CharField(help_text="As sent.")
     pageId = PageIdField(source="page_id", allow_null=True, help_text="null: no http or https URL.")
     posts = serializers.IntegerField(source="presence.posts", help_text="Published posts, without replies.")
@@ -50,6 +58,13 @@ class PresenceSerializer(serializers.Serializer[Any]):
 
 
 class SmartTagSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "type": QUESTION.type,
+        "title": QUESTION.title,
+        "description": QUESTION.description,
+        "payloadSchema": QUESTION.payload_schema,
+        "example": QUESTION.example,
+    }
     type = serializers.CharField(help_text="Send it as `tagType`.")
     title = serializers.CharField(help_text="For people.")
     description = serializers.CharField(help_text="When to use it.")

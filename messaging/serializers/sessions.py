@@ -22,8 +22,8 @@ class LoginBody(BodySerializer):
 
 class RegisterBody(BodySerializer):
     openapi_example: ClassVar[dict[str, Any]] = {
-        "handle": "grace",
-        "name": "Grace Hopper",
+        "handle": "ada",
+        "name": "Ada Lovelace",
         "password": "a long enough passphrase",
     }
     handle = Text(pattern=HANDLE, min_length=HANDLE_MIN, max_length=HANDLE_MAX, help_text="Unique, of a-z, 0-9 and _.")

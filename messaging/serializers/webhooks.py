@@ -17,7 +17,8 @@ from messaging.fields import WebUrl
 from messaging.models import DeliveryError, DisabledReason, Webhook, WebhookStatus, WebhookTarget
 from messaging.models.webhook import DELIVERIES_SHOWN, URL_MAX, WebhookDelivery
 
-EXAMPLE_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+# Nobody signs with it.
+EXAMPLE_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105
 TYPES: dict[WebhookTarget, frozenset[str]] = {
     WebhookTarget.EMBED: frozenset(ChangeType),
     WebhookTarget.AGENT: frozenset(InboxType),

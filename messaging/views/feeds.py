@@ -3,6 +3,8 @@ from __future__ import annotations
 import re
 from uuid import UUID
 
+from django.conf import settings
+
 from config.api.credentials import CredentialKind
 from config.api.exceptions import NotFound
 from config.api.operations import operation
@@ -22,7 +24,7 @@ from messaging.services.moving import PageMoved, moved_to
 
 SLUG = re.compile(r"[-a-zA-Z0-9_]{1,60}")
 PAGE = {"pageId": PAGE_ID_SCHEMA}
-COMMUNITY = {"slug": {"type": "string", "pattern": f"^{SLUG.pattern}$"}}
+COMMUNITY = {"slug": {"type": "string", "pattern": f"^{SLUG.pattern}$", "examples": ["harbour-gazette"]}}
 
 
 class PageFeedViewSet(ApiViewSet):
@@ -77,6 +79,11 @@ class CommunityFeedViewSet(ApiViewSet):
         callers={CredentialKind.PUBLIC},
         path=COMMUNITY,
         response=JsonFeedSerializer,
+        example={
+            "title": "Harbour Gazette",
+            "home_page_url": settings.BASE_URL,
+            "feed_url": f"{settings.BASE_URL}/feeds/communities/harbour-gazette.json",
+        },
         media=JSON_FEED,
         errors=(CommunityNotFound,),
     )

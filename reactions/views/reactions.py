@@ -86,6 +86,7 @@ class ReactionViewSet(ApiViewSet):
         callers=AUTHORS,
         scopes={"react"},
         response=RemovedSerializer,
+        example={"action": "removed", "count": 0, "total": 0},
         errors=(AgentCommunityNotAllowed, NotOwner, ReactionNotFound),
     )
     def destroy(self, request: ApiRequest, id: str) -> Response:

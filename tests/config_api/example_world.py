@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+from uuid import uuid4
 
+from agents.services import create_token
 from embeds.models import Embed
 from embeds.services import set_blacklist
 from messaging.fields import EXAMPLE_PAGE_URL
 from messaging.models import Account, Community, Message, Page, Webhook
-from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
+from tests.agents.factories import ApprovedFactory, RequestFactory, TokenHolder
 from tests.api import Api
 from tests.embeds.making import an_embed
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
@@ -58,7 +60,10 @@ class ExampleWorld:
 
     @cached_property
     def agent(self) -> TokenHolder:
-        return agent_with_token(requester=self.ada, **REQUEST)
+        request = ApprovedFactory(requester=self.ada, **REQUEST)
+        assert request.agent is not None
+        token, value = create_token(request_id=request.pk, by=self.ada, label="laptop")
+        return TokenHolder(request, request.agent, token, value)
 
     @cached_property
     def pending(self) -> Any:
@@ -72,7 +77,9 @@ class ExampleWorld:
 
     @cached_property
     def webhook(self) -> Webhook:
-        return a_webhook(self.agent, url="https://example.com/hook", types=["reply"])
+        webhook = a_webhook(self.agent, url="https://example.com/hook", types=["reply"])
+        webhook.deliveries.create(event_id=uuid4(), type="reply", attempt=1, status_code=204, duration_ms=42)
+        return webhook
 
     @property
     def person(self) -> Api:
@@ -84,7 +91,7 @@ class ExampleWorld:
 
     @property
     def super_admin(self) -> Api:
-        return Api.as_person(SuperAdminFactory())
+        return Api.as_person(SuperAdminFactory(handle="grace", name="Grace Hopper"))
 
     def reacted(self) -> str:
         """The id of Ada's reaction to the post."""
@@ -100,11 +107,6 @@ class ExampleWorld:
         """The id of the post, created through the API, which records the change."""
         answer = self.person.post("/api/messages", {"pageId": self.page.pk, "content": CONTENT})
         return str(answer.json["id"])
-
-    def answered(self) -> str:
-        """The id of a post of Ada's with a reply by her agent."""
-        reply = {"pageId": self.page.pk, "content": CONTENT, "parentId": self.written()}
-        return str(self.agent.api.post("/api/messages", reply).json["id"])
 
     def with_blacklist(self) -> Any:
         set_blacklist(embed_id=self.embed.pk, owner=self.ada, domains=["ads.example.com"])

@@ -16,11 +16,13 @@ import pytest
 
 from agents.serializers import EXAMPLE_PREFIX, EXAMPLE_TOKEN
 from config.api.openapi.example_values import CURSOR, ID, JWT, TIME
+from config.api.openapi.examples import sample
+from config.database.sql import database_now
 from messaging.serializers.webhooks import EXAMPLE_SECRET
 from messaging.services.sessions import start_session
 from tests.api import NOTHING, Answer, Api
 from tests.config_api.example_world import Call, ExampleWorld
-from tests.openapi import document, resolved
+from tests.openapi import document
 
 pytestmark = pytest.mark.django_db
 
@@ -37,24 +39,13 @@ GENERATED = {
     r"cag_[0-9A-Za-z]{46}": EXAMPLE_TOKEN,
     r'"cag_[0-9A-Za-z]{8}"': f'"{EXAMPLE_PREFIX}"',
     r"whsec_[\w+/=]+": EXAMPLE_SECRET,
-    r'"[\w-]{48,60}"': f'"{CURSOR}"',
+    r'"(?!cag_|whsec_|p1_)[\w-]{40,80}"': f'"{CURSOR}"',
 }
 
 
-def sample(schema: dict[str, Any]) -> Any:
-    """The example of a schema: its own, or that of its parts. Optional fields without one are left out."""
-    schema = resolved(schema)
-    if "examples" in schema:
-        return schema["examples"][0]
-    if "allOf" in schema:
-        return {name: value for part in schema["allOf"] for name, value in sample(part).items()}
-    if "oneOf" in schema:
-        return sample(schema["oneOf"][0])
-    if schema["type"] == "array":
-        return [sample(schema["items"])]
-    assert schema["type"] == "object", f"no example: {schema}"
-    required = schema.get("required", ())
-    return {name: sample(part) for name, part in schema.get("properties", {}).items() if name in required}
+def today() -> dict[str, Any]:
+    day = database_now().date()
+    return {"from": day, "to": day}
 
 
 CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
@@ -79,7 +70,7 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "getCommunityJsonFeed": lambda world: Call(Api(), world.in_community()),
     # Changes and inboxes.
     "listChanges": lambda world: Call(Api(), world.written()),
-    "listInbox": lambda world: Call(world.person, world.answered()),
+    "listInbox": lambda world: Call(world.person, world.agent.request.pk),
     "readInbox": lambda world: Call(world.person, cursor=world.person.get("/v1/inbox").json["nextCursor"]),
     # Sign-in.
     "register": lambda _world: Call(Api()),
@@ -117,7 +108,7 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "putEmbedBlacklist": lambda world: Call(world.signed_in, world.embed.pk),
     "getEmbedConfig": lambda world: Call(Api(), world.embed.pk),
     "getEmbedClientConfig": lambda _world: Call(Api()),
-    "getEmbedAnalytics": lambda world: Call(world.signed_in, world.clicked()),
+    "getEmbedAnalytics": lambda world: Call(world.signed_in, world.clicked(), query=today()),
     "ingestAnalyticsEvent": lambda world: Call(Api(), world.embed.pk),
 }
 # What they stream is the item of the list.
@@ -135,8 +126,11 @@ def test_the_example_of_a_request_gets_the_example_of_its_response(name: str, se
     answer = _send(name, CALLS[name](ExampleWorld()))
     status, expected = _documented_success(operation)
     assert str(answer.status) == status, answer.body
-    if expected is not None:
-        assert _as_documented(answer) == expected
+    real = None if expected is None else _as_documented(answer)
+    if name == "listSmartTags":
+        assert expected["smartTags"][0] in real["smartTags"], "the example is one of many"
+    else:
+        assert real == expected
 
 
 def _send(name: str, call: Call) -> Answer:
@@ -164,7 +158,7 @@ def _example_of(media: dict[str, Any]) -> Any:
     if "example" in media:
         return media["example"]
     schema = media["schema"]
-    return sample(schema["oneOf"][0] if "oneOf" in schema else schema)
+    return sample(schema, document()["components"]["schemas"])
 
 
 def _with_real(example: Any, real: dict[str, str]) -> Any:

@@ -6,6 +6,7 @@ from inspect import getdoc
 from typing import Any
 
 from django.conf import settings
+from rest_framework.serializers import ChoiceField
 
 from config.api.fields import Id, ListOf, Object, Text
 from config.api.ids import CANONICAL
@@ -42,6 +43,8 @@ def constrained(schema: dict[str, Any], field: Any) -> dict[str, Any]:
         if "enum" in documented:
             documented["enum"] = [*documented["enum"], None]
     schema |= documented
+    if "enum" in schema and isinstance(field, ChoiceField):
+        schema.pop("minLength", None)
     if isinstance(field, ListOf) and field.cap is not None:
         schema["maxItems"] = field.cap
     if isinstance(field, ListOf) and not field.allow_empty:
@@ -54,7 +57,6 @@ def constrained(schema: dict[str, Any], field: Any) -> dict[str, Any]:
 
 
 def _constrain_text(schema: dict[str, Any], field: Text) -> None:
-    # A choice of enum values needs no length.
     if not field.allow_blank:
         schema.setdefault("minLength", 1)
     if field.cap is not None:

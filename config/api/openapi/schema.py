@@ -11,6 +11,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from config.api.credentials import CredentialKind
 from config.api.openapi.error_responses import error_components, own_codes, refusal_components, refusals
+from config.api.openapi.examples import add_examples
 from config.api.openapi.field_schemas import COMMON_TYPES, completed, constrained, extended
 from config.api.openapi.links import links_of
 from config.api.openapi.metadata import group_name, published_info
@@ -18,7 +19,7 @@ from config.api.openapi.response_headers import HEADERS, of_success
 from config.api.openapi.security import SECURITY_SCHEMES, security_of
 from config.api.openapi.sharing import share
 from config.api.openapi.stream_responses import STREAM_RESPONSES
-from config.api.operations import IDEMPOTENCY_KEY_MAX, Operation
+from config.api.operations import IDEMPOTENCY_KEY_MAX, Operation, all_operations
 from config.api.serializers import SentSerializer
 
 HEADER_HELP = {
@@ -84,7 +85,7 @@ class OperationSchema(AutoSchema):
 
     def _complete(self, parameter: dict[str, Any]) -> None:
         if parameter["in"] == "path":
-            parameter["schema"] = self.declared.path.get(parameter["name"]) or COMMON_TYPES["Id"]
+            parameter["schema"] = dict(self.declared.path.get(parameter["name"]) or COMMON_TYPES["Id"])
             parameter.setdefault("description", PATH_HELP.get(parameter["name"], "The id."))
         parameter["description"] = parameter.get("description", "").strip()
 
@@ -154,6 +155,7 @@ def add_components(result: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
     components["responses"] = refusal_components()
     share(result, COMMON_TYPES)
     components["schemas"] = dict(sorted((components["schemas"] | COMMON_TYPES).items()))
+    add_examples(result, {each.id: dict(each.example) for _path, _method, each in all_operations()})
     result["info"] |= published_info()
     result["servers"] = [{"url": settings.BASE_URL}]
     return result
