@@ -28,7 +28,7 @@ class Arguments(msgspec.Struct, kw_only=True, rename="camel", forbid_unknown_fie
 
 @dataclass(frozen=True)
 class Tool:
-    """A decorator of `run(api, arguments)`; `declared` returns the Tool, named after the function."""
+    """A tool. `declared` makes one of a function `run(api, arguments)`, and names it after the function."""
 
     name: str
     run: Run
