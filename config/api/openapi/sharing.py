@@ -78,11 +78,13 @@ def _refer_to_types(part: Any, types: dict[str, dict[str, Any]]) -> None:
     if not isinstance(part, dict):
         return
     for key, value in part.items():
-        if isinstance(value, dict) and len(value.get("allOf", ())) == 1 and "description" in value:
-            # Beside a reference, OpenAPI 3.1 allows a description.
-            part[key] = {**value["allOf"][0], "description": value["description"]}
-        elif isinstance(value, dict) and (name := _type_of(value, types)):
-            own = {word: value[word] for word in ("description", "examples") if word in value}
+        if not isinstance(value, dict):
+            continue
+        own = {word: value[word] for word in ("description", "examples") if word in value}
+        if own and len(value.get("allOf", ())) == 1:
+            # Beside a reference, OpenAPI 3.1 allows them.
+            part[key] = {**value["allOf"][0], **own}
+        elif name := _type_of(value, types):
             part[key] = {"$ref": f"#/components/schemas/{name}", **own}
 
 
