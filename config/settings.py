@@ -36,6 +36,9 @@ TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 HTTPS = BASE_URL.startswith("https://")
 # Where people report vulnerabilities: an address such as mailto:security@example.com, for /.well-known/security.txt.
 SECURITY_CONTACT = env.contact("SECURITY_CONTACT")
+# License and contact in the OpenAPI document.
+API_LICENSE, API_LICENSE_URL = env.text("API_LICENSE"), env.text("API_LICENSE_URL")
+API_CONTACT = env.contact("API_CONTACT")
 
 # Streams of changes. A process beside the workers serves them on STREAM_PORT; STREAM_URL is its public origin.
 STREAMS = env.flag("STREAMS", default=True)

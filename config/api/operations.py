@@ -67,13 +67,16 @@ class Operation:
     prefetch: Callable[[Body], Any] | None = None
 
     # The response: the serializer class (or raw JSON schema) of success and its media type, the operation's refusals,
-    # further responses by status or (status, media type), and operations that can follow, as
-    # {operation: {parameter: field of the body}}. Refusals are always JSON.
+    # further responses by status or (status, media type), headers beside those that follow from the declaration, and
+    # operations that can follow (`config.api.openapi.links`). Refusals are always JSON.
     response: type[Serializer[Any]] | dict[str, Any] | None = None
     media: Media = JSON
     status: int = 200
     errors: Sequence[type[ApiError]] = ()
     also: Mapping[Any, Any] = field(default_factory=dict)
+    response_headers: Sequence[str] = ()
+    # The fields of the documented response that differ from the example of its schema.
+    example: Mapping[str, Any] = field(default_factory=dict)
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     # The serializer of the events of a stream (`text/event-stream`), which `config.changes.streams` serves.
     event: type[Serializer[Any]] | None = None

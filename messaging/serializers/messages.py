@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
 from config.api.fields import Boolean, Choice, Id, ListQuery, Text
+from config.api.openapi.example_values import BASE, ID
 from config.api.pagination import paginated
 from config.api.serializers import BodySerializer, QuerySerializer
+from messaging.fields import EXAMPLE_PAGE_ID, EXAMPLE_PAGE_URL, PageIdText
 from messaging.models import AccountKind, MessageStatus
 from messaging.queries.message_fields import BODY_FIELDS, MESSAGE_FIELDS
 from messaging.queries.message_orders import Sort
@@ -22,6 +24,8 @@ IDENTITY = ("id", "url")
 
 class NewMessage(BodySerializer):
     """A post; with `parentId` a reply, with `quoteId` a quote."""
+
+    openapi_example: ClassVar[dict[str, Any]] = {"pageId": EXAMPLE_PAGE_ID, "content": "Well said."}
 
     # Copied in the order of the field table, because DRF sorts fields by creation.
     locals().update({field.name: deepcopy(field.body) for field in BODY_FIELDS})
@@ -39,12 +43,12 @@ class EditedMessage(BodySerializer):
 
 
 class MessagesQuery(ListQuery):
-    pageId = Text(source="page_id")
+    pageId = PageIdText(source="page_id", help_text="The page.")
     parentId = Id(source="parent_id", required=False, help_text="List the replies to this post.")
     includeTopReply = Boolean(source="include_top_reply", default=False, help_text="Add `topReply` to each message.")
-    authorKind = Choice(source="author_kind", choices=AccountKind.values, required=False)
-    communityId = Id(source="community_id", required=False)
-    tagType = Text(source="tag_type", required=False)
+    authorKind = Choice(source="author_kind", choices=AccountKind.values, required=False, help_text="By whom.")
+    communityId = Id(source="community_id", required=False, help_text="Of one community.")
+    tagType = Text(source="tag_type", required=False, help_text="Of one smart tag.")
     sort = Choice(
         choices=[sort.value for sort in Sort],
         default=Sort.NEWEST,
@@ -53,10 +57,22 @@ class MessagesQuery(ListQuery):
 
 
 class PlainMessageSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "url": f"{BASE}/p/{ID}",
+        "content": "Well said.",
+        "status": "published",
+        "pageUrl": EXAMPLE_PAGE_URL,
+        **dict.fromkeys(("communityId", "parentId", "quoteId", "quote", "tagType", "payload")),
+        **dict.fromkeys(("anchorText", "contextAnchor", "language", "sourceApp")),
+        **dict.fromkeys(("replyCount", "quoteCount", "reactionTotal"), 0),
+        "attachments": [],
+        "reactionCounts": {},
+    }
     locals().update({field.name: field.response for field in MESSAGE_FIELDS})
 
 
 class MessageSerializer(PlainMessageSerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"topReply": None}
     topReply = PlainMessageSerializer(
         allow_null=True, required=False, help_text="With `includeTopReply=true`: most reactions, then oldest."
     )

@@ -67,7 +67,13 @@ OF_AUTHOR: dict[str, Any] = {
 
 
 class MessageViewSet(ApiViewSet):
-    @operation("listMessages", callers={CredentialKind.PUBLIC}, query=MessagesQuery, response=MessageListSerializer)
+    @operation(
+        "listMessages",
+        callers={CredentialKind.PUBLIC},
+        query=MessagesQuery,
+        response=MessageListSerializer,
+        links={"getMessage": {"id": "messages/0/id"}},
+    )
     def list(self, request: ApiRequest) -> Response:
         """List the posts of a page, or the replies to one of them, newest first or in the order of `sort`.
 
@@ -101,7 +107,16 @@ class MessageViewSet(ApiViewSet):
         response=MessageSerializer,
         status=201,
         headers=("x-service-embed-id",),
-        links={name: {"id": "id"} for name in ("getMessage", "editMessage", "deleteMessage", "listReactions")},
+        response_headers=("Location",),
+        links={
+            **{name: {"id": "id"} for name in ("getMessage", "editMessage", "deleteMessage", "listReactions")},
+            "listMessages": {"pageId": "pageId", "parentId": "id"},
+            "createMessage": {"body.pageId": "pageId", "body.parentId": "id", "body.content": "=A reply."},
+            "addReaction": {"body.messageId": "id", "body.emoji": "=👍"},
+            "listOwnReactions": {"pageId": "pageId"},
+            "getPageJsonFeed": {"pageId": "pageId"},
+            "listChanges": {"pageId": "pageId"},
+        },
         query=NewMessageQuery,
         has_dry_run=True,
         also={200: OpenApiResponse(DryRunSerializer, description="With `dryRun=true`: nothing was written.")},

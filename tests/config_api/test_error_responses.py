@@ -120,7 +120,7 @@ def test_no_url_causes_a_5xx(start: str, rest: bytes, query: dict[str, bytes]) -
 def test_other_methods_of_an_operation_are_405_with_allow() -> None:
     allowed: dict[str, set[str]] = {}
     for route, method, _held in all_operations():
-        allowed.setdefault("/" + route.replace("<str:id>", "x").replace("<str:service_id>", "x"), set()).add(method)
+        allowed.setdefault("/" + route.replace("<str:id>", "x").replace("<str:serviceId>", "x"), set()).add(method)
     assert len(allowed) > 20
     for url, methods in allowed.items():
         expected = methods | ({"HEAD"} if "GET" in methods else set())

@@ -34,7 +34,7 @@ CONTRACT = [
     Row("addReaction", "POST", "/v1/reactions", {AGENT, PERSON}, "react"),
     Row("removeReaction", "DELETE", "/v1/reactions/{id}", {AGENT, PERSON}, "react"),
     Row("listReactions", "GET", "/v1/reactions/{id}", {PUBLIC}),
-    Row("getEmbedConfig", "GET", "/api/embeds/config/{service_id}", {PUBLIC}),
+    Row("getEmbedConfig", "GET", "/api/embeds/config/{serviceId}", {PUBLIC}),
     Row("normalizeUrl", "POST", "/v1/presence/normalize-url", {PUBLIC, AGENT}),
     Row("listSmartTags", "GET", "/v1/smart-tags", {PUBLIC}),
     Row("listAgentTokens", "GET", "/v1/agent-tokens", {PERSON}),
@@ -66,8 +66,8 @@ BEYOND = [
     Row("listCommunities", "GET", "/v1/communities", {PUBLIC}),
     Row("getCommunity", "GET", "/v1/communities/{id}", {PUBLIC}),
     Row("getAgentRequest", "GET", "/v1/agent-tokens/requests/{id}", {PERSON}),
-    Row("getPageAtomFeed", "GET", "/feeds/pages/{page_id}.atom", {PUBLIC}),
-    Row("getPageJsonFeed", "GET", "/feeds/pages/{page_id}.json", {PUBLIC}),
+    Row("getPageAtomFeed", "GET", "/feeds/pages/{pageId}.atom", {PUBLIC}),
+    Row("getPageJsonFeed", "GET", "/feeds/pages/{pageId}.json", {PUBLIC}),
     Row("getCommunityAtomFeed", "GET", "/feeds/communities/{slug}.atom", {PUBLIC}),
     Row("getCommunityJsonFeed", "GET", "/feeds/communities/{slug}.json", {PUBLIC}),
     Row("register", "POST", "/api/auth/register", {PUBLIC}),
@@ -133,7 +133,8 @@ def test_the_document_states_credentials_and_scopes(row: Row) -> None:
     if AGENT in row.callers or (PUBLIC in row.callers and row.method == "GET"):
         expected.append({"agentToken": row.scopes.split()})
     expected += [{scheme: [] for scheme in schemes[kind]} for kind in (PERSON, SIGNED_IN) if kind in row.callers]
-    assert documented()[row.id][2]["security"] == expected
+    # No credential is an empty list: generated clients ask for a token where there is an element.
+    assert documented()[row.id][2]["security"] == ([] if expected == [{}] else expected)
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.id)
@@ -169,7 +170,7 @@ def test_the_document_states_the_caps_of_the_contract() -> None:
     days = schemas["NewToken"]["properties"]["expiresInDays"]
     assert (days["minimum"], days["maximum"], days["default"]) == (1, 365, 90)
     assert schemas["NewToken"]["properties"]["label"]["maxLength"] == 80
-    assert schemas["Reason"]["properties"]["reason"]["maxLength"] == 500
+    assert schemas["ReasonBody"]["properties"]["reason"]["maxLength"] == 500
 
 
 def test_a_write_for_agents_must_declare_scopes() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,15 +17,19 @@ EXCLUDED = {"agent": ("--exclude-checks", "unsupported_method")}
 PHASES = "examples,coverage,fuzzing"
 # Chains along the links of the document: (caller, operations). With all operations at once, the generator begins only
 # at those with ids that another operation returns.
+POSTS = ("createMessage", "getMessage", "listMessages", "getPageJsonFeed", "listChanges")
+POSTS += ("addReaction", "removeReaction", "listReactions", "listOwnReactions")
+COMMUNITIES = ("listCommunities", "getCommunity", "getCommunityJsonFeed", "getCommunityAtomFeed")
+REQUESTS = ("requestAgent", "getAgentRequest", "approveAgentRequest", "rejectAgentRequest", "cancelAgentRequest")
 EMBEDS = ("createEmbedInstance", "getEmbedInstance", "updateEmbedInstance", "deleteEmbedInstance", "getEmbedAnalytics")
-EMBEDS += ("getEmbedBlacklist", "putEmbedBlacklist", "getEmbedConfig")
+EMBEDS += ("getEmbedBlacklist", "putEmbedBlacklist", "getEmbedConfig", "ingestAnalyticsEvent")
 CHAINS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("nobody", ("normalizeUrl", "listMessages")),
-    ("agent", ("createMessage", "getMessage", "listReactions")),
+    ("nobody", ("normalizeUrl", "listMessages", "getPageAtomFeed")),
+    ("nobody", COMMUNITIES),
+    ("agent", POSTS),
     ("person", ("createMessage", "editMessage", "deleteMessage", "getMessage")),
-    ("agent", ("addReaction", "removeReaction")),
     ("person", ("addReaction", "removeReaction")),
-    ("super admin", ("requestAgent", "approveAgentRequest", "rejectAgentRequest", "cancelAgentRequest")),
+    ("super admin", REQUESTS),
     ("super admin", ("createAgentToken", "revokeAgentToken")),
     ("signed in", EMBEDS),
 )
@@ -32,12 +37,16 @@ CHAINS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Fuzzed:
-    """The result of one caller's run. `output` is the report of schemathesis."""
+    """The result of one caller's run. `output` is the report of schemathesis.
+
+    `reached`: the operations that a request along links succeeded in, each as `GET /path`.
+    """
 
     caller: str
     cases: int
     failures: int
     output: str
+    reached: frozenset[str]
 
 
 def follow_links(
@@ -56,15 +65,28 @@ def fuzz(scenario: Scenario, caller: str, *, examples: int, home: Path, phases: 
 
 def _run(scenario: Scenario, caller: str, *options: str, examples: int, home: Path, seed: int) -> Fuzzed:
     document, report = home / "openapi.json", home / f"{caller.replace(' ', '-')}.json"
+    events = report.with_suffix(".ndjson")
     document.write_text(json.dumps(scenario.document()))
     command = [
         *(Path(sys.executable).with_name("schemathesis"), "--config-file", CONFIGURATION, "run", document),
         *("--url", scenario.service.base_url, "--max-examples", str(examples), "--seed", str(seed), *options),
         *("--exclude-operation-id", SIGN_OUT, "--report-json-path", report, *EXCLUDED.get(caller, ())),
+        *("--report-ndjson-path", events),
         *(part for name, value in scenario.callers[caller].items() for part in ("--header", f"{name}: {value}")),
     ]
     run = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
     assert report.exists(), run.stdout + run.stderr
     results = json.loads(report.read_text())
     cases = results["test_cases"]
-    return Fuzzed(caller, cases["generated"], cases["unique_failures"] + len(results["errors"]), run.stdout)
+    failures = cases["unique_failures"] + len(results["errors"])
+    return Fuzzed(caller, cases["generated"], failures, run.stdout, frozenset(_reached(events)))
+
+
+def _reached(events: Path) -> Iterator[str]:
+    with events.open() as lines:
+        for event in map(json.loads, lines):
+            recorder = event.get("ScenarioFinished", {}).get("recorder") or {"interactions": {}}
+            for case, interaction in recorder["interactions"].items():
+                if (interaction.get("response") or {"status_code": 0})["status_code"] // 100 == 2:
+                    value = recorder["cases"][case]["value"]
+                    yield f"{value['method']} {value['path']}"

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from django.conf import settings
+
+from config.api.openapi.enums import ENUM_NAMES
+
 TEXT = """\
 Posts, replies, quotes and reactions on any web page, for people and for agents.
 
@@ -64,7 +68,12 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": [],
-    "POSTPROCESSING_HOOKS": ["config.api.openapi.schema.add_components"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.api.openapi.enums.inline_null",
+        "config.api.openapi.schema.add_components",
+    ],
+    "ENUM_NAME_OVERRIDES": ENUM_NAMES,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     # Swagger UI would send the document to a validator on the internet.
@@ -72,6 +81,18 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
 }
+
+
+def published_info() -> dict[str, Any]:
+    """The parts of `info` that the operator sets: license and contact."""
+    info: dict[str, Any] = {}
+    if settings.API_LICENSE:
+        url = {"url": settings.API_LICENSE_URL} if settings.API_LICENSE_URL else {}
+        info["license"] = {"name": settings.API_LICENSE, **url}
+    if settings.API_CONTACT:
+        scheme, _, address = settings.API_CONTACT.partition(":")
+        info["contact"] = {"email": address} if scheme == "mailto" else {"url": settings.API_CONTACT}
+    return info
 
 
 def group_name(module: str) -> str:
