@@ -4,6 +4,7 @@ import { newKey, write } from "./api.js";
 import { fill, h, icon, userText } from "./dom.js";
 import { explain } from "./failures.js";
 import { load, store } from "./memory.js";
+import { afterPress } from "./press.js";
 import { t } from "./words.js";
 
 export const CONTENT_MAX = 20000;
@@ -27,6 +28,13 @@ export class Composer {
     this.button = h("button", { type: "submit", class: "primary" }, icon("send"), h("span", {}, t(parent ? "panel.send_reply" : "panel.send")));
     this.element = h("form", { class: "composer", onsubmit: (event) => this.submit(event) },
       this.quoted, this.area, this.problem, h("div", { class: "bar" }, this.counter, this.button));
+    this.element.addEventListener("focusin", () => this.element.classList.add("active"));
+    this.element.addEventListener("focusout", () => afterPress(() => this.fold()));
+  }
+
+  /** Hide the buttons, unless the form has the focus again. */
+  fold() {
+    this.element.classList.toggle("active", this.element.contains(document.activeElement));
   }
 
   get draftName() {
