@@ -14,6 +14,8 @@ const OPENS_WITHIN_MS = 8000;
 const CHECK_MS = 30000;
 const CHECK_MAX_MS = 300000;
 const LATE_MS = 3000;
+// The time for which the first list of a page waits for the cursor of now.
+const CURSOR_WITHIN_MS = 1500;
 const ERRORS_MAX = 3;
 const BACKOFF_MS = 10000;
 const BACKOFF_MAX_MS = 300000;
@@ -26,20 +28,38 @@ const around = (ms) => ms * (0.5 + Math.random());
 
 export class Live {
   /**
-   * `apply(changes)`; `refresh()` and `reload()` load the list and resolve to whether they did; `changed(mode)` is told
-   * how changes arrive: "stream", "poll", "list" (changes are not available, so the list is loaded), or "": not at all.
+   * `apply(changes)`; `refresh()` and `reload()` load the list and resolve to whether they did, `listed()` waits for a
+   * list that is loading and resolves to whether it is loaded; `changed(mode)` is told how changes arrive: "stream", "poll", "list" (changes are not available, so the list is loaded), or "": not at all.
    */
-  constructor({ apply, refresh, reload, changed }) {
-    Object.assign(this, { apply, refresh, reload, changed, pageId: null, cursor: null, isVisible: true, run: 0, errors: 0, attempts: 0, retryAt: 0, received: 0, pending: [] });
+  constructor({ apply, refresh, reload, listed, changed }) {
+    Object.assign(this, { apply, refresh, reload, listed, changed, pageId: null, cursor: null, isVisible: true, run: 0, errors: 0, attempts: 0, retryAt: 0, received: 0, pending: [] });
   }
 
-  /** Follow another page; null: none. */
+  /**
+   * Follow another page; null: none. Resolves when the list of the page should be loaded: after the cursor of now, so that
+   * it has all earlier changes and no second list is needed; without the cursor, if that takes long.
+   */
   follow(pageId) {
     this.stop();
     Object.assign(this, { pageId, cursor: null, pending: [] });
     this.changed("");
-    if (pageId) this.start();
     if (!this.isVisible) this.setVisible(false);
+    return pageId ? new Promise((resolve) => this.startBefore(resolve)) : Promise.resolve();
+  }
+
+  startBefore(list) {
+    let isListing = false;
+    const begin = () => {
+      isListing = true;
+      list();
+    };
+    const timer = setTimeout(begin, CURSOR_WITHIN_MS);
+    this.start(() => {
+      if (isListing) return this.refresh();
+      clearTimeout(timer);
+      begin();
+      return this.listed();
+    });
   }
 
   /** A hidden panel closes its stream after a while; once it is visible again, it goes on from its cursor. */

@@ -1,6 +1,5 @@
 /** The posts of one page: loads them, loads more, and updates them without moving those on the screen. */
 
-import { count } from "./analytics.js";
 import { listMessages, pageIdOf } from "./api.js";
 import { fill, h } from "./dom.js";
 import { explain } from "./failures.js";
@@ -9,15 +8,18 @@ import { News } from "./news.js";
 import { emptyNotice, failureNotice, skeletons } from "./notices.js";
 import { following, newestFirst } from "./order.js";
 import { Post } from "./post.js";
+import { Retry } from "./retry.js";
 import { holdPlace } from "./scroll.js";
 import { t } from "./words.js";
+import { showPending } from "./written.js";
 
 const AT_ONCE = 20;
 
 export class Thread {
   /** `panel`: see main.js. */
   constructor(panel) {
-    Object.assign(this, { panel, posts: new Map(), cursor: null, kind: "", pageId: null, run: 0, loaded: null, hasFailed: false });
+    Object.assign(this, { panel, posts: new Map(), cursor: null, kind: "", pageId: null, run: 0, loaded: null, hasFailed: false, isLoaded: false });
+    this.retry = new Retry(() => this.reload({ quietly: true }));
     this.list = h("div", { class: "list" });
     this.notice = h("div", { class: "notice" });
     this.more = h("button", { type: "button", class: "wide", hidden: true, onclick: () => this.loadMore() }, t("panel.more"));
@@ -51,27 +53,33 @@ export class Thread {
     return undefined;
   }
 
-  reload() {
+  reload({ quietly = false } = {}) {
+    if (!quietly) this.clear();
     this.loaded = this.load();
     return this.loaded;
+  }
+
+  clear() {
+    this.retry.stop();
+    this.posts.clear();
+    this.news.reset();
+    Object.assign(this, { cursor: null, isLoaded: false });
+    fill(this.list, skeletons());
+    fill(this.notice);
+    this.more.hidden = true;
   }
 
   /** Returns whether the list was loaded, or the result of a later call that replaced this one. */
   async load() {
     const run = ++this.run;
-    this.posts.clear();
-    this.news.reset();
-    this.cursor = null;
-    fill(this.list, skeletons());
-    fill(this.notice);
-    this.more.hidden = true;
     this.element.setAttribute("aria-busy", "true");
     try {
       const known = this.pageId || (await pageIdOf(this.url));
       if (run !== this.run) return this.loaded;
       if (!this.pageId) {
         this.pageId = known;
-        this.panel.pageChanged();
+        await this.panel.pageChanged();
+        if (run !== this.run) return this.loaded;
       }
       const page = await this.fetch();
       if (run !== this.run) return this.loaded;
@@ -89,16 +97,19 @@ export class Thread {
   }
 
   show(page) {
-    this.hasFailed = false;
+    Object.assign(this, { hasFailed: false, isLoaded: true });
+    this.retry.stop();
     // A post that was published while the list was loading.
     this.posts.clear();
     fill(this.list);
     fill(this.notice);
     this.append(page);
+    showPending(this);
     if (!this.posts.size) this.showEmpty();
   }
 
   append({ messages, nextCursor }) {
+    for (const message of messages) if (this.posts.has(message.id)) this.posts.get(message.id).update(message);
     const added = messages.filter(({ id }) => !this.posts.has(id)).map((message) => this.createPost(message));
     this.list.append(...added.map((post) => post.element));
     this.cursor = nextCursor;
@@ -136,7 +147,7 @@ export class Thread {
   async refresh() {
     await this.loaded;
     const run = this.run;
-    if (!this.pageId) return false;
+    if (!this.pageId) return this.url ? this.reload({ quietly: true }) : false;
     try {
       const page = await this.fetch();
       if (run !== this.run) return this.loaded;
@@ -187,27 +198,18 @@ export class Thread {
     this.posts.delete(id);
   }
 
-  /** Show the new post of the reader. */
-  published(message) {
-    count(message.parentId ? "reply_created" : "post_created");
-    if (message.status !== "published") return this.panel.announce(t("panel.pending"));
-    this.panel.announce(t("panel.published"));
-    if (message.parentId) return;
-    if (this.hasFailed) return this.reload();
-    this.news.messages.delete(message.id);
-    this.news.label();
-    this.insert(message);
-    this.panel.toTop();
-  }
-
   showEmpty() {
     fill(this.notice, emptyNotice(this.kind));
   }
 
   showFailure(failure) {
-    this.hasFailed = true;
+    const isRepeated = this.hasFailed && this.notice.firstChild && this.failure === failure.code;
+    Object.assign(this, { hasFailed: true, failure: failure.code });
+    const isRetried = this.retry.after(failure);
+    // An alert that is filled again is read again.
+    if (isRepeated) return;
     fill(this.list);
-    fill(this.notice, failureNotice(failure, () => this.reload()));
+    fill(this.notice, failureNotice(failure, isRetried, () => this.reload()));
   }
 
   tick() {
