@@ -35,17 +35,19 @@ class Asset:
 
 @cache
 def loader() -> Asset:
-    return asset(JAVASCRIPT, loader_source(_source(LOADER).read_text("utf-8"), _source(LOADER_STYLES).read_text("utf-8")))
+    return asset(
+        JAVASCRIPT, loader_source(_source(LOADER).read_text("utf-8"), _source(LOADER_STYLES).read_text("utf-8"))
+    )
 
 
 @cache
 def panel_script() -> Asset:
-    return asset(JAVASCRIPT, jsmin(join_modules(_source(PANEL_MODULES))))
+    return asset(JAVASCRIPT, str(jsmin(join_modules(_source(PANEL_MODULES)))))
 
 
 @cache
 def panel_styles() -> Asset:
-    return asset(CSS, cssmin("".join(_source(name).read_text("utf-8") for name in PANEL_STYLES)))
+    return asset(CSS, cssmin("".join(map(_text, PANEL_STYLES))))
 
 
 def asset(content_type: str, text: str) -> Asset:
@@ -59,6 +61,10 @@ def loader_source(script: str, styles: str) -> str:
     strings = json.dumps(table, ensure_ascii=False, separators=(",", ":"))
     css = json.dumps(cssmin(styles))
     return str(jsmin(script.replace(STRINGS_PLACEHOLDER, strings, 1).replace(STYLES_PLACEHOLDER, css, 1)))
+
+
+def _text(name: str) -> str:
+    return _source(name).read_text(encoding="utf-8")
 
 
 def _source(name: str) -> Path:

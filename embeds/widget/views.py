@@ -105,7 +105,7 @@ def start(request: HttpRequest) -> HttpResponse:
 
 
 def _named_by_digest(request: HttpRequest, asset: assets.Asset) -> HttpResponse:
-    """During a rolling upgrade, a page of another release names another digest: its browser must not store this asset."""
+    """A page of another release, during a rolling upgrade, names another digest: its browser must not store this."""
     return _asset_response(request, asset, ASSET_CACHE if request.GET.get("v") == asset.digest else "no-cache")
 
 

@@ -125,7 +125,7 @@ def test_pending_post_stays_visible_to_its_author_alone(live: Live, ada: Account
 
 @pytest.mark.usefixtures("moderated")
 def test_pending_reply_is_shown_in_its_place_also_after_a_reload(live: Live, ada: Account) -> None:
-    live.message(content="Root")
+    live.message(content="Root", community=live.embed.community)
     live.signed_in(ada)
     page, panel = live.open()
     panel.get_by_role("button", name="Reply").click()

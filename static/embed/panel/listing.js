@@ -1,4 +1,22 @@
-/** Updates a thread by a list that was loaded again. */
+/** Shows lists of posts in a thread: the next ones are appended, one that was loaded again is merged. */
+
+// So many posts are created in one task; between two tasks the browser draws and responds.
+const POSTS_PER_TASK = 4;
+
+const nextTask = () => (window.scheduler?.yield ? scheduler.yield() : new Promise((resolve) => setTimeout(resolve)));
+
+/** Append posts, until the thread loads another list; returns those that were not shown before. */
+export async function append(thread, messages) {
+  const { run } = thread;
+  const added = [];
+  for (const message of messages) {
+    if (thread.posts.has(message.id)) thread.posts.get(message.id).update(message);
+    else added.push(thread.insert(message));
+    if (added.length && added.length % POSTS_PER_TASK === 0) await nextTask();
+    if (run !== thread.run) break;
+  }
+  return added;
+}
 
 /** If the list has no known post, posts are missing between the new ones and the shown ones. No list has pending posts. */
 export function merge(thread, page) {

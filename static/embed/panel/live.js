@@ -1,13 +1,12 @@
 /** Follows the changes of one page by server-sent events, or by polling while there are none. */
 
-import { isLoading, listChanges } from "./api.js";
+import { listChanges } from "./api.js";
+import { Batch } from "./batch.js";
 import { settings } from "./words.js";
 
 const TYPES = ["message.created", "message.edited", "message.deleted", "message.hidden", "message.restored", "reaction.added", "reaction.replaced", "reaction.removed"];
 const POLL_MS = Math.max(5, settings.pollSeconds) * 1000;
 const FIRST_POLL_MS = 1000;
-const BATCH_MS = 50;
-const BUSY_MS = 100;
 // The time in which the browser has to open the stream, or to open it again.
 const OPENS_WITHIN_MS = 8000;
 // The first pause between two checks of a stream that brings nothing. It doubles up to the second.
@@ -32,7 +31,8 @@ export class Live {
    * list that is loading and resolves to whether it is loaded; `changed(mode)` is told how changes arrive: "stream", "poll", "list" (changes are not available, so the list is loaded), or "": not at all.
    */
   constructor({ apply, refresh, reload, listed, changed }) {
-    Object.assign(this, { apply, refresh, reload, listed, changed, pageId: null, cursor: null, isVisible: true, run: 0, errors: 0, attempts: 0, retryAt: 0, received: 0, pending: [] });
+    Object.assign(this, { refresh, reload, listed, changed, pageId: null, cursor: null, isVisible: true, run: 0, errors: 0, attempts: 0, retryAt: 0, received: 0 });
+    this.batch = new Batch((changes) => apply(changes.filter(({ pageId }) => pageId === this.pageId)));
   }
 
   /**
@@ -41,7 +41,8 @@ export class Live {
    */
   follow(pageId) {
     this.stop();
-    Object.assign(this, { pageId, cursor: null, pending: [] });
+    Object.assign(this, { pageId, cursor: null });
+    this.batch.clear();
     this.changed("");
     if (!this.isVisible) this.setVisible(false);
     return pageId ? new Promise((resolve) => this.startBefore(resolve)) : Promise.resolve();
@@ -180,7 +181,7 @@ export class Live {
       const { changes, hasMore, nextCursor } = await listChanges(query).catch(unlessCursorIsRefused);
       if (run !== this.run) return;
       this.cursor = nextCursor;
-      this.take(changes);
+      this.batch.take(changes);
       if (!hasMore) return;
     }
     this.cursor = null;
@@ -192,29 +193,17 @@ export class Live {
     Object.assign(this, { errors: 0, attempts: 0 });
     this.received += 1;
     this.checkLater(CHECK_MS);
-    this.take([JSON.parse(event.data)]);
+    this.batch.take([JSON.parse(event.data)]);
   }
 
   /** The cursor was too old: changes are missing, which the list has. */
   async resync({ lastEventId }) {
     const { run } = this;
-    Object.assign(this, { cursor: lastEventId, pending: [] });
+    this.cursor = lastEventId;
+    this.batch.clear();
     if ((await this.reload()) || run !== this.run) return;
     this.cursor = null;
     this.start();
-  }
-
-  /** Apply changes soon, many at once. While a list is loading they wait: it may be older than they are. */
-  take(changes) {
-    const isFirst = this.pending.length === 0;
-    this.pending.push(...changes);
-    if (isFirst && changes.length) setTimeout(() => this.flush(), BATCH_MS);
-  }
-
-  flush() {
-    if (isLoading() && this.pending.length) return setTimeout(() => this.flush(), BUSY_MS);
-    const changes = this.pending.splice(0).filter(({ pageId }) => pageId === this.pageId);
-    if (changes.length) this.apply(changes);
   }
 }
 

@@ -4,7 +4,7 @@ const FIRST_MS = 3000;
 const LONGEST_MS = 60000;
 
 /** Whether a later attempt may succeed: the service was not reached, was away, or told when to come back. */
-const mayPass = ({ status, retryAfter }) => !status || status >= 500 || retryAfter;
+const mayPass = ({ code, status, retryAfter }) => code === "network" || code === "timeout" || status >= 500 || retryAfter;
 
 export class Retry {
   constructor(work) {

@@ -3,7 +3,7 @@
 import { listMessages, pageIdOf } from "./api.js";
 import { fill, h } from "./dom.js";
 import { explain } from "./failures.js";
-import { merge } from "./listing.js";
+import { append, merge } from "./listing.js";
 import { News } from "./news.js";
 import { emptyNotice, failureNotice, skeletons } from "./notices.js";
 import { following, newestFirst } from "./order.js";
@@ -83,7 +83,8 @@ export class Thread {
       }
       const page = await this.fetch();
       if (run !== this.run) return this.loaded;
-      this.show(page);
+      await this.show(page);
+      if (run !== this.run) return this.loaded;
     } catch (failure) {
       if (run !== this.run) return this.loaded;
       this.showFailure(failure);
@@ -96,22 +97,24 @@ export class Thread {
     return listMessages({ pageId: this.pageId, limit: AT_ONCE, includeTopReply: true, authorKind: this.kind, cursor });
   }
 
-  show(page) {
+  async show(page) {
+    const { run } = this;
     Object.assign(this, { hasFailed: false, isLoaded: true });
     this.retry.stop();
     // A post that was published while the list was loading.
     this.posts.clear();
     fill(this.list);
     fill(this.notice);
-    this.append(page);
+    await this.append(page);
+    if (run !== this.run) return;
     showPending(this);
     if (!this.posts.size) this.showEmpty();
   }
 
-  append({ messages, nextCursor }) {
-    for (const message of messages) if (this.posts.has(message.id)) this.posts.get(message.id).update(message);
-    const added = messages.filter(({ id }) => !this.posts.has(id)).map((message) => this.createPost(message));
-    this.list.append(...added.map((post) => post.element));
+  async append({ messages, nextCursor }) {
+    const { run } = this;
+    const added = await append(this, messages);
+    if (run !== this.run) return [];
     this.cursor = nextCursor;
     this.more.hidden = !nextCursor;
     return added;
@@ -131,7 +134,7 @@ export class Thread {
     try {
       const page = await this.fetch(this.cursor);
       if (run !== this.run) return;
-      const [first] = this.append(page);
+      const [first] = await this.append(page);
       if (first) first.element.focus({ preventScroll: true });
     } catch (failure) {
       if (run === this.run) fill(this.notice, h("p", { class: "problem", role: "alert" }, explain(failure)));
@@ -151,7 +154,7 @@ export class Thread {
     try {
       const page = await this.fetch();
       if (run !== this.run) return this.loaded;
-      if (!this.posts.size) this.show(page);
+      if (!this.posts.size) await this.show(page);
       else this.update(page);
       return true;
     } catch {
@@ -206,8 +209,7 @@ export class Thread {
     const isRepeated = this.hasFailed && this.notice.firstChild && this.failure === failure.code;
     Object.assign(this, { hasFailed: true, failure: failure.code });
     const isRetried = this.retry.after(failure);
-    // An alert that is filled again is read again.
-    if (isRepeated) return;
+    if (isRepeated) return; // An alert that is filled again is read again.
     fill(this.list);
     fill(this.notice, failureNotice(failure, isRetried, () => this.reload()));
   }
