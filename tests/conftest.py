@@ -1,12 +1,18 @@
 """The environment of every test: a private PostgreSQL, a real Redis on request, and no network but this machine."""
 
+import gc
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+# A run starts hundreds of processes: without this each would compile the same modules again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 import django
 import hypothesis
@@ -49,6 +55,16 @@ def pytest_configure(config: pytest.Config) -> None:
     django.setup()
     # pytest-django has loaded the settings of a pytest-xdist worker with the folder of the main process.
     settings.DATA_DIR = Path(data.name)
+    # Here, because it imports models.
+    from tests import emptying
+
+    emptying.install()
+
+
+def pytest_collection_finish() -> None:
+    """Hide the imported modules and collected tests, which live until the end, from the garbage collector."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
