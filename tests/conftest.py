@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-# A run starts hundreds of processes: without this each would compile the same modules again.
+# A run starts hundreds of Python processes: without caches each compiles the same modules.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
@@ -56,9 +56,10 @@ def pytest_configure(config: pytest.Config) -> None:
     # pytest-django has loaded the settings of a pytest-xdist worker with the folder of the main process.
     settings.DATA_DIR = Path(data.name)
     # Here, because it imports models.
-    from tests import emptying
+    from tests import emptying, patient_database
 
     emptying.install()
+    patient_database.install()
 
 
 def pytest_collection_finish() -> None:

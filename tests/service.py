@@ -17,9 +17,9 @@ import psutil
 
 from config import secrets
 from config.runtime.postgres import Cluster, embedded
+from tests.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent
-START_SECONDS = 60
 
 
 class Service:
@@ -48,7 +48,7 @@ class Service:
         self.wait_until_it_runs()
 
     def wait_until_it_runs(self) -> None:
-        deadline = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while "runs at" not in self.said():
             assert self.process
             assert self.process.poll() is None, self.said()
@@ -92,13 +92,13 @@ class Service:
         """Ctrl-C. Returns the exit status."""
         assert self.process
         os.killpg(self.process.pid, signal.SIGINT)
-        return self.process.wait(START_SECONDS)
+        return self.process.wait(PATIENCE_SECONDS)
 
     def stop(self) -> int:
         """SIGTERM, as a service manager sends it. Returns the exit status."""
         assert self.process
         self.process.terminate()
-        return self.process.wait(START_SECONDS)
+        return self.process.wait(PATIENCE_SECONDS)
 
     def close(self) -> None:
         if self.process and self.process.poll() is None:
