@@ -17,6 +17,7 @@ import psutil
 
 from config import secrets
 from config.runtime.postgres import Cluster, embedded
+from tests.temporary_cluster import copy_cluster
 from tests.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,6 +42,11 @@ class Service:
     def cluster(self) -> Cluster:
         """Its PostgreSQL: `stop("immediate")` crashes it, `start()` restarts it, `url` connects to it."""
         return embedded(self.data)
+
+    def copy_template(self) -> None:
+        """Before the first start: begin with a migrated database, if this run has one."""
+        if (template := os.environ.get("TEMPLATE_CLUSTER")) and "DATABASE_URL" not in self.environment:
+            copy_cluster(Path(template), self.cluster.folder)
 
     def start(self) -> None:
         """Start the service, and wait until it prints that it runs."""
@@ -121,6 +127,7 @@ def a_service(**environment: str) -> Iterator[Service]:
 @contextmanager
 def running_service(**environment: str) -> Iterator[Service]:
     with a_service(**environment) as service:
+        service.copy_template()
         service.start()
         yield service
 

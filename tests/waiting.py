@@ -8,7 +8,7 @@ from collections.abc import Callable
 import psutil
 
 # How long a test waits for what must happen. Only a test that fails waits as long.
-PATIENCE_SECONDS = 120.0
+PATIENCE_SECONDS = 240.0
 # The lock timeout of the connections of the tests, instead of 2 seconds.
 LOCK_TIMEOUT_SECONDS = 30
 # How often a duration is measured: a machine may be busy during one attempt, but not during all of them.

@@ -22,7 +22,8 @@ from tests.waiting import PATIENCE_SECONDS, eventually, runs
 
 @pytest.fixture(scope="module")
 def _service() -> Iterator[Service]:
-    with running_service() as service:
+    with a_service() as service:
+        service.start()
         yield service
 
 
