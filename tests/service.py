@@ -17,9 +17,10 @@ import psutil
 
 from config import secrets
 from config.runtime.postgres import Cluster, embedded
+from tests.temporary_cluster import copy_cluster
+from tests.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent
-START_SECONDS = 180
 
 
 class Service:
@@ -42,13 +43,18 @@ class Service:
         """Its PostgreSQL: `stop("immediate")` crashes it, `start()` restarts it, `url` connects to it."""
         return embedded(self.data)
 
+    def copy_template(self) -> None:
+        """Before the first start: begin with a migrated database, if this run has one."""
+        if (template := os.environ.get("TEMPLATE_CLUSTER")) and "DATABASE_URL" not in self.environment:
+            copy_cluster(Path(template), self.cluster.folder)
+
     def start(self) -> None:
         """Start the service, and wait until it prints that it runs."""
         self.launch()
         self.wait_until_it_runs()
 
     def wait_until_it_runs(self) -> None:
-        deadline = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while "runs at" not in self.said():
             assert self.process
             assert self.process.poll() is None, self.said()
@@ -92,13 +98,13 @@ class Service:
         """Ctrl-C. Returns the exit status."""
         assert self.process
         os.killpg(self.process.pid, signal.SIGINT)
-        return self.process.wait(START_SECONDS)
+        return self.process.wait(PATIENCE_SECONDS)
 
     def stop(self) -> int:
         """SIGTERM, as a service manager sends it. Returns the exit status."""
         assert self.process
         self.process.terminate()
-        return self.process.wait(START_SECONDS)
+        return self.process.wait(PATIENCE_SECONDS)
 
     def close(self) -> None:
         if self.process and self.process.poll() is None:
@@ -121,6 +127,7 @@ def a_service(**environment: str) -> Iterator[Service]:
 @contextmanager
 def running_service(**environment: str) -> Iterator[Service]:
     with a_service(**environment) as service:
+        service.copy_template()
         service.start()
         yield service
 

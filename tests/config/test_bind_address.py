@@ -19,6 +19,7 @@ from config.api.addresses import client_address
 from config.runtime import bind_address
 from config.runtime.run import CannotRun, check_ports
 from tests.service import ROOT, Service, a_service, free_port, running_service
+from tests.waiting import PATIENCE_SECONDS
 
 
 def has_ipv6() -> bool:
@@ -111,7 +112,7 @@ def test_the_ipv6_loopback_is_served() -> None:
         with pytest.raises(ConnectionRefusedError):
             answer(service, "127.0.0.1")
         with a_service(HOST="::1", PORT=str(service.port)) as second:
-            assert second.launch().wait(20) == 1
+            assert second.launch().wait(PATIENCE_SECONDS) == 1
             assert f"port {service.port} cannot be used" in second.said()
 
 

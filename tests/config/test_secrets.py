@@ -12,8 +12,8 @@ import pytest
 
 from config.secrets import NAMES
 from tests.service import ROOT, Service, a_service, running_service
+from tests.waiting import PATIENCE_SECONDS
 
-REFUSED_SECONDS = 60
 NONE: dict[str, str] = dict.fromkeys(NAMES, "")
 
 
@@ -33,7 +33,7 @@ def host(_host: Service) -> Service:
 
 def refused(service: Service) -> str:
     """The output of a start that exits with 1."""
-    assert service.launch().wait(REFUSED_SECONDS) == 1, service.said()
+    assert service.launch().wait(PATIENCE_SECONDS) == 1, service.said()
     return service.said()
 
 

@@ -11,6 +11,7 @@ import pytest
 from django.test import Client
 from playwright.sync_api import Browser, Request
 
+from tests.browser import PATIENCE_MS
 from tests.openapi import document
 
 pytestmark = pytest.mark.django_db
@@ -70,7 +71,7 @@ def test_swagger_and_redoc_render_and_send_no_foreign_request(live_server: Any, 
     page.on("request", lambda request: requests.append(request))  # noqa: PLW0108  playwright marks its handlers
     for path in ("/api/docs/", "/api/redoc/"):
         page.goto(live_server.url + path)
-        page.get_by_text("/v1/presence/normalize-url").first.wait_for(timeout=15_000)
+        page.get_by_text("/v1/presence/normalize-url").first.wait_for(timeout=PATIENCE_MS)
     page.close()
     assert len(requests) > 6
     elsewhere = [request for request in requests if not request.url.startswith((live_server.url, "data:", "blob:"))]

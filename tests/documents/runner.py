@@ -13,13 +13,13 @@ from typing import Any
 from tests.documents.checks import PYTHON, SERVICE, is_run_by_a_test
 from tests.documents.reading import Block
 from tests.service import ROOT, Service
+from tests.waiting import PATIENCE_SECONDS
 
 PLACEHOLDER = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b")
 CLIENT = "community_messaging"
 ANYTHING = "…"
 # A status of 400 or more is a failure. A proxy in the environment is not used.
-CURL = "curl --fail-with-body --max-time 30 --noproxy '*'"
-SECONDS = 60
+CURL = "curl --fail-with-body --max-time 120 --noproxy '*'"
 # What `cm login` asks for.
 PASSWORD = "four plain quiet words\n"
 # The status of curl when --max-time is over, with which a document ends a stream.
@@ -61,7 +61,7 @@ class DocumentRunner:
             input=PASSWORD,
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            timeout=2 * PATIENCE_SECONDS,
             check=False,
         )
         assert finished.returncode in accepted, f"{words}\n{finished.stdout}{finished.stderr}"

@@ -6,13 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, expect
+from playwright.sync_api import Browser, BrowserContext
 
+from tests.browser import PATIENCE_MS
 from tests.widget.sites import Site
-
-# For one step of a test, on a busy machine.
-DEADLINE_MS = 20_000
-expect.set_options(timeout=DEADLINE_MS)
 
 # This file is imported before Django is set up, so it cannot import models.
 if TYPE_CHECKING:
@@ -23,7 +20,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 1200, "height": 800}, reduced_motion="reduce", locale="en-GB")
-    context.set_default_timeout(DEADLINE_MS)
+    context.set_default_timeout(PATIENCE_MS)
     yield context
     context.close()
 
