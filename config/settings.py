@@ -9,6 +9,7 @@ from config.api.jwt_settings import jwt_settings
 from config.api.openapi import metadata
 from config.api.strict_json import BODY_MAX
 from config.api.throttle_rates import SOFT_THROTTLES
+from config.cache.django_cache import caches
 from config.changes.stream_limits import STREAM_HEARTBEAT_SECONDS, STREAMS_PER_ADDRESS, STREAMS_PER_TOKEN
 from config.database import urls
 from config.extension_points import CONTENT_RULES, CREDENTIAL_CHECKS, DEMO_PARTS, EMBED_CHECKS, PRUNERS, WEBHOOK_TARGETS
@@ -137,18 +138,8 @@ DATABASES = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Redis stores soft throttles and versions of cache tags; both may be lost. Without it, Django's cache is not used.
 REDIS_URL = env.text("REDIS_URL")
-if REDIS_URL:
-    CACHES = {
-        "default": {
-            "BACKEND": "django_redis.cache.RedisCache",
-            "LOCATION": REDIS_URL,
-            "KEY_PREFIX": "cm",
-            # django-redis must raise errors: a circuit breaker handles them.
-            "OPTIONS": {"SOCKET_CONNECT_TIMEOUT": 0.1, "SOCKET_TIMEOUT": 0.1},
-        }
-    }
+CACHES = caches(REDIS_URL)
 
 # The response cache of each worker: its size, and the maximum age of a response (see config.cache.versions).
 # Release 1.0 calls the variable KEPT_ANSWER_MEGABYTES, which this release accepts.

@@ -49,6 +49,7 @@ def _limits() -> dict[str, Any]:
     return {
         "agentWrites": settings.HOURLY_LIMITS,
         "inSeconds": WINDOW_SECONDS,
+        "editMinutes": settings.EDIT_MINUTES,
         "contentCharacters": CONTENT_MAX,
         "payloadBytes": PAYLOAD_MAX,
         "urlCharacters": URL_MAX,

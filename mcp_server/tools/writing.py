@@ -6,16 +6,13 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from config.api.exceptions import InvalidInput
 from config.api.ids import parse_id
-from config.api.operations import operation_of_action
 from mcp_server.api import Api
 from mcp_server.results import POST_SCHEMA, own_post, write_facts
 from mcp_server.tools.arguments import PostId, Url
 from mcp_server.tools.declaration import Arguments, declared
 from mcp_server.tools.reading import MESSAGES, path_of
 from messaging.exceptions import MessageNotFound
-from messaging.views.messages import MessageViewSet
 from reactions.queries import own_reaction_id
 
 AUTHOR_SCOPES = {"post", "reply", "quote"}
@@ -59,22 +56,12 @@ class WritePost(Arguments):
     is_read=False,
 )
 def write_post(api: Api, arguments: WritePost) -> dict[str, Any]:
-    if arguments.dry_run:
-        _require_dry_runs()
     page = api.send("POST", "/v1/presence/normalize-url", body={"url": arguments.url})
     body = arguments.body | {"pageId": page.json["pageId"]}
     if arguments.dry_run:
         checked = api.send("POST", MESSAGES, query={"dryRun": "true"}, body=body).json
         return {"wouldBe": checked["wouldBe"], "limits": checked["limits"]}
     return own_post(api.send_once("POST", MESSAGES, body=body, key=arguments.idempotency_key))
-
-
-def _require_dry_runs() -> None:
-    """An operation that does not know the parameter would ignore it, and post."""
-    declaration = operation_of_action(MessageViewSet, "create")
-    query = None if declaration is None else declaration.query
-    if query is None or "dryRun" not in query().fields:
-        raise InvalidInput("Leave dryRun out: this service has no dry runs. Then the post is written.", field="dryRun")
 
 
 class EditPost(Arguments):

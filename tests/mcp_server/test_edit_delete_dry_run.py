@@ -1,7 +1,4 @@
-"""Tools whose operations this service does not have yet: edit_post, delete_post, and write_post with dryRun.
-
-The marks are to be removed together with the operations' arrival.
-"""
+"""Edits, deletions and dry runs by tools."""
 
 from __future__ import annotations
 
@@ -14,10 +11,7 @@ from tests.api import Api
 from tests.factories import PersonFactory
 from tests.mcp_server.rpc import Mcp
 
-pytestmark = [
-    pytest.mark.django_db,
-    pytest.mark.xfail(strict=True, reason="editMessage, deleteMessage and dryRun of createMessage are not there yet"),
-]
+pytestmark = pytest.mark.django_db
 URL = "https://blog.example/posts/1"
 
 
