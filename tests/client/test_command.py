@@ -244,7 +244,7 @@ def test_a_message_of_the_service_is_printed_without_control_characters() -> Non
     assert finished.err == "bad[2J: a b\n   \n   \n  allowed: \n"
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda text: text.strip("-")))
 def test_any_text_reaches_the_service_as_it_is(text: str) -> None:
     received: list[Any] = []

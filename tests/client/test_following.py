@@ -47,25 +47,15 @@ def test_an_answer_arrives_live(client_service: Service, clients: Clients, agent
 
 def test_nothing_is_missed_or_repeated_when_the_stream_breaks(client_service: Service, agent: Client) -> None:
     posted = agent.post(f"https://follow.example/{token_hex(8)}", "A post")
-    with closing(agent.follow_changes(page=posted["pageId"], types=["message.created"], poll_seconds=0.1)) as changes:
-        reader = threading.Thread(target=lambda: found.extend(islice(changes, 4)), daemon=True)
-        found: list[Any] = []
-        replies = []
-        cursor = threading.Event()
-        reader.start()
-        # The first change that is found proves that the reader has its first cursor.
-        while not found:
-            replies.append(agent.reply(posted["id"], "Before")["id"])
-            cursor.wait(1)
-            assert len(replies) < 25
+    place = {"page": posted["pageId"], "types": ["message.created"]}
+    (first,) = agent.changes(**place)
+    with closing(agent.follow_changes(first["id"], poll_seconds=0.1, **place)) as changes:
+        replies = [agent.reply(posted["id"], "Before")["id"]]
+        found = taken(changes, 1)
         kill_stream_process(client_service)
-        while reader.is_alive():
-            replies.append(agent.reply(posted["id"], "After")["id"])
-            reader.join(2)
-            assert len(replies) < 29
-    ids = [change["messageId"] for change in found]
-    begin = replies.index(ids[0])
-    assert ids == replies[begin : begin + 4]
+        replies += [agent.reply(posted["id"], "After")["id"] for _ in range(3)]
+        found += taken(changes, 3)
+    assert [change["messageId"] for change in found] == replies
 
 
 class Polled:

@@ -22,10 +22,8 @@ def test_the_wheel_has_the_sources_the_types_and_the_command(tmp_path: Path) -> 
     target = tmp_path / "installed"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(target)
-    sources = {str(file.relative_to(PROJECT / "src")) for file in (PROJECT / "src").rglob("*.py*")}
-    installed = {str(file.relative_to(target)) for file in target.rglob("*.py*")}
-    assert {name for name in sources if "__pycache__" not in name} == installed
-    assert "community_messaging/py.typed" in installed
+    assert files_below(target / "community_messaging") == files_below(PROJECT / "src/community_messaging")
+    assert (target / "community_messaging/py.typed").exists()
     command = [sys.executable, "-m", "community_messaging", "--version"]
     finished = subprocess.run(
         command, cwd=tmp_path, env={"PYTHONPATH": str(target)}, check=True, capture_output=True, text=True
@@ -33,6 +31,11 @@ def test_the_wheel_has_the_sources_the_types_and_the_command(tmp_path: Path) -> 
     assert finished.stdout == "cm, version 1.0.0\n"
     entry_points = next(target.glob("*.dist-info/entry_points.txt")).read_text()
     assert "cm=community_messaging.cli:main" in entry_points.replace(" ", "")
+
+
+def files_below(folder: Path) -> set[str]:
+    files = (file for file in folder.rglob("*") if file.is_file() and file.parent.name != "__pycache__")
+    return {str(file.relative_to(folder)) for file in files}
 
 
 def test_the_client_imports_what_its_project_declares_and_nothing_of_the_service() -> None:
