@@ -20,7 +20,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from tests import network_guard
+from tests import network_guard, processes
 from tests.browser import running_browser, show_loop
 from tests.redis_server import start_redis
 from tests.temporary_cluster import TEMPLATE_DATABASE, TemporaryCluster
@@ -66,8 +66,19 @@ def pytest_configure(config: pytest.Config) -> None:
     # Here, because it imports models.
     from tests import emptying, patient_database
 
+    processes.record_starts()
     emptying.install()
     patient_database.install()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    processes.mark(items)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    processes.require_marker(item)
 
 
 def pytest_collection_finish() -> None:
@@ -84,6 +95,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    # Those of the end of the previous test.
+    processes.started.clear()
     show_loop(to_this_test="browser" in getattr(item, "fixturenames", ()))
     if not item.get_closest_marker("browser") or browser_path():
         return

@@ -139,6 +139,14 @@ def _arguments(process: psutil.Process) -> list[str]:
         return []
 
 
+def runs(process: psutil.Process) -> bool:
+    """Whether it has not ended. The new parent of an orphan may collect its exit status late."""
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import psutil
-
 # How long a test waits for what must happen. Only a test that fails waits as long.
 PATIENCE_SECONDS = 240.0
 # The lock timeout of the connections of the tests, instead of 2 seconds.
@@ -23,14 +21,6 @@ def eventually(holds: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> 
             return False
         time.sleep(0.02)
     return True
-
-
-def runs(process: psutil.Process) -> bool:
-    """Whether it has not ended. The new parent of an orphan may collect its exit status late."""
-    try:
-        return process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def takes_less_than(seconds: float, work: Callable[[], object]) -> bool:

@@ -15,9 +15,9 @@ import psycopg
 import pytest
 
 from tests.faults import slow
-from tests.service import ROOT, Service, a_service, running_service
+from tests.service import ROOT, Service, a_service, running_service, runs
 from tests.streams.faults import stream_processes
-from tests.waiting import PATIENCE_SECONDS, eventually, runs
+from tests.waiting import PATIENCE_SECONDS, eventually
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +149,7 @@ def test_a_busy_port_of_streams_is_refused_with_advice(service: Service) -> None
 
 
 def test_a_killed_main_process_leaves_no_stream_process() -> None:
-    with running_service(STREAMS="1") as service:
+    with running_service(STREAMS="1", WORKERS="1") as service:
         (streams,) = stream_processes(service)
         service.process.kill()  # type: ignore[union-attr]
         service.process.wait()  # type: ignore[union-attr]

@@ -22,9 +22,9 @@ from config.runtime import granian, postgres, processes
 from config.runtime.granian import PersistentServer
 from tests.faults import slow
 from tests.remote import Remote, Reply
-from tests.service import ROOT, Service, running_service
+from tests.service import ROOT, Service, running_service, runs
 from tests.streams.client import following
-from tests.waiting import ATTEMPTS, PATIENCE_SECONDS, eventually, runs
+from tests.waiting import ATTEMPTS, PATIENCE_SECONDS, eventually
 
 LIMIT_SECONDS = 10
 LIST = f"/api/messages?pageId=p1_{'a' * 32}"

@@ -9,8 +9,8 @@ import psycopg
 
 from tests.clients import Clients
 from tests.faults.hosts import SECRETS
-from tests.service import Service, running_service
-from tests.waiting import PATIENCE_SECONDS, eventually, runs
+from tests.service import Service, running_service, runs
+from tests.waiting import PATIENCE_SECONDS, eventually
 from tests.webhooks.receiver import Receiver, running_receiver
 
 
@@ -29,7 +29,10 @@ def wait_for_another(service: Service, former: psutil.Process | None = None) -> 
 
 
 def test_a_service_delivers_and_survives_kills_of_the_deliverer() -> None:
-    with running_receiver() as receiver, running_service(**SECRETS, WEBHOOKS="1", WEBHOOKS_ALLOW_LOCAL="1") as service:
+    with (
+        running_receiver() as receiver,
+        running_service(**SECRETS, WORKERS="1", WEBHOOKS="1", WEBHOOKS_ALLOW_LOCAL="1") as service,
+    ):
         clients = Clients(service)
         owner, page_id = clients.person(), clients.page_id("https://example.com/with-a-webhook")
         clients.manage("create_community", "With a webhook")
@@ -55,7 +58,7 @@ def test_a_service_delivers_and_survives_kills_of_the_deliverer() -> None:
 
 
 def test_without_the_setting_no_deliverer_runs() -> None:
-    with running_service() as service:
+    with running_service(WORKERS="1") as service:
         assert deliverers(service) == []
 
 

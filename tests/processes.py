@@ -1,0 +1,90 @@
+"""Marks the tests that start processes or drive a browser: a busy machine may make them fail by chance.
+
+`.ci/run` runs those that failed a second time. The marker follows from what the functions of a test and its fixtures
+refer to; a test without it that starts a process fails.
+"""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import pytest
+
+MARKER = "processes"
+STARTING = {"subprocess", "multiprocessing", "psutil", "playwright"}
+# Where functions are searched.
+SEARCHED = ("tests.", "config.runtime.")
+started: list[str] = []
+
+
+def mark(items: list[pytest.Item]) -> None:
+    """Mark the items, and move them to the beginning: the last tests of a run should be short ones."""
+    for item in items:
+        if any(map(_starts_processes, _functions_of(item))):
+            item.add_marker(MARKER)
+    items.sort(key=lambda item: item.get_closest_marker(MARKER) is None)
+
+
+def record_starts() -> None:
+    execute = subprocess.Popen._execute_child  # type: ignore[attr-defined]
+
+    def recording(self: Any, args: Any, *others: Any) -> None:
+        started.append(str(args))
+        execute(self, args, *others)
+
+    subprocess.Popen._execute_child = recording  # type: ignore[attr-defined]
+
+
+def require_marker(item: pytest.Item) -> None:
+    """Fail if this test has started a process and lacks the marker."""
+    assert not started or item.get_closest_marker(MARKER), f"{started} by a test without the marker {MARKER}"
+
+
+def _functions_of(item: Any) -> Iterator[Any]:
+    yield item.function
+    for definitions in item._fixtureinfo.name2fixturedefs.values():
+        yield from (definition.func for definition in definitions)
+
+
+@cache
+def _starts_processes(function: Any) -> bool:
+    seen: set[int] = set()
+    waiting = [function]
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        name = value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
+        if name.partition(".")[0] in STARTING:
+            return True
+        if name.startswith(SEARCHED):
+            waiting += _referred(value)
+    return False
+
+
+def _referred(value: Any) -> Iterator[Any]:
+    """What a function or class of the tests refers to."""
+    value = inspect.unwrap(value) if callable(value) else value
+    if isinstance(value, type):
+        for each in vars(value).values():
+            yield from (each.fget, each.fset) if isinstance(each, property) else (getattr(each, "__func__", each),)
+        yield from value.__bases__
+    elif isinstance(value, FunctionType):
+        names = set(_names(value.__code__))
+        found = [value.__globals__[name] for name in names if name in value.__globals__]
+        yield from found
+        modules = [each for each in found if isinstance(each, ModuleType) and each.__name__.startswith(SEARCHED)]
+        yield from (getattr(module, name) for module in modules for name in names if hasattr(module, name))
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
