@@ -71,7 +71,8 @@ def pytest_configure(config: pytest.Config) -> None:
     patient_database.install()
 
 
-@pytest.hookimpl(tryfirst=True)
+# After pytest-django, which moves tests with a database to the beginning.
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     processes.mark(items)
 

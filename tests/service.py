@@ -44,8 +44,13 @@ class Service:
         return embedded(self.data)
 
     def copy_template(self) -> None:
-        """Before the first start: begin with a migrated database, if this run has one."""
-        if (template := os.environ.get("TEMPLATE_CLUSTER")) and "DATABASE_URL" not in self.environment:
+        """Before the first start: begin with a migrated database, if this run has one.
+
+        A service that creates its secrets creates its database as well: it refuses one of unknown secrets.
+        """
+        is_given = all(self.environment.get(name) for name in secrets.NAMES)
+        template = os.environ.get("TEMPLATE_CLUSTER")
+        if template and is_given and "DATABASE_URL" not in self.environment:
             copy_cluster(Path(template), self.cluster.folder)
 
     def start(self) -> None:
