@@ -26,5 +26,7 @@ def test_redocly_finds_no_error(node_packages: NodePackages, served: Path) -> No
 
 def test_spectral_finds_no_error(node_packages: NodePackages, served: Path) -> None:
     rules = LOCK_FOLDER / "spectral.json"
-    lint = node_packages.run("spectral", "lint", served, f"--ruleset={rules}", "--fail-severity=error", cwd=served.parent)
+    lint = node_packages.run(
+        "spectral", "lint", served, f"--ruleset={rules}", "--fail-severity=error", cwd=served.parent
+    )
     assert lint.returncode == 0, lint.stdout + lint.stderr
