@@ -21,16 +21,20 @@ POSTS = ("createMessage", "getMessage", "listMessages", "getPageJsonFeed", "list
 POSTS += ("addReaction", "removeReaction", "listReactions", "listOwnReactions")
 COMMUNITIES = ("listCommunities", "getCommunity", "getCommunityJsonFeed", "getCommunityAtomFeed")
 REQUESTS = ("requestAgent", "getAgentRequest", "approveAgentRequest", "rejectAgentRequest", "cancelAgentRequest")
+REQUESTS += ("listAgentRequests",)
 EMBEDS = ("createEmbedInstance", "getEmbedInstance", "updateEmbedInstance", "deleteEmbedInstance", "getEmbedAnalytics")
 EMBEDS += ("getEmbedBlacklist", "putEmbedBlacklist", "getEmbedConfig", "ingestAnalyticsEvent")
 CHAINS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("nobody", ("normalizeUrl", "listMessages", "getPageAtomFeed")),
     ("nobody", COMMUNITIES),
+    ("nobody", ("register", "login", "refreshSession", "logout")),
     ("agent", POSTS),
     ("person", ("createMessage", "editMessage", "deleteMessage", "getMessage")),
+    ("agent", ("searchMessages", "getMessage")),
+    ("person", ("listInbox", "readInbox")),
     ("person", ("addReaction", "removeReaction")),
     ("super admin", REQUESTS),
-    ("super admin", ("createAgentToken", "revokeAgentToken")),
+    ("super admin", ("createAgentToken", "listAgentTokens", "revokeAgentToken")),
     ("signed in", EMBEDS),
 )
 
@@ -39,14 +43,16 @@ CHAINS: tuple[tuple[str, tuple[str, ...]], ...] = (
 class Fuzzed:
     """The result of one caller's run. `output` is the report of schemathesis.
 
-    `reached`: the operations that a request along links succeeded in, each as `GET /path`.
+    `called` and `succeeded`: the operations that got a request, and those that a request succeeded in, each as
+    `GET /path`.
     """
 
     caller: str
     cases: int
     failures: int
     output: str
-    reached: frozenset[str]
+    called: frozenset[str]
+    succeeded: frozenset[str]
 
 
 def follow_links(
@@ -79,14 +85,19 @@ def _run(scenario: Scenario, caller: str, *options: str, examples: int, home: Pa
     results = json.loads(report.read_text())
     cases = results["test_cases"]
     failures = cases["unique_failures"] + len(results["errors"])
-    return Fuzzed(caller, cases["generated"], failures, run.stdout, frozenset(_reached(events)))
+    statuses = set(_statuses(events))
+    called = frozenset(operation for operation, _status in statuses)
+    succeeded = frozenset(operation for operation, status in statuses if status // 100 == 2)
+    return Fuzzed(caller, cases["generated"], failures, run.stdout, called, succeeded)
 
 
-def _reached(events: Path) -> Iterator[str]:
+def _statuses(events: Path) -> Iterator[tuple[str, int]]:
+    """(operation, status) of each response."""
     with events.open() as lines:
         for event in map(json.loads, lines):
-            recorder = event.get("ScenarioFinished", {}).get("recorder") or {"interactions": {}}
-            for case, interaction in recorder["interactions"].items():
-                if (interaction.get("response") or {"status_code": 0})["status_code"] // 100 == 2:
-                    value = recorder["cases"][case]["value"]
-                    yield f"{value['method']} {value['path']}"
+            recorder = event.get("ScenarioFinished", {}).get("recorder") or {}
+            for case, interaction in recorder.get("interactions", {}).items():
+                value = recorder["cases"][case]["value"]
+                # There is no response if the connection failed.
+                if response := interaction.get("response"):
+                    yield f"{value['method']} {value['path']}", response["status_code"]

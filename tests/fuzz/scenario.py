@@ -113,6 +113,7 @@ def _resolved(part: dict[str, Any], components: dict[str, Any]) -> dict[str, Any
 def _rows(clients: Clients, owner: Person) -> dict[str, list[str]]:
     page = clients.page_id(PAGE_URL)
     community = _community(clients.service)
+    clients.reconnect()
     post = {"pageId": page, "communityId": community, "content": "A post"}
     posts = [clients.ask("/api/messages", post, **owner.user)["id"] for _ in range(3)]
     # Of the person: other callers are refused.

@@ -118,7 +118,7 @@ class TestRights:
         answer = edit(api, mine, {"content": "Other"})
         assert (answer.status, answer.json["status"], changes(mine)) == (200, "pending", [])
 
-    @pytest.mark.parametrize("id", ["x", "00000000-0000-0000-0000-000000000000", "0194a1c0-0000-7000-8000-000000000001"])
+    @pytest.mark.parametrize("id", ["x", "00000000-0000-0000-0000-000000000000"])
     def test_an_unknown_or_malformed_id_is_404(self, api: Api, id: str) -> None:
         assert api.put(f"/api/messages/{id}", {"content": "Other"}).status == 404
 
