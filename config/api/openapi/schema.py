@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.contrib.django_filters import DjangoFilterExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
@@ -14,6 +15,9 @@ from config.api.openapi.error_responses import by_status, codes_text, error_comp
 from config.api.openapi.metadata import group_name
 from config.api.openapi.stream_responses import STREAM_RESPONSES
 from config.api.operations import IDEMPOTENCY_KEY_MAX, Operation
+
+# Otherwise the first document of a process searches the machine for the libraries of GeoDjango, with `ld` and `gcc`.
+DjangoFilterExtension._has_gis = False  # type: ignore[attr-defined]
 
 SECURITY: dict[CredentialKind, dict[str, list[str]]] = {
     CredentialKind.PERSON: {"userToken": [], "userId": []},
