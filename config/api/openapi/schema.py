@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
+from drf_spectacular.contrib.django_filters import DjangoFilterExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
@@ -21,6 +22,9 @@ from config.api.openapi.sharing import share
 from config.api.openapi.stream_responses import STREAM_RESPONSES
 from config.api.operations import IDEMPOTENCY_KEY_MAX, Operation, all_operations
 from config.api.serializers import SentSerializer
+
+# Otherwise the first document of a process searches the machine for the libraries of GeoDjango, with `ld` and `gcc`.
+DjangoFilterExtension._has_gis = False  # type: ignore[attr-defined]
 
 HEADER_HELP = {
     "Idempotency-Key": "A repeated request with the same key returns the first response.",
