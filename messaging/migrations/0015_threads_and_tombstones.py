@@ -43,22 +43,11 @@ BEGIN
 END
 $$
 """
-CHANGED = """
-CREATE OR REPLACE TRIGGER derive_from_changed_posts
-AFTER UPDATE OF status, content, payload{column} ON messaging_message
-FOR EACH ROW WHEN (
-    (OLD.status = 'published' OR NEW.status = 'published')
-    AND (OLD.status, OLD.content, OLD.payload{old}) IS DISTINCT FROM (NEW.status, NEW.content, NEW.payload{new})
-)
-EXECUTE FUNCTION messaging_post_changed()
-"""
 DERIVED = [
     POSTS_ADDED.format(open=" AND NOT in_hidden_thread"),
     POST_CHANGED.format(old_open=" AND NOT OLD.in_hidden_thread", new_open=" AND NOT NEW.in_hidden_thread"),
-    CHANGED.format(column=", in_hidden_thread", old=", OLD.in_hidden_thread", new=", NEW.in_hidden_thread"),
 ]
 DERIVED_BEFORE = [
-    CHANGED.format(column="", old="", new=""),
     POST_CHANGED.format(old_open="", new_open=""),
     POSTS_ADDED.format(open=""),
 ]
@@ -76,16 +65,18 @@ END
 $$
 """
 # Level by level, each in a statement of its own: it sees the replies that were committed while the one before waited
-# for their parents. Below a reply that is hidden or pending itself, nothing changes.
+# for their parents. Below a reply that is hidden or pending itself, nothing changes. A level is counted at once: a
+# transaction that changed the row of a count for each of many replies would read all its former versions each time.
 MARK_THREAD = """
 CREATE FUNCTION messaging_mark_thread(root uuid, is_hidden bool) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     level uuid[] := ARRAY[root];
+    public_replies uuid[];
 BEGIN
     WHILE level IS NOT NULL LOOP
         WITH marked AS (
             UPDATE messaging_message SET in_hidden_thread = is_hidden
-            WHERE id IN (
+            WHERE in_hidden_thread <> is_hidden AND id IN (
                 SELECT id FROM messaging_message
                 WHERE parent_id = ANY(level) AND status = 'published' AND in_hidden_thread <> is_hidden
                 UNION ALL
@@ -94,7 +85,22 @@ BEGIN
             )
             RETURNING id, status
         )
-        SELECT array_agg(id) INTO level FROM marked WHERE status IN ('published', 'deleted');
+        SELECT array_agg(id) FILTER (WHERE status IN ('published', 'deleted')),
+            array_agg(id) FILTER (WHERE status = 'published')
+        INTO level, public_replies FROM marked;
+        PERFORM messaging_count_posts(
+            page_id, community_id, 0, CASE WHEN is_hidden THEN -count(*) ELSE count(*) END
+        )
+        FROM messaging_message WHERE id = ANY(public_replies)
+        GROUP BY page_id, community_id ORDER BY page_id, community_id;
+        IF is_hidden THEN
+            DELETE FROM messaging_searchentry WHERE message_id = ANY(public_replies);
+        ELSE
+            INSERT INTO messaging_searchentry (message_id, page_id, community_id, created_at, words)
+            SELECT id, page_id, community_id, created_at, messaging_search_words(content, payload)
+            FROM messaging_message WHERE id = ANY(public_replies)
+            ON CONFLICT (message_id) DO UPDATE SET page_id = excluded.page_id, words = excluded.words;
+        END IF;
     END LOOP;
 END
 $$

@@ -166,7 +166,7 @@ def test_the_migration_marks_the_threads_of_posts_that_were_hidden_before(thread
     hide_message(message_id=thread.post.pk, by=thread.boss)
     with connection.cursor() as cursor:
         # As an earlier release left them.
-        cursor.execute("UPDATE messaging_message SET in_hidden_thread = false")
+        cursor.execute("SELECT messaging_mark_thread(%s, false)", [thread.post.pk])
     assert Api().get(f"/api/messages/{thread.last.pk}").status == 200
     for _ in range(2):
         with connection.schema_editor() as editor:
