@@ -20,7 +20,7 @@ ENUM_NAMES = {
     "PageRuleType": "embeds.models.embed.PageRuleType.values",
     "PreModeration": "messaging.models.community.PreModeration.values",
     "Scope": "agents.models.Scope.values",
-    "TagType": "messaging.serializers.messages.TAG_TYPES",
+    "TagType": "messaging.validation.TAG_TYPES",
     "TriggerPosition": "embeds.models.embed.TriggerPosition.values",
     "TriggerSize": "embeds.models.embed.TriggerSize.values",
     "TriggerType": "embeds.models.embed.TriggerType.values",
