@@ -58,10 +58,11 @@ class Fuzzed:
 def follow_links(
     scenario: Scenario, chain: tuple[str, tuple[str, ...]], *, examples: int, home: Path, seed: int
 ) -> Fuzzed:
-    """Follow a chain of operations `examples` times."""
+    """Follow a chain of operations `examples` times, with valid data: a link may replace what makes a body invalid."""
     caller, operations = chain
     chosen = [part for name in operations for part in ("--include-operation-id", name)]
-    return _run(scenario, caller, "--phases", "stateful", *chosen, examples=examples, home=home, seed=seed)
+    options = ("--phases", "stateful", "--mode", "positive", *chosen)
+    return _run(scenario, caller, *options, examples=examples, home=home, seed=seed)
 
 
 def fuzz(scenario: Scenario, caller: str, *, examples: int, home: Path, phases: str = PHASES, seed: int = 0) -> Fuzzed:
