@@ -1,3 +1,4 @@
+import { repair } from "./accessibility.js";
 import { onDemoToken } from "./demo.js";
 import { samples } from "./samples.js";
 
@@ -40,6 +41,7 @@ function show() {
   Redoc.init(withSamples(token), options, target);
 }
 
+repair(target);
 dark.addEventListener("change", show);
 onDemoToken((value) => {
   token = value;

@@ -1,3 +1,4 @@
+import { repair } from "./accessibility.js";
 import { onDemoToken } from "./demo.js";
 import { samples } from "./samples.js";
 
@@ -37,6 +38,7 @@ const ui = SwaggerUIBundle({
   tryItOutEnabled: true,
 });
 
+repair(document.getElementById("reference"));
 onDemoToken((value) => {
   token = value;
   ui.preauthorizeApiKey("agentToken", value);
