@@ -63,6 +63,12 @@ def properties_of(schema: dict[str, Any]) -> dict[str, Any]:
     return {name: part for each in schema.get("allOf", ()) for name, part in properties_of(each).items()} | own
 
 
+def required_of(schema: dict[str, Any]) -> set[str]:
+    """The required properties of an object, with those of the schemas that it takes properties from."""
+    schema = resolved(schema)
+    return set(schema.get("required", ())).union(*(required_of(each) for each in schema.get("allOf", ())))
+
+
 def _responses(operation: dict[str, Any], declared: Operation) -> dict[str, Any]:
     responses = {status: dict(resolved(response)) for status, response in operation["responses"].items()}
     other = responses.pop("default")

@@ -39,6 +39,7 @@ class NewMessage(BodySerializer):
 class EditedMessage(BodySerializer):
     """The fields to change. An absent one stays as it is."""
 
+    openapi_example: ClassVar[dict[str, Any]] = {"content": "Well said."}
     locals().update({field.name: deepcopy(field.body) for field in BODY_FIELDS if field.name in EDITABLE})
 
 
@@ -56,19 +57,29 @@ class MessagesQuery(ListQuery):
     )
 
 
-class PlainMessageSerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {
-        "url": f"{BASE}/p/{ID}",
-        "content": "Well said.",
-        "status": "published",
-        "pageUrl": EXAMPLE_PAGE_URL,
-        **dict.fromkeys(("communityId", "parentId", "quoteId", "quote", "tagType", "payload")),
-        **dict.fromkeys(("anchorText", "contextAnchor", "language", "sourceApp")),
-        **dict.fromkeys(("replyCount", "quoteCount", "reactionTotal"), 0),
-        "attachments": [],
-        "reactionCounts": {},
-    }
-    locals().update({field.name: field.response for field in MESSAGE_FIELDS})
+# A message in the examples, without what identifies it.
+EXAMPLE_MESSAGE: dict[str, Any] = {
+    "content": "Well said.",
+    "status": "published",
+    "pageUrl": EXAMPLE_PAGE_URL,
+    **dict.fromkeys(("communityId", "parentId", "quoteId", "quote", "tagType", "payload")),
+    **dict.fromkeys(("anchorText", "contextAnchor", "language", "sourceApp", "editedAt")),
+    **dict.fromkeys(("replyCount", "quoteCount", "reactionTotal"), 0),
+    "attachments": [],
+    "reactionCounts": {},
+}
+
+
+class DraftSerializer(serializers.Serializer[Any]):
+    """A message that was checked and not written."""
+
+    openapi_example: ClassVar[dict[str, Any]] = EXAMPLE_MESSAGE
+    locals().update({field.name: field.response for field in MESSAGE_FIELDS if field.name not in IDENTITY})
+
+
+class PlainMessageSerializer(DraftSerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"url": f"{BASE}/p/{ID}"}
+    locals().update({field.name: field.response for field in MESSAGE_FIELDS if field.name in IDENTITY})
 
 
 class MessageSerializer(PlainMessageSerializer):
@@ -79,27 +90,30 @@ class MessageSerializer(PlainMessageSerializer):
 
 
 class DeletedMessageSerializer(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
-    deleted = serializers.BooleanField()
+    openapi_example: ClassVar[dict[str, Any]] = {"deleted": True}
 
-
-class DraftSerializer(serializers.Serializer[Any]):
-    """A message that was checked and not written."""
-
-    locals().update({field.name: field.response for field in MESSAGE_FIELDS if field.name not in IDENTITY})
+    id = serializers.UUIDField(help_text="The post.")
+    deleted = serializers.BooleanField(help_text="Always true.")
 
 
 class RemainingSerializer(serializers.Serializer[Any]):
-    counter = serializers.CharField()
-    limit = serializers.IntegerField()
+    openapi_example: ClassVar[dict[str, Any]] = {"counter": "post", "limit": 30, "remaining": 29}
+
+    counter = serializers.CharField(help_text="What is counted.")
+    limit = serializers.IntegerField(help_text="Writes an hour.")
     remaining = serializers.IntegerField(help_text="Writes that remain now; the dry run is not charged.")
 
 
 class DryRunSerializer(serializers.Serializer[Any]):
     """What createMessage would do."""
 
-    wouldBe = serializers.ChoiceField(choices=[MessageStatus.PUBLISHED.value, MessageStatus.PENDING.value])
-    message = DraftSerializer()
+    openapi_example: ClassVar[dict[str, Any]] = {"wouldBe": "published"}
+
+    wouldBe = serializers.ChoiceField(
+        choices=[MessageStatus.PUBLISHED.value, MessageStatus.PENDING.value],
+        help_text="`pending`: a moderator would approve it first.",
+    )
+    message = DraftSerializer(help_text="The message as it would be.")
     limits = RemainingSerializer(many=True, help_text="The hourly limits of the write; none for people.")
 
 

@@ -58,6 +58,11 @@ class ExampleWorld:
     def post(self) -> Message:
         return MessageFactory(page=self.page, author=self.ada, content=CONTENT)
 
+    def misspelt(self) -> Any:
+        """A post whose content the example of an edit corrects."""
+        Message.objects.filter(pk=self.post.pk).update(content="Well siad.")
+        return self.post.pk
+
     @cached_property
     def agent(self) -> TokenHolder:
         request = ApprovedFactory(requester=self.ada, **REQUEST)

@@ -49,6 +49,7 @@ class PlainMessage(TypedDict):
     reactionTotal: int
     createdAt: str
     updatedAt: str
+    editedAt: str | None
 
 
 class Message(PlainMessage):
