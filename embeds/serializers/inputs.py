@@ -86,7 +86,7 @@ class PageRulesBody(BodySerializer):
 
 
 class PageRulesChanges(PageRulesBody):
-    type = Choice(choices=PageRuleType.choices, required=False)
+    type = Choice(choices=PageRuleType.choices, required=False, help_text="`all` pages, or by `patterns`.")
 
 
 class TriggerConfigBody(BodySerializer):
@@ -104,7 +104,7 @@ class NewEmbed(BodySerializer):
         "domainWhitelist": ["example.com"],
     }
     name = Name(max_length=caps.NAME_MAX, help_text="For you.")
-    communityId = Id(source="community_id")
+    communityId = Id(source="community_id", help_text="The community of its posts.")
     description = Text(max_length=caps.DESCRIPTION_MAX, allow_blank=True, required=False, help_text="For you.")
     domainWhitelist = DomainList(source="domain_whitelist", required=False, help_text="Empty: any domain.")
     pageRules = PageRulesBody(source="page_rules", required=False, help_text="Where it is shown.")

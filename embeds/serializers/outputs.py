@@ -177,4 +177,8 @@ class SummarySerializer(serializers.Serializer[Summary]):
     def get_fields(self) -> dict[str, Any]:
         # `from` cannot be written as a class attribute.
         fields = super().get_fields()
-        return {"embedId": fields.pop("embedId"), "from": serializers.DateField(source="first"), **fields}
+        return {
+            "embedId": fields.pop("embedId"),
+            "from": serializers.DateField(source="first", help_text="The first day."),
+            **fields,
+        }

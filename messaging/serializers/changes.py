@@ -74,7 +74,7 @@ class ChangeStreamQuery(ChangeFilters, StreamQuery):
 
 class ChangedReactionSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
-    emoji = serializers.CharField()
+    emoji = serializers.CharField(help_text="As of that change.")
     author = AccountSerializer()
     createdAt = serializers.DateTimeField()
 

@@ -58,7 +58,7 @@ class EventSerializer(serializers.Serializer[Any]):
     type = serializers.ChoiceField(choices=[event.value for event in InboxType])
     at = serializers.DateTimeField()
     actor = AccountSerializer(allow_null=True, help_text="Null for an act of the administration.")
-    pageId = PageIdField(allow_null=True)
+    pageId = PageIdField(allow_null=True, help_text="null: of no page.")
     messageId = serializers.UUIDField(
         allow_null=True, help_text="The answer, the quoting or mentioning post; reaction, moderated: your own post."
     )
