@@ -71,10 +71,14 @@ def pytest_configure(config: pytest.Config) -> None:
     patient_database.install()
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    processes.mark(item)
+
+
 # After pytest-django, which moves tests with a database to the beginning.
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    processes.mark(items)
+    processes.move_to_the_beginning(items)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -22,11 +22,13 @@ SEARCHED = ("tests.", "config.runtime.")
 started: list[str] = []
 
 
-def mark(items: list[pytest.Item]) -> None:
-    """Mark the items, and move them to the beginning: the last tests of a run should be short ones."""
-    for item in items:
-        if any(map(_starts_processes, _functions_of(item))):
-            item.add_marker(MARKER)
+def mark(item: pytest.Item) -> None:
+    if any(map(_starts_processes, _functions_of(item))):
+        item.add_marker(MARKER)
+
+
+def move_to_the_beginning(items: list[pytest.Item]) -> None:
+    """The marked ones: the last tests of a run should be short ones."""
     items.sort(key=lambda item: item.get_closest_marker(MARKER) is None)
 
 
