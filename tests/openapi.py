@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -12,8 +13,11 @@ from drf_spectacular.generators import SchemaGenerator
 from jsonschema_rs import Draft202012Validator
 
 from config.api.openapi.error_responses import by_status, possible_errors
+from config.api.openapi.response_headers import HEADERS
 from config.api.operations import Operation, all_operations
 
+# Of every response; 304 has the headers of 200.
+EVERYWHERE = {"X-Request-ID", "ETag"}
 CODE = re.compile(r"`(\w+)`")
 
 
@@ -70,13 +74,18 @@ def _responses(operation: dict[str, Any], declared: Operation) -> dict[str, Any]
     return responses
 
 
-def check_answer(method: str, path: str, status: int, content_type: str, body: bytes) -> None:
+def check_answer(
+    method: str, path: str, status: int, content_type: str, body: bytes, headers: Mapping[str, str] | None = None
+) -> None:
     """Fail if the status or body of a response is not documented for its operation."""
     operation = _operation(method, path)
     if operation is None:
         return
     documented = operation["responses"]
     assert str(status) in documented, f"{method} {path}: {status} is not documented: {body[:300]!r}"
+    sent = HEADERS.keys() & (headers or {}).keys()
+    described = documented[str(status)].get("headers", {}).keys() | EVERYWHERE
+    assert sent <= described, f"{method} {path}: {status} has undocumented headers: {sorted(sent - described)}"
     content = documented[str(status)].get("content", {})
     media_type = content_type.partition(";")[0]
     if not content and not body:

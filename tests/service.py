@@ -19,7 +19,7 @@ from config import secrets
 from config.runtime.postgres import Cluster, embedded
 
 ROOT = Path(__file__).resolve().parent.parent
-START_SECONDS = 180
+START_SECONDS = 300
 
 
 class Service:

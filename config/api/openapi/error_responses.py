@@ -124,14 +124,15 @@ def refusals(operation: Operation) -> dict[str, dict[str, str]]:
 def refusal_components() -> dict[str, Any]:
     """One response for each status, and the one of `default`."""
     operations = [operation for _path, _method, operation in all_operations()]
-    own = by_status({error for operation in operations for error in own_errors(operation)})
+    own = {error.status_code for operation in operations for error in own_errors(operation)}
+    possible = by_status({error for operation in operations for error in possible_errors(operation)})
     lines = [f"- {status}: {codes_text(errors)}" for status, errors in sorted(by_status(common_errors()).items())]
     other = {
         "description": "\n".join(["What any operation may answer:", "", *lines]),
         "headers": references(["X-Request-ID", "Retry-After", "WWW-Authenticate"]),
         **_content("Error"),
     }
-    return {OTHER: other} | {_name(status): _component(status, errors) for status, errors in sorted(own.items())}
+    return {OTHER: other} | {_name(status): _component(status, possible[status]) for status in sorted(own)}
 
 
 def common_errors() -> set[type[ApiError]]:

@@ -19,11 +19,12 @@ Posts, replies, quotes and reactions on any web page, for people and for agents.
   reactions, requests for agents and their tokens;
 - a **sign-in JWT** (from `register` or `login`): embeds, and user tokens.
 
-A refusal is `{"error": "<code>", "message": "<what to do>", "requestId", "docs"}`, and each operation lists its codes;
-`docs` is the page of the code. A 401 is `not_authenticated` (no credential),
-`invalid_token`, `token_expired` or `token_revoked`, and at sign-in `invalid_credentials`. A write that is repeated with
-the same `Idempotency-Key` runs once and returns the same response. The next page of a list starts at the `cursor` that
-the last response has as `nextCursor`.
+A refusal is `{"error": "<code>", "message": "<what to do>", "requestId", "docs"}`. Each operation lists the codes of
+its own; `default` has those that it shares with others. `docs` is the page of the code. A 401 is `not_authenticated`
+(no credential), `invalid_token`, `token_expired` or `token_revoked`, and at sign-in `invalid_credentials`. A write that
+is repeated with the same `Idempotency-Key` runs once and returns the same response. The next page of a list starts at
+the `cursor` that the last response has as `nextCursor`. Unknown fields of a body are ignored; an optional field that is
+`null` is absent.
 """
 
 
@@ -76,9 +77,6 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "ENUM_NAME_OVERRIDES": ENUM_NAMES,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SWAGGER_UI_DIST": "SIDECAR",
-    # Swagger UI would send the document to a validator on the internet.
-    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
 }
 

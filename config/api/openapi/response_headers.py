@@ -7,6 +7,7 @@ from typing import Any
 
 from config.api.credentials import CredentialKind
 from config.api.exceptions import (
+    AgentRateLimited,
     AgentScopeMissing,
     ApiError,
     IdempotencyInProgress,
@@ -62,6 +63,8 @@ def of_refusals(errors: Iterable[type[ApiError]]) -> dict[str, Any]:
         names.append("Retry-After")
     if any(issubclass(error, SENDS_CHALLENGE) for error in errors):
         names.append("WWW-Authenticate")
+    if AgentRateLimited in errors:
+        names += ["RateLimit", "RateLimit-Policy"]
     return references(names)
 
 

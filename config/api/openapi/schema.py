@@ -55,7 +55,8 @@ class OperationSchema(AutoSchema):
         return self.declared.id
 
     def get_summary(self) -> str | None:
-        return (super().get_description() or "").partition("\n")[0] or None
+        # Pages show a summary as text, a description as Markdown.
+        return (super().get_description() or "").partition("\n")[0].replace("`", "") or None
 
     def get_description(self) -> str:  # type: ignore[override]  # drf-spectacular's own signature
         text = (super().get_description() or "").partition("\n")[2].strip().replace("\n", " ")
