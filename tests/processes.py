@@ -44,7 +44,7 @@ def record_starts() -> None:
 
 def require_marker(item: pytest.Item) -> None:
     """Fail if this test has started a process and lacks the marker."""
-    assert not started or item.get_closest_marker(MARKER), f"{started} by a test without the marker {MARKER}"
+    assert not started or item.get_closest_marker(MARKER), f"{started}: this test needs @pytest.mark.{MARKER}"
 
 
 def _functions_of(item: Any) -> Iterator[Any]:
