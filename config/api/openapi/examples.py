@@ -29,6 +29,8 @@ def sample(schema: dict[str, Any], schemas: Schemas) -> Any:
         return {name: value for part in schema["allOf"] for name, value in sample(part, schemas).items()}
     if "oneOf" in schema:
         return sample(schema["oneOf"][0], schemas)
+    if "null" in schema["type"]:
+        return None
     if schema["type"] == "array":
         return [sample(schema["items"], schemas)]
     if schema["type"] != "object":
