@@ -66,7 +66,6 @@ def pytest_configure(config: pytest.Config) -> None:
     # Here, because it imports models.
     from tests import emptying, patient_database
 
-    processes.record_starts()
     emptying.install()
     patient_database.install()
 
@@ -79,11 +78,6 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     processes.move_to_the_beginning(items)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_teardown(item: pytest.Item) -> None:
-    processes.require_marker(item)
 
 
 def pytest_collection_finish() -> None:
@@ -100,8 +94,6 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    # Those of the end of the previous test.
-    processes.started.clear()
     show_loop(to_this_test="browser" in getattr(item, "fixturenames", ()))
     if not item.get_closest_marker("browser") or browser_path():
         return

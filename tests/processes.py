@@ -1,13 +1,12 @@
 """Marks the tests that start processes or drive a browser: a busy machine may make them fail by chance.
 
 `.ci/run` runs those that failed a second time. The marker follows from what the functions of a test and its fixtures
-refer to; a test without it that starts a process fails.
+refer to; a test that starts one in another way has the marker itself.
 """
 
 from __future__ import annotations
 
 import inspect
-import subprocess
 from collections.abc import Iterator
 from functools import cache
 from types import CodeType, FunctionType, ModuleType
@@ -19,7 +18,6 @@ MARKER = "processes"
 STARTING = {"subprocess", "multiprocessing", "psutil", "playwright"}
 # Where functions are searched.
 SEARCHED = ("tests.", "config.runtime.")
-started: list[str] = []
 
 
 def mark(item: pytest.Item) -> None:
@@ -30,21 +28,6 @@ def mark(item: pytest.Item) -> None:
 def move_to_the_beginning(items: list[pytest.Item]) -> None:
     """The marked ones: the last tests of a run should be short ones."""
     items.sort(key=lambda item: item.get_closest_marker(MARKER) is None)
-
-
-def record_starts() -> None:
-    execute = subprocess.Popen._execute_child  # type: ignore[attr-defined]
-
-    def recording(self: Any, args: Any, *others: Any) -> None:
-        started.append(str(args))
-        execute(self, args, *others)
-
-    subprocess.Popen._execute_child = recording  # type: ignore[attr-defined]
-
-
-def require_marker(item: pytest.Item) -> None:
-    """Fail if this test has started a process and lacks the marker."""
-    assert not started or item.get_closest_marker(MARKER), f"{started}: this test needs @pytest.mark.{MARKER}"
 
 
 def _functions_of(item: Any) -> Iterator[Any]:

@@ -19,10 +19,8 @@ def test_the_generated_typescript_client_compiles_strictly_and_does_the_journey(
     run = {"cwd": tmp_path, "timeout": TIMEOUT_SECONDS}
     generated = node_packages.run("openapi-ts", "-i", start.document(tmp_path), "-o", tmp_path / "api", **run)
     assert generated.returncode == 0, generated.stdout + generated.stderr
-    # A type for each operation and status would be hundreds of copies.
-    assert (tmp_path / "api" / "types.gen.ts").read_text().count("    requestId: string;") == len(
-        ("Error", "LimitError")
-    )
+    # A type for each operation and status would be hundreds of copies; LimitError extends Error.
+    assert (tmp_path / "api" / "types.gen.ts").read_text().count("    requestId: string;") == 1
     journey = shutil.copy(JOURNEY, tmp_path)
     compiled = node_packages.run("tsc", *STRICT, "--outDir", tmp_path / "js", journey, **run)
     assert compiled.returncode == 0, compiled.stdout
