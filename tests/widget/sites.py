@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import BrowserContext, Page, Request, Route
 
-from embeds.widget.loader import loader
+from embeds.widget.assets import loader
 
 APP = "https://app.test"
 HOST = "https://host.test"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from embeds.widget.loader import loader
+from embeds.widget.assets import loader
 from tests.widget.sites import HOST, Site, html, tag
 
 GZIPPED_MAX = 6 * 1024
