@@ -243,7 +243,7 @@
       if (this.panel) this.retry();
       else this.build();
       // On a small screen the panel covers the page, so the page behind it is inert.
-      if (!this.inline && matchMedia("(max-width:480px)").matches) this.panel.showModal();
+      if (!this.inline && matchMedia("(max-width:480px),(max-height:480px)").matches) this.panel.showModal();
       else this.panel.show();
       if (this.ready) this.frame.focus();
       this.post({ type: "open" });
