@@ -10,7 +10,7 @@ import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-IMPORT = re.compile(r'^import \{ ([\w, ]+) \} from "\./(\w+)\.js";$', re.MULTILINE)
+IMPORT = re.compile(r'^import \{ (\w+(?:, \w+)*) \} from "\./(\w+)\.js";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async function|function|class|const) (\w+))", re.MULTILINE)
 # An import or export in any other form.
 UNKNOWN = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)

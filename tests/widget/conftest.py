@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.widget.sites import Site
+
+# For one step of a test, on a busy machine.
+DEADLINE_MS = 20_000
+expect.set_options(timeout=DEADLINE_MS)
 
 # This file is imported before Django is set up, so it cannot import models.
 if TYPE_CHECKING:
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 1200, "height": 800}, reduced_motion="reduce", locale="en-GB")
-    context.set_default_timeout(5000)
+    context.set_default_timeout(DEADLINE_MS)
     yield context
     context.close()
 

@@ -1,4 +1,4 @@
-"""With little height, as at a zoom of 200 % or on a phone in landscape, every control can be scrolled to and pressed."""
+"""With little height, as at a zoom of 200 % or on a phone in landscape, every control can be reached and pressed."""
 
 from __future__ import annotations
 

@@ -55,7 +55,10 @@ export class Replies {
 
   /** Load the next replies, and a chain of single replies to the end: it is read as one. */
   async load(lists = LISTS_OF_CHAIN) {
+    if (this.isLoading) return;
+    this.isLoading = true;
     this.problem.hidden = true;
+    if (lists < LISTS_OF_CHAIN) this.more.hidden = true;
     const hadFocus = this.more === document.activeElement;
     try {
       const [first] = await this.loadPage();
@@ -66,6 +69,7 @@ export class Replies {
       this.problem.textContent = explain(failure);
       this.problem.hidden = false;
     }
+    this.isLoading = false;
     this.label();
   }
 
