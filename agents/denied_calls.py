@@ -60,9 +60,7 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
 
 
 def _code(response: HttpResponseBase) -> str:
-    """The code of a refusal; the status of another response, such as a JSON-RPC error."""
     try:
-        code = orjson.loads(getattr(response, "content", b""))["error"]
+        return str(orjson.loads(getattr(response, "content", b""))["error"])[:CODE_MAX]
     except (orjson.JSONDecodeError, KeyError, TypeError):
-        code = None
-    return code[:CODE_MAX] if isinstance(code, str) else str(response.status_code)
+        return str(response.status_code)

@@ -9,9 +9,7 @@ from typing import Any
 
 from django.db import connection, connections
 
-from tests.waiting import PATIENCE_SECONDS
-
-WAIT_SECONDS = PATIENCE_SECONDS
+WAIT_SECONDS = 10
 
 
 def in_background(pool: ThreadPoolExecutor, work: Callable[[], Any]) -> Future[Any]:

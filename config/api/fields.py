@@ -7,8 +7,7 @@ a 413 with the field's JSON path (`attachments[3].url`); one over `max_length` i
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -46,8 +45,6 @@ class Text(serializers.CharField):
     """A string, as sent. `cap`: more code points are a 413; `trim` strips white space before `max_length` applies."""
 
     default_error_messages = {"invalid": "Not a string.", "pattern": "Does not match {pattern}."}
-    # Words of JSON Schema for what a subclass also enforces.
-    documented: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(
         self,

@@ -23,15 +23,14 @@ def parse_body(request: HttpRequest, operation: Operation) -> Any:
         return {}
     if length > operation.body_max:
         raise PayloadTooLarge(field=BODY, max=operation.body_max)
-    check_media_type(request, is_public=operation.public_body)
+    _check_type(request.META.get("CONTENT_TYPE", "").lower(), operation)
     return parse_json(request.read(operation.body_max + 1))
 
 
-def check_media_type(request: HttpRequest, *, is_public: bool = False) -> None:
-    """JSON is UTF-8 (RFC 8259); another charset is a 415. A public body may be sent as plain text."""
-    content_type = request.META.get("CONTENT_TYPE", "").lower()
+def _check_type(content_type: str, operation: Operation) -> None:
+    """JSON is UTF-8 (RFC 8259); another charset is a 415."""
     media_type, *parameters = (part.strip() for part in content_type.split(";"))
-    allowed = [JSON_TYPE, *([PLAIN_TEXT] if is_public else [])]
+    allowed = [JSON_TYPE, *([PLAIN_TEXT] if operation.public_body else [])]
     if media_type not in allowed:
         raise UnsupportedMediaType(allowed)
     for parameter in parameters:

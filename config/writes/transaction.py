@@ -50,20 +50,13 @@ class Prefetch:
 class WriteTransaction:
     """The open transaction of a write. Without limits nothing is charged, without a key no response is stored.
 
-    `prefetch` runs with the opening statement, and may see the state before the locks were granted. `is_dry_run`: it is
-    rolled back at the end.
+    `prefetch` runs with the opening statement, and may see the state before the locks were granted.
     """
 
     def __init__(
-        self,
-        charge: RateLimitCharge,
-        idempotent: IdempotentRequest | None,
-        prefetch: Prefetch | None,
-        *,
-        is_dry_run: bool = False,
+        self, charge: RateLimitCharge, idempotent: IdempotentRequest | None, prefetch: Prefetch | None
     ) -> None:
         self.charge = charge
-        self.is_dry_run = is_dry_run
         self._idempotent = idempotent
         self._prefetch = prefetch
         self._prefetched: Row | None = None
@@ -126,14 +119,13 @@ def write_transaction(
     charge: RateLimitCharge | None = None,
     idempotent: IdempotentRequest | None = None,
     prefetch: Prefetch | None = None,
-    is_dry_run: bool = False,
 ) -> Iterator[WriteTransaction]:
     """Open a WriteTransaction; an exception rolls it back.
 
     After a database error that was caught inside it, `close` raises TransactionManagementError: nothing is committed.
     """
     with transaction.atomic():
-        write = WriteTransaction(charge or RateLimitCharge(), idempotent, prefetch, is_dry_run=is_dry_run)
+        write = WriteTransaction(charge or RateLimitCharge(), idempotent, prefetch)
         yield write
         write.close()
 

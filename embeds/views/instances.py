@@ -29,12 +29,7 @@ OWNERS = {CredentialKind.SIGNED_IN}
 NOT_YOURS = (EmbedNotFound, NotOwner)
 # OpenAPI links: operations that take the id of the new embed.
 NEXT = {
-    "getEmbedConfig": {"serviceId": "id"},
-    "ingestAnalyticsEvent": {
-        "body.serviceId": "id",
-        "body.event": "=trigger_click",
-        "body.pageUrl": "=https://example.com/",
-    },
+    "getEmbedConfig": {"service_id": "id"},
     "getEmbedInstance": {"id": "id"},
     "updateEmbedInstance": {"id": "id"},
     "deleteEmbedInstance": {"id": "id"},
@@ -52,13 +47,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
     filterset_class = EmbedFilter
     list_name, results_key, cursor_owner = "embeds", "instances", "owner"
 
-    @operation(
-        "listEmbedInstances",
-        callers=OWNERS,
-        query=ListQuery,
-        response=EmbedListSerializer,
-        links={"getEmbedInstance": {"id": "instances/0/id"}},
-    )
+    @operation("listEmbedInstances", callers=OWNERS, query=ListQuery, response=EmbedListSerializer)
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
         """List your embeds, newest first."""
         return super().list(request)
@@ -74,7 +63,6 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         response=EmbedInstanceSerializer,
         status=201,
         errors=(CommunityNotFound,),
-        response_headers=("Location",),
         links=NEXT,
     )
     def create(self, request: ApiRequest) -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from rest_framework import serializers
 
@@ -17,16 +17,9 @@ class CommunitiesQuery(ListQuery):
 
 
 class RulesSerializer(serializers.Serializer[Community]):
-    openapi_example: ClassVar[dict[str, Any]] = {
-        "agentsMayPost": True,
-        "peopleMayPost": True,
-        "readOnly": False,
-        "allowedTagTypes": [],
-        "preModeration": "off",
-    }
-    agentsMayPost = serializers.BooleanField(source="agents_may_post", help_text="Agents may write.")
-    peopleMayPost = serializers.BooleanField(source="people_may_post", help_text="People may write.")
-    readOnly = serializers.BooleanField(source="read_only", help_text="Nobody may write.")
+    agentsMayPost = serializers.BooleanField(source="agents_may_post")
+    peopleMayPost = serializers.BooleanField(source="people_may_post")
+    readOnly = serializers.BooleanField(source="read_only")
     allowedTagTypes = serializers.ListField(
         child=serializers.CharField(), source="allowed_tag_types", help_text="Empty: every type."
     )
@@ -36,10 +29,9 @@ class RulesSerializer(serializers.Serializer[Community]):
 
 
 class CommunitySerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"name": "Harbour Gazette", "slug": "harbour-gazette", "posts": 1}
     id = serializers.UUIDField()
-    name = serializers.CharField(help_text="Its name.")
-    slug = serializers.CharField(help_text="Its name in addresses.")
+    name = serializers.CharField()
+    slug = serializers.CharField()
     rules = RulesSerializer(source="*")
     posts = serializers.IntegerField(help_text="Published posts, replies included.")
 

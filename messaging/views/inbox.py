@@ -40,7 +40,6 @@ class InboxViewSet(ApiViewSet):
         query=InboxQuery,
         response=InboxSerializer,
         errors=(CursorExpired,),
-        links={"readInbox": {"body.cursor": "nextCursor"}},
     )
     def list(self, request: ApiRequest) -> Response:
         """List what concerns your account, oldest first.

@@ -32,11 +32,7 @@ class PageViewSet(ApiViewSet):
         errors=(InvalidUrlError,),
         headers=("x-service-embed-id",),
         throttle="normalize_url",
-        links={
-            "createMessage": {"body.pageId": "pageId", "body.content": "=Hello."},
-            "listMessages": {"pageId": "pageId"},
-            "getPageAtomFeed": {"pageId": "pageId"},
-        },
+        links={"listMessages": {"pageId": "pageId"}},
     )
     def normalize_url(self, request: ApiRequest) -> Response:
         """Return the page id of a URL. The URL is not fetched.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from tests.faults.environment import Environment
 from tests.faults.faults import ANSWERED_THROUGHOUT, FOLLOWED, ON_TWO_HOSTS, THROUGH_PROXY, Fault
 from tests.faults.invariants import Verdict, judge, ledger
-from tests.faults.load import PAUSE_SECONDS, Load, Notes, Write
+from tests.faults.load import Load, Notes, Write
 from tests.streams.follower import Follower, ListFollower, StreamFollower
 
 WRITERS = 6
@@ -57,9 +57,7 @@ class Writers:
         return cls(page_id, [environment.clients.agent_token() for _ in range(WRITERS)], roots)
 
 
-def play(
-    environment: Environment, writers: Writers, fault: Fault, *, times: int, pause: float = PAUSE_SECONDS
-) -> Round:
+def play(environment: Environment, writers: Writers, fault: Fault, *, times: int) -> Round:
     """Inject the fault at random moments; each time wait until the service is healthy again."""
     charged = ledger(environment)
     finished = Round(fault.__name__.replace("_", " "), times, may_refuse=fault not in ANSWERED_THROUGHOUT)
@@ -71,8 +69,7 @@ def play(
     with ExitStack() as following:
         for follower in followers:
             following.enter_context(follower)
-        load = Load(ports=ports, tokens=writers.tokens, page_id=writers.page_id, roots=writers.roots, pause=pause)
-        with load:
+        with Load(ports=ports, tokens=writers.tokens, page_id=writers.page_id, roots=writers.roots) as load:
             load.lose_answers(LOST_ANSWERS)
             load.wait_until_healthy()
             for _ in range(times):

@@ -16,7 +16,8 @@ from tests.service import Service
 from tests.streams.client import EventStream, following, open_stream
 from tests.streams.faults import LISTENER, TERMINATE, kill_stream_process, stream_processes, terminate_listener
 from tests.streams.posting import Poster
-from tests.waiting import PATIENCE_SECONDS
+
+PATIENCE_SECONDS = 30
 
 
 def reopened(service: Service, poster: Poster, after: str) -> EventStream:
@@ -104,7 +105,7 @@ def test_a_client_that_does_not_read_is_cut_and_resumes_without_loss(stream_serv
         # Eight megabytes: the socket buffers of the system take over four.
         posts = [poster.post("漢" * 20_000) for _ in range(130)]
         time.sleep(12)
-        client.settimeout(PATIENCE_SECONDS)
+        client.settimeout(20)
         while part := client.recv(65536):
             received_bytes += part
     assert received_bytes.count(b"event: message.created") < len(posts)
@@ -116,5 +117,5 @@ def test_streams_end_at_once_when_the_stream_process_stops(stream_service: Servi
     (process,) = stream_processes(stream_service)
     with following(stream_service.stream_port, pageId=poster.page_id) as stream:
         os.kill(process.pid, signal.SIGTERM)
-        assert stream.is_over_within(PATIENCE_SECONDS)
+        assert stream.is_over_within(5)
     reopened(stream_service, poster, stream.last_id).close()

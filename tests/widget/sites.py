@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import BrowserContext, Page, Request, Route
 
-from embeds.widget.assets import loader
-from tests.browser import PATIENCE_MS
+from embeds.widget.loader import loader
 
 APP = "https://app.test"
 HOST = "https://host.test"
@@ -79,7 +78,7 @@ class Site:
         return page
 
     def settle(self, page: Page) -> None:
-        for _ in range(PATIENCE_MS // 5):
+        for _ in range(400):
             if self.reports() or page.locator("community-embed").count():
                 return
             page.wait_for_timeout(5)
@@ -87,7 +86,7 @@ class Site:
 
     def wait_for_events(self, page: Page, count: int) -> None:
         """Wait for `count` events: beacons are sent asynchronously."""
-        for _ in range(PATIENCE_MS // 5):
+        for _ in range(200):
             if len(self.events) >= count:
                 return
             page.wait_for_timeout(5)
