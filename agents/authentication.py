@@ -47,6 +47,8 @@ class AgentAccount(NamedTuple):
     name: str
     kind: AccountKind = AccountKind.AGENT
     is_superuser: bool = False
+    # Libraries for Django ask for it.
+    is_authenticated: bool = True
 
 
 class FoundToken(NamedTuple):

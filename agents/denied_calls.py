@@ -60,7 +60,9 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
 
 
 def _code(response: HttpResponseBase) -> str:
+    """The code of a refusal; the status of another response, such as a JSON-RPC error."""
     try:
-        return str(orjson.loads(getattr(response, "content", b""))["error"])[:CODE_MAX]
+        code = orjson.loads(getattr(response, "content", b""))["error"]
     except (orjson.JSONDecodeError, KeyError, TypeError):
-        return str(response.status_code)
+        code = None
+    return code[:CODE_MAX] if isinstance(code, str) else str(response.status_code)

@@ -32,7 +32,7 @@ class OwnOrAllFilter(filters.FilterSet):
 
 
 class AgentRequestFilter(OwnOrAllFilter):
-    status = ChoiceFilter(choices=RequestStatus.choices)
+    status = ChoiceFilter(choices=RequestStatus.choices, help_text="Of this status.")
 
     def own(self, queryset: Any) -> Any:
         return queryset.asked_by(self.request.user)

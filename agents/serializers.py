@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from django.conf import settings
 from rest_framework import serializers
 
 from agents.models import AgentRequest, AgentToken, RequestStatus, Scope, TokenStatus
@@ -12,6 +13,8 @@ from agents.models.request import PURPOSE_MAX, PURPOSE_MIN, WEBSITE_MAX
 from agents.models.token import DAYS_DEFAULT, DAYS_MAX, LABEL_MAX
 from config.api.credentials import Credential
 from config.api.fields import Choice, Id, Integer, ListOf, NullableText, Text
+from config.api.openapi.example_values import ID
+from config.api.openapi.field_schemas import COMMON_TYPES
 from config.api.pagination import paginated
 from config.api.serializers import BodySerializer
 from config.writes.rate_limits import RateLimitUsage
@@ -19,6 +22,15 @@ from messaging.fields import Name, WebUrl
 from messaging.models.account import HANDLE, NAME_MAX, NAME_MIN
 from messaging.serializers.accounts import AccountSerializer
 
+EXAMPLE_PREFIX = "cag_4fKm9Zq2"
+EXAMPLE_TOKEN = f"{EXAMPLE_PREFIX}xW7Rb1Tn6Yc3Hd8Lp5Gv0Js2Qe4Ua9Mo7Fi1Bz"
+EXAMPLE_AGENT = {"id": ID, "name": "Library Helper", "handle": "library_helper", "kind": "agent"}
+COMMON_TYPES["Scope"] = {
+    "type": "string",
+    "enum": Scope.values,
+    "description": "What an agent may write.",
+    "examples": [Scope.POST],
+}
 # Duplicates are removed, so a list may be longer than the number of scopes.
 SCOPES_MAX = 100
 
@@ -40,42 +52,68 @@ def _communities(help_text: str) -> ListOf:
 
 
 class NewRequest(BodySerializer):
-    agentName = Name(source="agent_name", min_length=NAME_MIN, max_length=NAME_MAX)
-    agentHandle = Text(source="agent_handle", pattern=HANDLE)
-    purpose = Text(trim=True, min_length=PURPOSE_MIN, max_length=PURPOSE_MAX)
-    website = WebUrl(max_length=WEBSITE_MAX, required=False)
-    scopes = _scopes()
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "agentName": "Library Helper",
+        "agentHandle": "library_helper",
+        "purpose": "Answers questions about our books.",
+        "scopes": ["post", "reply"],
+    }
+    agentName = Name(source="agent_name", min_length=NAME_MIN, max_length=NAME_MAX, help_text="Shown beside its posts.")
+    agentHandle = Text(source="agent_handle", pattern=HANDLE, help_text="Unique, of a-z, 0-9 and _.")
+    purpose = Text(
+        trim=True, min_length=PURPOSE_MIN, max_length=PURPOSE_MAX, help_text="What it will do, for the super admin."
+    )
+    website = WebUrl(max_length=WEBSITE_MAX, required=False, help_text="About the agent.")
+    scopes = _scopes(help_text="What it needs to write.")
     communityIds = _communities("Absent or empty: every community.")
 
 
-class Reason(BodySerializer):
-    reason = Text(max_length=REASON_MAX, required=False, allow_blank=True)
+class ReasonBody(BodySerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"reason": "No longer used."}
+    reason = Text(max_length=REASON_MAX, required=False, allow_blank=True, help_text="Shown to the operator.")
 
 
-class Approval(Reason):
+class Approval(ReasonBody):
+    openapi_example: ClassVar[dict[str, Any]] = {"reason": "Welcome.", "scopes": ["reply"]}
     scopes = _scopes(required=False, help_text="A subset of the requested ones; absent: all of them.")
     communityIds = _communities("A subset of the requested ones; absent: all of them.")
 
 
 class NewToken(BodySerializer):
-    label = Name(max_length=LABEL_MAX, required=False, allow_blank=True)  # type: ignore[assignment]  # Field has a `label`
-    expiresInDays = Integer(source="expires_in_days", min_value=1, max_value=DAYS_MAX, default=DAYS_DEFAULT)
+    openapi_example: ClassVar[dict[str, Any]] = {"label": "laptop", "expiresInDays": 30}
+    label = Name(max_length=LABEL_MAX, required=False, allow_blank=True, help_text="To tell tokens apart.")  # type: ignore[assignment]  # Field has a `label`
+    expiresInDays = Integer(
+        source="expires_in_days", min_value=1, max_value=DAYS_MAX, default=DAYS_DEFAULT, help_text="Days it is valid."
+    )
 
 
 class RequestSerializer(serializers.Serializer[AgentRequest]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "status": "pending",
+        "agentName": "Library Helper",
+        "agentHandle": "library_helper",
+        "purpose": "Answers questions about our books.",
+        "website": None,
+        "scopes": ["post", "reply"],
+        "communityIds": [],
+        "agent": None,
+        "decidedBy": None,
+        "decidedAt": None,
+        "reason": None,
+    }
     id = serializers.UUIDField()
-    status = serializers.ChoiceField(choices=RequestStatus.choices)
-    agentName = serializers.CharField(source="agent_name")
-    agentHandle = serializers.CharField(source="agent_handle")
-    purpose = serializers.CharField()
-    website = NullableText()
-    scopes = _granted_scopes()
-    communityIds = _granted_communities()
+    status = serializers.ChoiceField(choices=RequestStatus.choices, help_text="Of the request.")
+    agentName = serializers.CharField(source="agent_name", help_text="As requested.")
+    agentHandle = serializers.CharField(source="agent_handle", help_text="As requested.")
+    purpose = serializers.CharField(help_text="As requested.")
+    website = NullableText(help_text="As requested.")
+    scopes = _granted_scopes(help_text="As requested.")
+    communityIds = _granted_communities(help_text="Empty: every community.")
     requester = AccountSerializer()
-    agent = AccountSerializer(source="agent.account", allow_null=True)
-    decidedBy = AccountSerializer(source="decided_by", allow_null=True)
-    decidedAt = serializers.DateTimeField(source="decided_at", allow_null=True)
-    reason = NullableText()
+    agent = AccountSerializer(source="agent.account", allow_null=True, help_text="The account, once approved.")
+    decidedBy = AccountSerializer(source="decided_by", allow_null=True, help_text="The super admin.")
+    decidedAt = serializers.DateTimeField(source="decided_at", allow_null=True, help_text="null: not yet.")
+    reason = NullableText(help_text="Of the decision.")
     createdAt = serializers.DateTimeField(source="created_at")
 
 
@@ -83,18 +121,29 @@ RequestListSerializer = paginated("RequestListSerializer", requests=RequestSeria
 
 
 class TokenSerializer(serializers.Serializer[AgentToken]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "prefix": EXAMPLE_PREFIX,
+        "label": "laptop",
+        "status": "active",
+        "agent": EXAMPLE_AGENT,
+        "scopes": ["post", "reply"],
+        "communityIds": [],
+        "lastUsedAt": None,
+        "revokedAt": None,
+        "revokeReason": None,
+    }
     id = serializers.UUIDField()
-    prefix = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # Field has a `label`
-    status = serializers.ChoiceField(choices=TokenStatus.choices)
+    prefix = serializers.CharField(help_text="Its first characters.")
+    label = serializers.CharField(help_text="As given.")  # type: ignore[assignment]  # Field has a `label`
+    status = serializers.ChoiceField(choices=TokenStatus.choices, help_text="`suspended`: the operator is.")
     agent = AccountSerializer(source="agent.account")
-    scopes = _granted_scopes(source="agent.scopes")
-    communityIds = _granted_communities(source="agent.community_ids")
+    scopes = _granted_scopes(source="agent.scopes", help_text="What the agent may do.")
+    communityIds = _granted_communities(source="agent.community_ids", help_text="Empty: every community.")
     createdAt = serializers.DateTimeField(source="created_at")
     expiresAt = serializers.DateTimeField(source="expires_at")
-    lastUsedAt = serializers.DateTimeField(source="last_used_at", allow_null=True)
-    revokedAt = serializers.DateTimeField(source="revoked_at", allow_null=True)
-    revokeReason = NullableText(source="revoke_reason")
+    lastUsedAt = serializers.DateTimeField(source="last_used_at", allow_null=True, help_text="null: never.")
+    revokedAt = serializers.DateTimeField(source="revoked_at", allow_null=True, help_text="null: not revoked.")
+    revokeReason = NullableText(source="revoke_reason", help_text="As given.")
 
 
 TokenListSerializer = paginated("TokenListSerializer", tokens=TokenSerializer(many=True))
@@ -102,26 +151,30 @@ TokenListSerializer = paginated("TokenListSerializer", tokens=TokenSerializer(ma
 
 # From `{"token", "row"}`. The only response with the value of a token.
 class NewTokenSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"token": EXAMPLE_TOKEN, "prefix": EXAMPLE_PREFIX}
     token = serializers.CharField(help_text="Shown in this response only.")
     tokenId = serializers.UUIDField(source="row.id")
-    prefix = serializers.CharField(source="row.prefix")
+    prefix = serializers.CharField(source="row.prefix", help_text="Its first characters.")
     expiresAt = serializers.DateTimeField(source="row.expires_at")
 
 
 class RevocationSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"revoked": True}
     revoked = serializers.BooleanField(help_text="false: the token was revoked before this call.")
     alreadyRevokedAt = serializers.DateTimeField(required=False)
 
 
 class OwnTokenSerializer(serializers.Serializer[Credential]):
+    openapi_example: ClassVar[dict[str, Any]] = {"prefix": EXAMPLE_PREFIX}
     id = serializers.UUIDField(source="token_id")
-    prefix = serializers.CharField(source="token_prefix")
+    prefix = serializers.CharField(source="token_prefix", help_text="Its first characters.")
     expiresAt = serializers.DateTimeField(source="expires_at")
 
 
 class LimitSerializer(serializers.Serializer[RateLimitUsage]):
-    limit = serializers.IntegerField()
-    remaining = serializers.IntegerField()
+    openapi_example: ClassVar[dict[str, Any]] = {"limit": 30, "remaining": 30, "resetsAt": None}
+    limit = serializers.IntegerField(help_text="Writes an hour.")
+    remaining = serializers.IntegerField(help_text="Writes left.")
     resetsAt = serializers.DateTimeField(
         source="resets_at", allow_null=True, help_text="When the oldest counted write expires; null: none is counted."
     )
@@ -129,9 +182,18 @@ class LimitSerializer(serializers.Serializer[RateLimitUsage]):
 
 # From `{"agent", "token", "limits"}`.
 class SelfSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "account": EXAMPLE_AGENT,
+        "scopes": ["post", "reply"],
+        "communityIds": [],
+        "limits": {
+            name: {"limit": limit, "remaining": limit, "resetsAt": None}
+            for name, limit in settings.HOURLY_LIMITS.items()
+        },
+    }
     account = AccountSerializer(source="agent.account")
     operator = AccountSerializer(source="agent.operator")
-    scopes = _granted_scopes(source="agent.scopes")
+    scopes = _granted_scopes(source="agent.scopes", help_text="What you may write.")
     communityIds = _granted_communities(source="agent.community_ids", help_text="Empty: every community.")
     token = OwnTokenSerializer()
     limits = serializers.DictField(child=LimitSerializer(), help_text="By scope.")

@@ -45,5 +45,7 @@ LOGGING = {
         # If each refusal were logged, any client could fill the disk.
         "django.request": {"level": "ERROR"},
         "django.security": {"level": "CRITICAL"},
+        # A line for each call of an MCP tool.
+        "django_mcpz.calls": {"level": "WARNING"},
     },
 }

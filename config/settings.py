@@ -9,6 +9,7 @@ from config.api.jwt_settings import jwt_settings
 from config.api.openapi import metadata
 from config.api.strict_json import BODY_MAX
 from config.api.throttle_rates import SOFT_THROTTLES
+from config.cache.django_cache import caches
 from config.changes.stream_limits import STREAM_HEARTBEAT_SECONDS, STREAMS_PER_ADDRESS, STREAMS_PER_TOKEN
 from config.database import urls
 from config.extension_points import CONTENT_RULES, CREDENTIAL_CHECKS, DEMO_PARTS, EMBED_CHECKS, PRUNERS, WEBHOOK_TARGETS
@@ -36,6 +37,11 @@ TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 HTTPS = BASE_URL.startswith("https://")
 # Where people report vulnerabilities: an address such as mailto:security@example.com, for /.well-known/security.txt.
 SECURITY_CONTACT = env.contact("SECURITY_CONTACT")
+# Whether `make run` fills the demo; its token is on the pages of the API then.
+DEMO = env.flag("DEMO", default=True)
+# License and contact in the OpenAPI document.
+API_LICENSE, API_LICENSE_URL = env.text("API_LICENSE"), env.text("API_LICENSE_URL")
+API_CONTACT = env.contact("API_CONTACT")
 
 # Streams of changes. A process beside the workers serves them on STREAM_PORT; STREAM_URL is its public origin.
 STREAMS = env.flag("STREAMS", default=True)
@@ -44,6 +50,7 @@ STREAM_URL = env.origin("STREAM_URL", bind_address.stream_origin(PORT, BASE_URL)
 
 # Behaviour.
 REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)
+EDIT_MINUTES = env.integer("EDIT_MINUTES", 15, minimum=0)  # after the post was written
 IDEMPOTENCY_MISMATCH = env.choice("IDEMPOTENCY_MISMATCH", "replay", ("replay", "reject"))
 # Seconds for which a process collects uses of agent tokens before it writes them in one statement; 0: one by one.
 TOKEN_USE_SECONDS = 1
@@ -89,6 +96,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Before CsrfViewMiddleware, whose 403 would come first; `config.writes.checks` verifies the order.
     # IdempotencyMiddleware calls the view of a write itself: `process_view` of later middlewares does not run for it.
+    "config.api.subrequests.SubrequestMiddleware",
     "agents.middleware.AgentTokenMiddleware",
     "config.api.scopes.ScopeMiddleware",
     "config.writes.middleware.IdempotencyMiddleware",
@@ -129,18 +137,8 @@ DATABASES = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Redis stores soft throttles and versions of cache tags; both may be lost. Without it, Django's cache is not used.
 REDIS_URL = env.text("REDIS_URL")
-if REDIS_URL:
-    CACHES = {
-        "default": {
-            "BACKEND": "django_redis.cache.RedisCache",
-            "LOCATION": REDIS_URL,
-            "KEY_PREFIX": "cm",
-            # django-redis must raise errors: a circuit breaker handles them.
-            "OPTIONS": {"SOCKET_CONNECT_TIMEOUT": 0.1, "SOCKET_TIMEOUT": 0.1},
-        }
-    }
+CACHES = caches(REDIS_URL)
 
 # The response cache of each worker: its size, and the maximum age of a response (see config.cache.versions).
 # Release 1.0 calls the variable KEPT_ANSWER_MEGABYTES, which this release accepts.

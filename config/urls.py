@@ -18,6 +18,7 @@ urlpatterns = [
     path("", include("agents.urls")),
     path("", include("reactions.urls")),
     path("", include("embeds.urls")),
+    path("", include("mcp_server.urls")),
     path("", include("embeds.widget.urls")),
     path("", include("config.discovery.urls")),
     path("api/schema/", DocumentView.as_view(), name="schema"),

@@ -9,6 +9,7 @@ from django.db import close_old_connections, reset_queries
 
 from config.api.request_bodies import drain_request_body
 from config.cache.wsgi import cache_responses
+from config.compression import compress_for_own_pages
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -21,4 +22,4 @@ for receiver in (cache.close_caches, base.reset_urlconf, close_old_connections):
     signals.request_finished.disconnect(receiver)
 
 
-application = drain_request_body(cache_responses(_django))
+application = drain_request_body(compress_for_own_pages(cache_responses(_django)))

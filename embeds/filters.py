@@ -7,4 +7,4 @@ from embeds.models import EmbedStatus
 
 
 class EmbedFilter(filters.FilterSet):
-    status = ChoiceFilter(choices=EmbedStatus.choices)
+    status = ChoiceFilter(choices=EmbedStatus.choices, help_text="Of this status.")

@@ -4,13 +4,24 @@ from typing import Any
 
 import orjson
 from ada_url import URL
+from rest_framework import serializers
 
 from config.api.exceptions import PayloadTooLarge
 from config.api.fields import Object, Text
+from config.api.openapi.field_schemas import COMMON_TYPES, END
 from messaging.names import validate_edges, validate_name
-from messaging.smart_tags import RATIONALE_MAX
+from messaging.page_ids import PAGE_ID, URL_MAX
+from messaging.smart_tags import RATIONALE_MAX, SMART_TAGS
 
 CONTEXT_ANCHOR_MAX = 65_536
+# For the OpenAPI document.
+EXAMPLE_PAGE_URL, EXAMPLE_PAGE_ID = "https://example.com/article", "p1_mmstqkiendt2hhaggi6j4oxjr4yqolle"
+PAGE_ID_SCHEMA = {"type": "string", "minLength": 1, "pattern": f"^{PAGE_ID.pattern.removesuffix(END)}$"}
+COMMON_TYPES["PageId"] = {
+    **PAGE_ID_SCHEMA,
+    "description": "A page's id, from POST /v1/presence/normalize-url.",
+    "examples": [EXAMPLE_PAGE_ID],
+}
 
 
 class Name(Text):
@@ -26,9 +37,34 @@ class Name(Text):
         return name
 
 
+class PageIdText(Text):
+    """The id of a page in a request. Its form is not checked here: the refusal of a URL says what to do."""
+
+    documented = PAGE_ID_SCHEMA
+
+
+class PageIdField(serializers.CharField):
+    """The id of a page in a response."""
+
+    documented = PAGE_ID_SCHEMA
+
+
+class PageUrl(Text):
+    """The URL of a page, in any form; normalizing refuses what is none."""
+
+    documented = {"format": "uri", "maxLength": URL_MAX}
+
+
+class TagType(Text):
+    """The type of a smart tag; the serializer validates it with its payload."""
+
+    documented = {"enum": sorted(SMART_TAGS)}
+
+
 class WebUrl(Text):
     """An http or https URL with a host and without user info; never fetched."""
 
+    documented = {"format": "uri", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"}
     default_error_messages = {"url": "Not an http or https URL with a host and without user info."}
 
     def to_internal_value(self, data: Any) -> str:

@@ -26,8 +26,8 @@ routes.register("api/auth", SessionViewSet, basename="session")
 urlpatterns = [
     *routes.urls,
     # A router separates the action by a slash, the address of a feed by a dot.
-    path("feeds/pages/<str:page_id>.atom", PageFeedViewSet.as_view({"get": "atom"})),
-    path("feeds/pages/<str:page_id>.json", PageFeedViewSet.as_view({"get": "json"})),
+    path("feeds/pages/<str:pageId>.atom", PageFeedViewSet.as_view({"get": "atom"})),
+    path("feeds/pages/<str:pageId>.json", PageFeedViewSet.as_view({"get": "json"})),
     path("feeds/communities/<str:slug>.atom", CommunityFeedViewSet.as_view({"get": "atom"})),
     path("feeds/communities/<str:slug>.json", CommunityFeedViewSet.as_view({"get": "json"})),
 ]

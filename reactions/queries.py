@@ -15,22 +15,23 @@ from uuid import UUID
 import orjson
 
 from config.api.pagination import CursorPage, Position, envelope
-from config.database.sql import fetch_all
+from config.database.sql import fetch_all, fetch_one
 from messaging.queries.joins import account_from_row
+from messaging.queries.visibility import is_public
 
 # The writes of one account take turns, so that the change log has them in the order of their effects: a transaction
 # gets its id at its first write, before it waits for the row. For agents, the opening statement takes the same lock.
 LOCK = "SELECT pg_advisory_xact_lock(hashtext(%(account)s::uuid::text), hashtext('react'))"
 
-STATE = """
+STATE = f"""
 SELECT m.community_id, coalesce(c.read_only, false), r.id, r.emoji,
     coalesce((m.reaction_counts ->> %(emoji)s::text)::int, 0), m.reaction_total,
     (SELECT count(*) FROM jsonb_object_keys(m.reaction_counts))
 FROM messaging_message m
 LEFT JOIN messaging_community c ON c.id = m.community_id
 LEFT JOIN reactions_reaction r ON r.message_id = m.id AND r.account_id = %(account)s
-WHERE m.id = %(message)s AND m.status = 'published'
-"""
+WHERE m.id = %(message)s AND {is_public("m")}
+"""  # noqa: S608  only constants
 
 # Without a condition on the post's status: an account may always remove its reaction.
 OWNED = """
@@ -38,6 +39,8 @@ SELECT r.account_id, r.message_id, r.emoji, m.community_id
 FROM reactions_reaction r JOIN messaging_message m ON m.id = r.message_id
 WHERE r.id = %(reaction)s
 """
+
+OF_ACCOUNT = "SELECT id FROM reactions_reaction WHERE account_id = %(account)s AND message_id = %(message)s"
 
 # A count of zero becomes null, and nulls are stripped: the object contains only emoji in use.
 _RAISED = "jsonb_build_object(%(emoji)s::text, coalesce((reaction_counts ->> %(emoji)s::text)::int, 0) + 1)"
@@ -82,14 +85,14 @@ RETURNING coalesce((reaction_counts ->> %(current)s::text)::int, 0), reaction_to
 # The post and one page of its reactions in one snapshot, so that counts and rows agree; the row of the post is first.
 # `emoji <> ''` is always true: it selects the partial index (see the model). The limit is part of the text, not a
 # parameter: PostgreSQL plans a parameter as an unknown limit and sorts all reactions of the post.
-_LIST = """
+_LIST = f"""
 WITH post AS (
-    SELECT id, reaction_counts, reaction_total FROM messaging_message
-    WHERE id = %(message)s AND status = 'published'
+    SELECT m.id, m.reaction_counts, m.reaction_total FROM messaging_message m
+    WHERE m.id = %(message)s AND {is_public("m")}
 ), page AS (
     SELECT id, emoji, created_at, account_id FROM reactions_reaction
-    WHERE message_id = (SELECT id FROM post) AND emoji <> '' {after}
-    ORDER BY created_at DESC, id DESC LIMIT {count:d}
+    WHERE message_id = (SELECT id FROM post) AND emoji <> '' {{after}}
+    ORDER BY created_at DESC, id DESC LIMIT {{count:d}}
 )
 SELECT reaction_counts, reaction_total, NULL::uuid AS id, NULL, NULL::timestamptz AS created_at,
     NULL::uuid, NULL, NULL, NULL FROM post
@@ -97,20 +100,20 @@ UNION ALL
 SELECT NULL, NULL, page.id, page.emoji, page.created_at, a.id, a.name, a.handle, a.kind
 FROM page JOIN messaging_account a ON a.id = page.account_id
 ORDER BY created_at DESC NULLS FIRST, id DESC
-"""
+"""  # noqa: S608  as above
 
 
 # The reactions of an account on a page. An account with few reactions is read from its reactions, any other from the
 # posts of the page, so that neither a busy account nor a long page costs much by itself. OFFSET 0 prevents that
 # PostgreSQL begins with the reactions there: a generic plan expects few of each account.
 OWN_MAX = 1_000
-_ON_PAGE = """
+_ON_PAGE = f"""
     SELECT m.id, own.id, own.emoji, own.created_at FROM messaging_message m CROSS JOIN LATERAL (
         SELECT r.id, r.emoji, r.created_at FROM reactions_reaction r
         WHERE r.account_id = %(account)s AND r.message_id = m.id OFFSET 0
     ) own
-    WHERE m.page_id = %(page)s AND {kind} AND m.status = 'published' AND NOT (SELECT all_read FROM few)
-"""
+    WHERE m.page_id = %(page)s AND {{kind}} AND {is_public("m")} AND NOT (SELECT all_read FROM few)
+"""  # noqa: S608  as above
 OWN = f"""
 WITH mine AS MATERIALIZED (
     SELECT message_id, id, emoji, created_at FROM reactions_reaction WHERE account_id = %(account)s LIMIT {OWN_MAX + 1}
@@ -118,7 +121,7 @@ WITH mine AS MATERIALIZED (
 SELECT message_id, id, emoji FROM (
     SELECT mine.* FROM mine CROSS JOIN LATERAL (
         SELECT FROM messaging_message m
-        WHERE m.id = mine.message_id AND m.page_id = %(page)s AND m.status = 'published' OFFSET 0
+        WHERE m.id = mine.message_id AND m.page_id = %(page)s AND {is_public("m")} OFFSET 0
     ) here
     WHERE (SELECT all_read FROM few)
     UNION ALL {_ON_PAGE.format(kind="m.parent_id IS NULL")}
@@ -136,6 +139,12 @@ class OwnReaction(NamedTuple):
 def own_reactions(*, account_id: UUID, page_id: str) -> list[OwnReaction]:
     """The newest OWN_MAX reactions of an account to the published posts of a page."""
     return [OwnReaction(*row) for row in fetch_all(OWN, {"account": account_id, "page": page_id})]
+
+
+def own_reaction_id(*, account_id: UUID, message_id: UUID) -> UUID | None:
+    """The id of an account's reaction to a post."""
+    row = fetch_one(OF_ACCOUNT, {"account": account_id, "message": message_id})
+    return row[0] if row else None
 
 
 def list_statement(count: int, *, is_first: bool) -> str:

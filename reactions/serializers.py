@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
 from config.api.fields import Boolean, Id, Text
+from config.api.openapi.example_values import ID
 from config.api.pagination import paginated
 from config.api.serializers import BodySerializer, QuerySerializer
+from messaging.fields import PageIdText
 from messaging.serializers.accounts import AccountSerializer
 from reactions.emoji import one_emoji
 from reactions.exceptions import InvalidEmoji
@@ -26,47 +28,53 @@ class EmojiText(Text):
 
 
 class NewReaction(BodySerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"messageId": ID, "emoji": "👍"}
     messageId = Id(source="message_id")
     emoji = EmojiText(cap=EMOJI_MAX, allow_blank=True, help_text="One emoji, or a `:shortcode:`.")
     toggle = Boolean(default=True, help_text="false: the same emoji again is not removed. Agents never toggle.")
 
 
 class RemovedSerializer(serializers.Serializer[Any]):
-    success = serializers.BooleanField()
-    action = serializers.ChoiceField(choices=[action.value for action in Action])
+    openapi_example: ClassVar[dict[str, Any]] = {"success": True, "action": "added", "count": 1, "total": 1}
+    success = serializers.BooleanField(help_text="Always true.")
+    action = serializers.ChoiceField(choices=[action.value for action in Action], help_text="What changed.")
     count = serializers.IntegerField(help_text="Reactions with that emoji on the post after the call.")
     total = serializers.IntegerField(help_text="Reactions on the post after the call.")
 
 
 class ReactionResult(RemovedSerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"reactionId": ID}
     reactionId = serializers.UUIDField(allow_null=True, help_text="null when removed.")
 
 
 class ReactionSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"emoji": "👍"}
     id = serializers.UUIDField()
-    emoji = serializers.CharField()
+    emoji = serializers.CharField(help_text="The emoji.")
     author = AccountSerializer()
     createdAt = serializers.DateTimeField()
 
 
 class OwnReactionsQuery(QuerySerializer):
-    pageId = Text(source="page_id")
+    pageId = PageIdText(source="page_id", help_text="The page.")
 
 
 class OwnReactionSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"emoji": "👍"}
     messageId = serializers.UUIDField(source="message_id")
     reactionId = serializers.UUIDField(source="reaction_id")
-    emoji = serializers.CharField()
+    emoji = serializers.CharField(help_text="The emoji.")
 
 
 class OwnReactionsSerializer(serializers.Serializer[Any]):
-    reactions = OwnReactionSerializer(many=True)
+    reactions = OwnReactionSerializer(many=True, help_text="Newest first.")
 
 
 ReactionListSerializer = paginated(
     "ReactionListSerializer",
     messageId=serializers.UUIDField(),
-    total=serializers.IntegerField(),
+    total=serializers.IntegerField(help_text="Of all emoji."),
     counts=serializers.DictField(child=serializers.IntegerField(), help_text="By emoji."),
-    reactions=ReactionSerializer(many=True),
+    reactions=ReactionSerializer(many=True, help_text="Newest first."),
+    openapi_example={"total": 1, "counts": {"👍": 1}},
 )

@@ -98,5 +98,7 @@ class Api:
         client.handler = HANDLER
         response = client.generic(method, path, data, content_type=content_type, headers=sent, REMOTE_ADDR=address)
         content = b"".join(response) if response.streaming else response.content  # type: ignore[attr-defined]
-        check_answer(method, path, response.status_code, response.headers.get("Content-Type", ""), content)
+        check_answer(
+            method, path, response.status_code, response.headers.get("Content-Type", ""), content, response.headers
+        )
         return Answer(response.status_code, content, response.headers)

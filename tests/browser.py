@@ -7,8 +7,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
+# How long a test waits for an element on a busy machine.
+PATIENCE_MS = 60_000
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -29,6 +31,7 @@ _loops: list[asyncio.AbstractEventLoop | None] = [None]
 def running_browser(program: str) -> Iterator[Browser]:
     # Playwright runs an event loop in this thread; Django would refuse synchronous database access.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         _loops.append(asyncio.get_running_loop())

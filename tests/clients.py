@@ -86,6 +86,8 @@ class Clients:
         return Person(issued["userId"], session["user"]["handle"], signed_in, user)
 
     def ask(self, path: str, body: Any, *, accepted: Collection[int] = (200, 201), **headers: str) -> Any:
+        # The service closes a connection that is idle for some seconds, as between two calls on a busy machine.
+        self.reconnect()
         reply: Reply = self._remote.call("POST", path, body, **headers)
         assert reply.status in accepted, (path, reply)
         return reply.json

@@ -1,22 +1,29 @@
 """The environment of every test: a private PostgreSQL, a real Redis on request, and no network but this machine."""
 
+import gc
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+# A run starts hundreds of Python processes: without caches each compiles the same modules.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 import django
 import hypothesis
 import pytest
 from django.conf import settings
+from django.db import connection
 
-from tests import network_guard
+from tests import network_guard, processes
 from tests.browser import running_browser, show_loop
 from tests.redis_server import start_redis
-from tests.temporary_cluster import TemporaryCluster
+from tests.temporary_cluster import TEMPLATE_DATABASE, TemporaryCluster
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 os.environ |= {name: f"{name.lower()}-of-the-tests-{'t' * 32}" for name in ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER")}
@@ -33,6 +40,10 @@ hypothesis.settings.register_profile("suite", deadline=None)
 hypothesis.settings.load_profile("suite")
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+END_OTHER_SESSIONS = """
+SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+"""
 _temporary_cluster = pytest.StashKey[TemporaryCluster]()
 _data = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
@@ -42,6 +53,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         config.stash[_temporary_cluster] = cluster = TemporaryCluster()
         os.environ["DATABASE_URL"] = cluster.url
+        # Without workers the run is a short one.
+        if getattr(config.option, "numprocesses", None):
+            os.environ["TEMPLATE_CLUSTER"] = str(cluster.make_template())
     # One folder per worker: the tests of one must not invalidate the cached responses of another.
     config.stash[_data] = data = tempfile.TemporaryDirectory(prefix="cm-data-")
     os.environ["DATA_DIR"] = data.name
@@ -49,6 +63,27 @@ def pytest_configure(config: pytest.Config) -> None:
     django.setup()
     # pytest-django has loaded the settings of a pytest-xdist worker with the folder of the main process.
     settings.DATA_DIR = Path(data.name)
+    # Here, because it imports models.
+    from tests import emptying, patient_database
+
+    emptying.install()
+    patient_database.install()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    processes.mark(item)
+
+
+# After pytest-django, which moves tests with a database to the beginning.
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    processes.move_to_the_beginning(items)
+
+
+def pytest_collection_finish() -> None:
+    """Hide the imported modules and collected tests, which live until the end, from the garbage collector."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -85,6 +120,21 @@ def browser(chromium: str) -> Iterator[Any]:
     """The browser of all tests of this worker."""
     with running_browser(chromium) as browser:
         yield browser
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """The database of a worker is a copy, if there is a migrated one."""
+    if "TEMPLATE_CLUSTER" in os.environ:
+        connection.settings_dict["TEST"]["TEMPLATE"] = TEMPLATE_DATABASE
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Threads that live on may have connections, which would prevent that the database is dropped."""
+    yield
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(END_OTHER_SESSIONS)
 
 
 @pytest.fixture(autouse=True)

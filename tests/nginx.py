@@ -15,6 +15,7 @@ import pytest
 
 from tests.remote import Remote
 from tests.service import ROOT, free_port
+from tests.waiting import PATIENCE_SECONDS
 
 # Debian installs it in /usr/sbin, which is not on the PATH of ordinary users.
 PROGRAM = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
@@ -23,7 +24,6 @@ needs_nginx = pytest.mark.skipif(
     PROGRAM is None and os.environ.get("REQUIRE_BROWSER") != "1", reason="no nginx: put one on PATH"
 )
 TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-START_SECONDS = 10
 
 
 @contextmanager
@@ -65,7 +65,7 @@ def configuration(port: int, service_port: int, stream_port: int, home: Path) ->
 
 
 def _wait_until_open(nginx: subprocess.Popen[bytes], port: int) -> None:
-    deadline = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         assert nginx.poll() is None, "nginx did not start"
         try:

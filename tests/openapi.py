@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -11,20 +12,86 @@ from django.urls import Resolver404, resolve
 from drf_spectacular.generators import SchemaGenerator
 from jsonschema_rs import Draft202012Validator
 
+from config.api.openapi.error_responses import by_status, possible_errors
+from config.api.openapi.response_headers import HEADERS
+from config.api.operations import Operation, all_operations
+
+# Of every response; 304 has the headers of 200.
+EVERYWHERE = {"X-Request-ID", "ETag"}
+CODE = re.compile(r"`(\w+)`")
+
 
 @cache
-def document() -> dict[str, Any]:
+def published() -> dict[str, Any]:
+    """The document as it is served."""
     generated: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
     return generated
 
 
-def check_answer(method: str, path: str, status: int, content_type: str, body: bytes) -> None:
+@cache
+def document() -> dict[str, Any]:
+    """The document with each reference of an operation replaced by its component, but for schemas; and with `default`
+    replaced by the statuses that it has for the operation. The description of a refusal lists its codes.
+    """
+    expanded: dict[str, Any] = orjson.loads(orjson.dumps(published()))
+    declared = {operation.id: operation for _path, _method, operation in all_operations()}
+    for methods in expanded["paths"].values():
+        for operation in methods.values():
+            operation["parameters"] = [resolved(each) for each in operation.get("parameters", ())]
+            for parameter in operation["parameters"]:
+                parameter["schema"] = resolved(parameter["schema"])
+            operation["responses"] = _responses(operation, declared[operation["operationId"]])
+            for response in operation["responses"].values():
+                for part in ("headers", "links"):
+                    if part in response:
+                        response[part] = {name: resolved(each) for name, each in response[part].items()}
+    return expanded
+
+
+def resolved(part: dict[str, Any]) -> dict[str, Any]:
+    """The component that a reference names, with what is beside the reference."""
+    while "$ref" in part:
+        shelf, name = part["$ref"].split("/")[-2:]
+        part = published()["components"][shelf][name] | {word: part[word] for word in part.keys() - {"$ref"}}
+    return part
+
+
+def properties_of(schema: dict[str, Any]) -> dict[str, Any]:
+    """The properties of an object, with those that it takes from other schemas."""
+    schema = resolved(schema)
+    own: dict[str, Any] = schema.get("properties", {})
+    return {name: part for each in schema.get("allOf", ()) for name, part in properties_of(each).items()} | own
+
+
+def required_of(schema: dict[str, Any]) -> set[str]:
+    """The required properties of an object, with those of the schemas that it takes properties from."""
+    schema = resolved(schema)
+    return set(schema.get("required", ())).union(*(required_of(each) for each in schema.get("allOf", ())))
+
+
+def _responses(operation: dict[str, Any], declared: Operation) -> dict[str, Any]:
+    responses = {status: dict(resolved(response)) for status, response in operation["responses"].items()}
+    other = responses.pop("default")
+    for status, errors in by_status(possible_errors(declared)).items():
+        response = responses.setdefault(str(status), dict(other))
+        codes = {error.default_code for error in errors}
+        listed = set(CODE.findall(operation.get("description", ""))) | set(CODE.findall(other["description"]))
+        response["description"] = ", ".join(f"`{code}`" for code in sorted(codes & listed))
+    return responses
+
+
+def check_answer(
+    method: str, path: str, status: int, content_type: str, body: bytes, headers: Mapping[str, str] | None = None
+) -> None:
     """Fail if the status or body of a response is not documented for its operation."""
     operation = _operation(method, path)
     if operation is None:
         return
     documented = operation["responses"]
     assert str(status) in documented, f"{method} {path}: {status} is not documented: {body[:300]!r}"
+    sent = HEADERS.keys() & (headers or {}).keys()
+    described = documented[str(status)].get("headers", {}).keys() | EVERYWHERE
+    assert sent <= described, f"{method} {path}: {status} has undocumented headers: {sorted(sent - described)}"
     content = documented[str(status)].get("content", {})
     media_type = content_type.partition(";")[0]
     if not content and not body:

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-TIMEOUT_SECONDS = 20
+from tests.waiting import PATIENCE_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Remote:
 
     port: int
     headers: dict[str, str] = field(default_factory=dict)
-    timeout: float = TIMEOUT_SECONDS
+    timeout: float = PATIENCE_SECONDS
     _connection: http.client.HTTPConnection | None = None
 
     def call(self, method: str, path: str, body: Any = None, *, key: str | None = None, **headers: str) -> Reply:

@@ -17,9 +17,10 @@ import psutil
 
 from config import secrets
 from config.runtime.postgres import Cluster, embedded
+from tests.temporary_cluster import copy_cluster
+from tests.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent
-START_SECONDS = 60
 
 
 class Service:
@@ -42,13 +43,23 @@ class Service:
         """Its PostgreSQL: `stop("immediate")` crashes it, `start()` restarts it, `url` connects to it."""
         return embedded(self.data)
 
+    def copy_template(self) -> None:
+        """Before the first start: begin with a migrated database, if this run has one.
+
+        A service that creates its secrets creates its database as well: it refuses one of unknown secrets.
+        """
+        is_given = all(self.environment.get(name) for name in secrets.NAMES)
+        template = os.environ.get("TEMPLATE_CLUSTER")
+        if template and is_given and "DATABASE_URL" not in self.environment:
+            copy_cluster(Path(template), self.cluster.folder)
+
     def start(self) -> None:
         """Start the service, and wait until it prints that it runs."""
         self.launch()
         self.wait_until_it_runs()
 
     def wait_until_it_runs(self) -> None:
-        deadline = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while "runs at" not in self.said():
             assert self.process
             assert self.process.poll() is None, self.said()
@@ -92,13 +103,13 @@ class Service:
         """Ctrl-C. Returns the exit status."""
         assert self.process
         os.killpg(self.process.pid, signal.SIGINT)
-        return self.process.wait(START_SECONDS)
+        return self.process.wait(PATIENCE_SECONDS)
 
     def stop(self) -> int:
         """SIGTERM, as a service manager sends it. Returns the exit status."""
         assert self.process
         self.process.terminate()
-        return self.process.wait(START_SECONDS)
+        return self.process.wait(PATIENCE_SECONDS)
 
     def close(self) -> None:
         if self.process and self.process.poll() is None:
@@ -121,6 +132,7 @@ def a_service(**environment: str) -> Iterator[Service]:
 @contextmanager
 def running_service(**environment: str) -> Iterator[Service]:
     with a_service(**environment) as service:
+        service.copy_template()
         service.start()
         yield service
 
@@ -130,6 +142,14 @@ def _arguments(process: psutil.Process) -> list[str]:
         return process.cmdline()
     except (psutil.NoSuchProcess, psutil.ZombieProcess):
         return []
+
+
+def runs(process: psutil.Process) -> bool:
+    """Whether it has not ended. The new parent of an orphan may collect its exit status late."""
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def free_port() -> int:

@@ -9,7 +9,9 @@ from typing import Any
 
 from django.db import connection, connections
 
-WAIT_SECONDS = 10
+from tests.waiting import PATIENCE_SECONDS
+
+WAIT_SECONDS = PATIENCE_SECONDS
 
 
 def in_background(pool: ThreadPoolExecutor, work: Callable[[], Any]) -> Future[Any]:

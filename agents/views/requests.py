@@ -13,13 +13,14 @@ from agents.exceptions import (
     TooManyPendingRequests,
 )
 from agents.filters import AgentRequestFilter
-from agents.models import AgentRequest
+from agents.models import AgentRequest, RequestStatus
 from agents.serializers import (
+    EXAMPLE_AGENT,
     Approval,
     NewRequest,
     NewToken,
     NewTokenSerializer,
-    Reason,
+    ReasonBody,
     RequestListSerializer,
     RequestSerializer,
 )
@@ -34,11 +35,13 @@ from agents.services import (
 from config.api.credentials import CredentialKind
 from config.api.exceptions import SuperAdminRequired
 from config.api.fields import ListQuery
+from config.api.openapi.example_values import TIME
 from config.api.operations import operation
 from config.api.requests import ApiRequest
 from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
 from messaging.exceptions import HandleTaken
+from messaging.serializers.accounts import EXAMPLE_PERSON
 
 PERSON = {CredentialKind.PERSON}
 # The operations on a new request.
@@ -46,6 +49,8 @@ AFTER_REQUEST = (
     *("getAgentRequest", "approveAgentRequest", "rejectAgentRequest", "cancelAgentRequest"),
     "createAgentToken",
 )
+# For the OpenAPI document.
+DECIDED = {"decidedBy": {**EXAMPLE_PERSON, "name": "Grace Hopper", "handle": "grace"}, "decidedAt": TIME}
 NOT_PENDING = (RequestNotFound, RequestNotPending)
 
 
@@ -63,6 +68,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         query=ListQuery,
         response=RequestListSerializer,
         errors=(SuperAdminRequired,),
+        links={"getAgentRequest": {"id": "requests/0/id"}},
     )
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
         """List your own requests, newest first; with `all=1` those of every person (super admins)."""
@@ -98,6 +104,8 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         body=Approval,
         response=RequestSerializer,
         errors=NOT_PENDING,
+        links={"createAgentToken": {"id": "id"}},
+        example=DECIDED | {"status": RequestStatus.APPROVED, "agent": EXAMPLE_AGENT, "reason": "Welcome."},
     )
     def approve(self, request: ApiRequest, id: str) -> Response:
         """Approve a pending request: create the agent, operated by the requester (super admins).
@@ -113,9 +121,10 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         "rejectAgentRequest",
         callers=PERSON,
         super_admin=True,
-        body=Reason,
+        body=ReasonBody,
         response=RequestSerializer,
         errors=NOT_PENDING,
+        example=DECIDED | {"status": RequestStatus.REJECTED, "reason": "No longer used."},
     )
     def reject(self, request: ApiRequest, id: str) -> Response:
         """Reject a pending request and release its handle (super admins)."""
@@ -123,7 +132,13 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         return Response(self.represent(decided))
 
     @action(detail=True, methods=["post"])
-    @operation("cancelAgentRequest", callers=PERSON, response=RequestSerializer, errors=NOT_PENDING)
+    @operation(
+        "cancelAgentRequest",
+        callers=PERSON,
+        response=RequestSerializer,
+        errors=NOT_PENDING,
+        example={"status": RequestStatus.CANCELLED, "decidedBy": EXAMPLE_PERSON, "decidedAt": TIME},
+    )
     def cancel(self, request: ApiRequest, id: str) -> Response:
         """Cancel your own pending request and release its handle."""
         return Response(self.represent(cancel_request(request_id=self.path_id(RequestNotFound), by=request.user)))

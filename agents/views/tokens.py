@@ -9,7 +9,7 @@ from rest_framework.mixins import ListModelMixin
 from agents.exceptions import InvalidTokenId, TokenNotFound
 from agents.filters import AgentTokenFilter
 from agents.models import AgentToken
-from agents.serializers import Reason, RevocationSerializer, TokenListSerializer, TokenSerializer
+from agents.serializers import ReasonBody, RevocationSerializer, TokenListSerializer, TokenSerializer
 from agents.services import require_revocable, revoke_token
 from config.api.credentials import CredentialKind
 from config.api.exceptions import SuperAdminRequired
@@ -41,6 +41,7 @@ class AgentTokenViewSet(ListModelMixin, ApiViewSet):
         query=ListQuery,
         response=TokenListSerializer,
         errors=(SuperAdminRequired,),
+        links={"revokeAgentToken": {"id": "tokens/0/id"}},
     )
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
         """List the tokens of the agents you operate, newest first; with `all=1` those of every agent (super admins)."""
@@ -50,7 +51,7 @@ class AgentTokenViewSet(ListModelMixin, ApiViewSet):
     @operation(
         "revokeAgentToken",
         callers=PERSON,
-        body=Reason,
+        body=ReasonBody,
         response=RevocationSerializer,
         errors=(TokenNotFound,),
         authorize_replay=authorize_replay,

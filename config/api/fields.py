@@ -7,7 +7,8 @@ a 413 with the field's JSON path (`attachments[3].url`); one over `max_length` i
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -45,6 +46,8 @@ class Text(serializers.CharField):
     """A string, as sent. `cap`: more code points are a 413; `trim` strips white space before `max_length` applies."""
 
     default_error_messages = {"invalid": "Not a string.", "pattern": "Does not match {pattern}."}
+    # Words of JSON Schema for what a subclass also enforces.
+    documented: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(
         self,

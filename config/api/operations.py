@@ -47,8 +47,13 @@ class Operation:
     authorize: Callable[[Credential, Body], None] | None = None
     # Refuses to replay a response (`config.writes.idempotency.Replay`) to a client that has lost the right to it.
     authorize_replay: Callable[[HttpRequest, Body, Any], None] | None = None
+    # Whether `?dryRun=true` runs the write and rolls it back (`is_dry_run`).
+    has_dry_run: bool = False
     # The name of a soft throttle per client address.
     throttle: str | None = None
+    # A gateway sends requests to other operations (`config.api.subrequests`), which check scopes, limits and keys. Its
+    # view parses the body, in which it may name several operations; it neither is a write nor has scopes.
+    is_gateway: bool = False
 
     # The JSON schemas of path parameters that are not UUIDs.
     path: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -62,13 +67,16 @@ class Operation:
     prefetch: Callable[[Body], Any] | None = None
 
     # The response: the serializer class (or raw JSON schema) of success and its media type, the operation's refusals,
-    # further responses by status or (status, media type), and operations that can follow, as
-    # {operation: {parameter: field of the body}}. Refusals are always JSON.
+    # further responses by status or (status, media type), headers beside those that follow from the declaration, and
+    # operations that can follow (`config.api.openapi.links`). Refusals are always JSON.
     response: type[Serializer[Any]] | dict[str, Any] | None = None
     media: Media = JSON
     status: int = 200
     errors: Sequence[type[ApiError]] = ()
     also: Mapping[Any, Any] = field(default_factory=dict)
+    response_headers: Sequence[str] = ()
+    # The fields of the documented response that differ from the example of its schema.
+    example: Mapping[str, Any] = field(default_factory=dict)
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     # The serializer of the events of a stream (`text/event-stream`), which `config.changes.streams` serves.
     event: type[Serializer[Any]] | None = None
@@ -84,7 +92,7 @@ class Operation:
     @property
     def is_write(self) -> bool:
         """The ids of reads begin with one of READS; a read may be a POST, because its query needs a body."""
-        return not self.id.startswith(READS)
+        return not self.is_gateway and not self.id.startswith(READS)
 
     @property
     def has_body(self) -> bool:
@@ -99,7 +107,7 @@ class Operation:
     @property
     def is_public_read(self) -> bool:
         """Whether all clients get the same response."""
-        return CredentialKind.PUBLIC in self.callers and not self.is_write
+        return CredentialKind.PUBLIC in self.callers and not self.is_write and not self.is_gateway
 
     @property
     def revalidates(self) -> bool:
@@ -114,7 +122,11 @@ class Operation:
     @property
     def any_origin(self) -> bool:
         """Whether web pages of any origin may call it: it needs no credential and returns none."""
-        return CredentialKind.PUBLIC in self.callers and self.accepts_agents
+        return CredentialKind.PUBLIC in self.callers and self.accepts_agents and not self.is_gateway
+
+    def is_dry_run(self, request: HttpRequest) -> bool:
+        """Whether the request checks a write without doing it. Another value of `dryRun` is the view's to refuse."""
+        return self.has_dry_run and request.GET.getlist("dryRun") in (["true"], ["1"])
 
     def required_scopes(self, body: Body) -> list[str]:
         """The agent scopes that a body needs, sorted."""

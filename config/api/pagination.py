@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -105,10 +105,17 @@ def envelope(results_key: str, results: list[Any], next_cursor: str | None) -> d
     return {results_key: results, "hasMore": next_cursor is not None, "nextCursor": next_cursor}
 
 
-def paginated(name: str, **results: serializers.Field[Any, Any, Any, Any]) -> type[serializers.Serializer[Any]]:
+class EnvelopeSerializer(serializers.Serializer[Any]):
+    """What every list has beside its rows."""
+
+    openapi_example: ClassVar[dict[str, Any]] = {"hasMore": False, "nextCursor": None}
+    hasMore = serializers.BooleanField(help_text="Whether there is a next page.")
+    nextCursor = serializers.CharField(allow_null=True, help_text="The `cursor` of the next page.")
+
+
+def paginated(name: str, **results: Any) -> type[serializers.Serializer[Any]]:
     """The serializer class that describes `envelope`: `paginated("TokenList", tokens=TokenSerializer(many=True))`."""
-    fields = {"hasMore": serializers.BooleanField(), "nextCursor": serializers.CharField(allow_null=True)}
-    return type(name, (serializers.Serializer,), {**results, **fields})
+    return type(name, (EnvelopeSerializer,), results)
 
 
 def encode(position: Position, *, bound_to: str) -> str:

@@ -23,14 +23,15 @@ def parse_body(request: HttpRequest, operation: Operation) -> Any:
         return {}
     if length > operation.body_max:
         raise PayloadTooLarge(field=BODY, max=operation.body_max)
-    _check_type(request.META.get("CONTENT_TYPE", "").lower(), operation)
+    check_media_type(request, is_public=operation.public_body)
     return parse_json(request.read(operation.body_max + 1))
 
 
-def _check_type(content_type: str, operation: Operation) -> None:
-    """JSON is UTF-8 (RFC 8259); another charset is a 415."""
+def check_media_type(request: HttpRequest, *, is_public: bool = False) -> None:
+    """JSON is UTF-8 (RFC 8259); another charset is a 415. A public body may be sent as plain text."""
+    content_type = request.META.get("CONTENT_TYPE", "").lower()
     media_type, *parameters = (part.strip() for part in content_type.split(";"))
-    allowed = [JSON_TYPE, *([PLAIN_TEXT] if operation.public_body else [])]
+    allowed = [JSON_TYPE, *([PLAIN_TEXT] if is_public else [])]
     if media_type not in allowed:
         raise UnsupportedMediaType(allowed)
     for parameter in parameters:

@@ -68,11 +68,12 @@ def _check(request: HttpRequest, operation: Operation) -> None:
 
 
 def _throttle(request: HttpRequest, operation: Operation, credential: Credential) -> None:
-    if not operation.is_write:
+    is_write = operation.is_write and not operation.is_dry_run(request)
+    if not is_write:
         throttling.hit_read(request)
     if operation.throttle is not None:
         throttling.hit(operation.throttle, client_network(request))
-    if operation.is_write and credential.user is not None and not credential.is_agent:
+    if is_write and credential.user is not None and not credential.is_agent:
         throttling.hit("person", str(credential.user.pk))
 
 

@@ -21,7 +21,12 @@ SECURITY_TXT_VALID = timedelta(days=180)
 @cache
 def text(name: str) -> bytes:
     """A document of `templates/discovery`, with the addresses and the limits of this service."""
-    context = {"base": settings.BASE_URL, "limits": settings.HOURLY_LIMITS, "is_open": settings.REGISTRATION_OPEN}
+    context = {
+        "base": settings.BASE_URL,
+        "limits": settings.HOURLY_LIMITS,
+        "edit_minutes": settings.EDIT_MINUTES,
+        "is_open": settings.REGISTRATION_OPEN,
+    }
     return render_to_string(f"discovery/{name}", context).strip().encode() + b"\n"
 
 
@@ -62,6 +67,7 @@ def addresses() -> dict[str, Any]:
         "openapi": f"{base}{reverse('openapi')}",
         "llms": f"{base}{reverse('llms')}",
         "skill": f"{base}{reverse('skill')}",
+        "mcp": f"{base}{reverse('mcp')}",
         "whoami": f"{base}/v1/agent/self",
     }
 

@@ -74,12 +74,12 @@ def hand_over(folder: Path) -> None:
     """
     if os.geteuid() != 0:
         return
-    user = owner()
+    user, programs = owner(), binaries()
     os.chown(folder, user.pw_uid, user.pw_gid)
-    install = binaries().parent
+    install = programs.parent
     libraries = install.parent.parent.glob(f"{install.parent.name}.libs")
     for path in (path for tree in (install, *libraries) for path in (tree, *tree.rglob("*"))):
-        _allow(path, 0o055 if path.is_dir() or path.parent == binaries() else 0o044)
+        _allow(path, 0o055 if path.is_dir() or path.parent == programs else 0o044)
     for above in {*folder.parents, *install.parents}:
         _allow(above, 0o001)
 

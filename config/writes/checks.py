@@ -9,12 +9,18 @@ from django.core.checks import CheckMessage, Error, Tags, register
 
 from config.api.operations import all_operations
 
-ORDER = ("AgentTokenMiddleware", "ScopeMiddleware", "IdempotencyMiddleware", "CsrfViewMiddleware")
+ORDER = (
+    "SubrequestMiddleware",
+    "AgentTokenMiddleware",
+    "ScopeMiddleware",
+    "IdempotencyMiddleware",
+    "CsrfViewMiddleware",
+)
 
 
 @register()
 def check_middleware_order(**_kwargs: Any) -> list[CheckMessage]:
-    """Each one relies on the ones before it; the CSRF check would answer 403 in their place."""
+    """Each one relies on the ones before it; the CSRF check would answer 403 in their place. Subrequests pass all."""
     classes = [path.rpartition(".")[2] for path in settings.MIDDLEWARE]
     if [name for name in classes if name in ORDER] == list(ORDER):
         return []
@@ -25,10 +31,10 @@ def check_middleware_order(**_kwargs: Any) -> list[CheckMessage]:
 def check_methods_of_operations(**_kwargs: Any) -> list[CheckMessage]:
     """An operation is a read by its id (`get…`, `list…`); only writes have a transaction and a key.
 
-    A read is a GET, or a POST if it declares a body.
+    A read is a GET, or a POST if it declares a body. A gateway is neither.
     """
     return [
         Error(f"{operation.id} is a {'write' if operation.is_write else 'read'}, but {method} {path}.", id="api.E003")
         for path, method, operation in all_operations()
-        if (operation.has_body if method == "GET" else not operation.has_body)
+        if not operation.is_gateway and operation.has_body == (method == "GET")
     ]

@@ -21,7 +21,7 @@ from config.api import signing
 from config.api.exceptions import IdempotencyKeyReused, InvalidIdempotencyKey
 from config.api.operations import IDEMPOTENCY_KEY_MAX
 from config.api.responses import JSON_TYPE
-from config.database.sql import Row
+from config.database.sql import Row, execute
 
 PRINTABLE = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_MAX}}}\Z")
 # `api_open_unit` contains the same number.
@@ -39,6 +39,10 @@ WHERE key_mac IN (sha256(uuid_send(account.id) || %(key)s), sha256(uuid_send(acc
     AND created_at > clock_timestamp() - interval '{STORED_DAYS} days'
 ORDER BY created_at LIMIT 1
 """  # noqa: S608  consists of constants
+FORGET = """
+DELETE FROM api_storedresponse
+WHERE key_mac = ANY(%(rows)s) AND created_at < clock_timestamp() - make_interval(secs => %(seconds)s)
+"""
 # A row that is too old for a replay is replaced.
 STORE = """
 INSERT INTO api_storedresponse (key_mac, body_mac, status, location, sealed, created_at)
@@ -88,15 +92,26 @@ class IdempotencyKey:
     @classmethod
     def _of(cls, request: HttpRequest) -> IdempotencyKey | None:
         key = request.META.get("HTTP_IDEMPOTENCY_KEY")
-        if key is None:
-            return None
-        text = f"{request.method} {request.path}\n{key}".encode()
+        return None if key is None else cls.named(request.method or "", request.path, key)
+
+    @classmethod
+    def named(cls, method: str, path: str, key: str) -> IdempotencyKey:
+        text = f"{method} {path}\n{key}".encode()
         return cls(text, tuple(signing.mac(root, "idempotency-key", text) for root in signing.root_keys()))
+
+    def row_macs(self, account_id: UUID) -> list[bytes]:
+        """The possible primary keys of the account's row."""
+        return [sha256(account_id.bytes + mac).digest() for mac in self.macs]
 
 
 def look_up(key: IdempotencyKey | None) -> dict[str, Any]:
     """The parameters of OF_ACCOUNT."""
     return {"key": key and key.macs[0], "previous_key": key and key.macs[-1]}
+
+
+def forget(key: IdempotencyKey, *, account_id: UUID, seconds: int) -> None:
+    """Delete a response that was stored more than `seconds` ago, so that its key may be used for another write."""
+    execute(FORGET, {"rows": key.row_macs(account_id), "seconds": seconds})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +136,14 @@ class IdempotentRequest:
     def values(self) -> dict[str, Any]:
         """The number of the advisory lock, and the possible primary keys of the row."""
         number = int.from_bytes(sha256(self._scope).digest()[:8], "big", signed=True)
-        rows = self._row_macs
+        rows = self.key.row_macs(self.account_id)
         return {"key_lock": number, "row": rows[0], "previous_row": rows[-1]}
 
     def replay_of(self, row: Row) -> Replay | None:
         """From a row of COLUMNS; raises IdempotencyKeyReused (422) for another body if the setting is `reject`."""
         key_mac, body_mac, status, location, encrypted = row
-        root = next(root for root, mac in zip(signing.root_keys(), self._row_macs, strict=True) if mac == key_mac)
+        rows = self.key.row_macs(self.account_id)
+        root = next(root for root, mac in zip(signing.root_keys(), rows, strict=True) if mac == key_mac)
         body = signing.decrypt(root, PURPOSE, self._scope, bytes(encrypted))
         if body is None:
             return None
@@ -140,7 +156,7 @@ class IdempotentRequest:
         """The parameters of STORE."""
         root = next(signing.root_keys())
         return {
-            "stored_key": self._row_macs[0],
+            "stored_key": self.key.row_macs(self.account_id)[0],
             "stored_body": self._body_mac(root),
             "stored_status": response.status_code,
             "stored_location": response.headers.get("Location", ""),
@@ -150,10 +166,6 @@ class IdempotentRequest:
     @property
     def _scope(self) -> bytes:
         return self.account_id.bytes + self.key.text
-
-    @property
-    def _row_macs(self) -> list[bytes]:
-        return [sha256(self.account_id.bytes + mac).digest() for mac in self.key.macs]
 
     def _body_mac(self, root: str) -> bytes:
         return signing.mac(root, "idempotency-body", self.body)

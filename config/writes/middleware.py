@@ -25,7 +25,8 @@ class IdempotencyMiddleware:
     """Runs the view of a write in its transaction, or returns a replay.
 
     In this order: key syntax (400), replay of a response that was found with the token; then, in the transaction: key
-    lock (409), replay of a response stored meanwhile, view, stored response. A status of 400 or more rolls back.
+    lock (409), replay of a response stored meanwhile, view, stored response. A status of 400 or more rolls back, and a
+    dry run does, whose key is ignored.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -45,7 +46,7 @@ class IdempotencyMiddleware:
 
 
 class RolledBack(Exception):
-    """Rolls a transaction back because of the status of its response."""
+    """Rolls a transaction back because of the status of its response, or because it is a dry run."""
 
     def __init__(self, response: HttpResponse) -> None:
         super().__init__(response.status_code)
@@ -61,7 +62,8 @@ class Write:
         body = request.parsed_body  # type: ignore[attr-defined]
         self.fields = body if isinstance(body, dict) else {}
         self.charge = self._charge()
-        user = self.credential.user
+        self.is_dry_run = operation.is_dry_run(request)
+        user = None if self.is_dry_run else self.credential.user
         self.idempotent = None if user is None else IdempotentRequest.of(request, account_id=user.pk, body=body)
 
     def run(self, view: View) -> HttpResponse:
@@ -86,7 +88,9 @@ class Write:
     @retried
     def _run_in_transaction(self, view: View) -> HttpResponse:
         prefetch = self.operation.prefetch and self.operation.prefetch(self.fields)
-        with write_transaction(charge=self.charge, idempotent=self.idempotent, prefetch=prefetch) as write:
+        with write_transaction(
+            charge=self.charge, idempotent=self.idempotent, prefetch=prefetch, is_dry_run=self.is_dry_run
+        ) as write:
             replay = write.open()
             if replay is not None:
                 return self._replayed(replay)
@@ -94,6 +98,11 @@ class Write:
             response = view()
             if response.status_code >= HTTPStatus.BAD_REQUEST:
                 raise RolledBack(response)
+            if self.is_dry_run:
+                # The statements of the write run too, so that what they refuse is refused.
+                write.close()
+                self.charge.usages = self.charge.available
+                raise RolledBack(self._with_limits(response))
             write.store_response(self._with_limits(response))
         return response
 

@@ -60,12 +60,14 @@ class RateLimitUsage:
 class RateLimitCharge:
     """The hourly limits that a write is charged to, sorted by name; none for people.
 
-    `usages` is the state of the limits when the transaction opens, and after `require_remaining` includes this write.
+    `available` is the state of the limits when the transaction opens. `usages` is the same, and after
+    `require_remaining` includes this write.
     """
 
     account_id: UUID | None = None
     limits: Sequence[str] = ()
     usages: list[RateLimitUsage] = field(default_factory=list)
+    available: list[RateLimitUsage] = field(default_factory=list)
 
     @cached_property
     def values(self) -> dict[str, Any]:
@@ -77,7 +79,7 @@ class RateLimitCharge:
 
     def load(self, rows: Iterable[Sequence[Any]]) -> None:
         """Set the state of the limits from rows of COLUMNS."""
-        self.usages = usages_from(rows)
+        self.usages = self.available = usages_from(rows)
 
     def fetch(self) -> None:
         """Query the state of the limits for a replay, without locks."""

@@ -50,13 +50,20 @@ class Prefetch:
 class WriteTransaction:
     """The open transaction of a write. Without limits nothing is charged, without a key no response is stored.
 
-    `prefetch` runs with the opening statement, and may see the state before the locks were granted.
+    `prefetch` runs with the opening statement, and may see the state before the locks were granted. `is_dry_run`: it is
+    rolled back at the end.
     """
 
     def __init__(
-        self, charge: RateLimitCharge, idempotent: IdempotentRequest | None, prefetch: Prefetch | None
+        self,
+        charge: RateLimitCharge,
+        idempotent: IdempotentRequest | None,
+        prefetch: Prefetch | None,
+        *,
+        is_dry_run: bool = False,
     ) -> None:
         self.charge = charge
+        self.is_dry_run = is_dry_run
         self._idempotent = idempotent
         self._prefetch = prefetch
         self._prefetched: Row | None = None
@@ -119,13 +126,14 @@ def write_transaction(
     charge: RateLimitCharge | None = None,
     idempotent: IdempotentRequest | None = None,
     prefetch: Prefetch | None = None,
+    is_dry_run: bool = False,
 ) -> Iterator[WriteTransaction]:
     """Open a WriteTransaction; an exception rolls it back.
 
     After a database error that was caught inside it, `close` raises TransactionManagementError: nothing is committed.
     """
     with transaction.atomic():
-        write = WriteTransaction(charge or RateLimitCharge(), idempotent, prefetch)
+        write = WriteTransaction(charge or RateLimitCharge(), idempotent, prefetch, is_dry_run=is_dry_run)
         yield write
         write.close()
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
 from config.api.fields import Choice, Id, ListOf, Text
+from config.api.openapi.example_values import ID
 from config.api.serializers import BodySerializer, QuerySerializer
 from embeds.analytics.events import EVENT_NAME
 from embeds.domains import ENTRY_MAX, InvalidDomain, normalize_entry
 from embeds.models import EmbedStatus, PageRuleType, TriggerPosition, TriggerSize, TriggerType
 from embeds.models import embed as caps
-from messaging.fields import Name
+from messaging.fields import EXAMPLE_PAGE_URL, Name, PageUrl
 from messaging.page_ids import URL_MAX
 from messaging.word_lists import InvalidWord, check_words
 from messaging.word_lists.entries import parse_entry
@@ -75,7 +76,7 @@ class BlockedWords(ListOf):
 
 
 class PageRulesBody(BodySerializer):
-    type = Choice(choices=PageRuleType.choices)
+    type = Choice(choices=PageRuleType.choices, help_text="`all` pages, or by `patterns`.")
     patterns = ListOf(
         child=Text(max_length=caps.PATTERN_MAX),
         max_length=caps.PATTERNS_MAX,
@@ -85,30 +86,37 @@ class PageRulesBody(BodySerializer):
 
 
 class PageRulesChanges(PageRulesBody):
-    type = Choice(choices=PageRuleType.choices, required=False)
+    type = Choice(choices=PageRuleType.choices, required=False, help_text="`all` pages, or by `patterns`.")
 
 
 class TriggerConfigBody(BodySerializer):
-    type = Choice(choices=TriggerType.choices, required=False)
-    position = Choice(choices=TriggerPosition.choices, required=False)
-    message = Text(max_length=caps.TRIGGER_MESSAGE_MAX, allow_blank=True, required=False)
+    type = Choice(choices=TriggerType.choices, required=False, help_text="Its form.")
+    position = Choice(choices=TriggerPosition.choices, required=False, help_text="Its corner.")
+    message = Text(max_length=caps.TRIGGER_MESSAGE_MAX, allow_blank=True, required=False, help_text="Its text.")
     color = Text(pattern=caps.COLOR, required=False, help_text="`#rgb` or `#rrggbb`.")
-    size = Choice(choices=TriggerSize.choices, required=False)
+    size = Choice(choices=TriggerSize.choices, required=False, help_text="Its size.")
 
 
 class NewEmbed(BodySerializer):
-    name = Name(max_length=caps.NAME_MAX)
-    communityId = Id(source="community_id")
-    description = Text(max_length=caps.DESCRIPTION_MAX, allow_blank=True, required=False)
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "name": "Article pages",
+        "communityId": ID,
+        "domainWhitelist": ["example.com"],
+    }
+    name = Name(max_length=caps.NAME_MAX, help_text="For you.")
+    communityId = Id(source="community_id", help_text="The community of its posts.")
+    description = Text(max_length=caps.DESCRIPTION_MAX, allow_blank=True, required=False, help_text="For you.")
     domainWhitelist = DomainList(source="domain_whitelist", required=False, help_text="Empty: any domain.")
-    pageRules = PageRulesBody(source="page_rules", required=False)
-    triggerConfig = TriggerConfigBody(source="trigger_config", required=False)
+    pageRules = PageRulesBody(source="page_rules", required=False, help_text="Where it is shown.")
+    triggerConfig = TriggerConfigBody(source="trigger_config", required=False, help_text="What opens it.")
     status = Choice(choices=EmbedStatus.choices, required=False, help_text="An owner may set `active` or `paused`.")
     blockedWords = BlockedWords(source="blocked_words", required=False, help_text="Added to those of the community.")
 
 
 class EmbedChanges(NewEmbed):
     """Only the fields given change; inside `pageRules` and `triggerConfig`, only the parts given."""
+
+    openapi_example: ClassVar[dict[str, Any]] = {"name": "Article pages", "triggerConfig": {"color": "#2f5bd0"}}
 
     pageRules = PageRulesChanges(source="page_rules", required=False)
 
@@ -117,13 +125,15 @@ class EmbedChanges(NewEmbed):
 
 
 class BlacklistBody(BodySerializer):
-    domains = DomainList()
+    openapi_example: ClassVar[dict[str, Any]] = {"domains": ["ads.example.com"]}
+    domains = DomainList(help_text="Hosts, with or without `*.`.")
 
 
 class NewEvent(BodySerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"serviceId": ID, "event": "trigger_click", "pageUrl": EXAMPLE_PAGE_URL}
     serviceId = Text(source="embed_id", max_length=64, help_text="The embed's id.")
     event = Text(pattern=EVENT_NAME, help_text="A known event such as `trigger_click`, or a custom name.")
-    pageUrl = Text(source="page_url", max_length=URL_MAX)
+    pageUrl = PageUrl(source="page_url", max_length=URL_MAX, help_text="Of the page; its query is not stored.")
 
 
 class Day(serializers.DateField):
@@ -137,7 +147,7 @@ class Day(serializers.DateField):
 
 class SummaryQuery(QuerySerializer):
     to = Day(source="last", required=False, help_text="Last day (UTC); default: today.")
-    format = Choice(choices=["json", "csv"], default="json")
+    format = Choice(choices=["json", "csv"], default="json", help_text="Of the response.")
 
     def get_fields(self) -> dict[str, Any]:
         # `from` cannot be written as a class attribute.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from rest_framework import serializers
 
+from config.api.openapi.example_values import BASE, ID
 from config.api.pagination import paginated
 from embeds.analytics.events import KnownEvent
 from embeds.analytics.summary import Summary
@@ -19,19 +20,28 @@ def _texts(**kwargs: Any) -> serializers.ListField:
 
 
 class PageRulesSerializer(serializers.Serializer[Any]):
-    type = serializers.ChoiceField(choices=PageRuleType.choices)
-    patterns = serializers.ListField(child=serializers.CharField())
+    openapi_example: ClassVar[dict[str, Any]] = {"type": "all", "patterns": []}
+    type = serializers.ChoiceField(choices=PageRuleType.choices, help_text="`all` pages, or by `patterns`.")
+    patterns = serializers.ListField(child=serializers.CharField(), help_text="Paths with `*`.")
 
 
 class TriggerConfigSerializer(serializers.Serializer[Any]):
-    type = serializers.ChoiceField(choices=TriggerType.choices)
-    position = serializers.ChoiceField(choices=TriggerPosition.choices)
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "type": "corner-tab",
+        "position": "bottom-right",
+        "message": "",
+        "color": "#2f5bd0",
+        "size": "medium",
+    }
+    type = serializers.ChoiceField(choices=TriggerType.choices, help_text="Its form.")
+    position = serializers.ChoiceField(choices=TriggerPosition.choices, help_text="Its corner.")
     message = serializers.CharField(allow_blank=True, help_text="Empty: the default text of the loader.")
-    color = serializers.CharField()
-    size = serializers.ChoiceField(choices=TriggerSize.choices)
+    color = serializers.CharField(help_text="`#rgb` or `#rrggbb`.")
+    size = serializers.ChoiceField(choices=TriggerSize.choices, help_text="Its size.")
 
 
 class EmbedConfigFields(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"domainWhitelist": ["example.com"], "status": "active"}
     id = serializers.UUIDField()
     communityId = serializers.UUIDField(source="community_id")
     domainWhitelist = _texts(source="domain_whitelist", help_text="Empty: any domain.")
@@ -51,15 +61,23 @@ class EmbedCode(serializers.CharField):
 
 
 class EmbedInstanceSerializer(serializers.Serializer[Embed]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "name": "Article pages",
+        "description": "",
+        "domainWhitelist": ["example.com"],
+        "status": "active",
+        "blockedWords": [],
+        "embedCode": f'<script async src="{BASE}/embed/v1.js" data-service-id="{ID}"></script>',
+    }
     id = serializers.UUIDField()
-    name = serializers.CharField()
-    description = serializers.CharField(allow_blank=True)
+    name = serializers.CharField(help_text="For you.")
+    description = serializers.CharField(allow_blank=True, help_text="For you.")
     communityId = serializers.UUIDField(source="community_id")
     domainWhitelist = _texts(source="domain_whitelist", help_text="Empty: any domain.")
     pageRules = PageRulesSerializer(source="page_rules")
     triggerConfig = TriggerConfigSerializer(source="trigger_config")
     status = serializers.ChoiceField(choices=EmbedStatus.choices, help_text="Nothing is shown unless `active`.")
-    blockedWords = _texts(source="blocked_words")
+    blockedWords = _texts(source="blocked_words", help_text="Added to those of the community.")
     embedCode = EmbedCode(source="*", help_text="The script element to paste into a page.")
     ownerId = serializers.UUIDField(source="owner_id")
     createdAt = serializers.DateTimeField(source="created_at")
@@ -70,32 +88,47 @@ EmbedListSerializer = paginated("EmbedListSerializer", instances=EmbedInstanceSe
 
 
 class DeletedEmbedSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"deleted": True}
     id = serializers.UUIDField()
-    deleted = serializers.BooleanField()
+    deleted = serializers.BooleanField(help_text="Always true.")
 
 
 class BlacklistSerializer(serializers.Serializer[Any]):
-    domains = serializers.ListField(child=serializers.CharField())
+    openapi_example: ClassVar[dict[str, Any]] = {"domains": ["ads.example.com"]}
+    domains = serializers.ListField(child=serializers.CharField(), help_text="Normalised.")
 
 
 class ClientAnalyticsSerializer(serializers.Serializer[Any]):
-    enabled = serializers.BooleanField()
-    events = serializers.ListField(child=serializers.ChoiceField(choices=[event.value for event in KnownEvent]))
+    openapi_example: ClassVar[dict[str, Any]] = {"enabled": True, "events": [event.value for event in KnownEvent]}
+    enabled = serializers.BooleanField(help_text="Whether to send events.")
+    events = serializers.ListField(
+        child=serializers.ChoiceField(choices=[event.value for event in KnownEvent]), help_text="The known events."
+    )
 
 
 class ClientConfigSerializer(serializers.Serializer[Any]):
-    enabled = serializers.BooleanField()
-    apiUrl = serializers.URLField()
-    appUrl = serializers.URLField()
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "enabled": True,
+        "apiUrl": BASE,
+        "appUrl": BASE,
+        "streamUrl": None,
+        "loaderVersion": "1.0.0",
+        "features": {"posts": True, "replies": True, "quotes": True, "reactions": True, "smartTags": True},
+        "pollSeconds": 30,
+    }
+    enabled = serializers.BooleanField(help_text="false: show nothing.")
+    apiUrl = serializers.URLField(help_text="The origin of the API.")
+    appUrl = serializers.URLField(help_text="The origin of the widget.")
     streamUrl = serializers.URLField(allow_null=True, help_text="The origin of the streams; null without them.")
-    loaderVersion = serializers.CharField()
+    loaderVersion = serializers.CharField(help_text="Of `v1.js`.")
     analytics = ClientAnalyticsSerializer()
-    features = serializers.DictField(child=serializers.BooleanField())
+    features = serializers.DictField(child=serializers.BooleanField(), help_text="What the widget offers.")
     pollSeconds = serializers.IntegerField(help_text="How often to ask for changes without a stream, on average.")
 
 
 class AcceptedSerializer(serializers.Serializer[Any]):
-    accepted = serializers.BooleanField()
+    openapi_example: ClassVar[dict[str, Any]] = {"accepted": True}
+    accepted = serializers.BooleanField(help_text="Always true.")
 
 
 def _counts(help_text: str) -> serializers.DictField:
@@ -103,19 +136,33 @@ def _counts(help_text: str) -> serializers.DictField:
 
 
 class DaySerializer(serializers.Serializer[Any]):
-    date = serializers.DateField()
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "date": "2026-05-01",
+        "counts": {"trigger_click": 1},
+        "uniqueVisitors": 1,
+    }
+    date = serializers.DateField(help_text="UTC.")
     counts = _counts("By event; events with no count are absent.")
-    uniqueVisitors = serializers.IntegerField(source="visitors")
+    uniqueVisitors = serializers.IntegerField(source="visitors", help_text="Of this day.")
 
 
 class PageSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"path": "/article", "counts": {"trigger_click": 1}}
     path = serializers.CharField(help_text="`_other` sums the pages beyond the busiest.")
     counts = _counts("By event.")
 
 
 class SummarySerializer(serializers.Serializer[Summary]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "from": "2026-05-01",
+        "to": "2026-05-01",
+        "totals": {event.value: int(event == KnownEvent.TRIGGER_CLICK) for event in KnownEvent},
+        "events": {},
+        "uniqueVisitors": 1,
+        "clickRate": None,
+    }
     embedId = serializers.UUIDField(source="embed_id")
-    to = serializers.DateField(source="last")
+    to = serializers.DateField(source="last", help_text="The last day.")
     totals = _counts("The known events.")
     events = _counts("Custom events by name; `_other` sums those beyond 50 names per day.")
     uniqueVisitors = serializers.IntegerField(
@@ -124,10 +171,14 @@ class SummarySerializer(serializers.Serializer[Summary]):
     clickRate = serializers.FloatField(
         source="click_rate", allow_null=True, help_text="Clicks per view; null without a view."
     )
-    days = DaySerializer(source="by_day", many=True)
-    pages = PageSerializer(source="by_page", many=True)
+    days = DaySerializer(source="by_day", many=True, help_text="Each day.")
+    pages = PageSerializer(source="by_page", many=True, help_text="Busiest first.")
 
     def get_fields(self) -> dict[str, Any]:
         # `from` cannot be written as a class attribute.
         fields = super().get_fields()
-        return {"embedId": fields.pop("embedId"), "from": serializers.DateField(source="first"), **fields}
+        return {
+            "embedId": fields.pop("embedId"),
+            "from": serializers.DateField(source="first", help_text="The first day."),
+            **fields,
+        }

@@ -26,7 +26,7 @@ CLIENT_CONFIG_CACHE = "public, max-age=300"
 
 
 class EmbedConfigViewSet(ApiViewSet):
-    lookup_url_kwarg = "service_id"
+    lookup_url_kwarg = "serviceId"
 
     @operation(
         "getEmbedConfig",
@@ -34,9 +34,9 @@ class EmbedConfigViewSet(ApiViewSet):
         response=EmbedConfigSerializer,
         errors=(DomainNotAllowed, EmbedNotFound),
     )
-    def retrieve(self, request: ApiRequest, service_id: str) -> Response:
+    def retrieve(self, request: ApiRequest, **_path: str) -> Response:
         """Get the configuration that the loader needs. 403 for pages on domains that the owner does not allow."""
-        embed_id = self.path_id(EmbedNotFound, "service_id")
+        embed_id = self.path_id(EmbedNotFound, "serviceId")
         origin = request.META.get("HTTP_ORIGIN")
         headers = {"Cache-Control": CONFIG_CACHE, "Vary": "Origin"}
         return self.read(lambda: _config(embed_id, origin), embed_tag(embed_id), headers=headers)

@@ -29,7 +29,12 @@ OWNERS = {CredentialKind.SIGNED_IN}
 NOT_YOURS = (EmbedNotFound, NotOwner)
 # OpenAPI links: operations that take the id of the new embed.
 NEXT = {
-    "getEmbedConfig": {"service_id": "id"},
+    "getEmbedConfig": {"serviceId": "id"},
+    "ingestAnalyticsEvent": {
+        "body.serviceId": "id",
+        "body.event": "=trigger_click",
+        "body.pageUrl": "=https://example.com/",
+    },
     "getEmbedInstance": {"id": "id"},
     "updateEmbedInstance": {"id": "id"},
     "deleteEmbedInstance": {"id": "id"},
@@ -47,7 +52,13 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
     filterset_class = EmbedFilter
     list_name, results_key, cursor_owner = "embeds", "instances", "owner"
 
-    @operation("listEmbedInstances", callers=OWNERS, query=ListQuery, response=EmbedListSerializer)
+    @operation(
+        "listEmbedInstances",
+        callers=OWNERS,
+        query=ListQuery,
+        response=EmbedListSerializer,
+        links={"getEmbedInstance": {"id": "instances/0/id"}},
+    )
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
         """List your embeds, newest first."""
         return super().list(request)
@@ -63,6 +74,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         response=EmbedInstanceSerializer,
         status=201,
         errors=(CommunityNotFound,),
+        response_headers=("Location",),
         links=NEXT,
     )
     def create(self, request: ApiRequest) -> Response:

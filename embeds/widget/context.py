@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.templatetags.static import static
 
 from embeds.models import Embed
+from embeds.widget.assets import panel_script, panel_styles
 from embeds.widget.locales import direction, pick_language, words
 
 # How often a client without a stream asks for changes, on average.
 POLL_SECONDS = 30
-PANEL_SCRIPTS = "embed/panel"
 DARK_INK, LIGHT_INK = "#000", "#fff"
 
 
@@ -35,7 +32,8 @@ def panel(embed: Embed, words: Mapping[str, Any]) -> dict[str, Any]:
         "pollSeconds": POLL_SECONDS,
         "streamUrl": settings.STREAM_URL,
     }
-    return {"data": _data(words, "panel", "tag", settings=panel_settings), "scripts": panel_scripts()}
+    data = _data(words, "panel", "tag", settings=panel_settings)
+    return {"data": data, "script": panel_script().digest, "styles": panel_styles().digest}
 
 
 def sign_in(words: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,13 +48,6 @@ def ink_on(color: str) -> str:
     linear = [channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in channels]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return DARK_INK if luminance > 0.179 else LIGHT_INK
-
-
-@cache
-def panel_scripts() -> list[str]:
-    """Return the URLs of the panel's modules. The page preloads them, so that the browser fetches them in parallel."""
-    folder = Path(settings.BASE_DIR) / "static" / PANEL_SCRIPTS
-    return [static(f"{PANEL_SCRIPTS}/{file.name}") for file in sorted(folder.glob("*.js"))]
 
 
 def _data(words: Mapping[str, Any], *groups: str, settings: Mapping[str, Any]) -> dict[str, Any]:

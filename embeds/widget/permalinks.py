@@ -22,8 +22,9 @@ from messaging.excerpts import excerpt, title_of
 from messaging.permalinks import place_on_page
 from messaging.queries.message_lists import list_messages
 from messaging.queries.message_orders import Sort
-from messaging.queries.messages import published_message
+from messaging.queries.messages import visible_message
 from messaging.queries.threads import LinkedPost, linked_post
+from messaging.queries.tombstones import DELETED
 
 DESCRIPTION_MAX = 300
 
@@ -42,7 +43,9 @@ def permalink(request: HttpRequest, id: str) -> HttpResponse:
         response = render(request, "pages/post_missing.html", words, status=404)
     else:
         thread = {} if linked.is_embedded else _thread(linked, request.GET.get("cursor"))
-        response = render(request, "pages/post.html", words | _preview(linked) | thread)
+        response = render(
+            request, "pages/post.html", words | _preview(linked, words["words"]["panel"]["deleted"]) | thread
+        )
     response.headers["Vary"] = "Accept-Language"
     return response
 
@@ -52,16 +55,17 @@ class Replies(NamedTuple):
     next_cursor: str | None
 
 
-def _preview(linked: LinkedPost) -> dict[str, Any]:
-    """The post, and what its link shows in other services."""
+def _preview(linked: LinkedPost, deleted: str) -> dict[str, Any]:
+    """The post, and what its link shows in other services; `deleted`: the word for a tombstone."""
     post = _plain(linked.message)
     content, author = post["content"], post["author"]["name"]
+    title = title_of(content, author=author, is_reply=post["parentId"] is not None)
     return {
         "post": post,
         "is_embedded": linked.is_embedded,
         "place": place_on_page(post["pageUrl"], linked.message["id"]),
         "site": urlsplit(post["pageUrl"]).hostname,
-        "title": title_of(content, author=author, is_reply=post["parentId"] is not None),
+        "title": deleted if post["status"] == DELETED else title,
         "description": excerpt(content or " ".join(post["texts"]), DESCRIPTION_MAX),
     }
 
@@ -69,7 +73,7 @@ def _preview(linked: LinkedPost) -> dict[str, Any]:
 def _thread(linked: LinkedPost, cursor: str | None) -> dict[str, Any]:
     """The post that this one answers, and its replies, oldest first."""
     parent_id = linked.message["parentId"]
-    parent = None if parent_id is None else published_message(parent_id)
+    parent = None if parent_id is None else visible_message(parent_id)
     replies = _replies(linked.message, cursor)
     return {
         "parent": parent and _plain(parent),

@@ -11,5 +11,7 @@ urlpatterns = [
     path("p/<str:id>", permalink, name="permalink"),
     path("embed/v1.js", views.loader_script, name="loader"),
     path("embed/panel", views.panel, name="panel"),
+    path("embed/panel.js", views.panel_script, name="panel-script"),
+    path("embed/panel.css", views.panel_styles, name="panel-styles"),
     path("embed/sign-in", views.sign_in, name="sign-in"),
 ]

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.gzip import gzip_page
 
 from config.api.exception_handler import read_only
 from config.api.ids import is_id
@@ -15,36 +16,34 @@ from config.api.responses import JSON_TYPE
 from config.cache.rendering import to_json
 from config.discovery import texts
 from embeds.models import Embed, EmbedStatus
-from embeds.widget import context
+from embeds.widget import assets, context
 from embeds.widget.csp import ANYWHERE, frame_ancestors, page, policy, with_streams
 from embeds.widget.demo import demo_page
-from embeds.widget.loader import loader
 
 LOADER_CACHE = "public, max-age=3600, stale-while-revalidate=86400"
+# The panel's page names its script and styles by their digests.
+ASSET_CACHE = "public, max-age=31536000, immutable"
 
 
 @read_only
 def loader_script(request: HttpRequest) -> HttpResponse:
-    """Serve the loader, gzipped if the browser accepts that."""
-    script = loader()
-    gzipped = "gzip" in request.headers.get("Accept-Encoding", "")
-    headers = {
-        "Cache-Control": LOADER_CACHE,
-        "ETag": f'"{script.digest}{"-gzip" if gzipped else ""}"',
-        "Vary": "Accept-Encoding",
-        "Cross-Origin-Resource-Policy": "cross-origin",
-    }
-    if request.headers.get("If-None-Match") == headers["ETag"]:
-        return HttpResponse(status=304, headers=headers)
-    if gzipped:
-        headers["Content-Encoding"] = "gzip"
-    body = script.gzipped if gzipped else script.plain
-    return HttpResponse(body, content_type="text/javascript; charset=utf-8", headers=headers)
+    return _asset_response(request, assets.loader(), LOADER_CACHE)
+
+
+@read_only
+def panel_script(request: HttpRequest) -> HttpResponse:
+    return _named_by_digest(request, assets.panel_script())
+
+
+@read_only
+def panel_styles(request: HttpRequest) -> HttpResponse:
+    return _named_by_digest(request, assets.panel_styles())
 
 
 @read_only
 @xframe_options_exempt
 @page
+@gzip_page
 def panel(request: HttpRequest) -> HttpResponse:
     """Render the panel for the frame that the loader creates. Its script reads the page's URL from the fragment."""
     words = context.language(request)
@@ -56,7 +55,7 @@ def panel(request: HttpRequest) -> HttpResponse:
     response = render(request, "embed/panel.html", words | context.panel(embed, words["words"]))
     ancestors = frame_ancestors(embed, request.GET.get("host", ""))
     response.headers["Content-Security-Policy"] = policy(frame_ancestors=ancestors, connect_src=with_streams())
-    response.headers["Vary"] = "Accept-Language"
+    patch_vary_headers(response, ("Accept-Language",))
     # Opened in a tab, the panel still has to receive the message of its sign-in window.
     response.headers["Cross-Origin-Opener-Policy"] = "same-origin-allow-popups"
     return response
@@ -103,6 +102,28 @@ def start(request: HttpRequest) -> HttpResponse:
         response = render(request, "pages/start.html", origins)
     patch_vary_headers(response, ("Accept",))
     return response
+
+
+def _named_by_digest(request: HttpRequest, asset: assets.Asset) -> HttpResponse:
+    """A page of another release, during a rolling upgrade, names another digest: its browser must not store this."""
+    return _asset_response(request, asset, ASSET_CACHE if request.GET.get("v") == asset.digest else "no-cache")
+
+
+def _asset_response(request: HttpRequest, asset: assets.Asset, cache_control: str) -> HttpResponse:
+    """Respond with the asset, gzipped if the browser accepts that."""
+    gzipped = "gzip" in request.headers.get("Accept-Encoding", "")
+    headers = {
+        "Cache-Control": cache_control,
+        "ETag": f'"{asset.digest}{"-gzip" if gzipped else ""}"',
+        "Vary": "Accept-Encoding",
+        "Cross-Origin-Resource-Policy": "cross-origin",
+    }
+    if request.headers.get("If-None-Match") == headers["ETag"]:
+        return HttpResponse(status=304, headers=headers)
+    if gzipped:
+        headers["Content-Encoding"] = "gzip"
+    body = asset.gzipped if gzipped else asset.plain
+    return HttpResponse(body, content_type=asset.content_type, headers=headers)
 
 
 def _active_embed(service_id: str) -> Embed | None:

@@ -19,17 +19,30 @@ from config.api.ids import is_id
 from messaging.admin.formatting import post_badge
 from messaging.admin.moderation import APPROVE, HIDE, RESTORE, TagFilter
 from messaging.models import Message, MessageStatus
+from messaging.models.message import EDITS_MAX
 from messaging.page_ids import InvalidUrl, is_page_id, normalize
+from messaging.services.versions import VERSION_DAYS
 
 EXCERPT = 120
 FIELDSETS: list[tuple[str | None, dict[str, list[str]]]] = [
     (None, {"fields": ["state", "text", "anchor", "tag", "files"]}),
-    ("Where and who", {"fields": ["written_by", "written_as", "community", "on_page", "answers", "quotes", "posted"]}),
+    (
+        "Where and who",
+        {"fields": ["written_by", "written_as", "community", "on_page", "answers", "quotes", "posted", "edited"]},
+    ),
     ("Replies, quotes and reactions", {"fields": ["reply_count", "quote_count", "reaction_total"]}),
 ]
 # Fields that are shown if their column is not empty.
-OPTIONAL = {"anchor": "anchor_text", "tag": "tag_type", "files": "attachments", "answers": "parent", "quotes": "quote"}
+OPTIONAL = {
+    "anchor": "anchor_text",
+    "tag": "tag_type",
+    "files": "attachments",
+    "answers": "parent",
+    "quotes": "quote",
+    "edited": "edited_at",
+}
 DECISIONS_SHOWN_MAX = 10
+VERSIONS_SHOWN_MAX = EDITS_MAX + 1
 
 
 @admin.register(Message)
@@ -43,7 +56,7 @@ class MessageAdmin(ReadOnlyModelAdmin):
     search_help_text = "Part of the text, the id of a post or account, an @handle, or the id or URL of a page."
     readonly_fields = [
         *("excerpt", "written_by", "written_as", "state", "posted"),
-        *("text", "anchor", "tag", "files", "on_page", "answers", "quotes"),
+        *("text", "anchor", "tag", "files", "on_page", "answers", "quotes", "edited"),
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
@@ -81,7 +94,12 @@ class MessageAdmin(ReadOnlyModelAdmin):
         return str(row.status)
 
     def extra_context(self, request: HttpRequest, row: Message) -> dict[str, Any]:
-        return {"log_entries": log_entries_about([row], latest=DECISIONS_SHOWN_MAX), "next_waiting": _next_waiting(row)}
+        return {
+            "log_entries": log_entries_about([row], latest=DECISIONS_SHOWN_MAX),
+            "next_waiting": _next_waiting(row),
+            "versions": row.versions.all()[:VERSIONS_SHOWN_MAX],
+            "version_days": VERSION_DAYS,
+        }
 
     def next_url(self, request: HttpRequest, action: AdminAction, row: Message) -> str:
         """The next pending post after a pending one."""
@@ -108,6 +126,10 @@ class MessageAdmin(ReadOnlyModelAdmin):
     @admin.display(description="age", ordering="created_at")
     def posted(self, row: Message) -> str | SafeString:
         return age(row.created_at)
+
+    @admin.display(description="edited")
+    def edited(self, row: Message) -> str | SafeString:
+        return age(row.edited_at)
 
     @admin.display(description="text")
     def text(self, row: Message) -> str | SafeString:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
 from config.changes.log import NewChange
-from messaging.changes.mentions import mentioned_accounts
+from messaging.changes.mentions import mentioned_accounts, newly_mentioned_accounts
 from messaging.changes.types import InboxType
 from messaging.models import Message
+
+# (type, account, the post of the account that it is about)
+Event = tuple[InboxType, UUID, UUID | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPost:
-    """A post that becomes public, and the authors of its parent and of the post that it quotes."""
+    """A post that becomes public or is edited, and the authors of its parent and of the post that it quotes."""
 
     id: UUID
     page_id: str
@@ -29,13 +32,20 @@ class NewPost:
 
 def answer_events(post: NewPost) -> list[NewChange]:
     """`reply`, `quote` and `mention`: a mentioned account that is answered or quoted already gets no `mention`."""
-    answered = list(_answered(post))
-    told = {account_id for _type, account_id, _about_id in answered}
-    mentioned = [
-        (InboxType.MENTION, account_id, None)
-        for account_id in mentioned_accounts(post.content)
-        if account_id not in told
-    ]
+    return _events(post, [*_answered(post), *_mentions(post, mentioned_accounts(post.content))])
+
+
+def edit_events(post: NewPost, earlier: Iterable[str]) -> list[NewChange]:
+    """`mention` for the accounts that the text mentions and no earlier one does."""
+    return _events(post, _mentions(post, newly_mentioned_accounts(post.content, earlier)))
+
+
+def _mentions(post: NewPost, accounts: Iterable[UUID]) -> list[Event]:
+    answered = {account_id for _type, account_id, _about_id in _answered(post)}
+    return [(InboxType.MENTION, account_id, None) for account_id in accounts if account_id not in answered]
+
+
+def _events(post: NewPost, events: Iterable[Event]) -> list[NewChange]:
     return [
         NewChange(
             type=event,
@@ -45,13 +55,13 @@ def answer_events(post: NewPost) -> list[NewChange]:
             actor_id=post.author_id,
             about_id=about_id,
         )
-        for event, account_id, about_id in (*answered, *mentioned)
+        for event, account_id, about_id in events
         if account_id != post.author_id
     ]
 
 
-def _answered(post: NewPost) -> Iterator[tuple[InboxType, UUID, UUID | None]]:
-    """(type, author, the author's post). A reply that quotes its parent is a reply."""
+def _answered(post: NewPost) -> Iterator[Event]:
+    """A reply that quotes its parent is a reply."""
     if post.parent_author_id is not None:
         yield InboxType.REPLY, post.parent_author_id, post.parent_id
     if post.quote_author_id is not None and post.quote_id != post.parent_id:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from uuid import UUID
 
 from config.database.sql import fetch_all
@@ -23,6 +24,17 @@ def mentioned_accounts(text: str) -> list[UUID]:
         return []
     accounts: dict[str, UUID] = dict(fetch_all(FIND, [handles]))
     return [accounts[handle] for handle in handles if handle in accounts][:MENTIONS_MAX]
+
+
+def newly_mentioned_accounts(text: str, earlier: Iterable[str]) -> list[UUID]:
+    """The accounts that a text mentions and no earlier version of it does: with those, at most MENTIONS_MAX."""
+    known = {handle for version in earlier for handle in mentioned_handles(version)}
+    handles = [handle for handle in mentioned_handles(text) if handle not in known]
+    if not handles:
+        return []
+    accounts: dict[str, UUID] = dict(fetch_all(FIND, [[*known, *handles]]))
+    room = MENTIONS_MAX - len(known & accounts.keys())
+    return [accounts[handle] for handle in handles if handle in accounts][: max(room, 0)]
 
 
 def mentioned_handles(text: str) -> list[str]:

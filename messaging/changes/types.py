@@ -6,7 +6,10 @@ from enum import StrEnum
 
 
 class ChangeType(StrEnum):
-    """A public change. A pending post that is approved is `message.created`."""
+    """A public change. A pending post that is approved is `message.created`.
+
+    If it was public before an edit, it was `message.hidden` then, and its approval is `message.restored`.
+    """
 
     MESSAGE_CREATED = "message.created"
     MESSAGE_EDITED = "message.edited"

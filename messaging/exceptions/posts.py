@@ -75,6 +75,31 @@ class MessageNotFound(NotFound):
     remedy = "List the posts of the page again."
 
 
+class NotAuthor(Forbidden):
+    default_code = "not_author"
+    message = "Edit and delete your own posts only: another account wrote this one."
+    cause = "The post belongs to another account."
+    remedy = "Reply to it instead. Moderators hide posts of others."
+
+
+class EditWindowClosed(ApiError):
+    status_code = 409
+    default_code = "edit_window_closed"
+    message = "Reply to your post instead: a post may be edited for {max} minutes after it was written."
+    cause = "The post is older than the time in which the service allows edits (`EDIT_MINUTES`)."
+    remedy = "Write a reply, or delete the post and write it again."
+    example = {"max": 15}
+
+
+class TooManyEdits(ApiError):
+    status_code = 409
+    default_code = "too_many_edits"
+    message = "Reply to your post instead: it was edited {max} times, the most allowed."
+    cause = "The post was edited as often as is allowed."
+    remedy = "Write a reply, or delete the post and write it again."
+    example = {"max": 20}
+
+
 class CommunityNotFound(NotFound):
     default_code = "community_not_found"
     message = "Use the id or name of an existing community, or leave communityId out."

@@ -1,7 +1,7 @@
 from messaging.models.account import Account, AccountKind, HandleClaim
 from messaging.models.community import Community, PreModeration
 from messaging.models.derived import CommunityCount, PageCount, SearchEntry
-from messaging.models.message import Message, MessageStatus
+from messaging.models.message import Message, MessageStatus, MessageVersion
 from messaging.models.page import MovedPage, Page
 from messaging.models.webhook import (
     DeliveryError,
@@ -22,6 +22,7 @@ __all__ = [
     "HandleClaim",
     "Message",
     "MessageStatus",
+    "MessageVersion",
     "MovedPage",
     "Page",
     "PageCount",

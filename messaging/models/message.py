@@ -17,11 +17,13 @@ ATTACHMENTS_MAX = 20
 ATTACHMENT_URL_MAX = 2_048
 LANGUAGE_MAX = 16
 SOURCE_APP_MAX = 64
+# An edit is charged to no hourly limit, and each stores a version.
+EDITS_MAX = 20
 TAG_TYPE_MAX = 32
 
 
 class MessageStatus(models.TextChoices):
-    """The public API returns published messages only."""
+    """The public API returns published messages, and deleted ones that have replies as tombstones."""
 
     PUBLISHED = "published"
     PENDING = "pending"
@@ -30,7 +32,10 @@ class MessageStatus(models.TextChoices):
 
 
 PUBLISHED = Q(status=MessageStatus.PUBLISHED)
-REPLIES = PUBLISHED & Q(parent__isnull=False)
+# Statements state the same condition (`messaging.queries.visibility`), so that PostgreSQL uses the indexes.
+LISTED = PUBLISHED | Q(is_tombstone=True)
+REPLIES = Q(parent__isnull=False)
+OPEN = Q(in_hidden_thread=False)
 
 
 class MessageQuerySet(models.QuerySet["Message"]):
@@ -67,6 +72,12 @@ class Message(models.Model):
     status_before_hiding = models.CharField(  # noqa: DJ001  as above
         max_length=9, choices=MessageStatus, null=True, blank=True, editable=False
     )
+    # Of a pending or hidden post: it was public until an edit had to be approved.
+    held_after_edit = models.BooleanField(default=False, db_default=False, editable=False)
+    # Set by triggers (see migration 0015): a post that this one answers, directly or not, is hidden or pending.
+    in_hidden_thread = models.BooleanField(default=False, db_default=False, editable=False)
+    # Also: deleted, and shown without its content because a published post or another tombstone answers it.
+    is_tombstone = models.BooleanField(default=False, db_default=False, editable=False)
     content = models.TextField(blank=True)
     tag_type = models.CharField(max_length=TAG_TYPE_MAX, null=True, blank=True)  # noqa: DJ001  null in the API
     payload = models.JSONField(null=True, blank=True)
@@ -82,37 +93,56 @@ class Message(models.Model):
     reaction_total = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
+    edited_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     objects = MessageQuerySet.as_manager()
 
     class Meta:
         indexes = [
             models.Index(
-                "page", F("created_at").desc(), F("id").desc(), condition=PUBLISHED & Q(parent=None), name="page_posts"
+                *("page", F("created_at").desc(), F("id").desc()),
+                condition=LISTED & Q(parent=None),
+                name="listed_posts",
             ),
             # Limited to replies: with other posts in it, PostgreSQL may use the index to list a large page.
-            models.Index("parent", F("created_at").desc(), F("id").desc(), condition=REPLIES, name="post_replies"),
+            models.Index(
+                *("parent", F("created_at").desc(), F("id").desc()),
+                condition=LISTED & REPLIES,
+                name="listed_replies",
+            ),
             models.Index(
                 *("page", F("reaction_total").desc(), F("created_at").desc(), F("id").desc()),
-                condition=PUBLISHED & Q(parent=None),
-                name="page_posts_by_reactions",
+                condition=LISTED & Q(parent=None),
+                name="listed_posts_by_reactions",
             ),
             models.Index(
                 *("parent", F("reaction_total").desc(), F("created_at").desc(), F("id").desc()),
-                condition=REPLIES,
-                name="post_replies_by_reactions",
+                condition=LISTED & REPLIES,
+                name="listed_replies_by_reactions",
             ),
-            models.Index("parent", F("reaction_total").desc(), "created_at", "id", condition=REPLIES, name="top_reply"),
+            models.Index(
+                *("parent", F("reaction_total").desc(), "created_at", "id"),
+                condition=PUBLISHED & REPLIES,
+                name="top_reply",
+            ),
             models.Index("created_at", "id", condition=Q(status=MessageStatus.PENDING), name="moderation_queue"),
+            # Of the triggers on threads, beside `listed_replies`.
+            models.Index(
+                "parent", "is_tombstone", condition=Q(status=MessageStatus.DELETED) & REPLIES, name="deleted_replies"
+            ),
             # Of feeds (see `messaging.queries.feeds`). The expression is the id of the community: an index of the
             # column itself could be chosen for a list filtered by community, and read the posts of other pages.
-            models.Index("page", F("created_at").desc(), F("id").desc(), condition=REPLIES, name="page_replies"),
+            models.Index(
+                *("page", F("created_at").desc(), F("id").desc()),
+                condition=PUBLISHED & OPEN & REPLIES,
+                name="feed_of_page_replies",
+            ),
             models.Index(
                 Coalesce("community", "id", output_field=models.UUIDField()),
                 F("created_at").desc(),
                 F("id").desc(),
-                condition=PUBLISHED & Q(community__isnull=False),
-                name="community_posts",
+                condition=PUBLISHED & OPEN & Q(community__isnull=False),
+                name="feed_of_community",
             ),
         ]
         constraints = [
@@ -120,11 +150,45 @@ class Message(models.Model):
         ]
 
     def __str__(self) -> str:
+        if self.status == MessageStatus.DELETED:
+            return "[deleted]"
         return self.content[:60] or f"[{self.tag_type or 'attachment'}]"
 
     @property
-    def was_published(self) -> bool:
-        """Whether the post is public, or was before it was hidden."""
-        return self.status == MessageStatus.PUBLISHED or (
-            self.status == MessageStatus.HIDDEN and self.status_before_hiding in {None, MessageStatus.PUBLISHED}
-        )
+    def is_public(self) -> bool:
+        return self.status == MessageStatus.PUBLISHED and not self.in_hidden_thread
+
+    @property
+    def was_public(self) -> bool:
+        """Whether the post is published, or was before it was hidden or held after an edit."""
+        if self.status == MessageStatus.HIDDEN:
+            return self.held_after_edit or self.status_before_hiding in {None, MessageStatus.PUBLISHED}
+        return self.status == MessageStatus.PUBLISHED or self.held_after_edit
+
+    @property
+    def required_scopes(self) -> list[str]:
+        """The scopes that an agent needs to write it, sorted."""
+        return scopes_of(parent_id=self.parent_id, quote_id=self.quote_id)
+
+
+def scopes_of(*, parent_id: object, quote_id: object) -> list[str]:
+    """`reply` with a parent, `quote` with a quoted post, otherwise `post`; sorted."""
+    return [*(["quote"] if quote_id is not None else []), *(["reply"] if parent_id is not None else [])] or ["post"]
+
+
+class MessageVersion(models.Model):
+    """The content of a post before an edit or its deletion, by name of the column, for moderators.
+
+    Versions are deleted after some days (see `messaging.services.versions`).
+    """
+
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="versions")
+    content = models.JSONField()
+    was_public = models.BooleanField()
+    replaced_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        ordering = ["-replaced_at", "-id"]
+
+    def __str__(self) -> str:
+        return f"{self.message_id} until {self.replaced_at}"

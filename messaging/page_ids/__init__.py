@@ -26,12 +26,13 @@ of the pages that it affects. `renormalize_pages --apply` then moves their posts
 (see `messaging.services.moving`).
 """
 
-from messaging.page_ids.normalizing import URL_MAX, NormalizedUrl, is_page_id, normalize
+from messaging.page_ids.normalizing import PAGE_ID, URL_MAX, NormalizedUrl, is_page_id, normalize
 from messaging.page_ids.reading import InvalidUrl
 from messaging.page_ids.rules import Rule
 from messaging.page_ids.tracking import TRACKING_VERSION, is_tracking
 
 __all__ = [
+    "PAGE_ID",
     "TRACKING_VERSION",
     "URL_MAX",
     "InvalidUrl",

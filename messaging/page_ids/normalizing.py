@@ -11,7 +11,7 @@ from messaging.page_ids.rules import Rule
 URL_MAX = 2_048
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_PAGE_ID = re.compile(r"p1_[a-z2-7]{32}\Z")
+PAGE_ID = re.compile(r"p1_[a-z2-7]{32}\Z")
 _HASH_BYTES = 20
 
 
@@ -26,7 +26,7 @@ class NormalizedUrl(NamedTuple):
 
 def is_page_id(text: str) -> bool:
     """Whether `text` has the form of a page id; the page may not exist."""
-    return _PAGE_ID.match(text) is not None
+    return PAGE_ID.match(text) is not None
 
 
 def normalize(url: str) -> NormalizedUrl:

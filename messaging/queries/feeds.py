@@ -1,4 +1,4 @@
-"""The newest published posts of a page or of a community, replies included, in one statement each.
+"""The newest public posts of a page or of a community, replies included, in one statement each.
 
 No index has all posts of a page: PostgreSQL would use it for the lists of a page with many replies. The newest posts
 and the newest replies are read from one index each and merged. The index of a community has an expression, which is
@@ -16,11 +16,12 @@ from uuid import UUID
 
 from config.database.sql import Row, fetch_all, fetch_one
 from messaging.queries.message_lists import PAGE_BYTES
+from messaging.queries.visibility import is_public
 
 POSTS_MAX = 50
 COLUMNS = "id, content, parent_id, created_at, updated_at, author_id, page_id"
 # The limit is a literal, as in `message_lists`: the generic plan has to know it.
-NEWEST = f"AND status = 'published' ORDER BY created_at DESC, id DESC LIMIT {POSTS_MAX}"
+NEWEST = f"AND {is_public('m')} ORDER BY created_at DESC, id DESC LIMIT {POSTS_MAX}"
 # The columns of a post in a row.
 POST = f"""
     SELECT newest.id, newest.content, newest.parent_id IS NOT NULL AS is_reply, newest.created_at, newest.updated_at,
@@ -33,14 +34,14 @@ POST = f"""
 """  # noqa: S608  built from constants
 OF_PAGE = POST.format(
     newest=f"""
-        (SELECT {COLUMNS} FROM messaging_message WHERE page_id = %(page)s AND parent_id IS NULL {NEWEST})
+        (SELECT {COLUMNS} FROM messaging_message m WHERE page_id = %(page)s AND parent_id IS NULL {NEWEST})
         UNION ALL
-        (SELECT {COLUMNS} FROM messaging_message WHERE page_id = %(page)s AND parent_id IS NOT NULL {NEWEST})
+        (SELECT {COLUMNS} FROM messaging_message m WHERE page_id = %(page)s AND parent_id IS NOT NULL {NEWEST})
     """  # noqa: S608  as above
 )
 OF_COMMUNITY = POST.format(
     newest=f"""
-        SELECT {COLUMNS} FROM messaging_message
+        SELECT {COLUMNS} FROM messaging_message m
         WHERE coalesce(community_id, id) = %(community)s AND community_id IS NOT NULL {NEWEST}
     """  # noqa: S608  as above
 )

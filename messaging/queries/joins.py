@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from messaging.queries.visibility import is_public
+
 AUTHOR_COLUMNS = ("a.id AS author_id", "a.name", "a.handle", "a.kind")
 PAGE_URL_COLUMN = "page.normalized_url AS page_url"
 QUOTE_COLUMNS = (
     *("q.id AS quoted_id", "q.content AS quoted", "q.created_at AS quoted_at"),
     *("qa.id AS quoted_author_id", "qa.name", "qa.handle", "qa.kind"),
 )
-JOINS = """
+JOINS = f"""
     FROM messaging_message m
     JOIN messaging_account a ON a.id = m.author_id
     JOIN messaging_page page ON page.id = m.page_id
-    LEFT JOIN messaging_message q ON q.id = m.quote_id AND q.status = 'published'
+    LEFT JOIN messaging_message q ON q.id = m.quote_id AND {is_public("q")}
     LEFT JOIN messaging_account qa ON qa.id = q.author_id
 """
 

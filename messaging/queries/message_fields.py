@@ -24,7 +24,7 @@ from rest_framework.serializers import (
 )
 
 from config.api.fields import Id, ListOf, Text
-from messaging.fields import ContextAnchorField, PayloadField
+from messaging.fields import ContextAnchorField, PageIdField, PageIdText, PayloadField, TagType
 from messaging.models import Message, MessageStatus
 from messaging.models.message import (
     ANCHOR_TEXT_MAX,
@@ -92,60 +92,98 @@ MESSAGE_FIELDS = (
         CharField(help_text="The permalink: it leads to the post on its page, or shows its thread."),
         select=(PERMALINK_COLUMN,),
     ),
-    MessageField("content", CharField(), body=Text(required=False, allow_blank=True, cap=CONTENT_MAX)),
-    MessageField("status", ChoiceField(choices=MessageStatus.values)),
+    MessageField(
+        "content",
+        CharField(help_text="The text."),
+        body=Text(required=False, allow_blank=True, cap=CONTENT_MAX, help_text="The text: plain, any language."),
+    ),
+    MessageField("status", ChoiceField(choices=MessageStatus.values, help_text="Lists have `published` posts only.")),
     MessageField("author", AccountSerializer(), select=AUTHOR_COLUMNS, from_select=account_from_row),
     MessageField(
         "pageId",
-        CharField(),
-        body=Text(source="page_id", help_text="A page id from POST /v1/presence/normalize-url."),
+        PageIdField(),
+        body=PageIdText(source="page_id", help_text="From POST /v1/presence/normalize-url."),
     ),
     MessageField("pageUrl", CharField(help_text="The normalised URL of the page."), select=(PAGE_URL_COLUMN,)),
-    MessageField("communityId", UUIDField(allow_null=True), body=Id(source="community_id", required=False)),
-    MessageField("parentId", UUIDField(allow_null=True), body=Id(source="parent_id", required=False)),
-    MessageField("quoteId", UUIDField(allow_null=True), body=Id(source="quote_id", required=False)),
-    MessageField("quote", QuoteSerializer(allow_null=True), select=QUOTE_COLUMNS, from_select=quote_from_row),
+    MessageField(
+        "communityId",
+        UUIDField(allow_null=True, help_text="null: no community."),
+        body=Id(source="community_id", required=False, help_text="A community of the token, if it is limited."),
+    ),
+    MessageField(
+        "parentId",
+        UUIDField(allow_null=True, help_text="Of a reply."),
+        body=Id(source="parent_id", required=False, help_text="Makes it a reply to this post."),
+    ),
+    MessageField(
+        "quoteId",
+        UUIDField(allow_null=True, help_text="Of a quote."),
+        body=Id(source="quote_id", required=False, help_text="Makes it a quote of this post."),
+    ),
+    MessageField(
+        "quote",
+        QuoteSerializer(allow_null=True, help_text="The quoted post."),
+        select=QUOTE_COLUMNS,
+        from_select=quote_from_row,
+    ),
     MessageField(
         "tagType",
-        CharField(allow_null=True),
-        body=Text(source="tag_type", required=False, help_text="See GET /v1/smart-tags."),
+        CharField(allow_null=True, help_text="The smart tag."),
+        body=TagType(source="tag_type", required=False, help_text="See GET /v1/smart-tags."),
         has_word_lists=False,
     ),
-    MessageField("payload", DictField(allow_null=True), body=PayloadField(required=False, cap=PAYLOAD_MAX)),
+    MessageField(
+        "payload",
+        DictField(allow_null=True, help_text="Of the smart tag."),
+        body=PayloadField(required=False, cap=PAYLOAD_MAX, help_text="By the schema of the tag; at most 64 KB."),
+    ),
     MessageField(
         "anchorText",
-        CharField(allow_null=True),
-        body=Text(source="anchor_text", required=False, allow_blank=True, cap=ANCHOR_TEXT_MAX),
+        CharField(allow_null=True, help_text="The text that the post is about."),
+        body=Text(
+            source="anchor_text",
+            required=False,
+            allow_blank=True,
+            cap=ANCHOR_TEXT_MAX,
+            help_text="Quoted from the page.",
+        ),
     ),
     MessageField(
         "contextAnchor",
-        DictField(allow_null=True),
-        body=ContextAnchorField(source="context_anchor", required=False),
+        DictField(allow_null=True, help_text="Where that text is."),
+        body=ContextAnchorField(source="context_anchor", required=False, help_text="Stored as sent."),
         has_word_lists=False,
     ),
     MessageField(
         "attachments",
-        AttachmentSerializer(many=True),
-        body=ListOf(child=AttachmentBody(), required=False, cap=ATTACHMENTS_MAX),
+        AttachmentSerializer(many=True, help_text="As sent."),
+        body=ListOf(child=AttachmentBody(), required=False, cap=ATTACHMENTS_MAX, help_text="Links to media."),
     ),
     MessageField(
         "language",
-        CharField(allow_null=True),
-        body=Text(required=False, allow_blank=True, cap=LANGUAGE_MAX),
+        CharField(allow_null=True, help_text="As sent."),
+        body=Text(required=False, allow_blank=True, cap=LANGUAGE_MAX, help_text="Such as `en`."),
         has_word_lists=False,
     ),
     MessageField(
         "sourceApp",
-        CharField(allow_null=True),
-        body=Text(source="source_app", required=False, allow_blank=True, cap=SOURCE_APP_MAX),
+        CharField(allow_null=True, help_text="As sent."),
+        body=Text(
+            source="source_app",
+            required=False,
+            allow_blank=True,
+            cap=SOURCE_APP_MAX,
+            help_text="The name of your program.",
+        ),
         has_word_lists=False,
     ),
-    MessageField("replyCount", IntegerField()),
-    MessageField("quoteCount", IntegerField()),
-    MessageField("reactionCounts", DictField(child=IntegerField())),
-    MessageField("reactionTotal", IntegerField()),
+    MessageField("replyCount", IntegerField(help_text="Published replies.")),
+    MessageField("quoteCount", IntegerField(help_text="Published quotes.")),
+    MessageField("reactionCounts", DictField(child=IntegerField(), help_text="By emoji.")),
+    MessageField("reactionTotal", IntegerField(help_text="Of all emoji.")),
     MessageField("createdAt", DateTimeField()),
     MessageField("updatedAt", DateTimeField()),
+    MessageField("editedAt", DateTimeField(allow_null=True, help_text="When the author last edited it, or null.")),
 )
 # Required fields are first.
 BODY_FIELDS = sorted(

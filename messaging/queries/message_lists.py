@@ -19,6 +19,7 @@ from messaging.queries.joins import JOINS
 from messaging.queries.message_fields import MESSAGE_FIELDS
 from messaging.queries.message_orders import ORDERS, Order, Sort
 from messaging.queries.messages import COLUMNS, EXPRESSIONS, message_from_row
+from messaging.queries.visibility import is_listed, is_visible
 
 # The limit of the response of a list, unless it contains a single message.
 PAGE_BYTES = 2 * 1024 * 1024
@@ -51,10 +52,10 @@ TOP_REPLY = """
     ) top ON true
 """
 FILTERS = {"author_kind": "m.author_kind = %s", "community_id": "m.community_id = %s", "tag_type": "m.tag_type = %s"}
-OF_PAGE = "m.status = 'published' AND m.page_id = %s AND m.parent_id IS NULL"
-# The page is checked on the parent, which is read by its id.
-OF_PARENT = """m.status = 'published' AND m.parent_id = %s AND EXISTS (
-    SELECT FROM messaging_message p WHERE p.id = m.parent_id AND p.page_id = %s AND p.status = 'published')"""
+OF_PAGE = f"{is_listed('m')} AND m.page_id = %s AND m.parent_id IS NULL"
+# The page and the thread are checked on the parent, which is read by its id.
+OF_PARENT = f"""{is_listed("m")} AND m.parent_id = %s AND EXISTS (
+    SELECT FROM messaging_message p WHERE p.id = m.parent_id AND p.page_id = %s AND {is_visible("p")})"""
 
 
 class Fetched(NamedTuple):
@@ -74,7 +75,7 @@ def list_messages(
     with_top_reply: bool,
     sort: Sort = Sort.NEWEST,
 ) -> tuple[list[dict[str, Any]], bool]:
-    """(published messages of a page, or replies to `parent_id` there; whether more follow), in at most two statements.
+    """(messages of a page, or replies to `parent_id` there; whether more follow), in at most two statements.
 
     At most `limit` messages, and no more than fit into PAGE_BYTES, but at least one.
     """
@@ -93,7 +94,7 @@ def list_messages(
 
 
 def messages_by_id(ids: Sequence[UUID]) -> tuple[list[dict[str, Any]], set[UUID]]:
-    """(the published ones among these messages, the ids that were looked up), in one statement.
+    """(the visible ones among these messages, the ids that were looked up), in one statement.
 
     All ids are looked up, or the first ones whose messages fit into PAGE_BYTES.
     """
@@ -149,7 +150,7 @@ def _limited(statement: str, *, order: str) -> str:
     """  # noqa: S608  built from constants and a statement of this module
 
 
-OF_IDS = f"{JOINS} WHERE m.id = ANY(%(ids)s::uuid[]) AND m.status = 'published'"
+OF_IDS = f"{JOINS} WHERE m.id = ANY(%(ids)s::uuid[]) AND {is_visible('m')}"
 BY_IDS = f"SELECT {COLUMNS} {OF_IDS}"
 BY_IDS_LIMITED = _limited(
     f"SELECT {TEXT_COLUMNS}, array_position(%(ids)s::uuid[], m.id) AS place {OF_IDS}", order="place"
@@ -166,7 +167,7 @@ def _top_replies(ids: list[UUID | None]) -> Fetched:
 
 
 def _fetch_by_ids(ids: Sequence[UUID]) -> Fetched:
-    """The published messages of these ids, in their order if some are omitted."""
+    """The visible messages of these ids, in their order if some are omitted."""
     if not ids:
         return Fetched([], is_cut=False)
     is_weighed = len(ids) > FEW

@@ -17,10 +17,13 @@ from config.database.sql import Row, fetch_one
 from messaging.permalinks import PERMALINK_COLUMN, permalink
 from messaging.queries.joins import AUTHOR_COLUMNS, JOINS, PAGE_URL_COLUMN, QUOTE_COLUMNS
 from messaging.queries.message_fields import CONTENT_FIELDS, MESSAGE_FIELDS, MessageField
+from messaging.queries.tombstones import DELETED, mask
+from messaging.queries.visibility import is_visible
 
 EXPRESSIONS = [expression for field in MESSAGE_FIELDS for expression in field.columns]
 COLUMNS = ", ".join(EXPRESSIONS)
-PUBLISHED_BY_ID = f"SELECT {COLUMNS} {JOINS} WHERE m.id = %s AND m.status = 'published'"
+VISIBLE_BY_ID = f"SELECT {COLUMNS} {JOINS} WHERE m.id = %s AND {is_visible('m')}"
+BY_ID = f"SELECT {COLUMNS} {JOINS} WHERE m.id = %s"
 
 CONTENT_COLUMNS = [field.column for field in CONTENT_FIELDS]
 INSERT = f"""
@@ -33,7 +36,13 @@ VALUES (%(id)s, %(page_id)s, %(community_id)s, %(author_id)s, %(author_kind)s, %
 """  # noqa: S608  built from constants
 # A row of COLUMNS from a dict; its keys are columns of the message, and expressions for joined tables.
 ROW = itemgetter(*(expression.removeprefix("m.") for expression in EXPRESSIONS))
-COUNTS_OF_A_NEW_MESSAGE = {"reply_count": 0, "quote_count": 0, "reaction_counts": "{}", "reaction_total": 0}
+OF_A_NEW_MESSAGE = {
+    "reply_count": 0,
+    "quote_count": 0,
+    "reaction_counts": "{}",
+    "reaction_total": 0,
+    "edited_at": None,
+}
 
 
 def _slices() -> Iterator[tuple[MessageField, slice]]:
@@ -62,7 +71,7 @@ def message_from_row(row: Row) -> dict[str, Any]:
     for name, first, columns, convert in CONVERTED:
         if row[first] is not None:
             message[name] = convert(row[columns])
-    return message
+    return mask(message) if message["status"] == DELETED else message
 
 
 class Author(Protocol):
@@ -76,17 +85,25 @@ class Author(Protocol):
 
 def new_message(values: Mapping[str, Any], *, author: Author, page_url: str | None, quote: Row) -> dict[str, Any]:
     """The Message of the API from the values of INSERT, the URL of its page and a row of QUOTE_COLUMNS."""
-    columns = {**COUNTS_OF_A_NEW_MESSAGE, **values, "created_at": values["now"], "updated_at": values["now"]}
+    columns = {**OF_A_NEW_MESSAGE, **values, "created_at": values["now"], "updated_at": values["now"]}
     columns |= zip(AUTHOR_COLUMNS, (author.pk, author.name, author.handle, author.kind), strict=True)
     columns |= zip(QUOTE_COLUMNS, quote, strict=True)
     columns |= {PERMALINK_COLUMN: permalink(values["id"]), PAGE_URL_COLUMN: page_url}
     return message_from_row(ROW(columns))
 
 
-def published_message(message_id: UUID) -> dict[str, Any] | None:
-    """The published message with that id, or None."""
-    row = fetch_one(PUBLISHED_BY_ID, [message_id])
+def visible_message(message_id: UUID) -> dict[str, Any] | None:
+    """The message with that id, if it is public or a tombstone."""
+    row = fetch_one(VISIBLE_BY_ID, [message_id])
     return message_from_row(row) if row else None
+
+
+def stored_message(message_id: UUID) -> dict[str, Any]:
+    """The message with that id, also one that is not public."""
+    row = fetch_one(BY_ID, [message_id])
+    if row is None:
+        raise LookupError(message_id)
+    return message_from_row(row)
 
 
 def stored_content(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,11 +7,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 from config.database.sql import fetch_all
+from messaging.queries.visibility import is_public
 
-LAST = """
-    SELECT created_at FROM messaging_message
-    WHERE page_id = asked.page_id AND {condition} AND status = 'published' ORDER BY created_at DESC, id DESC LIMIT 1
-"""
+LAST = f"""
+    SELECT m.created_at FROM messaging_message m
+    WHERE m.page_id = asked.page_id AND {{condition}} AND {is_public("m")}
+    ORDER BY m.created_at DESC, m.id DESC LIMIT 1
+"""  # noqa: S608  built from constants
 # One row of counts and two of an index for each page, however many posts it has.
 COUNTS = f"""
 SELECT asked.page_id, counted.posts, counted.replies, greatest(post.created_at, reply.created_at)
@@ -20,13 +22,13 @@ JOIN LATERAL (
     SELECT sum(posts)::int AS posts, sum(replies)::int AS replies
     FROM messaging_pagecount WHERE page_id = asked.page_id
 ) counted ON counted.posts IS NOT NULL
-LEFT JOIN LATERAL ({LAST.format(condition="parent_id IS NULL")}) post ON true
-LEFT JOIN LATERAL ({LAST.format(condition="parent_id IS NOT NULL")}) reply ON true
-"""  # noqa: S608  built from constants
+LEFT JOIN LATERAL ({LAST.format(condition="m.parent_id IS NULL")}) post ON true
+LEFT JOIN LATERAL ({LAST.format(condition="m.parent_id IS NOT NULL")}) reply ON true
+"""  # noqa: S608  as above
 
 
 class PagePresence(NamedTuple):
-    """The published posts and replies of a page, and when the last of either was written."""
+    """The public posts and replies of a page, and when the last of either was written."""
 
     posts: int
     replies: int

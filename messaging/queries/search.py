@@ -13,7 +13,6 @@ from uuid import UUID
 
 from config.api.pagination import Position
 from config.database.sql import fetch_all, fetch_one
-from messaging.queries.threads import THREAD_IS_PUBLIC
 
 MATCHES_MAX = 1_000
 # The newest posts that are read to learn how common the words are; with COMMON matches among them they are common.
@@ -46,17 +45,11 @@ OF_RARE_WORDS = f"""
     SELECT entry.* FROM messaging_searchentry entry
     WHERE entry.words @@ %(query)s::tsquery AND {{scope}} {NEWEST_FIRST} LIMIT {MATCHES_MAX}
 """  # noqa: S608  as above
-# The thread is checked for as many rows as the page needs: those of the subquery come in their order.
-RANKED = f"""
-SELECT ranked.rank, ranked.created_at, ranked.message_id FROM (
-    SELECT * FROM (
-        SELECT ts_rank(entry.words, %(query)s::tsquery) AS rank, entry.created_at, entry.message_id
-        FROM ({{matches}}) entry
-    ) matching WHERE {{after}} ORDER BY rank DESC, created_at DESC, message_id DESC
-) ranked JOIN messaging_message m ON m.id = ranked.message_id AND m.status = 'published'
-WHERE {THREAD_IS_PUBLIC}
-ORDER BY ranked.rank DESC, ranked.created_at DESC, ranked.message_id DESC LIMIT {{limit:d}}
-"""  # noqa: S608  as above
+RANKED = """
+SELECT rank, created_at, message_id FROM (
+    SELECT ts_rank(entry.words, %(query)s::tsquery) AS rank, entry.created_at, entry.message_id FROM ({matches}) entry
+) matching WHERE {after} ORDER BY rank DESC, created_at DESC, message_id DESC LIMIT {limit:d}
+"""
 AFTER = "(rank, created_at, message_id) < (%(rank)s::float4, %(created_at)s, %(id)s)"
 
 

@@ -14,6 +14,7 @@ from config.writes.transaction import Prefetch, WriteTransaction
 from messaging.exceptions import ParentNotFound, QuoteNotFound, UnknownPage, page_id_needed
 from messaging.page_ids import is_page_id
 from messaging.queries.joins import QUOTE_COLUMNS
+from messaging.queries.visibility import is_public
 
 FIND = f"""
 SELECT clock_timestamp(), page.id, page.normalized_url, parent.id IS NOT NULL, parent.community_id, parent.author_id,
@@ -22,8 +23,8 @@ FROM (VALUES (0)) place
 LEFT JOIN messaging_movedpage moved ON moved.old_id = %(page)s
 LEFT JOIN messaging_page page ON page.id = coalesce(moved.page_id, %(page)s)
 LEFT JOIN messaging_message parent
-    ON parent.id = %(parent)s AND parent.page_id = page.id AND parent.status = 'published'
-LEFT JOIN messaging_message q ON q.id = %(quote)s AND q.status = 'published'
+    ON parent.id = %(parent)s AND parent.page_id = page.id AND {is_public("parent")}
+LEFT JOIN messaging_message q ON q.id = %(quote)s AND {is_public("q")}
 LEFT JOIN messaging_account qa ON qa.id = q.author_id
 """  # noqa: S608  built from constants
 
@@ -33,9 +34,9 @@ QUOTE_AUTHOR = QUOTE_COLUMNS.index("qa.id AS quoted_author_id")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageTargets:
-    """The page of a new message, and its parent and quoted post if these are published.
+    """The page of a new message, and its parent and quoted post if these are public.
 
-    `quote` is a row of QUOTE_COLUMNS, all None without a published post. `now` is the time by PostgreSQL's clock.
+    `quote` is a row of QUOTE_COLUMNS, all None without a public post. `now` is the time by PostgreSQL's clock.
     """
 
     parent_id: UUID | None

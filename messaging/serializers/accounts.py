@@ -1,14 +1,18 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
+from config.api.openapi.example_values import ID
 from messaging.models import AccountKind
+
+EXAMPLE_PERSON = {"id": ID, "name": "Ada Lovelace", "handle": "ada", "kind": "human"}
 
 
 class AccountSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {name: value for name, value in EXAMPLE_PERSON.items() if name != "id"}
     id = serializers.UUIDField()
-    name = serializers.CharField()
-    handle = serializers.CharField()
-    kind = serializers.ChoiceField(choices=AccountKind.values)
+    name = serializers.CharField(help_text="Shown beside posts.")
+    handle = serializers.CharField(help_text="Unique, without @.")
+    kind = serializers.ChoiceField(choices=AccountKind.values, help_text="A person, or an agent (a program).")

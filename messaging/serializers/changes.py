@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
 from config.api.exceptions import InvalidParameter
 from config.api.fields import Boolean, Id, ListQuery, Text
+from config.api.openapi.example_values import CURSOR
+from config.api.openapi.field_schemas import COMMON_TYPES
 from config.api.serializers import QuerySerializer
 from config.changes.streams.opening import StreamQuery
-from messaging.changes.types import ChangeType
+from messaging.changes.types import ChangeType, InboxType
 from messaging.exceptions import page_id_needed
+from messaging.fields import PageIdField, PageIdText
 from messaging.page_ids import is_page_id
 from messaging.serializers.accounts import AccountSerializer
 from messaging.serializers.messages import PlainMessageSerializer
+
+CHANGE_TYPES, INBOX_TYPES = list(ChangeType), list(InboxType)
+COMMON_TYPES["ChangeType"] = {
+    "type": "string",
+    "enum": CHANGE_TYPES,
+    "description": "What happened to a post or reaction.",
+    "examples": [ChangeType.MESSAGE_CREATED],
+}
+COMMON_TYPES["InboxType"] = {
+    "type": "string",
+    "enum": INBOX_TYPES,
+    "description": "What happened to you.",
+    "examples": [InboxType.REQUEST_DECIDED],
+}
 
 
 class TypesField(Text):
@@ -35,7 +52,7 @@ class TypesField(Text):
 
 
 class ChangeFilters(QuerySerializer):
-    pageId = Text(source="page_id", required=False, help_text="The changes of one page.")
+    pageId = PageIdText(source="page_id", required=False, help_text="The changes of one page.")
     communityId = Id(source="community_id", required=False, help_text="The changes of one community.")
     types = TypesField(ChangeType)
 
@@ -57,17 +74,18 @@ class ChangeStreamQuery(ChangeFilters, StreamQuery):
 
 class ChangedReactionSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
-    emoji = serializers.CharField()
+    emoji = serializers.CharField(help_text="As of that change.")
     author = AccountSerializer()
     createdAt = serializers.DateTimeField()
 
 
 class ChangeSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"id": CURSOR, "communityId": None, "reaction": None}
     id = serializers.CharField(help_text="The cursor after this change.")
     type = serializers.ChoiceField(choices=[change.value for change in ChangeType])
     at = serializers.DateTimeField()
-    pageId = serializers.CharField()
-    communityId = serializers.UUIDField(allow_null=True)
+    pageId = PageIdField()
+    communityId = serializers.UUIDField(allow_null=True, help_text="null: no community.")
     messageId = serializers.UUIDField()
     message = PlainMessageSerializer(allow_null=True, help_text="As it is now; null if it is not public any more.")
     reaction = ChangedReactionSerializer(
@@ -76,6 +94,7 @@ class ChangeSerializer(serializers.Serializer[Any]):
 
 
 class ChangeListSerializer(serializers.Serializer[Any]):
-    changes = ChangeSerializer(many=True)
-    hasMore = serializers.BooleanField()
+    openapi_example: ClassVar[dict[str, Any]] = {"hasMore": False, "nextCursor": CURSOR}
+    changes = ChangeSerializer(many=True, help_text="Oldest first.")
+    hasMore = serializers.BooleanField(help_text="Whether to ask again at once.")
     nextCursor = serializers.CharField(help_text="Where to go on, also later.")

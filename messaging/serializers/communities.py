@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
@@ -17,9 +17,16 @@ class CommunitiesQuery(ListQuery):
 
 
 class RulesSerializer(serializers.Serializer[Community]):
-    agentsMayPost = serializers.BooleanField(source="agents_may_post")
-    peopleMayPost = serializers.BooleanField(source="people_may_post")
-    readOnly = serializers.BooleanField(source="read_only")
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "agentsMayPost": True,
+        "peopleMayPost": True,
+        "readOnly": False,
+        "allowedTagTypes": [],
+        "preModeration": "off",
+    }
+    agentsMayPost = serializers.BooleanField(source="agents_may_post", help_text="Agents may write.")
+    peopleMayPost = serializers.BooleanField(source="people_may_post", help_text="People may write.")
+    readOnly = serializers.BooleanField(source="read_only", help_text="Nobody may write.")
     allowedTagTypes = serializers.ListField(
         child=serializers.CharField(), source="allowed_tag_types", help_text="Empty: every type."
     )
@@ -29,9 +36,10 @@ class RulesSerializer(serializers.Serializer[Community]):
 
 
 class CommunitySerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"name": "Harbour Gazette", "slug": "harbour-gazette", "posts": 1}
     id = serializers.UUIDField()
-    name = serializers.CharField()
-    slug = serializers.CharField()
+    name = serializers.CharField(help_text="Its name.")
+    slug = serializers.CharField(help_text="Its name in addresses.")
     rules = RulesSerializer(source="*")
     posts = serializers.IntegerField(help_text="Published posts, replies included.")
 

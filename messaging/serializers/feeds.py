@@ -2,36 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
+
+from config.api.openapi.example_values import BASE, ID
+from messaging.fields import EXAMPLE_PAGE_ID as PAGE_ID
+from messaging.fields import EXAMPLE_PAGE_URL as PAGE_URL
 
 VERSION = "https://jsonfeed.org/version/1.1"
 
 
 class FeedAuthorSerializer(serializers.Serializer[Any]):
-    name = serializers.CharField()
+    openapi_example: ClassVar[dict[str, Any]] = {"name": "Ada Lovelace"}
+    name = serializers.CharField(help_text="The name.")
 
 
 class FeedItemSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "id": f"urn:uuid:{ID}",
+        "url": f"{BASE}/p/{ID}",
+        "external_url": f"{PAGE_URL}#community-post-{ID}",
+        "title": "Well said.",
+        "content_text": "Well said.",
+    }
     id = serializers.CharField(help_text="`urn:uuid:` and the id of the post.")
     url = serializers.CharField(help_text="The permalink of the post.")
     external_url = serializers.CharField(
         source="page_url", help_text="The page, with `#community-post-` and the id of the post."
     )
     title = serializers.CharField(help_text="The first characters of the text.")
-    content_text = serializers.CharField(source="post.content")
+    content_text = serializers.CharField(source="post.content", help_text="The text.")
     date_published = serializers.DateTimeField(source="post.created_at")
     date_modified = serializers.DateTimeField(source="post.updated_at")
-    authors = FeedAuthorSerializer(many=True)
+    authors = FeedAuthorSerializer(many=True, help_text="One author.")
 
 
 class JsonFeedSerializer(serializers.Serializer[Any]):
-    version = serializers.SerializerMethodField()
-    title = serializers.CharField()
-    home_page_url = serializers.CharField(source="home")
-    feed_url = serializers.CharField(source="json_url")
-    items = FeedItemSerializer(source="entries", many=True)
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "version": VERSION,
+        "title": f"Discussion of {PAGE_URL}",
+        "home_page_url": PAGE_URL,
+        "feed_url": f"{BASE}/feeds/pages/{PAGE_ID}.json",
+    }
+    version = serializers.SerializerMethodField(help_text="Of JSON Feed.")
+    title = serializers.CharField(help_text="Of the page or community.")
+    home_page_url = serializers.CharField(source="home", help_text="What the feed is about.")
+    feed_url = serializers.CharField(source="json_url", help_text="Of this feed.")
+    items = FeedItemSerializer(source="entries", many=True, help_text="Newest first.")
 
     def get_version(self, _feed: Any) -> str:
         return VERSION

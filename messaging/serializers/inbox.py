@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
 from config.api.fields import Boolean, CursorText, ListQuery
+from config.api.openapi.example_values import CURSOR, ID
 from config.api.serializers import BodySerializer
 from config.changes.streams.opening import StreamQuery
 from messaging.changes.types import InboxType
+from messaging.fields import PageIdField
 from messaging.serializers.accounts import AccountSerializer
 from messaging.serializers.changes import TypesField
 from messaging.serializers.messages import PlainMessageSerializer
@@ -25,6 +27,7 @@ class InboxStreamQuery(StreamQuery):
 
 
 class ReadMark(BodySerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"cursor": CURSOR}
     cursor = CursorText(help_text="`nextCursor` of the inbox without `types`, or the `id` of an event there.")
 
 
@@ -46,11 +49,16 @@ class EventDataSerializer(serializers.Serializer[Any]):
 
 
 class EventSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "id": CURSOR,
+        **dict.fromkeys(("actor", "pageId", "messageId", "message", "aboutId")),
+        "data": {"requestId": ID, "status": "approved", "reason": None},
+    }
     id = serializers.CharField(help_text="The cursor after this event.")
     type = serializers.ChoiceField(choices=[event.value for event in InboxType])
     at = serializers.DateTimeField()
     actor = AccountSerializer(allow_null=True, help_text="Null for an act of the administration.")
-    pageId = serializers.CharField(allow_null=True)
+    pageId = PageIdField(allow_null=True, help_text="null: of no page.")
     messageId = serializers.UUIDField(
         allow_null=True, help_text="The answer, the quoting or mentioning post; reaction, moderated: your own post."
     )
@@ -60,12 +68,14 @@ class EventSerializer(serializers.Serializer[Any]):
 
 
 class UnreadSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"unread": 0}
     unread = serializers.IntegerField(help_text="Events after the marked position, at most 1,000.")
 
 
 class InboxSerializer(serializers.Serializer[Any]):
-    events = EventSerializer(many=True)
-    hasMore = serializers.BooleanField()
+    openapi_example: ClassVar[dict[str, Any]] = {"hasMore": False, "nextCursor": CURSOR, "unread": 1}
+    events = EventSerializer(many=True, help_text="Oldest first.")
+    hasMore = serializers.BooleanField(help_text="Whether to ask again at once.")
     nextCursor = serializers.CharField(help_text="Where to go on, also later.")
     unread = serializers.IntegerField(
         required=False, help_text="For people: events of every type after the marked position, at most 1,000."

@@ -3,44 +3,53 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.api.exceptions import InvalidInput
 from config.api.fields import Boolean, Choice, Id, ListQuery, Text
+from config.api.openapi.example_values import BASE, ID
 from config.api.pagination import paginated
-from config.api.serializers import BodySerializer
-from messaging import smart_tags
-from messaging.exceptions import EmptyMessage, InvalidPayload
-from messaging.models import AccountKind
+from config.api.serializers import BodySerializer, QuerySerializer
+from messaging.fields import EXAMPLE_PAGE_ID, EXAMPLE_PAGE_URL, PageIdText
+from messaging.models import AccountKind, MessageStatus
 from messaging.queries.message_fields import BODY_FIELDS, MESSAGE_FIELDS
 from messaging.queries.message_orders import Sort
+from messaging.validation import require_content, require_tag
 
-TAG_TYPES = sorted(smart_tags.SMART_TAGS)
+EDITABLE = ("content", "payload", "anchorText", "language")
+# A dry run has no id and no address.
+IDENTITY = ("id", "url")
 
 
 class NewMessage(BodySerializer):
     """A post; with `parentId` a reply, with `quoteId` a quote."""
 
+    openapi_example: ClassVar[dict[str, Any]] = {"pageId": EXAMPLE_PAGE_ID, "content": "Well said."}
+
     # Copied in the order of the field table, because DRF sorts fields by creation.
     locals().update({field.name: deepcopy(field.body) for field in BODY_FIELDS})
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        given = (attrs.get(column) for column in ("tag_type", "attachments", "quote_id"))
-        if not attrs.get("content", "").strip() and not any(given):
-            raise EmptyMessage
-        _validate_tag(attrs.get("tag_type"), attrs.get("payload"))
+        require_content(attrs)
+        require_tag(attrs.get("tag_type"), attrs.get("payload"))
         return attrs
 
 
+class EditedMessage(BodySerializer):
+    """The fields to change. An absent one stays as it is."""
+
+    openapi_example: ClassVar[dict[str, Any]] = {"content": "Well said."}
+    locals().update({field.name: deepcopy(field.body) for field in BODY_FIELDS if field.name in EDITABLE})
+
+
 class MessagesQuery(ListQuery):
-    pageId = Text(source="page_id")
+    pageId = PageIdText(source="page_id", help_text="The page.")
     parentId = Id(source="parent_id", required=False, help_text="List the replies to this post.")
     includeTopReply = Boolean(source="include_top_reply", default=False, help_text="Add `topReply` to each message.")
-    authorKind = Choice(source="author_kind", choices=AccountKind.values, required=False)
-    communityId = Id(source="community_id", required=False)
-    tagType = Text(source="tag_type", required=False)
+    authorKind = Choice(source="author_kind", choices=AccountKind.values, required=False, help_text="By whom.")
+    communityId = Id(source="community_id", required=False, help_text="Of one community.")
+    tagType = Text(source="tag_type", required=False, help_text="Of one smart tag.")
     sort = Choice(
         choices=[sort.value for sort in Sort],
         default=Sort.NEWEST,
@@ -48,33 +57,73 @@ class MessagesQuery(ListQuery):
     )
 
 
-class PlainMessageSerializer(serializers.Serializer[Any]):
-    locals().update({field.name: field.response for field in MESSAGE_FIELDS})
+# A message in the examples, without what identifies it.
+EXAMPLE_MESSAGE: dict[str, Any] = {
+    "content": "Well said.",
+    "status": "published",
+    "pageUrl": EXAMPLE_PAGE_URL,
+    **dict.fromkeys(("communityId", "parentId", "quoteId", "quote", "tagType", "payload")),
+    **dict.fromkeys(("anchorText", "contextAnchor", "language", "sourceApp", "editedAt")),
+    **dict.fromkeys(("replyCount", "quoteCount", "reactionTotal"), 0),
+    "attachments": [],
+    "reactionCounts": {},
+}
+
+
+class DraftSerializer(serializers.Serializer[Any]):
+    """A message that was checked and not written."""
+
+    openapi_example: ClassVar[dict[str, Any]] = EXAMPLE_MESSAGE
+    locals().update({field.name: field.response for field in MESSAGE_FIELDS if field.name not in IDENTITY})
+
+
+class PlainMessageSerializer(DraftSerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"url": f"{BASE}/p/{ID}"}
+    locals().update({field.name: field.response for field in MESSAGE_FIELDS if field.name in IDENTITY})
 
 
 class MessageSerializer(PlainMessageSerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"topReply": None}
     topReply = PlainMessageSerializer(
         allow_null=True, required=False, help_text="With `includeTopReply=true`: most reactions, then oldest."
     )
 
 
+class DeletedMessageSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"deleted": True}
+
+    id = serializers.UUIDField(help_text="The post.")
+    deleted = serializers.BooleanField(help_text="Always true.")
+
+
+class RemainingSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"counter": "post", "limit": 30, "remaining": 29}
+
+    counter = serializers.CharField(help_text="What is counted.")
+    limit = serializers.IntegerField(help_text="Writes an hour.")
+    remaining = serializers.IntegerField(help_text="Writes that remain now; the dry run is not charged.")
+
+
+class DryRunSerializer(serializers.Serializer[Any]):
+    """What createMessage would do."""
+
+    openapi_example: ClassVar[dict[str, Any]] = {"wouldBe": "published"}
+
+    wouldBe = serializers.ChoiceField(
+        choices=[MessageStatus.PUBLISHED.value, MessageStatus.PENDING.value],
+        help_text="`pending`: a moderator would approve it first.",
+    )
+    message = DraftSerializer(help_text="The message as it would be.")
+    limits = RemainingSerializer(many=True, help_text="The hourly limits of the write; none for people.")
+
+
+class NewMessageQuery(QuerySerializer):
+    dryRun = Boolean(
+        source="dry_run",
+        default=False,
+        help_text="Check everything, and write, charge and store nothing: 200, or the refusal of the write. "
+        "An `Idempotency-Key` is ignored.",
+    )
+
+
 MessageListSerializer = paginated("MessageListSerializer", messages=MessageSerializer(many=True))
-
-
-def _validate_tag(tag_type: str | None, payload: dict[str, Any] | None) -> None:
-    if tag_type is None:
-        if payload is not None:
-            raise InvalidInput(
-                "Send a tagType beside the payload: GET /v1/smart-tags lists them.", field="tagType", allowed=TAG_TYPES
-            )
-        return
-    if not smart_tags.is_known(tag_type):
-        raise InvalidInput(
-            "Send as tagType one of `allowed`: GET /v1/smart-tags describes them.", field="tagType", allowed=TAG_TYPES
-        )
-    problems = smart_tags.validate_payload(tag_type, payload or {})
-    if problems:
-        raise InvalidPayload(
-            field="payload",
-            details=[{"pointer": f"/payload{problem.pointer}", "message": problem.message} for problem in problems],
-        )

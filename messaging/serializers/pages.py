@@ -1,33 +1,51 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
 from config.api.fields import ListOf, Text
+from config.api.openapi.example_values import TIME
 from config.api.serializers import BodySerializer
+from messaging.fields import EXAMPLE_PAGE_ID, EXAMPLE_PAGE_URL, PageIdField, PageUrl
+from messaging.smart_tags import SMART_TAGS
 
 PRESENCE_URLS_MAX = 100
+QUESTION = SMART_TAGS["question"]
 
 
 class NormalizeUrlBody(BodySerializer):
-    url = Text(help_text="An http or https URL of at most 2048 characters, as sent and normalised.")
+    openapi_example: ClassVar[dict[str, Any]] = {"url": "https://www.example.com/article?utm_source=mail"}
+    url = PageUrl(help_text="An http or https URL; its normal form has at most 2,048 characters too.")
 
 
 class NormalizedUrlSerializer(serializers.Serializer[Any]):
-    pageId = serializers.CharField()
-    normalizedUrl = serializers.CharField()
-    rulesApplied = serializers.ListField(child=serializers.CharField())
-    removedParams = serializers.ListField(child=serializers.CharField())
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "normalizedUrl": EXAMPLE_PAGE_URL,
+        "rulesApplied": ["drop_www", "drop_tracking"],
+        "removedParams": ["utm_source"],
+    }
+    pageId = PageIdField()
+    normalizedUrl = serializers.CharField(help_text="What the id is made of.")
+    rulesApplied = serializers.ListField(child=serializers.CharField(), help_text="What changed the URL.")
+    removedParams = serializers.ListField(child=serializers.CharField(), help_text="The tracking parameters in it.")
 
 
 class PresenceBody(BodySerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"urls": [EXAMPLE_PAGE_URL]}
     urls = ListOf(child=Text(allow_blank=True), max_length=PRESENCE_URLS_MAX, help_text="URLs of pages, in any form.")
 
 
 class PresenceCountSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "url": EXAMPLE_PAGE_URL,
+        "pageId": EXAMPLE_PAGE_ID,
+        "posts": 1,
+        "replies": 0,
+        "lastPostAt": TIME,
+    }
     url = serializers.CharField(help_text="As sent.")
-    pageId = serializers.CharField(source="page_id", allow_null=True, help_text="null: no http or https URL.")
+    pageId = PageIdField(source="page_id", allow_null=True, help_text="null: no http or https URL.")
     posts = serializers.IntegerField(source="presence.posts", help_text="Published posts, without replies.")
     replies = serializers.IntegerField(source="presence.replies", help_text="Published replies.")
     lastPostAt = serializers.DateTimeField(
@@ -40,12 +58,19 @@ class PresenceSerializer(serializers.Serializer[Any]):
 
 
 class SmartTagSerializer(serializers.Serializer[Any]):
-    type = serializers.CharField()
-    title = serializers.CharField()
-    description = serializers.CharField()
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "type": QUESTION.type,
+        "title": QUESTION.title,
+        "description": QUESTION.description,
+        "payloadSchema": QUESTION.payload_schema,
+        "example": QUESTION.example,
+    }
+    type = serializers.CharField(help_text="Send it as `tagType`.")
+    title = serializers.CharField(help_text="For people.")
+    description = serializers.CharField(help_text="When to use it.")
     payloadSchema = serializers.DictField(help_text="JSON Schema 2020-12.")
-    example = serializers.DictField()
+    example = serializers.DictField(help_text="A payload.")
 
 
 class SmartTagListSerializer(serializers.Serializer[Any]):
-    smartTags = SmartTagSerializer(many=True)
+    smartTags = SmartTagSerializer(many=True, help_text="All types.")

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
 from config.api.fields import Text
+from config.api.openapi.example_values import JWT
 from config.api.serializers import BodySerializer
 from messaging.fields import Name
 from messaging.models.account import HANDLE, HANDLE_MAX, HANDLE_MIN, NAME_MAX, NAME_MIN
@@ -14,37 +15,48 @@ PASSWORD_MAX = 256
 
 
 class LoginBody(BodySerializer):
-    handle = Text(max_length=HANDLE_MAX)
-    password = Text(max_length=PASSWORD_MAX)
+    openapi_example: ClassVar[dict[str, Any]] = {"handle": "ada", "password": "a long enough passphrase"}
+    handle = Text(max_length=HANDLE_MAX, help_text="Of the account.")
+    password = Text(max_length=PASSWORD_MAX, help_text="Of the account.")
 
 
 class RegisterBody(BodySerializer):
-    handle = Text(pattern=HANDLE, min_length=HANDLE_MIN, max_length=HANDLE_MAX)
-    name = Name(min_length=NAME_MIN, max_length=NAME_MAX)
-    password = Text(max_length=PASSWORD_MAX)
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "handle": "ada",
+        "name": "Ada Lovelace",
+        "password": "a long enough passphrase",
+    }
+    handle = Text(pattern=HANDLE, min_length=HANDLE_MIN, max_length=HANDLE_MAX, help_text="Unique, of a-z, 0-9 and _.")
+    name = Name(min_length=NAME_MIN, max_length=NAME_MAX, help_text="Shown beside posts.")
+    password = Text(max_length=PASSWORD_MAX, help_text="At least 10 characters, none of the common ones.")
 
 
 class RefreshBody(BodySerializer):
-    refreshToken = Text(source="refresh_token", max_length=4096)
+    openapi_example: ClassVar[dict[str, Any]] = {"refreshToken": JWT}
+    refreshToken = Text(source="refresh_token", max_length=4096, help_text="From login or register.")
 
 
 class SignInSerializer(serializers.Serializer[Any]):
-    accessToken = serializers.CharField()
-    refreshToken = serializers.CharField()
+    openapi_example: ClassVar[dict[str, Any]] = {"accessToken": JWT, "refreshToken": JWT}
+    accessToken = serializers.CharField(help_text="The sign-in JWT.")
+    refreshToken = serializers.CharField(help_text="For refreshSession.")
     expiresAt = serializers.DateTimeField(help_text="When the access token expires.")
     user = AccountSerializer()
 
 
 class AccessSerializer(serializers.Serializer[Any]):
-    accessToken = serializers.CharField()
+    openapi_example: ClassVar[dict[str, Any]] = {"accessToken": JWT}
+    accessToken = serializers.CharField(help_text="The sign-in JWT.")
     expiresAt = serializers.DateTimeField()
 
 
 class LoggedOutSerializer(serializers.Serializer[Any]):
-    success = serializers.BooleanField()
+    openapi_example: ClassVar[dict[str, Any]] = {"success": True}
+    success = serializers.BooleanField(help_text="Always true.")
 
 
 class EmbedTokenSerializer(serializers.Serializer[Any]):
-    token = serializers.CharField()
+    openapi_example: ClassVar[dict[str, Any]] = {"token": JWT}
+    token = serializers.CharField(help_text="The user token.")
     userId = serializers.UUIDField(help_text="Send it as X-User-Id.")
     expiresAt = serializers.DateTimeField()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
 from config.api.exceptions import InvalidInput
 from config.api.fields import Choice, Id, ListOf, NullableChoice, NullableText
+from config.api.openapi.example_values import ID
+from config.api.openapi.field_schemas import COMMON_TYPES
 from config.api.pagination import paginated
 from config.api.serializers import BodySerializer
 from messaging.changes.types import ChangeType, InboxType
@@ -15,14 +17,23 @@ from messaging.fields import WebUrl
 from messaging.models import DeliveryError, DisabledReason, Webhook, WebhookStatus, WebhookTarget
 from messaging.models.webhook import DELIVERIES_SHOWN, URL_MAX, WebhookDelivery
 
+# Nobody signs with it.
+EXAMPLE_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105
 TYPES: dict[WebhookTarget, frozenset[str]] = {
     WebhookTarget.EMBED: frozenset(ChangeType),
     WebhookTarget.AGENT: frozenset(InboxType),
 }
 EVERY_TYPE = [event_type.value for event_type in (*ChangeType, *InboxType)]
+COMMON_TYPES["EventType"] = {
+    "type": "string",
+    "enum": EVERY_TYPE,
+    "description": "A change, or what happened to an account.",
+    "examples": [InboxType.REPLY],
+}
 
 
 class NewWebhook(BodySerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"url": "https://example.com/hook", "agentId": ID, "types": ["reply"]}
     url = WebUrl(
         max_length=URL_MAX,
         help_text="https, on port 443 or from 1024. The addresses of a host name are checked at each delivery.",
@@ -48,16 +59,32 @@ class NewWebhook(BodySerializer):
 
 
 class WebhookSerializer(serializers.Serializer[Webhook]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "url": "https://example.com/hook",
+        "embedId": None,
+        "agentId": ID,
+        "types": ["reply"],
+        "status": "active",
+        "disabledReason": None,
+        "disabledDetails": None,
+        "failingSince": None,
+        "nextAttemptAt": None,
+        "previousSecretUntil": None,
+    }
     id = serializers.UUIDField()
-    url = serializers.CharField()
-    embedId = serializers.UUIDField(source="embed_id", allow_null=True)
-    agentId = serializers.UUIDField(source="agent_id", allow_null=True)
+    url = serializers.CharField(help_text="The receiver.")
+    embedId = serializers.UUIDField(source="embed_id", allow_null=True, help_text="Whose changes are sent.")
+    agentId = serializers.UUIDField(source="agent_id", allow_null=True, help_text="Whose inbox is sent.")
     types = serializers.ListField(child=serializers.ChoiceField(choices=EVERY_TYPE), help_text="Empty: all.")
-    status = serializers.ChoiceField(choices=WebhookStatus.choices)
-    disabledReason = NullableChoice(source="disabled_reason", choices=DisabledReason.choices)
+    status = serializers.ChoiceField(choices=WebhookStatus.choices, help_text="`failing`: it is sent again.")
+    disabledReason = NullableChoice(
+        source="disabled_reason", choices=DisabledReason.choices, help_text="null: not disabled."
+    )
     disabledDetails = NullableText(source="disabled_details", help_text="The reason that a super admin gave.")
-    failingSince = serializers.DateTimeField(source="failing_since", allow_null=True)
-    nextAttemptAt = serializers.DateTimeField(source="next_attempt_at", allow_null=True)
+    failingSince = serializers.DateTimeField(source="failing_since", allow_null=True, help_text="null: not failing.")
+    nextAttemptAt = serializers.DateTimeField(
+        source="next_attempt_at", allow_null=True, help_text="null: nothing waits."
+    )
     previousSecretUntil = serializers.DateTimeField(
         source="previous_secret_until", allow_null=True, help_text="Until then the former secret signs too."
     )
@@ -69,6 +96,7 @@ WebhookListSerializer = paginated("WebhookListSerializer", webhooks=WebhookSeria
 
 # From `{"webhook", "secret"}`.
 class WebhookSecretSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"secret": EXAMPLE_SECRET}
     id = serializers.UUIDField(source="webhook.id")
     secret = serializers.CharField(help_text="Shown in this response only.")
     previousSecretUntil = serializers.DateTimeField(
@@ -77,17 +105,25 @@ class WebhookSecretSerializer(serializers.Serializer[Any]):
 
 
 class NewWebhookSerializer(WebhookSerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"secret": EXAMPLE_SECRET}
     secret = serializers.CharField(help_text="Shown in this response only.")
 
 
 class DeliverySerializer(serializers.Serializer[WebhookDelivery]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "type": "reply",
+        "attempt": 1,
+        "statusCode": 204,
+        "error": None,
+        "durationMs": 42,
+    }
     eventId = serializers.UUIDField(source="event_id", help_text="The header `webhook-id` has it after `evt_`.")
-    type = serializers.CharField()
+    type = serializers.CharField(help_text="Of the event.")
     at = serializers.DateTimeField(help_text="The end of the attempt.")
-    attempt = serializers.IntegerField()
+    attempt = serializers.IntegerField(help_text="From 1.")
     statusCode = serializers.IntegerField(source="status_code", allow_null=True, help_text="null: no response.")
     error = NullableChoice(choices=DeliveryError.choices, help_text="null: delivered.")
-    durationMs = serializers.IntegerField(source="duration_ms")
+    durationMs = serializers.IntegerField(source="duration_ms", help_text="Of the attempt.")
 
 
 class WebhookWithLogSerializer(WebhookSerializer):
@@ -99,5 +135,6 @@ class TestRequestedSerializer(serializers.Serializer[Any]):
 
 
 class DeletedWebhookSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"deleted": True}
     id = serializers.UUIDField()
-    deleted = serializers.BooleanField()
+    deleted = serializers.BooleanField(help_text="Always true.")

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from config.changes.log import NewChange, append
 from config.writes.transaction import WriteTransaction
-from messaging.changes.events import NewPost, answer_events, moderated_event
+from messaging.changes.events import NewPost, answer_events, edit_events, moderated_event
 from messaging.changes.types import ChangeType
 from messaging.models import Account, Message, MessageStatus
 
@@ -22,6 +22,20 @@ def record_created(post: NewPost, *, transaction: WriteTransaction) -> None:
     append([created, *answer_events(post)], transaction=transaction)
 
 
+def record_edited(post: Message, *, transaction: WriteTransaction) -> None:
+    """Record an edit of a public post, and a `mention` for each account that only this version mentions."""
+    append([_change(ChangeType.MESSAGE_EDITED, post), *_new_mentions(post)], transaction=transaction)
+
+
+def record_held(post: Message, *, transaction: WriteTransaction) -> None:
+    """Record that a public post waits for approval after an edit. Its approval is `message.restored`."""
+    append([_change(ChangeType.MESSAGE_HIDDEN, post)], transaction=transaction)
+
+
+def record_deleted(post: Message, *, transaction: WriteTransaction) -> None:
+    append([_change(ChangeType.MESSAGE_DELETED, post)], transaction=transaction)
+
+
 def record_moderated(moves: Iterable[tuple[Message, str, str]], *, by: Account, reason: str) -> None:
     """Record (post, status before, status after); before is PENDING for every post that was never public."""
     append([change for move in moves for change in _moderated(*move, by=by, reason=reason)])
@@ -30,10 +44,24 @@ def record_moderated(moves: Iterable[tuple[Message, str, str]], *, by: Account, 
 def _moderated(message: Message, before: str, after: str, *, by: Account, reason: str) -> Iterator[NewChange]:
     change = _public_change(before, after)
     if change is not None:
-        yield NewChange(type=change, page_id=message.page_id, community_id=message.community_id, message_id=message.pk)
+        yield _change(change, message)
     if change is ChangeType.MESSAGE_CREATED:
-        yield from answer_events(_approved_post(message))
+        yield from answer_events(_stored_post(message))
+    if change is ChangeType.MESSAGE_RESTORED and message.held_after_edit:
+        yield from _new_mentions(message)
     yield from moderated_event(message, status=after, by=by.pk, reason=reason)
+
+
+def _change(change: ChangeType, message: Message) -> NewChange:
+    return NewChange(type=change, page_id=message.page_id, community_id=message.community_id, message_id=message.pk)
+
+
+def _new_mentions(message: Message) -> list[NewChange]:
+    """`mention` for the accounts that no public version of the post has mentioned."""
+    if "@" not in message.content:
+        return []
+    earlier = message.versions.filter(was_public=True).values_list("content__content", flat=True)
+    return edit_events(_stored_post(message), earlier)
 
 
 def _public_change(before: str, after: str) -> ChangeType | None:
@@ -44,7 +72,7 @@ def _public_change(before: str, after: str) -> ChangeType | None:
     return ChangeType.MESSAGE_CREATED if before == PENDING else ChangeType.MESSAGE_RESTORED
 
 
-def _approved_post(message: Message) -> NewPost:
+def _stored_post(message: Message) -> NewPost:
     answered = [answered_id for answered_id in (message.parent_id, message.quote_id) if answered_id is not None]
     authors: dict[UUID | None, UUID] = {}
     if answered:

@@ -16,17 +16,18 @@ from django.utils import timezone
 
 from config.admin.audit import log_decision
 from config.cache.versions import EVERYTHING, invalidate
+from config.database.sql import execute
 from config.writes.retries import retried
 from messaging.models import Account, Message, MessageStatus
 from messaging.models.message import MessageQuerySet
 from messaging.services.changes import record_moderated
-from messaging.services.moderation import HIDDEN, PENDING, PUBLISHED, locked_posts
+from messaging.services.moderation import ALLOW_LONG_STATEMENTS, HIDDEN, PENDING, PUBLISHED, locked_posts
 
 BATCH = 200
 # The statuses of the posts that are hidden, which `restore_posts_of` gives them again.
 HIDEABLE = (PUBLISHED, PENDING)
 LOCKED = Message.objects.only(
-    "status", "status_before_hiding", "parent_id", "quote_id", "page_id", "community_id", "author_id"
+    "status", "status_before_hiding", "held_after_edit", "parent_id", "quote_id", "page_id", "community_id", "author_id"
 )
 # (the posts of a batch, who decides, why) -> the number of posts that were changed.
 ChangeBatch = Callable[[list[UUID], Account, str], int]
@@ -91,6 +92,7 @@ def _restore(ids: list[UUID], by: Account, reason: str) -> int:
 
 
 def _update(posts: list[Message], **changes: MessageStatus | F | None) -> None:
+    execute(ALLOW_LONG_STATEMENTS)
     Message.objects.filter(pk__in=[post.pk for post in posts]).update(updated_at=timezone.now(), **changes)
     invalidate(EVERYTHING)
 

@@ -16,9 +16,10 @@ from messaging.exceptions import CommunityForbids, CommunityMismatch, CommunityN
 from messaging.models import Community, MessageStatus
 from messaging.queries.messages import INSERT, new_message, stored_content
 from messaging.queries.targets import MessageTargets
+from messaging.queries.visibility import is_public
 from messaging.services.changes import record_created
 
-PUBLIC = "status = 'published'"
+PUBLIC = is_public("messaging_message")
 
 
 def create_message(

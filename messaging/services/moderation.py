@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from config.admin.audit import log_decision
 from config.cache.versions import EVERYTHING, invalidate
+from config.database.sql import execute
 from config.writes.retries import retried
 from messaging.exceptions import MessageNotFound, NotInThisState
 from messaging.models import Account, Message, MessageStatus
@@ -20,6 +21,8 @@ from messaging.models.message import MessageQuerySet
 from messaging.services.changes import record_moderated
 from messaging.services.messages import count_answer
 
+# A decision on a post changes all replies below it (see migration 0015).
+ALLOW_LONG_STATEMENTS = "SELECT set_config('statement_timeout', '120s', true)"
 PUBLISHED, PENDING, HIDDEN = MessageStatus.PUBLISHED, MessageStatus.PENDING, MessageStatus.HIDDEN
 
 
@@ -54,18 +57,26 @@ def _move(
         raise MessageNotFound
     if message.status not in start:
         raise NotInThisState(status=message.status)
-    before = message.status if message.was_published else PENDING
-    was_public = before == PUBLISHED
+    execute(ALLOW_LONG_STATEMENTS)
+    before = _public_status(message)
+    record_moderated([(message, before, end)], by=by, reason=reason)
     message.status, message.updated_at = end, timezone.now()
     message.status_before_hiding = HIDDEN if (before, end) == (PENDING, HIDDEN) else None
-    message.save(update_fields=["status", "status_before_hiding", "updated_at"])
-    if was_public != (end == PUBLISHED):
-        count_answer(parent_id=message.parent_id, quote_id=message.quote_id, by=-1 if was_public else 1)
-    record_moderated([(message, before, end)], by=by, reason=reason)
+    message.held_after_edit = message.held_after_edit and end != PUBLISHED
+    message.save(update_fields=["status", "status_before_hiding", "held_after_edit", "updated_at"])
+    if (before == PUBLISHED) != (end == PUBLISHED):
+        count_answer(parent_id=message.parent_id, quote_id=message.quote_id, by=-1 if before == PUBLISHED else 1)
     # Every list may contain a quote of the post.
     invalidate(EVERYTHING)
     log_decision(by=by, about=message, verb=verb, reason=reason)
     return message
+
+
+def _public_status(message: Message) -> MessageStatus:
+    """What the public knows of a post: PUBLISHED, HIDDEN if it was public, PENDING if it never was."""
+    if message.status == PUBLISHED:
+        return PUBLISHED
+    return HIDDEN if message.was_public else PENDING
 
 
 def locked_posts(ids: Collection[UUID], posts: MessageQuerySet) -> list[Message]:

@@ -20,6 +20,7 @@ from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import RETRYABLE_SQLSTATES, execute, fetch_all, fetch_one, sqlstate
 from messaging.cache_tags import community_tag, message_tag, page_tag
 from messaging.models import Page
+from messaging.queries.visibility import is_public
 from messaging.services.pages import normalize_url
 
 LOCK_NOT_AVAILABLE = "55P03"
@@ -29,10 +30,11 @@ TRIES = 20
 PAUSE_SECONDS = 0.1
 
 LOCK_POSTS = "SELECT FROM messaging_message WHERE page_id = %s ORDER BY id FOR NO KEY UPDATE"
-MOVE_POSTS = """
-UPDATE messaging_message SET page_id = %s WHERE page_id = %s
-RETURNING id, community_id, status = 'published' AND parent_id IS NULL, status = 'published' AND parent_id IS NOT NULL
-"""
+MOVE_POSTS = f"""
+UPDATE messaging_message m SET page_id = %s WHERE page_id = %s
+RETURNING id, community_id,
+    {is_public("m")} AND parent_id IS NULL, {is_public("m")} AND parent_id IS NOT NULL
+"""  # noqa: S608  built from constants
 # The triggers on posts do nothing in a move (see migrations 0010 and 0013). The counts have a slot of their own: no
 # other write waits for these rows.
 MOVE_COUNTS = """

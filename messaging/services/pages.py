@@ -57,16 +57,21 @@ def normalize_url(*, url: str, embed_id: str | None = None) -> NormalizedUrl:
 
     `embed_id`: the embed that shows the page's posts there, as its panel says.
     """
-    try:
-        page = normalize(url)
-    except InvalidUrl as failure:
-        raise InvalidUrlError(f"Send another URL: {failure}.", field="url") from None
+    page = normalized(url)
     if execute(ISSUE, {"id": page.page_id, "url": page.normalized_url}):
         # The feeds of a page show its URL.
         invalidate(page_tag(page.page_id))
     if embed_id is not None and any(check(embed_id=embed_id, page_url=url) for check in _embed_checks()):
         execute(MARK_EMBEDDED, [page.page_id])
     return page
+
+
+def normalized(url: str) -> NormalizedUrl:
+    """Normalise a URL without storing its page; raises InvalidUrlError (400)."""
+    try:
+        return normalize(url)
+    except InvalidUrl as failure:
+        raise InvalidUrlError(f"Send another URL: {failure}.", field="url") from None
 
 
 @cache

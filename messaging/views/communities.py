@@ -19,7 +19,15 @@ from messaging.serializers.communities import CommunitiesQuery, CommunityListSer
 
 class CommunityViewSet(ApiViewSet):
     @operation(
-        "listCommunities", callers={CredentialKind.PUBLIC}, query=CommunitiesQuery, response=CommunityListSerializer
+        "listCommunities",
+        callers={CredentialKind.PUBLIC},
+        query=CommunitiesQuery,
+        response=CommunityListSerializer,
+        links={
+            "getCommunity": {"id": "communities/0/id"},
+            "getCommunityJsonFeed": {"slug": "communities/0/slug"},
+            "getCommunityAtomFeed": {"slug": "communities/0/slug"},
+        },
     )
     def list(self, request: ApiRequest) -> Response:
         """List the communities with their rules and the number of their posts, newest first."""

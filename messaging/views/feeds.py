@@ -3,6 +3,8 @@ from __future__ import annotations
 import re
 from uuid import UUID
 
+from django.conf import settings
+
 from config.api.credentials import CredentialKind
 from config.api.exceptions import NotFound
 from config.api.operations import operation
@@ -14,26 +16,27 @@ from messaging.exceptions import CommunityNotFound
 from messaging.feeds.atom import ATOM, SCHEMA
 from messaging.feeds.feed import Feed, feed_of_community, feed_of_page
 from messaging.feeds.json_feed import JSON_FEED
+from messaging.fields import PAGE_ID_SCHEMA
 from messaging.page_ids import is_page_id
 from messaging.queries import feeds
 from messaging.serializers.feeds import JsonFeedSerializer
 from messaging.services.moving import PageMoved, moved_to
 
 SLUG = re.compile(r"[-a-zA-Z0-9_]{1,60}")
-PAGE = {"page_id": {"type": "string", "pattern": "^p1_[a-z2-7]{32}$"}}
-COMMUNITY = {"slug": {"type": "string", "pattern": f"^{SLUG.pattern}$"}}
+PAGE = {"pageId": PAGE_ID_SCHEMA}
+COMMUNITY = {"slug": {"type": "string", "pattern": f"^{SLUG.pattern}$", "examples": ["harbour-gazette"]}}
 
 
 class PageFeedViewSet(ApiViewSet):
     @operation(
         "getPageAtomFeed", callers={CredentialKind.PUBLIC}, path=PAGE, response=SCHEMA, media=ATOM, errors=(NotFound,)
     )
-    def atom(self, request: ApiRequest, page_id: str) -> Response:
+    def atom(self, request: ApiRequest, **path: str) -> Response:
         """Get the newest 50 posts of a page as Atom 1.0, replies included.
 
         Fewer posts if 50 would exceed 2 MiB. The posts of a page that has moved are in the feed of its old id as well.
         """
-        return self._feed(page_id)
+        return self._feed(path["pageId"])
 
     @operation(
         "getPageJsonFeed",
@@ -43,9 +46,9 @@ class PageFeedViewSet(ApiViewSet):
         media=JSON_FEED,
         errors=(NotFound,),
     )
-    def json(self, request: ApiRequest, page_id: str) -> Response:
+    def json(self, request: ApiRequest, **path: str) -> Response:
         """Get the newest 50 posts of a page as JSON Feed 1.1, replies included."""
-        return self._feed(page_id)
+        return self._feed(path["pageId"])
 
     def _feed(self, page_id: str) -> Response:
         if not is_page_id(page_id):
@@ -76,6 +79,11 @@ class CommunityFeedViewSet(ApiViewSet):
         callers={CredentialKind.PUBLIC},
         path=COMMUNITY,
         response=JsonFeedSerializer,
+        example={
+            "title": "Harbour Gazette",
+            "home_page_url": settings.BASE_URL,
+            "feed_url": f"{settings.BASE_URL}/feeds/communities/harbour-gazette.json",
+        },
         media=JSON_FEED,
         errors=(CommunityNotFound,),
     )

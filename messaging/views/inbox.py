@@ -40,6 +40,7 @@ class InboxViewSet(ApiViewSet):
         query=InboxQuery,
         response=InboxSerializer,
         errors=(CursorExpired,),
+        links={"readInbox": {"body.cursor": "nextCursor"}},
     )
     def list(self, request: ApiRequest) -> Response:
         """List what concerns your account, oldest first.

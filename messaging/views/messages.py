@@ -1,55 +1,79 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-import orjson
-from django.http import HttpRequest
+from drf_spectacular.utils import OpenApiResponse
 
-from config.api.credentials import Credential, CredentialKind
+from config.api.credentials import CredentialKind
 from config.api.exceptions import AgentCommunityNotAllowed, ContentTooLong, InvalidParameter, PayloadTooLarge
-from config.api.ids import is_id
 from config.api.operations import operation
-from config.api.pagination import CursorPage, Position, envelope
 from config.api.requests import ApiRequest
 from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
-from config.writes.idempotency import Replay
+from config.writes.rate_limits import RateLimitUsage
 from messaging import exceptions
 from messaging.cache_tags import message_tag, page_tag
 from messaging.content_rules import Draft, content_rule_errors
 from messaging.page_ids import is_page_id
 from messaging.queries import messages
-from messaging.queries.message_lists import FILTERS, list_messages
 from messaging.queries.message_orders import Sort
 from messaging.queries.targets import fetch_targets, prefetch_targets
-from messaging.serializers.messages import MessageListSerializer, MessageSerializer, MessagesQuery, NewMessage
+from messaging.serializers.messages import (
+    IDENTITY,
+    DeletedMessageSerializer,
+    DryRunSerializer,
+    EditedMessage,
+    MessageListSerializer,
+    MessageSerializer,
+    MessagesQuery,
+    NewMessage,
+    NewMessageQuery,
+)
+from messaging.services.deleting import delete_message
+from messaging.services.editing import edit_message, lock_for_edit
 from messaging.services.messages import create_message
-from messaging.services.moving import PageMoved, moved_to
+from messaging.services.moving import PageMoved
+from messaging.views.message_lists import listed
+from messaging.views.message_rights import (
+    WRITING_SCOPES,
+    authorize,
+    authorize_author,
+    authorize_author_replay,
+    authorize_replay,
+    no_scopes_of_body,
+    scopes_of_body,
+)
 
-
-def scopes_of_body(data: Mapping[str, Any]) -> frozenset[str]:
-    """`reply` for a body with `parentId`, `quote` for one with `quoteId`, otherwise `post`."""
-    fields = {"reply": "parentId", "quote": "quoteId"}
-    return frozenset(scope for scope, field in fields.items() if data.get(field) is not None) or frozenset({"post"})
-
-
-def authorize(credential: Credential, body: Mapping[str, Any]) -> None:
-    """An agent that is limited to communities must name one of them. Validation refuses a malformed id later."""
-    community_id = body.get("communityId")
-    if community_id is None or is_id(community_id):
-        credential.require_community(None if community_id is None else UUID(community_id))
-
-
-def authorize_replay(request: HttpRequest, _body: Mapping[str, Any], replay: Replay) -> None:
-    """Checks the community of the stored response: the body of a retry may differ."""
-    community_id = orjson.loads(replay.body)["communityId"]
-    request.auth.require_community(community_id and UUID(community_id))  # type: ignore[attr-defined]
+WRITERS = {CredentialKind.AGENT, CredentialKind.PERSON}
+WRITING_ERRORS = (
+    AgentCommunityNotAllowed,
+    ContentTooLong,
+    PayloadTooLarge,
+    exceptions.CommunityForbids,
+    exceptions.ContentBlocked,
+    exceptions.EmptyMessage,
+    exceptions.InvalidPayload,
+)
+# The declaration that editMessage and deleteMessage share.
+OF_AUTHOR: dict[str, Any] = {
+    "callers": WRITERS,
+    "scopes": WRITING_SCOPES,
+    "scopes_of_body": no_scopes_of_body,
+    "authorize": authorize_author,
+    "authorize_replay": authorize_author_replay,
+}
 
 
 class MessageViewSet(ApiViewSet):
-    @operation("listMessages", callers={CredentialKind.PUBLIC}, query=MessagesQuery, response=MessageListSerializer)
+    @operation(
+        "listMessages",
+        callers={CredentialKind.PUBLIC},
+        query=MessagesQuery,
+        response=MessageListSerializer,
+        links={"getMessage": {"id": "messages/0/id"}},
+    )
     def list(self, request: ApiRequest) -> Response:
         """List the posts of a page, or the replies to one of them, newest first or in the order of `sort`.
 
@@ -66,15 +90,15 @@ class MessageViewSet(ApiViewSet):
         page = self.page("messages", query, ranked=ranked, include_top_reply=False, sort=sort)
         tag = page_tag(query["page_id"])
         try:
-            return self.read(lambda: _listed(query, page), tag)
+            return self.read(lambda: listed(query, page), tag)
         except PageMoved as moved:
             moved_query = {**query, "page_id": moved.page_id}
-            return self.read(lambda: _listed(moved_query, page), tag, page_tag(moved.page_id))
+            return self.read(lambda: listed(moved_query, page), tag, page_tag(moved.page_id))
 
     @operation(
         "createMessage",
-        callers={CredentialKind.AGENT, CredentialKind.PERSON},
-        scopes={"post", "reply", "quote"},
+        callers=WRITERS,
+        scopes=WRITING_SCOPES,
         scopes_of_body=scopes_of_body,
         authorize=authorize,
         authorize_replay=authorize_replay,
@@ -83,17 +107,23 @@ class MessageViewSet(ApiViewSet):
         response=MessageSerializer,
         status=201,
         headers=("x-service-embed-id",),
-        links={"getMessage": {"id": "id"}, "listReactions": {"id": "id"}},
+        response_headers=("Location",),
+        links={
+            **{name: {"id": "id"} for name in ("getMessage", "editMessage", "deleteMessage", "listReactions")},
+            "listMessages": {"pageId": "pageId", "parentId": "id"},
+            "createMessage": {"body.pageId": "pageId", "body.parentId": "id", "body.content": "=A reply."},
+            "addReaction": {"body.messageId": "id", "body.emoji": "=👍"},
+            "listOwnReactions": {"pageId": "pageId"},
+            "getPageJsonFeed": {"pageId": "pageId"},
+            "listChanges": {"pageId": "pageId"},
+        },
+        query=NewMessageQuery,
+        has_dry_run=True,
+        also={200: OpenApiResponse(DryRunSerializer, description="With `dryRun=true`: nothing was written.")},
         errors=(
-            AgentCommunityNotAllowed,
-            ContentTooLong,
-            PayloadTooLarge,
-            exceptions.CommunityForbids,
+            *WRITING_ERRORS,
             exceptions.CommunityMismatch,
             exceptions.CommunityNotFound,
-            exceptions.ContentBlocked,
-            exceptions.EmptyMessage,
-            exceptions.InvalidPayload,
             exceptions.ParentNotFound,
             exceptions.QuoteNotFound,
             exceptions.UnknownPage,
@@ -102,6 +132,8 @@ class MessageViewSet(ApiViewSet):
     )
     def create(self, request: ApiRequest) -> Response:
         """Create a post, a reply (`parentId`) or a quote (`quoteId`)."""
+        # Refuses values of `dryRun` that the middleware did not take for a dry run.
+        self.query()
         draft = Draft(
             self.body(),
             author_kind=request.user.kind,
@@ -110,41 +142,63 @@ class MessageViewSet(ApiViewSet):
         )
         targets = fetch_targets(request.transaction, request.data)
         message = create_message(auth=request.auth, transaction=request.transaction, targets=targets, draft=draft)
+        if request.transaction.is_dry_run:
+            return Response(_would_be(message, request.transaction.charge.available))
         return Response(message, status=201, headers={"Location": f"/api/messages/{message['id']}"})
 
     @operation(
         "getMessage", callers={CredentialKind.PUBLIC}, response=MessageSerializer, errors=(exceptions.MessageNotFound,)
     )
     def retrieve(self, request: ApiRequest, id: str) -> Response:
-        """Return a published post."""
+        """Return a published post, or the tombstone of a deleted one that was answered (`status` is `deleted`)."""
         message_id = self.path_id(exceptions.MessageNotFound)
-        return self.read(lambda: _published(message_id), message_tag(message_id))
+        return self.read(lambda: _visible(message_id), message_tag(message_id))
 
-
-def _listed(query: Mapping[str, Any], page: CursorPage) -> dict[str, Any]:
-    """Raises PageMoved. Redirects are queried only for an empty list, so that other lists do not pay for it."""
-    listed, has_more = list_messages(
-        page_id=query["page_id"],
-        parent_id=query.get("parent_id"),
-        filters={name: query[name] for name in FILTERS if name in query},
-        after=page.after,
-        limit=page.limit,
-        with_top_reply=query["include_top_reply"],
-        sort=Sort(query["sort"]),
+    @operation(
+        "editMessage",
+        **OF_AUTHOR,
+        body=EditedMessage,
+        response=MessageSerializer,
+        errors=(
+            *WRITING_ERRORS,
+            exceptions.EditWindowClosed,
+            exceptions.MessageNotFound,
+            exceptions.NotAuthor,
+            exceptions.TooManyEdits,
+        ),
     )
-    if not listed and (page_id := moved_to(query["page_id"])) is not None:
-        raise PageMoved(page_id)
-    next_cursor = page.cursor_at(_position(listed[-1], query["sort"])) if has_more else None
-    return envelope("messages", listed, next_cursor)
+    def update(self, request: ApiRequest, id: str) -> Response:
+        """Edit your own post, for some minutes after it was written; fields that are absent stay.
+
+        Where posts wait for approval, an edited one waits again (`status` is `pending`). An edit spends no limit.
+        """
+        post = lock_for_edit(auth=request.auth, message_id=self.path_id(exceptions.MessageNotFound))
+        edit_message(post=post, changes=self.body(), transaction=request.transaction)
+        return Response(messages.stored_message(post.pk))
+
+    @operation(
+        "deleteMessage",
+        **OF_AUTHOR,
+        response=DeletedMessageSerializer,
+        errors=(AgentCommunityNotAllowed, exceptions.MessageNotFound, exceptions.NotAuthor),
+    )
+    def destroy(self, request: ApiRequest, id: str) -> Response:
+        """Delete your own post, at any time. Its content is erased; if it was answered, a tombstone stays."""
+        message_id = self.path_id(exceptions.MessageNotFound)
+        delete_message(auth=request.auth, message_id=message_id, transaction=request.transaction)
+        return Response({"id": message_id, "deleted": True})
 
 
-def _position(message: Mapping[str, Any], sort: str) -> Position:
-    rank = [message["reactionTotal"]] if sort == Sort.REACTIONS else []
-    return *rank, message["createdAt"], message["id"]
+def _would_be(message: dict[str, Any], limits: Sequence[RateLimitUsage]) -> dict[str, Any]:
+    return {
+        "wouldBe": message["status"],
+        "message": {name: value for name, value in message.items() if name not in IDENTITY},
+        "limits": [{"counter": usage.name, "limit": usage.limit, "remaining": usage.remaining} for usage in limits],
+    }
 
 
-def _published(message_id: UUID) -> dict[str, Any]:
-    message = messages.published_message(message_id)
+def _visible(message_id: UUID) -> dict[str, Any]:
+    message = messages.visible_message(message_id)
     if message is None:
         raise exceptions.MessageNotFound
     return message

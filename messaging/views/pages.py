@@ -32,7 +32,11 @@ class PageViewSet(ApiViewSet):
         errors=(InvalidUrlError,),
         headers=("x-service-embed-id",),
         throttle="normalize_url",
-        links={"listMessages": {"pageId": "pageId"}},
+        links={
+            "createMessage": {"body.pageId": "pageId", "body.content": "=Hello."},
+            "listMessages": {"pageId": "pageId"},
+            "getPageAtomFeed": {"pageId": "pageId"},
+        },
     )
     def normalize_url(self, request: ApiRequest) -> Response:
         """Return the page id of a URL. The URL is not fetched.

@@ -19,7 +19,13 @@ from messaging.services.moving import moved_to
 
 
 class SearchViewSet(ApiViewSet):
-    @operation("searchMessages", callers={CredentialKind.PUBLIC}, query=SearchQuery, response=MessageListSerializer)
+    @operation(
+        "searchMessages",
+        callers={CredentialKind.PUBLIC},
+        query=SearchQuery,
+        response=MessageListSerializer,
+        links={"getMessage": {"id": "messages/0/id"}},
+    )
     def list(self, request: ApiRequest) -> Response:
         """Search the published posts and replies: of a page, of a community, or all. Best match first, then newest.
 

@@ -20,6 +20,8 @@ from messaging.services.accounts import authenticate as check_password
 
 PUBLIC = {CredentialKind.PUBLIC}
 SIGNED_IN = {CredentialKind.SIGNED_IN}
+# OpenAPI links: operations that take the refresh token.
+SESSION = {name: {"body.refreshToken": "refreshToken"} for name in ("refreshSession", "logout")}
 
 
 class SessionViewSet(ApiViewSet):
@@ -34,6 +36,7 @@ class SessionViewSet(ApiViewSet):
         status=201,
         errors=(HandleTaken, RegistrationClosed),
         throttle="register",
+        links=SESSION,
     )
     def register(self, request: ApiRequest) -> Response:
         """Create an account and sign in."""
@@ -50,6 +53,7 @@ class SessionViewSet(ApiViewSet):
         response=serializers.SignInSerializer,
         errors=(InvalidCredentials,),
         throttle="sign_in",
+        links=SESSION,
     )
     def login(self, request: ApiRequest) -> Response:
         """Sign in with handle and password."""

@@ -36,7 +36,13 @@ class WebhookViewSet(ListModelMixin, ApiViewSet):
     serializer_class = serializers.WebhookSerializer
     list_name, results_key, cursor_owner = "webhooks", "webhooks", "owner"
 
-    @operation("listWebhooks", callers=PERSON, query=ListQuery, response=serializers.WebhookListSerializer)
+    @operation(
+        "listWebhooks",
+        callers=PERSON,
+        query=ListQuery,
+        response=serializers.WebhookListSerializer,
+        links={"getWebhook": {"id": "webhooks/0/id"}},
+    )
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
         """List your webhooks, newest first."""
         return super().list(request)
@@ -52,6 +58,7 @@ class WebhookViewSet(ListModelMixin, ApiViewSet):
         response=serializers.NewWebhookSerializer,
         status=201,
         errors=(WebhooksDisabled, WebhookUrlNotAllowed, WebhookTargetNotFound, WebhookBlocked, TooManyWebhooks),
+        response_headers=("Location",),
         links=NEXT,
     )
     def create(self, request: ApiRequest) -> Response:

@@ -47,7 +47,7 @@ class ReactionViewSet(ApiViewSet):
         authorize_replay=authorize_replay,
         body=NewReaction,
         response=ReactionResult,
-        links={"removeReaction": {"id": "reactionId"}},
+        links={"removeReaction": {"id": "reactionId"}, "listReactions": {"id": "$request.body#/messageId"}},
         errors=(
             AgentCommunityNotAllowed,
             CommunityForbids,
@@ -86,6 +86,7 @@ class ReactionViewSet(ApiViewSet):
         callers=AUTHORS,
         scopes={"react"},
         response=RemovedSerializer,
+        example={"action": "removed", "count": 0, "total": 0},
         errors=(AgentCommunityNotAllowed, NotOwner, ReactionNotFound),
     )
     def destroy(self, request: ApiRequest, id: str) -> Response:

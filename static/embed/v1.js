@@ -15,6 +15,8 @@
   const STRINGS = {/*strings*/};
   // Milliseconds after which a loaded frame without a message counts as blocked.
   const SILENCE = 1500;
+  // Milliseconds after which such a frame is loaded again. The pauses grow by as much.
+  const RETRY = 4000;
   const CSS = "/*styles*/";
 
   const embeds = new Map();
@@ -140,6 +142,7 @@
       this.words = STRINGS[this.lang] || {};
       this.queue = [];
       this.reported = {};
+      this.tries = 0;
     }
 
     start() {
@@ -236,10 +239,11 @@
 
     open() {
       if (this.opened || !this.host || !this.host.isConnected) return;
-      if (!this.panel) this.build();
       this.turn(true);
+      if (this.panel) this.retry();
+      else this.build();
       // On a small screen the panel covers the page, so the page behind it is inert.
-      if (!this.inline && matchMedia("(max-width:480px)").matches) this.panel.showModal();
+      if (!this.inline && matchMedia("(max-width:480px),(max-height:480px)").matches) this.panel.showModal();
       else this.panel.show();
       if (this.ready) this.frame.focus();
       this.post({ type: "open" });
@@ -277,10 +281,22 @@
       // allow-same-origin for API calls, popups for sign-in and links; the frame cannot navigate the page around it.
       this.frame.sandbox = "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox";
       this.frame.src = this.app + "/embed/panel?" + query + "#" + hash;
-      this.frame.onload = () => setTimeout(safely(() => { this.failed.hidden = Boolean(this.ready); }), SILENCE);
+      this.frame.onload = () => setTimeout(safely(() => this.check()), SILENCE);
       this.panel.append(this.frame);
-      this.failed = make("div", { className: "failed", hidden: true }, this.panel);
+      this.failed = make("div", { className: "failed", hidden: true, role: "alert" }, this.panel);
+      make("span", { textContent: this.words.offline }, this.failed);
       make("a", { href: this.frame.src, target: "_blank", rel: "noopener", textContent: this.words.tab }, this.failed);
+    }
+
+    /** A frame without a message is blocked, or could not be loaded. */
+    check() {
+      this.failed.hidden = !!this.ready;
+      setTimeout(safely(() => this.retry()), RETRY * ++this.tries);
+    }
+
+    /** Load the frame again by inserting it again. */
+    retry() {
+      if (this.opened && !this.ready) this.failed.before(this.frame);
     }
 
     /** Handle a message of the panel, identified by its window and its origin. */

@@ -12,6 +12,7 @@ from agents.models import Agent, AgentRequest, AgentToken
 from messaging.models import Account, Message
 from tests.admin.pages import page as path_of
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
+from tests.browser import PATIENCE_MS
 from tests.embeds.making import an_embed
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 
@@ -36,7 +37,7 @@ def boss(transactional_db: Any) -> Account:
 def page(browser: Browser, live_server: Any, screen: dict[str, int], boss: Account) -> Iterator[Page]:
     """A browser page of a super admin who signed in by the form. An error in the console fails the test."""
     context = browser.new_context(viewport=screen, base_url=live_server.url, locale="en-GB")
-    context.set_default_timeout(5000)
+    context.set_default_timeout(PATIENCE_MS)
     errors: list[str] = []
     context.on("weberror", lambda error: errors.append(str(error.error)))
     context.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)

@@ -19,6 +19,7 @@ from messaging.models import Account
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Api
 from tests.factories import CommunityFactory, PageFactory, SuperAdminFactory
+from tests.waiting import LOCK_TIMEOUT_SECONDS, PATIENCE_SECONDS
 
 pytestmark = pytest.mark.django_db
 SELF = "/v1/agent/self"
@@ -149,16 +150,16 @@ def test_writing_last_used_at_does_not_wait_for_a_lock() -> None:
         with transaction.atomic():
             AgentToken.objects.select_for_update().get()
             locked.set()
-            done.wait(10)
+            done.wait(PATIENCE_SECONDS)
         connections.close_all()
 
     locker = Thread(target=lock_token)
     locker.start()
     try:
-        assert locked.wait(5)
+        assert locked.wait(PATIENCE_SECONDS)
         start = monotonic()
         assert token_holder.api.get(PUBLIC_READ).status == 200
-        assert monotonic() - start < 2, "waited for the lock (lock_timeout is 2 s)"
+        assert monotonic() - start < LOCK_TIMEOUT_SECONDS, "waited for the lock"
         assert AgentToken.objects.get().last_used_at is None
     finally:
         done.set()

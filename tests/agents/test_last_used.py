@@ -14,8 +14,7 @@ from agents import last_used
 from agents.models import AgentToken
 from tests.agents.factories import agent_with_token
 from tests.agents.test_credential import PUBLIC_READ, failing
-
-WAIT_SECONDS = 5
+from tests.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -32,7 +31,7 @@ def test_notes_are_written_after_the_interval() -> None:
     wait_until_written(tokens=3)
     assert holders[0].api.get(PUBLIC_READ).status == 200
     used = AgentToken.objects.values_list("last_used_at", flat=True)
-    assert all(timezone.now() - at < timedelta(seconds=WAIT_SECONDS) for at in used if at)
+    assert all(timezone.now() - at < timedelta(seconds=PATIENCE_SECONDS) for at in used if at)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -76,7 +75,7 @@ def test_notes_are_dropped_after_a_database_error(caplog: pytest.LogCaptureFixtu
 
 
 def wait_until_written(*, tokens: int) -> None:
-    deadline = monotonic() + WAIT_SECONDS
+    deadline = monotonic() + PATIENCE_SECONDS
     while AgentToken.objects.exclude(last_used_at=None).count() < tokens:
         assert monotonic() < deadline, "the uses were not written"
         sleep(0.02)

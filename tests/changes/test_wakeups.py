@@ -10,6 +10,7 @@ from django.db import connection
 from config.changes import wakeups
 from config.changes.log import NewChange, append
 from config.changes.wakeups import CHANNEL, PAUSE_AFTER_ERROR_SECONDS, _Announcer
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -47,8 +48,8 @@ def test_a_defect_does_not_end_the_thread(monkeypatch: pytest.MonkeyPatch, setti
         settings.WAKEUP_SECONDS = "defect"
         for _ in range(2):
             append([NewChange(type="message.created")])
-            assert len(list(listener.notifies(timeout=10, stop_after=1))) == 1
+            assert len(list(listener.notifies(timeout=PATIENCE_SECONDS, stop_after=1))) == 1
     settings.WAKEUP_SECONDS = End()
     assert announcer._thread is not None
-    announcer._thread.join(10)
+    announcer._thread.join(PATIENCE_SECONDS)
     assert not announcer._thread.is_alive()

@@ -18,6 +18,7 @@ from config.database.host_lock import ASK
 from config.runtime.management.commands import migrate
 from tests.faults.next_release import INDEX
 from tests.faults.next_release.settings import INSTALLED_APPS
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -65,7 +66,7 @@ class Migrating:
             connections.close_all()
 
     def wait_for_output(self, text: str) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while text not in self.out.getvalue():
             assert not self.done.done(), self.out.getvalue()
             assert time.monotonic() < deadline, self.out.getvalue()
@@ -83,7 +84,7 @@ def test_migrate_waits_while_another_host_migrates(pool: ThreadPoolExecutor, ano
     migrating = Migrating(pool)
     migrating.wait_for_output("Another host migrates; waiting …")
     another.close()
-    migrating.done.result(timeout=60)
+    migrating.done.result(timeout=PATIENCE_SECONDS)
 
 
 @pytest.mark.usefixtures("next_release")
@@ -94,7 +95,7 @@ def test_migrate_gets_its_lock_after_a_long_read_transaction_ends(pool: ThreadPo
     migrating.wait_for_output(f"process {another.info.backend_pid}, community-messaging, open for ")
     assert value(another, TYPE) == 64
     another.commit()
-    migrating.done.result(timeout=60)
+    migrating.done.result(timeout=PATIENCE_SECONDS)
     assert value(another, TYPE) == 84
 
 
@@ -135,7 +136,7 @@ def test_a_concurrent_index_build_waits_for_writes_without_timeout(pool: ThreadP
     # Longer than the lock timeout of other migrations.
     time.sleep(0.5)
     another.commit()
-    migrating.done.result(timeout=60)
+    migrating.done.result(timeout=PATIENCE_SECONDS)
     assert value(another, IS_VALID, INDEX) is True
     assert "in use" not in migrating.out.getvalue()
 

@@ -24,6 +24,7 @@ from tests.api import Api
 from tests.commands.running import refused, run, run_json
 from tests.factories import MessageFactory, PageFactory, PersonFactory
 from tests.sessions import WAIT_SECONDS, in_background, wait_until_another_waits
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.django_db
 OLD_ID = "p1_" + "a" * 32
@@ -288,8 +289,8 @@ def test_concurrent_writes_and_two_runs_lose_no_post(old: Page) -> None:
     with ThreadPoolExecutor(5) as pool:
         writing = [in_background(pool, lambda agent=agent: write(agent)) for agent in agents]
         runs = [in_background(pool, lambda: run("renormalize_pages", "--apply", "--json")) for _ in range(2)]
-        statuses = [status for future in writing for status in future.result(60)]
-        records = [json.loads(line) for future in runs for line in future.result(60).splitlines()]
+        statuses = [status for future in writing for status in future.result(PATIENCE_SECONDS)]
+        records = [json.loads(line) for future in runs for line in future.result(PATIENCE_SECONDS).splitlines()]
     assert statuses == [201] * 60
     assert all("posts" in record for record in records)
     first.refresh_from_db()

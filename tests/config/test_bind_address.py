@@ -19,6 +19,7 @@ from config.api.addresses import client_address
 from config.runtime import bind_address
 from config.runtime.run import CannotRun, check_ports
 from tests.service import ROOT, Service, a_service, free_port, running_service
+from tests.waiting import PATIENCE_SECONDS
 
 
 def has_ipv6() -> bool:
@@ -105,19 +106,19 @@ def answer(service: Service, address: str) -> bytes:
 
 @needs_ipv6
 def test_the_ipv6_loopback_is_served() -> None:
-    with running_service(HOST="::1") as service:
+    with running_service(HOST="::1", WORKERS="1") as service:
         assert f"runs at http://[::1]:{service.port} " in service.said()
         assert answer(service, "::1").endswith(b"200 OK")
         with pytest.raises(ConnectionRefusedError):
             answer(service, "127.0.0.1")
         with a_service(HOST="::1", PORT=str(service.port)) as second:
-            assert second.launch().wait(20) == 1
+            assert second.launch().wait(PATIENCE_SECONDS) == 1
             assert f"port {service.port} cannot be used" in second.said()
 
 
 @needs_ipv6
 def test_all_addresses_are_served() -> None:
-    with running_service(HOST="::") as service:
+    with running_service(HOST="::", WORKERS="1") as service:
         assert f"runs at http://[::1]:{service.port} " in service.said()
         assert answer(service, "::1").endswith(b"200 OK")
         with socket.socket(socket.AF_INET6) as plain:

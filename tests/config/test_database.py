@@ -1,5 +1,7 @@
 """The settings of connections to PostgreSQL."""
 
+import os
+
 import psycopg
 import pytest
 from django.conf import settings
@@ -23,7 +25,6 @@ def test_an_address_becomes_django_settings() -> None:
     }
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -37,9 +38,12 @@ def test_an_address_becomes_django_settings() -> None:
     ],
 )
 def test_the_timeouts_of_a_session(name: str, value: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT current_setting(%s)", [name])
-        assert cursor.fetchone() == (value,)
+    """Of a service: the timeouts of the tests are longer."""
+    address = os.environ["DATABASE_URL"]
+    of_a_service = urls.database(address, statement_timeout=5_000)["OPTIONS"] | {"prepare_threshold": None}
+    parameters = connection.get_connection_params() | of_a_service | {"dbname": "community"}
+    with connection.get_new_connection(parameters) as session:
+        assert session.execute("SELECT current_setting(%s)", [name]).fetchone() == (value,)
 
 
 @pytest.mark.parametrize(("statement_timeout", "idle"), [(5_000, 10_000), (1, 2), (0, 60_000)])

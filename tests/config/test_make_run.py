@@ -7,7 +7,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -15,13 +15,15 @@ import psycopg
 import pytest
 
 from tests.faults import slow
-from tests.service import ROOT, Service, a_service, running_service
+from tests.service import ROOT, Service, a_service, running_service, runs
 from tests.streams.faults import stream_processes
+from tests.waiting import PATIENCE_SECONDS, eventually
 
 
 @pytest.fixture(scope="module")
 def _service() -> Iterator[Service]:
-    with running_service() as service:
+    with a_service() as service:
+        service.start()
         yield service
 
 
@@ -36,29 +38,12 @@ def service(_service: Service) -> Service:
 def status(url: str) -> int:
     """The HTTP status, or 0 without a response."""
     try:
-        with urllib.request.urlopen(url, timeout=5) as answer:
+        with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
         return error.code
     except OSError:
         return 0
-
-
-def eventually(holds: Callable[[], bool], seconds: float = 20) -> bool:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
-
-
-def runs(process: psutil.Process) -> bool:
-    """Whether it has not ended. The new parent of an orphan may collect its exit status late."""
-    try:
-        return process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def manage(service: Service, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -82,7 +67,7 @@ def test_ctrl_c_stops_every_process_and_the_next_run_has_the_data(service: Servi
     assert service.interrupt() == 0
     assert "Killing worker" not in service.said()
     assert not service.cluster.is_running()
-    assert not any(process.is_running() for process in processes)
+    assert eventually(lambda: not any(map(runs, processes)))
     assert "Traceback" not in service.said()
 
     service.start()
@@ -101,7 +86,7 @@ def test_ctrl_c_during_the_start_stops_every_process(service: Service) -> None:
     starting = service.launch()
     assert eventually(service.cluster.is_running)
     os.killpg(starting.pid, signal.SIGINT)
-    assert starting.wait(20) == 130
+    assert starting.wait(PATIENCE_SECONDS) == 130
     assert not service.cluster.is_running()
     assert "runs at" not in service.said()
 
@@ -139,32 +124,32 @@ def test_a_restart_of_postgresql_fails_no_request(service: Service) -> None:
 
 def test_a_second_run_on_the_same_data_is_refused(service: Service) -> None:
     with a_service(DATA_DIR=str(service.data)) as second:
-        assert second.launch().wait(20) == 1
+        assert second.launch().wait(PATIENCE_SECONDS) == 1
         assert f"another `make run` uses {service.data}" in second.said()
 
 
 def test_a_busy_port_is_refused_with_advice(service: Service) -> None:
     with a_service(PORT=str(service.port)) as second:
-        assert second.launch().wait(20) == 1
+        assert second.launch().wait(PATIENCE_SECONDS) == 1
         assert f"port {service.port} cannot be used" in second.said()
         assert f"PORT={service.port + 1} make run" in second.said()
 
 
 def test_a_read_only_data_folder_is_refused_with_advice() -> None:
     with a_service(DATA_DIR="/dev/null/data") as service:
-        assert service.launch().wait(20) == 1
+        assert service.launch().wait(PATIENCE_SECONDS) == 1
         assert "/dev/null/data cannot be written (Not a directory)" in service.said()
 
 
 def test_a_busy_port_of_streams_is_refused_with_advice(service: Service) -> None:
     with a_service(STREAMS="1", STREAM_PORT=str(service.port)) as second:
-        assert second.launch().wait(20) == 1
+        assert second.launch().wait(PATIENCE_SECONDS) == 1
         assert f"port {service.port} cannot be used" in second.said()
         assert f"STREAM_PORT={service.port + 1} make run" in second.said()
 
 
 def test_a_killed_main_process_leaves_no_stream_process() -> None:
-    with running_service(STREAMS="1") as service:
+    with running_service(STREAMS="1", WORKERS="1") as service:
         (streams,) = stream_processes(service)
         service.process.kill()  # type: ignore[union-attr]
         service.process.wait()  # type: ignore[union-attr]

@@ -12,9 +12,9 @@ import pytest
 
 from config.secrets import NAMES
 from tests.service import ROOT, Service, a_service, running_service
+from tests.waiting import PATIENCE_SECONDS
 
-REFUSED_SECONDS = 60
-NONE: dict[str, str] = dict.fromkeys(NAMES, "")
+NONE: dict[str, str] = dict.fromkeys(NAMES, "") | {"WORKERS": "1"}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def host(_host: Service) -> Service:
 
 def refused(service: Service) -> str:
     """The output of a start that exits with 1."""
-    assert service.launch().wait(REFUSED_SECONDS) == 1, service.said()
+    assert service.launch().wait(PATIENCE_SECONDS) == 1, service.said()
     return service.said()
 
 
@@ -72,7 +72,7 @@ def test_hosts_can_rotate_a_secret_one_after_the_other(host: Service) -> None:
     exchanged = old | {"ROOT_KEY": new, "ROOT_KEY_PREVIOUS": old["ROOT_KEY"]}
     not_yet = old | {"ROOT_KEY_PREVIOUS": new}
     for given in (old, exchanged, not_yet):
-        with running_service(DATABASE_URL=host.cluster.url, **given):
+        with running_service(DATABASE_URL=host.cluster.url, WORKERS="1", **given):
             pass
 
 

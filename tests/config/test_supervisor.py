@@ -10,6 +10,7 @@ import pytest
 
 from config.runtime import supervisor
 from config.runtime.supervisor import supervised
+from tests.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +32,7 @@ def test_a_program_that_cannot_be_started_is_tried_again(
 
     monkeypatch.setattr(subprocess, "Popen", start)
     with supervised("-c", "import time; time.sleep(60)"):
-        assert started.wait(20)
+        assert started.wait(PATIENCE_SECONDS)
     assert caplog.text.count("no memory") == 2
 
 
@@ -45,5 +46,5 @@ def test_a_program_that_ends_is_started_again(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(subprocess, "Popen", start)
     with supervised("-c", "raise SystemExit(3)"):
-        assert starts.acquire(timeout=20)
-        assert starts.acquire(timeout=20)
+        assert starts.acquire(timeout=PATIENCE_SECONDS)
+        assert starts.acquire(timeout=PATIENCE_SECONDS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -106,13 +106,11 @@ VALUES: dict[str, Any] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _small_heap() -> Iterator[None]:
+@pytest.fixture(autouse=True, scope="module")
+def _small_heap() -> None:
     """Hide the objects of the tests from the garbage collector: the service does not have them."""
     gc.collect()
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.mark.parametrize("name", VALUES)

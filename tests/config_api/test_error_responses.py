@@ -120,7 +120,7 @@ def test_no_url_causes_a_5xx(start: str, rest: bytes, query: dict[str, bytes]) -
 def test_other_methods_of_an_operation_are_405_with_allow() -> None:
     allowed: dict[str, set[str]] = {}
     for route, method, _held in all_operations():
-        allowed.setdefault("/" + route.replace("<str:id>", "x").replace("<str:service_id>", "x"), set()).add(method)
+        allowed.setdefault("/" + route.replace("<str:id>", "x").replace("<str:serviceId>", "x"), set()).add(method)
     assert len(allowed) > 20
     for url, methods in allowed.items():
         expected = methods | ({"HEAD"} if "GET" in methods else set())
@@ -231,7 +231,7 @@ def test_a_defect_in_an_operation_is_500(monkeypatch: pytest.MonkeyPatch) -> Non
     def broken(*_args: Any, **_kwargs: Any) -> None:
         raise Broken
 
-    monkeypatch.setattr("messaging.queries.messages.published_message", broken)
+    monkeypatch.setattr("messaging.queries.messages.visible_message", broken)
     status, body, _response = send("GET", f"/api/messages/{uuid4()}")
     assert (status, body["error"]) == (500, "internal_error")
 

@@ -9,9 +9,11 @@ from urllib.parse import urlsplit
 import orjson
 import pytest
 from django.test import Client
+from drf_spectacular.generators import SchemaGenerator
 from playwright.sync_api import Browser, Request
 
-from tests.openapi import document
+from tests.browser import PATIENCE_MS
+from tests.openapi import document, properties_of, published, resolved
 
 pytestmark = pytest.mark.django_db
 SCHEMES = {"agentToken", "userToken", "userId", "signInToken"}
@@ -70,7 +72,7 @@ def test_swagger_and_redoc_render_and_send_no_foreign_request(live_server: Any, 
     page.on("request", lambda request: requests.append(request))  # noqa: PLW0108  playwright marks its handlers
     for path in ("/api/docs/", "/api/redoc/"):
         page.goto(live_server.url + path)
-        page.get_by_text("/v1/presence/normalize-url").first.wait_for(timeout=15_000)
+        page.get_by_text("/v1/presence/normalize-url").first.wait_for(timeout=PATIENCE_MS)
     page.close()
     assert len(requests) > 6
     elsewhere = [request for request in requests if not request.url.startswith((live_server.url, "data:", "blob:"))]
@@ -85,7 +87,58 @@ def test_every_documented_error_has_a_shared_component() -> None:
                 if status < "400":
                     continue
                 component = response["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
-                assert component == ("LimitError" if status == "413" else "Error"), f"{path}: {status}"
+                assert component in ("LimitError", "Error"), f"{path}: {status}"
+                assert status != "413" or "content_too_long" not in response["description"] or component == "LimitError"
     assert {"error", "message", "requestId", "docs"} <= set(schemas["Error"]["required"])
-    assert {"field", "max"} <= set(schemas["LimitError"]["required"])
-    assert schemas["LimitError"]["properties"]["error"]["enum"] == ["content_too_long", "payload_too_large"]
+    error, limits = schemas["LimitError"]["allOf"]
+    assert error["$ref"].endswith("/Error")
+    assert {"field", "max"} <= set(limits["required"])
+    assert limits["properties"]["error"]["enum"] == ["content_too_long", "payload_too_large"]
+
+
+# Bytes of compact JSON for each operation, components included. Without the descriptions of plain fields, the links,
+# headers, examples and lists of refusals it would be 1,700.
+SIZE_MAX = 2_200
+
+
+def test_the_document_stays_small() -> None:
+    operations = [operation for methods in published()["paths"].values() for operation in methods.values()]
+    body = Client().get("/openapi.json").content
+    assert b": " not in body[:50], "compact"
+    assert len(body) / len(operations) <= SIZE_MAX
+
+
+def test_every_parameter_and_field_has_a_description() -> None:
+    missing = [
+        f"{name}.{field}"
+        for name, schema in published()["components"]["schemas"].items()
+        for field, part in properties_of(schema).items()
+        if not resolved(part).get("description") and name not in ("LimitError",) and not _is_object(part)
+    ]
+    missing += [
+        f"{operation['operationId']}.{parameter['name']}"
+        for methods in document()["paths"].values()
+        for operation in methods.values()
+        for parameter in operation["parameters"]
+        if not parameter.get("description")
+    ]
+    assert missing == []
+
+
+def _is_object(schema: dict[str, Any]) -> bool:
+    """Whether it refers to an object, alone or as the items of an array: its own fields are described."""
+    schema = schema.get("items", schema)
+    return "$ref" in schema.get("oneOf", [schema])[0] and bool(properties_of(schema.get("oneOf", [schema])[0]))
+
+
+def test_the_document_names_server_license_and_contact(settings: Any) -> None:
+    settings.API_LICENSE, settings.API_LICENSE_URL = "Apache 2.0", "https://www.apache.org/licenses/LICENSE-2.0"
+    settings.API_CONTACT = "mailto:api@example.com"
+    described = SchemaGenerator().get_schema(request=None, public=True)
+    assert described["servers"] == [{"url": settings.BASE_URL}]
+    assert described["info"]["license"] == {"name": settings.API_LICENSE, "url": settings.API_LICENSE_URL}
+    assert described["info"]["contact"] == {"email": "api@example.com"}
+    settings.API_LICENSE, settings.API_CONTACT = "", "https://example.com/contact"
+    described = SchemaGenerator().get_schema(request=None, public=True)
+    assert "license" not in described["info"]
+    assert described["info"]["contact"] == {"url": "https://example.com/contact"}

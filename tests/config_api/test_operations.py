@@ -34,7 +34,7 @@ CONTRACT = [
     Row("addReaction", "POST", "/v1/reactions", {AGENT, PERSON}, "react"),
     Row("removeReaction", "DELETE", "/v1/reactions/{id}", {AGENT, PERSON}, "react"),
     Row("listReactions", "GET", "/v1/reactions/{id}", {PUBLIC}),
-    Row("getEmbedConfig", "GET", "/api/embeds/config/{service_id}", {PUBLIC}),
+    Row("getEmbedConfig", "GET", "/api/embeds/config/{serviceId}", {PUBLIC}),
     Row("normalizeUrl", "POST", "/v1/presence/normalize-url", {PUBLIC, AGENT}),
     Row("listSmartTags", "GET", "/v1/smart-tags", {PUBLIC}),
     Row("listAgentTokens", "GET", "/v1/agent-tokens", {PERSON}),
@@ -56,16 +56,18 @@ CONTRACT = [
     Row("getEmbedBlacklist", "GET", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
     Row("putEmbedBlacklist", "PUT", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
 ]
-# Added by decisions: the sign-in flow (6), getAgentSelf (11), reads (17), the change log and feeds (18).
+# Added by decisions: the sign-in flow (6), getAgentSelf (11), reads and own posts (17), the change log and feeds (18).
 BEYOND = [
+    Row("editMessage", "PUT", "/api/messages/{id}", {AGENT, PERSON}, "post quote reply"),
+    Row("deleteMessage", "DELETE", "/api/messages/{id}", {AGENT, PERSON}, "post quote reply"),
     Row("searchMessages", "GET", "/v1/search", {PUBLIC}),
     Row("listOwnReactions", "GET", "/v1/me/reactions", {AGENT, PERSON}),
     Row("getPresenceCounts", "POST", "/v1/presence/counts", {PUBLIC, AGENT}),
     Row("listCommunities", "GET", "/v1/communities", {PUBLIC}),
     Row("getCommunity", "GET", "/v1/communities/{id}", {PUBLIC}),
     Row("getAgentRequest", "GET", "/v1/agent-tokens/requests/{id}", {PERSON}),
-    Row("getPageAtomFeed", "GET", "/feeds/pages/{page_id}.atom", {PUBLIC}),
-    Row("getPageJsonFeed", "GET", "/feeds/pages/{page_id}.json", {PUBLIC}),
+    Row("getPageAtomFeed", "GET", "/feeds/pages/{pageId}.atom", {PUBLIC}),
+    Row("getPageJsonFeed", "GET", "/feeds/pages/{pageId}.json", {PUBLIC}),
     Row("getCommunityAtomFeed", "GET", "/feeds/communities/{slug}.atom", {PUBLIC}),
     Row("getCommunityJsonFeed", "GET", "/feeds/communities/{slug}.json", {PUBLIC}),
     Row("register", "POST", "/api/auth/register", {PUBLIC}),
@@ -89,6 +91,9 @@ BEYOND = [
     Row("rotateWebhookSecret", "POST", "/v1/webhooks/{id}/rotate", {PERSON}),
 ]
 ROWS = {row.id: row for row in CONTRACT + BEYOND}
+# Not in the OpenAPI document: MCP describes its tools itself. `tests/mcp_server/test_list_tools.py` checks who may call
+# which tool; the operations that a tool calls are those above.
+GATEWAY = Row("mcp", "POST", "/mcp", {PUBLIC, AGENT, PERSON})
 
 
 def template(route: str) -> str:
@@ -111,8 +116,8 @@ def test_the_declarations_match_the_tables_of_the_contract() -> None:
         Row(operation.id, method, template(route), set(operation.callers), " ".join(sorted(operation.scopes)))
         for route, method, operation in all_operations()
     ]
-    assert len(declared) == len(ROWS)
-    assert {row.id: row for row in declared} == ROWS
+    assert len(declared) == len(ROWS) + 1
+    assert {row.id: row for row in declared} == ROWS | {GATEWAY.id: GATEWAY}
 
 
 def test_the_openapi_document_has_exactly_the_declared_operations() -> None:
@@ -128,7 +133,8 @@ def test_the_document_states_credentials_and_scopes(row: Row) -> None:
     if AGENT in row.callers or (PUBLIC in row.callers and row.method == "GET"):
         expected.append({"agentToken": row.scopes.split()})
     expected += [{scheme: [] for scheme in schemes[kind]} for kind in (PERSON, SIGNED_IN) if kind in row.callers]
-    assert documented()[row.id][2]["security"] == expected
+    # No credential is an empty list: generated clients ask for a token where there is an element.
+    assert documented()[row.id][2]["security"] == ([] if expected == [{}] else expected)
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.id)
@@ -164,7 +170,7 @@ def test_the_document_states_the_caps_of_the_contract() -> None:
     days = schemas["NewToken"]["properties"]["expiresInDays"]
     assert (days["minimum"], days["maximum"], days["default"]) == (1, 365, 90)
     assert schemas["NewToken"]["properties"]["label"]["maxLength"] == 80
-    assert schemas["Reason"]["properties"]["reason"]["maxLength"] == 500
+    assert schemas["ReasonBody"]["properties"]["reason"]["maxLength"] == 500
 
 
 def test_a_write_for_agents_must_declare_scopes() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -15,8 +14,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.config.test_make_run import eventually
 from tests.service import Service, running_service
+from tests.waiting import PATIENCE_SECONDS, eventually, takes_less_than
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +43,7 @@ def send(service: Service, method: str, path: str, body: Any = None, **headers: 
     sent = {"Content-Type": "application/json", **{name.replace("_", "-"): value for name, value in headers.items()}}
     request = urllib.request.Request(service.base_url + path, data=data, method=method, headers=sent)
     try:
-        with urllib.request.urlopen(request, timeout=15) as response:
+        with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as response:
             return Answer(response.status, response.headers, json.loads(response.read() or b"null"))
     except urllib.error.HTTPError as error:
         return Answer(error.code, error.headers, json.loads(error.read() or b"null"))
@@ -59,7 +58,7 @@ def is_up(service: Service) -> bool:
 
 def raw(service: Service, request: bytes, *, then_leave: bool = False) -> tuple[int, bytes, bytes]:
     """(status, head, body) of the response to these bytes."""
-    with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE_SECONDS) as connection:
         connection.sendall(request)
         if then_leave:
             connection.shutdown(socket.SHUT_WR)
@@ -109,12 +108,12 @@ def test_a_worker_killed_during_a_write_leaves_no_rows_and_no_lock(service: Serv
         killed = service.workers()
         for worker in killed:
             worker.kill()
-        assert isinstance(cut_off.exception(timeout=10), OSError)
+        assert isinstance(cut_off.exception(timeout=PATIENCE_SECONDS), OSError)
         blocker.rollback()
         assert eventually(lambda: count(database, LOCKS_OF_OTHERS) == 0)
         assert written(database, parent) == before
 
-        assert eventually(lambda: is_up(service), seconds=60)
+        assert eventually(lambda: is_up(service))
         first = send(service, "POST", "/api/messages", body, **headers)
         again = send(service, "POST", "/api/messages", body, **headers)
         assert (first.status, first.headers["Idempotent-Replayed"]) == (201, None)
@@ -208,13 +207,14 @@ def test_invalid_headers_get_a_json_refusal(service: Service, request_: bytes, s
     ],
 )
 def test_bytes_that_are_not_http_close_only_their_connection(service: Service, request_: bytes) -> None:
-    start = time.monotonic()
-    try:
-        status, _head, _body = raw(service, request_, then_leave=True)
-    except OSError:
-        status = 0
-    assert status in {0, 400, 404, 414, 431}
-    assert time.monotonic() - start < 5
+    def send_it() -> None:
+        try:
+            status, _head, _body = raw(service, request_, then_leave=True)
+        except OSError:
+            status = 0
+        assert status in {0, 400, 404, 414, 431}
+
+    assert takes_less_than(5, send_it)
     assert send(service, "GET", "/v1/smart-tags").status == 200
 
 

@@ -16,6 +16,7 @@ from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.api import Answer
 from tests.factories import MessageFactory
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CALLS = 20
@@ -50,12 +51,12 @@ def test_concurrent_requests_with_a_key_are_409_until_the_first_ends() -> None:
         blocker.execute("SELECT FROM messaging_message WHERE id = %s FOR UPDATE", [target.pk])
         first = pool.submit(call)
         wait_until_something_waits()
-        others = [future.result(timeout=5) for future in [pool.submit(call) for _ in range(CALLS - 1)]]
+        others = [future.result(timeout=PATIENCE_SECONDS) for future in [pool.submit(call) for _ in range(CALLS - 1)]]
         assert {(response.status, response.error) for response in others} == {(409, "idempotency_in_progress")}
         assert {response.headers["Retry-After"] for response in others} == {"1"}
         assert not StoredResponse.objects.exists()
         blocker.rollback()
-        written = first.result(timeout=5)
+        written = first.result(timeout=PATIENCE_SECONDS)
     assert written.status == 201
     replay = call()
     assert (replay.status, replay.body) == (201, written.body)
@@ -73,7 +74,7 @@ def test_requests_with_different_keys_run_concurrently() -> None:
 
 def wait_until_something_waits() -> None:
     """Wait until a session of this database waits for a lock."""
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE_SECONDS
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     with connection.cursor() as cursor:
         while cursor.execute(waiting) and cursor.fetchone() == (0,):

@@ -16,6 +16,7 @@ from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Answer
 from tests.config_writes.test_idempotency_races import wait_until_something_waits
 from tests.factories import MessageFactory
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -60,7 +61,7 @@ def test_a_parent_that_is_hidden_during_the_lock_wait_is_404(agent: TokenHolder,
         wait_until_something_waits()
         other.execute("UPDATE messaging_message SET status = 'hidden' WHERE id = %s", [hidden.pk])
         other.commit()
-        response = replying.result(timeout=10)
+        response = replying.result(timeout=PATIENCE_SECONDS)
     assert (response.status, response.error) == (404, refusal)
     assert written() == (2, 0, 0)
 

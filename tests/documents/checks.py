@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 
+from community_messaging.cli import program as client
 from django.core.management import get_commands, load_command_class
 
 from tests.documents.reading import words
@@ -20,7 +21,7 @@ STREAMS = "STREAM_URL/"
 # Programs that need another machine or root.
 ELSEWHERE = frozenset({"apt-get", "nginx"})
 ASSIGNMENT = re.compile(r"([A-Z][A-Z_]*)=(.*)", re.DOTALL)
-REPOSITORY_PATH = re.compile(r"(?:config|messaging|agents|reactions|embeds|tests|docs|deploy)/[\w./-]+")
+REPOSITORY_PATH = re.compile(r"(?:clients|config|messaging|agents|reactions|embeds|tests|docs|deploy)/[\w./-]+")
 
 
 def check_command(command: str) -> None:
@@ -34,6 +35,8 @@ def check_command(command: str) -> None:
             assert any(word.startswith((SERVICE, STREAMS)) for word in arguments), f"curl calls another host: {command}"
         case "manage.py":
             check_manage(arguments)
+        case "cm":
+            check_client(arguments)
         case _ if program == PYTHON:
             check_python(arguments)
         case _ if "/" in program:
@@ -43,9 +46,9 @@ def check_command(command: str) -> None:
 
 
 def is_run_by_a_test(command: str) -> bool:
-    """Whether `DocumentRunner` runs the command: curl and management commands."""
+    """Whether `DocumentRunner` runs the command: curl, the client and management commands."""
     program, *arguments = _without_assignments(words(command))
-    return program == "curl" or (program == PYTHON and arguments[:1] == ["manage.py"])
+    return program in ("curl", "cm") or (program == PYTHON and arguments[:1] == ["manage.py"])
 
 
 def check_make(arguments: Sequence[str]) -> None:
@@ -70,6 +73,10 @@ def check_manage(arguments: Sequence[str]) -> None:
     command = load_command_class(get_commands()[name], name)
     # Raises CommandError for an argument that the command does not take.
     command.create_parser("manage.py", name).parse_args(rest)
+
+
+def check_client(arguments: Sequence[str]) -> None:
+    assert set(arguments) & client.commands.keys(), f"no such command of cm: {arguments}"
 
 
 def check_python(arguments: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from textwrap import dedent
 
 from tests.service import ROOT
 
-TOP_LEVEL = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+TOP_LEVEL = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "clients/python/README.md")
 DOCUMENTS = [*(ROOT / name for name in TOP_LEVEL), *sorted(ROOT.glob("docs/**/*.md"))]
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 SHELL = ("sh", "console")

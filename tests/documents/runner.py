@@ -7,17 +7,21 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Collection
 from typing import Any
 
 from tests.documents.checks import PYTHON, SERVICE, is_run_by_a_test
 from tests.documents.reading import Block
 from tests.service import ROOT, Service
+from tests.waiting import PATIENCE_SECONDS
 
 PLACEHOLDER = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b")
+CLIENT = "community_messaging"
 ANYTHING = "…"
 # A status of 400 or more is a failure. A proxy in the environment is not used.
-CURL = "curl --fail-with-body --max-time 30 --noproxy '*'"
-SECONDS = 60
+CURL = "curl --fail-with-body --max-time 120 --noproxy '*'"
+# What `cm login` asks for.
+PASSWORD = "four plain quiet words\n"
 # The status of curl when --max-time is over, with which a document ends a stream.
 TIME_IS_UP = 28
 
@@ -35,6 +39,8 @@ class DocumentRunner:
         if block.is_shell:
             for command in filter(is_run_by_a_test, block.commands()):
                 self.run_command(command)
+        elif block.language == "python" and CLIENT in block.text:
+            self.output = self._finished([sys.executable, "-c", self._filled(block.text)]).stdout
         elif block.language == "json":
             self.compare(json.loads(block.text), json.loads(self.output), at="output")
         elif block.language == "http":
@@ -44,19 +50,33 @@ class DocumentRunner:
     def run_command(self, command: str) -> None:
         unknown = set(PLACEHOLDER.findall(command)) - self.values.keys()
         assert not unknown or not command.startswith("curl"), f"no earlier output has a value for {unknown}"
-        filled = PLACEHOLDER.sub(lambda found: self.values.get(found[0], found[0]), command)
+        accepted = (0, TIME_IS_UP) if "--max-time" in command else (0,)
+        self.output = self._finished(["sh", "-euc", self._adapted(self._filled(command))], accepted).stdout
+
+    def _finished(self, words: list[str], accepted: Collection[int] = (0,)) -> subprocess.CompletedProcess[str]:
         finished = subprocess.run(
-            ["sh", "-euc", self._adapted(filled)],
+            words,
             cwd=ROOT,
-            env=self.service.environment,
+            env=self.service.environment | self._client_environment,
+            input=PASSWORD,
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            timeout=2 * PATIENCE_SECONDS,
             check=False,
         )
-        accepted = (0, TIME_IS_UP) if "--max-time" in command else (0,)
-        assert finished.returncode in accepted, f"{filled}\n{finished.stdout}{finished.stderr}"
-        self.output = finished.stdout
+        assert finished.returncode in accepted, f"{words}\n{finished.stdout}{finished.stderr}"
+        return finished
+
+    @property
+    def _client_environment(self) -> dict[str, str]:
+        """The client from its sources, with a folder for its tokens beside the data of the service."""
+        no_keyring = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
+        home = str(self.service.data.with_name("client"))
+        return no_keyring | {"PYTHONPATH": str(ROOT / "clients/python/src"), "XDG_CONFIG_HOME": home}
+
+    def _filled(self, text: str) -> str:
+        known = PLACEHOLDER.sub(lambda found: self.values.get(found[0], found[0]), text)
+        return known.replace(SERVICE, self.service.base_url)
 
     def compare(self, expected: Any, actual: Any, *, at: str) -> None:
         """An expected object names some keys of the actual one, also in a list. A new placeholder takes the value."""
@@ -78,6 +98,8 @@ class DocumentRunner:
     def _adapted(self, command: str) -> str:
         """The command for the service under test. makemigrations gets --dry-run so that it writes no file."""
         if command.startswith("curl"):
-            return command.replace("curl", CURL, 1).replace(SERVICE, self.service.base_url)
+            return command.replace("curl", CURL, 1)
+        if command.startswith("cm "):
+            return f"{shlex.quote(sys.executable)} -m {CLIENT} {command.removeprefix('cm ')}"
         harmless = command.replace("manage.py makemigrations", "manage.py makemigrations --dry-run")
         return harmless.replace(PYTHON, shlex.quote(sys.executable), 1)

@@ -65,6 +65,7 @@ def test_the_documents_with_commands_for_a_service_are_found() -> None:
     assert {
         "README.md",
         "SECURITY.md",
+        "clients/python/README.md",
         "docs/agents.md",
         "docs/embedding.md",
         "docs/operations.md",

@@ -13,7 +13,7 @@ from tests.service import ROOT
 README_LINES_MAX = 110
 RECORDS = sorted((ROOT / "docs/decisions").glob("[0-9]*.md"))
 SECTIONS = ("## Context", "## Decision", "## Consequences")
-FOLDERS = "config|messaging|agents|reactions|embeds|tests|docs|deploy|static|templates"
+FOLDERS = "clients|config|messaging|agents|reactions|embeds|tests|docs|deploy|static|templates"
 FILE = re.compile(rf"(?:{FOLDERS})/[\w./-]*")
 MODULE = re.compile(r"(?:config|messaging|agents|reactions|embeds)(?:\.[a-z_]+)+")
 

@@ -20,6 +20,7 @@ from embeds.analytics.rollup import roll_up
 from embeds.analytics.summary import Summary, summarize
 from tests.embeds.making import an_embed, rows_of, send
 from tests.temporary_cluster import TemporaryCluster
+from tests.waiting import PATIENCE_SECONDS
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 DAY = NOON.date()
@@ -90,10 +91,10 @@ def test_event_committed_after_a_roll_up_is_counted_by_the_next() -> None:
         with transaction.atomic():
             send(embed, "late", NOON)
             written.set()
-            assert rolled.wait(5)
+            assert rolled.wait(PATIENCE_SECONDS)
 
     def roller() -> int:
-        assert written.wait(5)
+        assert written.wait(PATIENCE_SECONDS)
         try:
             return roll_up(at=NOON)
         finally:

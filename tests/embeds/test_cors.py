@@ -53,7 +53,7 @@ def preflight(path: str, method: str, origin: str = FOREIGN, headers: str = "con
 def routes() -> list[Any]:
     params = []
     for path, method, declared in all_operations():
-        for name in ("id", "service_id"):
+        for name in ("id", "serviceId"):
             path = path.replace(f"<str:{name}>", ID)  # noqa: PLW2901
         params.append(pytest.param(f"/{path}", method, declared.id, id=declared.id))
     return params

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from embeds.domains import InvalidDomain, host_of_origin, host_of_url, is_allowed, normalize_entry
 from embeds.path_patterns import matches, shows_on
+from tests.waiting import takes_less_than
 
 DATA = Path(__file__).parent / "data"
 
@@ -150,6 +150,5 @@ def test_patterns_match_as_the_recursive_definition(pattern: str, path: str) -> 
     [("*a" * 50, True), ("*a" * 50 + "b", False), ("*" + "a" * 255 + "b*", False), ("*a" * 255 + "*b*", False)],
 )
 def test_matching_takes_under_10_ms(pattern: str, *, expected: bool) -> None:
-    started = time.perf_counter()
     assert matches(pattern, "a" * 2_048) is expected
-    assert time.perf_counter() - started < 0.01
+    assert takes_less_than(0.01, lambda: matches(pattern, "a" * 2_048))

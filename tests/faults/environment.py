@@ -84,6 +84,8 @@ def an_environment(*, disk_bytes: int | None = None) -> Iterator[Environment]:
         variables = SETTINGS | SECRETS | shared | {"STREAMS": "1", "STREAM_HEARTBEAT_SECONDS": "1"}
         service = Service(home / "data", **variables)
         running.callback(service.close)
+        if disk_bytes is None:
+            service.copy_template()
         service.start()
         proxy_port = running.enter_context(nginx_before(service.port))
         environment = Environment(service, Clients(service), proxy_port, home / "redis", redis, variables, running)

@@ -21,11 +21,11 @@ from tests.faults.releases import five_hosts_at_once, migrated_behind_a_reader, 
 from tests.host_clock import AHEAD, run_ahead
 from tests.service import a_service
 from tests.streams.faults import kill_stream_process, terminate_listener
+from tests.waiting import PATIENCE_SECONDS
 
 Fault = Callable[[Environment], None]
 FAULT_SECONDS = 0.5
 CONNECTIONS_AT_ONCE = 30
-REFUSED_SECONDS = 60
 TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
 
 
@@ -50,7 +50,7 @@ def main_process_killed(environment: Environment) -> None:
     assert environment.service.process
     environment.service.process.kill()
     environment.service.process.wait()
-    psutil.wait_procs(workers, timeout=20)
+    psutil.wait_procs(workers, timeout=PATIENCE_SECONDS)
     environment.service.start()
 
 
@@ -147,7 +147,7 @@ def missing_secret(environment: Environment) -> None:
     shared = SETTINGS | {"DATABASE_URL": environment.service.cluster.url} | environment.service.secrets()
     for root_key in ("", f"of-another-service-{'0' * 50}"):
         with a_service(**shared | {"ROOT_KEY": root_key}) as second:
-            assert second.launch().wait(REFUSED_SECONDS) == 1, second.said()
+            assert second.launch().wait(PATIENCE_SECONDS) == 1, second.said()
             assert second.said().startswith("make run: ROOT_KEY is "), second.said()
 
 

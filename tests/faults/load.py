@@ -55,10 +55,14 @@ class Notes:
 
 
 class Writer(threading.Thread):
-    """One writing agent. `lose_answers`: the share of requests after which it closes the connection unread."""
+    """One writing agent, with a pause of `pause` seconds on average between two writes.
 
-    def __init__(self, notes: Notes, *, port: int, token: str, page_id: str, roots: list[str]) -> None:
+    `lose_answers`: the share of requests after which it closes the connection unread.
+    """
+
+    def __init__(self, notes: Notes, *, port: int, token: str, page_id: str, roots: list[str], pause: float) -> None:
         super().__init__(daemon=True)
+        self.pause = pause
         self.notes = notes
         self.token, self.page_id, self.roots = token, page_id, roots
         self.remote = Remote(port, {"Authorization": f"Bearer {token}"})
@@ -71,7 +75,7 @@ class Writer(threading.Thread):
     def run(self) -> None:
         while not self.stopping:
             self._finish(self._next_write())
-            time.sleep(random.uniform(0, 2 * PAUSE_SECONDS))
+            time.sleep(random.uniform(0, 2 * self.pause))
         self.remote.close()
 
     def _next_write(self) -> Write:
@@ -152,10 +156,10 @@ class Writer(threading.Thread):
 class Load:
     """Runs writers inside the block, evenly over `ports`; at its end each finishes its current write."""
 
-    def __init__(self, *, ports: list[int], tokens: list[str], page_id: str, roots: list[str]) -> None:
+    def __init__(self, *, ports: list[int], tokens: list[str], page_id: str, roots: list[str], pause: float) -> None:
         self.notes = Notes()
         self.writers = [
-            Writer(self.notes, port=port, token=token, page_id=page_id, roots=roots)
+            Writer(self.notes, port=port, token=token, page_id=page_id, roots=roots, pause=pause)
             for port, token in zip(cycle(ports), tokens)
         ]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from tests.faults.environment import Environment
 from tests.faults.faults import ANSWERED_THROUGHOUT, FOLLOWED, ON_TWO_HOSTS, THROUGH_PROXY, Fault
 from tests.faults.invariants import Verdict, judge, ledger
-from tests.faults.load import Load, Notes, Write
+from tests.faults.load import PAUSE_SECONDS, Load, Notes, Write
 from tests.streams.follower import Follower, ListFollower, StreamFollower
 
 WRITERS = 6
@@ -57,7 +57,9 @@ class Writers:
         return cls(page_id, [environment.clients.agent_token() for _ in range(WRITERS)], roots)
 
 
-def play(environment: Environment, writers: Writers, fault: Fault, *, times: int) -> Round:
+def play(
+    environment: Environment, writers: Writers, fault: Fault, *, times: int, pause: float = PAUSE_SECONDS
+) -> Round:
     """Inject the fault at random moments; each time wait until the service is healthy again."""
     charged = ledger(environment)
     finished = Round(fault.__name__.replace("_", " "), times, may_refuse=fault not in ANSWERED_THROUGHOUT)
@@ -69,7 +71,8 @@ def play(environment: Environment, writers: Writers, fault: Fault, *, times: int
     with ExitStack() as following:
         for follower in followers:
             following.enter_context(follower)
-        with Load(ports=ports, tokens=writers.tokens, page_id=writers.page_id, roots=writers.roots) as load:
+        load = Load(ports=ports, tokens=writers.tokens, page_id=writers.page_id, roots=writers.roots, pause=pause)
+        with load:
             load.lose_answers(LOST_ANSWERS)
             load.wait_until_healthy()
             for _ in range(times):

@@ -19,6 +19,7 @@ from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race
 from tests.api import Answer
 from tests.factories import MessageFactory, PageFactory
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -166,9 +167,9 @@ def test_deadlocked_write_is_retried_after_the_other_commits(agent: TokenHolder)
             locking = pool.submit(other.execute, lock, [first.pk])
             wait_until_blocks(other)
             gatekeeper.commit()
-            locking.result(timeout=30)
+            locking.result(timeout=PATIENCE_SECONDS)
             other.commit()
-        answer = writing.result(timeout=30)
+        answer = writing.result(timeout=PATIENCE_SECONDS)
     assert (answer.status, answer.headers["RateLimit"]) == (201, '"quote";r=29;t=3600, "reply";r=29;t=3600')
     first.refresh_from_db()
     second.refresh_from_db()
@@ -210,7 +211,7 @@ def wait_until_blocks(waiter: psycopg.Connection[tuple[object, ...]]) -> None:
 
 
 def _wait_until(query: str, session: psycopg.Connection[tuple[object, ...]]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_SECONDS
     with connection.cursor() as cursor:
         while cursor.execute(query, [session.info.backend_pid]) and cursor.fetchone() == (False,):
             assert time.monotonic() < deadline, "nothing waits"
@@ -218,7 +219,7 @@ def _wait_until(query: str, session: psycopg.Connection[tuple[object, ...]]) -> 
 
 
 def wait_until_something_waits() -> None:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE_SECONDS
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     with connection.cursor() as cursor:
         while cursor.execute(waiting) and cursor.fetchone() == (0,):

@@ -6,6 +6,7 @@ import time
 
 from tests.remote import Remote
 from tests.service import running_service
+from tests.waiting import PATIENCE_SECONDS
 
 
 def test_worker_is_replaced_after_each_kill() -> None:
@@ -13,7 +14,7 @@ def test_worker_is_replaced_after_each_kill() -> None:
         for _ in range(3):
             [worker] = service.workers()
             worker.kill()
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + PATIENCE_SECONDS
             while not _answers(service.port):
                 assert service.process
                 assert service.process.poll() is None, service.said()
@@ -22,6 +23,6 @@ def test_worker_is_replaced_after_each_kill() -> None:
 
 def _answers(port: int) -> bool:
     try:
-        return Remote(port, timeout=5).call("GET", "/v1/smart-tags").status == 200
+        return Remote(port).call("GET", "/v1/smart-tags").status == 200
     except OSError:
         return False

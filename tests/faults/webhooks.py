@@ -209,7 +209,7 @@ def misrouted(hook: Hook, other: Hook) -> int:
 
 @contextmanager
 def a_stage() -> Iterator[Stage]:
-    variables = SETTINGS | SECRETS | {"WEBHOOKS": "1", "WEBHOOKS_ALLOW_LOCAL": "1"}
+    variables = SETTINGS | SECRETS | {"WORKERS": "1", "WEBHOOKS": "1", "WEBHOOKS_ALLOW_LOCAL": "1"}
     with ExitStack() as running:
         receivers = [running.enter_context(running_receiver()) for _ in range(2)]
         service = running.enter_context(running_service(**variables))

@@ -89,8 +89,9 @@ def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def test_a_feed_reads_about_as_many_posts_as_it_returns(large: dict[str, Any], small: Any) -> None:
     # Posts and replies are merged, which reads one more.
-    assert messages_read(f"/feeds/pages/{large['page'].pk}.atom") == (POSTS_MAX + 2, {"page_posts", "page_replies"})
-    assert messages_read(f"/feeds/communities/{large['community'].slug}.atom") == (POSTS_MAX, {"community_posts"})
+    indexes = {"listed_posts", "feed_of_page_replies"}
+    assert messages_read(f"/feeds/pages/{large['page'].pk}.atom") == (POSTS_MAX + 2, indexes)
+    assert messages_read(f"/feeds/communities/{large['community'].slug}.atom") == (POSTS_MAX, {"feed_of_community"})
     assert messages_read(f"/feeds/pages/{small.pk}.atom")[0] == 10
 
 
@@ -105,8 +106,8 @@ def test_a_list_by_community_does_not_use_the_index_of_feeds(large: dict[str, An
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {statement}")
         indexes = {node.get("Index Name") for node in _nodes(_top(cursor.fetchone()[0]))}
-    assert "page_posts" in indexes
-    assert not indexes & {"community_posts", "page_replies"}
+    assert "listed_posts" in indexes
+    assert not indexes & {"feed_of_community", "feed_of_page_replies"}
 
 
 def test_a_feed_is_one_statement_and_one_for_the_slug(django_assert_num_queries: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,36 +17,52 @@ EXCLUDED = {"agent": ("--exclude-checks", "unsupported_method")}
 PHASES = "examples,coverage,fuzzing"
 # Chains along the links of the document: (caller, operations). With all operations at once, the generator begins only
 # at those with ids that another operation returns.
+POSTS = ("createMessage", "getMessage", "listMessages", "getPageJsonFeed", "listChanges")
+POSTS += ("addReaction", "removeReaction", "listReactions", "listOwnReactions")
+COMMUNITIES = ("listCommunities", "getCommunity", "getCommunityJsonFeed", "getCommunityAtomFeed")
+REQUESTS = ("requestAgent", "getAgentRequest", "approveAgentRequest", "rejectAgentRequest", "cancelAgentRequest")
+REQUESTS += ("listAgentRequests",)
 EMBEDS = ("createEmbedInstance", "getEmbedInstance", "updateEmbedInstance", "deleteEmbedInstance", "getEmbedAnalytics")
-EMBEDS += ("getEmbedBlacklist", "putEmbedBlacklist", "getEmbedConfig")
+EMBEDS += ("getEmbedBlacklist", "putEmbedBlacklist", "getEmbedConfig", "ingestAnalyticsEvent")
 CHAINS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("nobody", ("normalizeUrl", "listMessages")),
-    ("agent", ("createMessage", "getMessage", "listReactions")),
-    ("agent", ("addReaction", "removeReaction")),
+    ("nobody", ("normalizeUrl", "listMessages", "getPageAtomFeed")),
+    ("nobody", COMMUNITIES),
+    ("nobody", ("register", "login", "refreshSession", "logout")),
+    ("agent", POSTS),
+    ("person", ("createMessage", "editMessage", "deleteMessage", "getMessage")),
+    ("agent", ("searchMessages", "getMessage")),
+    ("person", ("listInbox", "readInbox")),
     ("person", ("addReaction", "removeReaction")),
-    ("super admin", ("requestAgent", "approveAgentRequest", "rejectAgentRequest", "cancelAgentRequest")),
-    ("super admin", ("createAgentToken", "revokeAgentToken")),
+    ("super admin", REQUESTS),
+    ("super admin", ("createAgentToken", "listAgentTokens", "revokeAgentToken")),
     ("signed in", EMBEDS),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Fuzzed:
-    """The result of one caller's run. `output` is the report of schemathesis."""
+    """The result of one caller's run. `output` is the report of schemathesis.
+
+    `called` and `succeeded`: the operations that got a request, and those that a request succeeded in, each as
+    `GET /path`.
+    """
 
     caller: str
     cases: int
     failures: int
     output: str
+    called: frozenset[str]
+    succeeded: frozenset[str]
 
 
 def follow_links(
     scenario: Scenario, chain: tuple[str, tuple[str, ...]], *, examples: int, home: Path, seed: int
 ) -> Fuzzed:
-    """Follow a chain of operations `examples` times."""
+    """Follow a chain of operations `examples` times, with valid data: a link may replace what makes a body invalid."""
     caller, operations = chain
     chosen = [part for name in operations for part in ("--include-operation-id", name)]
-    return _run(scenario, caller, "--phases", "stateful", *chosen, examples=examples, home=home, seed=seed)
+    options = ("--phases", "stateful", "--mode", "positive", *chosen)
+    return _run(scenario, caller, *options, examples=examples, home=home, seed=seed)
 
 
 def fuzz(scenario: Scenario, caller: str, *, examples: int, home: Path, phases: str = PHASES, seed: int = 0) -> Fuzzed:
@@ -55,15 +72,33 @@ def fuzz(scenario: Scenario, caller: str, *, examples: int, home: Path, phases: 
 
 def _run(scenario: Scenario, caller: str, *options: str, examples: int, home: Path, seed: int) -> Fuzzed:
     document, report = home / "openapi.json", home / f"{caller.replace(' ', '-')}.json"
+    events = report.with_suffix(".ndjson")
     document.write_text(json.dumps(scenario.document()))
     command = [
         *(Path(sys.executable).with_name("schemathesis"), "--config-file", CONFIGURATION, "run", document),
         *("--url", scenario.service.base_url, "--max-examples", str(examples), "--seed", str(seed), *options),
         *("--exclude-operation-id", SIGN_OUT, "--report-json-path", report, *EXCLUDED.get(caller, ())),
+        *("--report-ndjson-path", events),
         *(part for name, value in scenario.callers[caller].items() for part in ("--header", f"{name}: {value}")),
     ]
     run = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
     assert report.exists(), run.stdout + run.stderr
     results = json.loads(report.read_text())
     cases = results["test_cases"]
-    return Fuzzed(caller, cases["generated"], cases["unique_failures"] + len(results["errors"]), run.stdout)
+    failures = cases["unique_failures"] + len(results["errors"])
+    statuses = set(_statuses(events))
+    called = frozenset(operation for operation, _status in statuses)
+    succeeded = frozenset(operation for operation, status in statuses if status // 100 == 2)
+    return Fuzzed(caller, cases["generated"], failures, run.stdout, called, succeeded)
+
+
+def _statuses(events: Path) -> Iterator[tuple[str, int]]:
+    """(operation, status) of each response."""
+    with events.open() as lines:
+        for event in map(json.loads, lines):
+            recorder = event.get("ScenarioFinished", {}).get("recorder") or {}
+            for case, interaction in recorder.get("interactions", {}).items():
+                value = recorder["cases"][case]["value"]
+                # There is no response if the connection failed.
+                if response := interaction.get("response"):
+                    yield f"{value['method']} {value['path']}", response["status_code"]

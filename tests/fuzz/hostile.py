@@ -17,8 +17,8 @@ import orjson
 from tests.fuzz.mutations import mutate
 from tests.fuzz.scenario import Scenario
 from tests.fuzz.seeds import Input, seeds
+from tests.waiting import PATIENCE_SECONDS
 
-TIMEOUT_SECONDS = 20
 # Paths that may return HTML.
 HTML_PREFIXES = ("/admin/", "/embed/", "/demo/", "/static/", "/api/docs/", "/api/redoc/", "/api/schema/")
 PATH_END = re.compile(r"[?#]")
@@ -54,7 +54,7 @@ class Sender:
 
     def _exchange(self, sent: Input) -> tuple[int, str, bytes]:
         if self._socket is None:
-            self._socket = socket.create_connection(("127.0.0.1", self.port), TIMEOUT_SECONDS)
+            self._socket = socket.create_connection(("127.0.0.1", self.port), PATIENCE_SECONDS)
         # The server may respond and close before it has read the whole request.
         with suppress(BrokenPipeError, ConnectionResetError):
             self._socket.sendall(sent.wire())

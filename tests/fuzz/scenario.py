@@ -73,29 +73,51 @@ def a_scenario() -> Iterator[Scenario]:
 def with_ids(document: dict[str, Any], ids: dict[str, list[str]]) -> dict[str, Any]:
     """Limit path parameters by operation id, query parameters and body fields by name."""
     changed = deepcopy(document)
+    components = changed["components"]
     for methods in changed["paths"].values():
         for operation in methods.values():
-            for parameter in operation.get("parameters", ()):
+            parameters = [_resolved(parameter, components) for parameter in operation.get("parameters", ())]
+            for parameter in parameters:
                 name = operation["operationId"] if parameter["in"] == "path" else parameter["name"]
-                _narrow(parameter["schema"], ids.get(name))
-    for name, schema in changed["components"]["schemas"].items():
+                parameter["schema"] = _narrowed(parameter["schema"], ids.get(name), components)
+            operation["parameters"] = parameters
+    for name, schema in components["schemas"].items():
         if not name.endswith("Record"):
-            for field, property_schema in schema.get("properties", {}).items():
-                _narrow(property_schema, ids.get(field))
+            for part in (schema, *schema.get("allOf", ())):
+                for field, property_schema in part.get("properties", {}).items():
+                    part["properties"][field] = _narrowed(property_schema, ids.get(field), components)
     return changed
 
 
-def _narrow(schema: dict[str, Any], values: list[str] | None) -> None:
-    if values and schema.get("type") in ("string", ["string", "null"]):
-        schema.pop("pattern", None)
-        schema["enum"] = values
+def _narrowed(schema: dict[str, Any], values: list[str] | None, components: dict[str, Any]) -> dict[str, Any]:
+    if not values:
+        return schema
+    whole = _resolved(schema, components)
+    types = [_resolved(choice, components).get("type") for choice in whole.pop("oneOf", ())] or whole.get("type")
+    if types not in ("string", ["string", "null"]):
+        return schema
+    return {key: value for key, value in whole.items() if key not in ("pattern", "examples")} | {
+        "type": types,
+        "enum": values,
+    }
+
+
+def _resolved(part: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
+    """A copy of a part of the document, or of the component that it refers to."""
+    if "$ref" in part:
+        shelf, name = part["$ref"].split("/")[-2:]
+        return deepcopy(components[shelf][name])
+    return dict(part)
 
 
 def _rows(clients: Clients, owner: Person) -> dict[str, list[str]]:
     page = clients.page_id(PAGE_URL)
     community = _community(clients.service)
+    clients.reconnect()
     post = {"pageId": page, "communityId": community, "content": "A post"}
     posts = [clients.ask("/api/messages", post, **owner.user)["id"] for _ in range(3)]
+    # Of the person: other callers are refused.
+    own_posts = [clients.ask("/api/messages", post, **owner.user)["id"] for _ in range(2)]
     reaction = clients.ask("/v1/reactions", {"messageId": posts[0], "emoji": "👍"}, **owner.user)["reactionId"]
     embed = clients.ask("/api/embeds/instances", {"name": "E", "communityId": community}, **owner.signed_in)["id"]
     by_embed = ["getEmbedConfig", "getEmbedInstance", "updateEmbedInstance", "getEmbedAnalytics"]
@@ -107,6 +129,8 @@ def _rows(clients: Clients, owner: Person) -> dict[str, list[str]]:
         "communityId": [community],
         "communityIds": [community],
         "removeReaction": [reaction],
+        "editMessage": own_posts[:1],
+        "deleteMessage": own_posts[1:],
         "emoji": ["👍", "🎉", "👩🏽‍🚀", ":ship-it:"],
         # The tag that accepts any payload.
         "tagType": ["note"],

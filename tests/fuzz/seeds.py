@@ -72,7 +72,7 @@ def _callers(operation: dict[str, Any], scenario: Scenario) -> Iterable[dict[str
 
 def _filled(path: str, operation: dict[str, Any], scenario: Scenario) -> str:
     known = scenario.ids.get(operation["operationId"], [MADE_UP_ID])[0]
-    return path.replace("{id}", known).replace("{service_id}", known)
+    return path.replace("{id}", known).replace("{serviceId}", known)
 
 
 def _query(operation: dict[str, Any], scenario: Scenario) -> str:
@@ -126,6 +126,7 @@ def _request(ids: Ids) -> dict[str, Any]:
 
 BODIES: dict[str, Callable[[Ids], dict[str, Any]]] = {
     "createMessage": _message,
+    "editMessage": lambda _ids: {"content": "Edited", "anchorText": "here", "language": "en"},
     "addReaction": lambda ids: {"messageId": ids["messageId"][0], "emoji": "👍", "toggle": True},
     "normalizeUrl": lambda _ids: {"url": PAGE_URL},
     "ingestAnalyticsEvent": lambda ids: {

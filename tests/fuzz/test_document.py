@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,15 @@ from rest_framework import serializers
 from config.api.fields import Id, Object, Text
 from config.api.operations import all_operations
 from messaging.views.feeds import COMMUNITY, PAGE
-from tests.openapi import document
+from tests.openapi import document, properties_of, resolved
 
+FROM_BODY = "$response.body#/"
+CHAINS_OF_LINKS = (
+    "normalizeUrl createMessage createMessage addReaction removeReaction",
+    "requestAgent approveAgentRequest createAgentToken revokeAgentToken",
+    "createEmbedInstance updateEmbedInstance",
+    "login refreshSession",
+)
 Field = serializers.Field[Any, Any, Any, Any]
 
 
@@ -37,8 +45,7 @@ def schema_of(where: str) -> dict[str, Any]:
     body = found["requestBody"]["content"]["application/json"]["schema"]
     # A body that may be absent may be null.
     body = body.get("oneOf", [body])[0]["$ref"].rpartition("/")[2]
-    schema: dict[str, Any] = document()["components"]["schemas"][body]["properties"][name]
-    return schema
+    return resolved(document()["components"]["schemas"][body]["properties"][name])
 
 
 @pytest.mark.parametrize(("field", "where"), FIELDS)
@@ -67,7 +74,8 @@ def test_path_ids_and_idempotency_keys_document_their_form() -> None:
     keys = [parameter["schema"] for parameter in parameters if parameter["name"] == "Idempotency-Key"]
     assert in_path
     assert all("pattern" in schema for schema in in_path)
-    assert all(schema.get("format") == "uuid" or schema in (*PAGE.values(), *COMMUNITY.values()) for schema in in_path)
+    others = [schema["pattern"] for schema in (*PAGE.values(), *COMMUNITY.values())]
+    assert all(schema.get("format") == "uuid" or schema["pattern"] in others for schema in in_path)
     assert keys
     assert all(re.search(schema["pattern"], "a key, of: ~sorts") for schema in keys)
     assert not any(re.search(schema["pattern"], key) for schema in keys for key in ("clé", "a\tkey", ""))
@@ -85,11 +93,31 @@ def test_links_use_fields_of_the_response_and_existing_parameters() -> None:
     ]
     assert len(links) >= 15
     for answer, link in links:
-        record = answer["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
-        fields = document()["components"]["schemas"][record]["properties"]
-        accepted = {parameter["name"] for parameter in operations[link["operationId"]]["parameters"]}
-        assert link["parameters"].keys() <= accepted, link
-        assert {value.removeprefix("$response.body#/") for value in link["parameters"].values()} <= fields.keys(), link
+        fields = properties_of(answer["content"]["application/json"]["schema"])
+        target = operations[link["operationId"]]
+        accepted = {parameter["name"] for parameter in target["parameters"]}
+        assert link.get("parameters", {}).keys() <= accepted, link
+        if body := link.get("requestBody"):
+            assert body.keys() <= properties_of(target["requestBody"]["content"]["application/json"]["schema"]).keys()
+        sources = [*link.get("parameters", {}).values(), *link.get("requestBody", {}).values()]
+        taken = [source.removeprefix(FROM_BODY).partition("/")[0] for source in sources if source.startswith(FROM_BODY)]
+        assert taken or any(source.startswith("$request.") for source in sources), link
+        assert set(taken) <= fields.keys(), link
+
+
+def test_links_lead_from_a_url_to_a_post_and_on_and_from_a_request_to_a_revoked_token() -> None:
+    operations = {each["operationId"]: each for methods in document()["paths"].values() for each in methods.values()}
+
+    def followers(name: str) -> set[str]:
+        answers = operations[name]["responses"].values()
+        return {link["operationId"] for answer in answers for link in answer.get("links", {}).values()}
+
+    for chain in CHAINS_OF_LINKS:
+        for name, follower in pairwise(chain.split()):
+            assert follower in followers(name), f"{name} → {follower}"
+    assert (
+        len({follower for name in operations for follower in followers(name)} | {*filter(followers, operations)}) >= 30
+    )
 
 
 def test_generated_requests_may_have_an_invalid_cursor_wherever_there_is_one() -> None:

@@ -30,14 +30,14 @@ GROUP BY 1 HAVING sum(posts) <> 0 OR sum(replies) <> 0 ORDER BY 1
 """
 TRUE = """
 SELECT {owner}::text, count(*) - count(parent_id), count(parent_id) FROM messaging_message
-WHERE status = 'published' AND {owner} IS NOT NULL GROUP BY 1 ORDER BY 1
+WHERE status = 'published' AND NOT in_hidden_thread AND {owner} IS NOT NULL GROUP BY 1 ORDER BY 1
 """
 ENTRIES = """
 SELECT message_id, page_id, community_id, created_at, words FROM messaging_searchentry ORDER BY message_id
 """
 TRUE_ENTRIES = """
 SELECT id, page_id, community_id, created_at, messaging_search_words(content, payload) FROM messaging_message
-WHERE status = 'published' ORDER BY id
+WHERE status = 'published' AND NOT in_hidden_thread ORDER BY id
 """
 
 
@@ -47,7 +47,30 @@ def rows(statement: str) -> list[Any]:
         return list(cursor.fetchall())
 
 
+def is_in_hidden_thread(message: Message, by_id: dict[Any, Message]) -> bool:
+    parent = by_id.get(message.parent_id)
+    return parent is not None and (parent.status in {"hidden", "pending"} or is_in_hidden_thread(parent, by_id))
+
+
+def is_tombstone(message: Message, messages: list[Message]) -> bool:
+    replies = (reply for reply in messages if reply.parent_id == message.pk)
+    return message.status == "deleted" and (
+        message.reply_count > 0 or any(is_tombstone(reply, messages) for reply in replies)
+    )
+
+
+def check_threads() -> None:
+    """The columns of threads are those of the definition. A hidden or pending post gets its own when it is decided."""
+    messages = list(Message.objects.all())
+    by_id = {message.pk: message for message in messages}
+    for message in messages:
+        assert message.is_tombstone == is_tombstone(message, messages)
+        if message.status in {"published", "deleted"}:
+            assert message.in_hidden_thread == is_in_hidden_thread(message, by_id)
+
+
 def check() -> None:
+    check_threads()
     for table, owner in (("pagecount", "page_id"), ("communitycount", "community_id")):
         counted = rows(COUNTED.format(table=table, owner=owner))
         assert counted == rows(TRUE.format(owner=owner))

@@ -194,7 +194,7 @@ def test_replies_are_listed_under_their_post_only(page_id: str) -> None:
     assert listed(page_id, parentId=uuid4()) == []
 
 
-@pytest.mark.parametrize("status", [MessageStatus.PENDING, MessageStatus.HIDDEN, MessageStatus.DELETED])
+@pytest.mark.parametrize("status", [MessageStatus.PENDING, MessageStatus.HIDDEN])
 def test_replies_to_an_unpublished_post_are_not_listed(page_id: str, status: MessageStatus) -> None:
     parent = MessageFactory(page_id=page_id, page=None)
     MessageFactory(parent=parent)
@@ -281,7 +281,8 @@ def test_a_quote_contains_its_target_only_while_that_is_published(page_id: str) 
 
 FIELDS = (
     "id content status author pageId communityId parentId quoteId quote tagType payload anchorText contextAnchor "
-    "attachments language sourceApp replyCount quoteCount reactionCounts reactionTotal createdAt updatedAt url pageUrl"
+    "attachments language sourceApp replyCount quoteCount reactionCounts reactionTotal createdAt updatedAt url pageUrl "
+    "editedAt"
 )
 
 

@@ -17,6 +17,7 @@ from tests.api import Answer, Api
 from tests.commands.running import run_json
 from tests.factories import MessageFactory, PageFactory, PersonFactory
 from tests.sessions import WAIT_SECONDS, in_background, wait_until_another_waits
+from tests.waiting import PATIENCE_SECONDS
 
 URL = "https://example.com/a"
 
@@ -143,7 +144,7 @@ def test_concurrent_issuing_pruning_and_first_posts_lose_no_post() -> None:
         pruner = in_background(pool, prune_always)
         try:
             written = [in_background(pool, lambda number=number: write(number)) for number in range(3)]
-            statuses = [status for future in written for status in future.result(60)]
+            statuses = [status for future in written for status in future.result(PATIENCE_SECONDS)]
         finally:
             done.set()
         pruner.result(WAIT_SECONDS)

@@ -18,6 +18,7 @@ MEANINGS = {
     "bad": (401, "invalid_token"),
     "deny": (403, "agent_route_not_allowed"),
     "own": (403, "not_owner"),
+    "author": (403, "not_author"),
     "cursor": (400, "invalid_cursor"),
     "admin": (403, "super_admin_required"),
 }

@@ -16,6 +16,7 @@ import pytest
 
 from tests.remote import Remote
 from tests.service import Service, running_service
+from tests.waiting import PATIENCE_SECONDS
 
 ANNOUNCED = 400_000_000
 STREAMED = 40_000_000
@@ -55,7 +56,7 @@ def service(temporary: Path) -> Iterator[Service]:
 def test_large_body_is_refused_and_not_spooled(
     service: Service, temporary: Path, path: bytes, length: bytes, status: int
 ) -> None:
-    with socket.create_connection(("127.0.0.1", service.port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE_SECONDS) as connection:
         connection.sendall(HEAD % path + length + b"\r\n\r\n")
         with suppress(OSError):
             pieces = STREAMED // len(PIECE)
@@ -67,7 +68,7 @@ def test_large_body_is_refused_and_not_spooled(
 
 def refusal(service: Service, head: bytes) -> int:
     """The status of the response to a request of which only the head is sent."""
-    with socket.create_connection(("127.0.0.1", service.port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE_SECONDS) as connection:
         connection.sendall(head + b"\r\n\r\n")
         return int(connection.recv(65536).split()[1])
 

@@ -38,6 +38,7 @@ def rotate(name: str, *options: str) -> str:
     return output.getvalue()
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("name", secrets.NAMES)
 def test_previous_secret_is_stored_until_finish(secrets_file: Path, name: str) -> None:
     before = json.loads(secrets_file.read_text())
@@ -55,6 +56,7 @@ def test_previous_secret_is_stored_until_finish(secrets_file: Path, name: str) -
     assert json.loads(secrets_file.read_text()) == before | {name: during[name]}
 
 
+@pytest.mark.processes
 def test_secret_key_is_rotated_repeatedly_without_finish(secrets_file: Path) -> None:
     for _ in range(3):
         before = json.loads(secrets_file.read_text())

@@ -20,13 +20,15 @@ PASSWORD = "a long enough passphrase"
 # `person` operates `agent`; `owner` owns the embed and sends a sign-in token. `agent2`, `person2` and `owner2` own
 # neither. `scopeless` is an agent without the scope of the operation.
 # anon: 401 not_authenticated. bad: 401 invalid_token. deny: 403 agent_route_not_allowed. scope: 403
-# agent_scope_missing. own: 403 not_owner. cursor: 400 invalid_cursor.
+# agent_scope_missing. own: 403 not_owner. author: 403 not_author. cursor: 400 invalid_cursor.
 # admin: 403 super_admin_required. ok: success.
 TABLE = """
 operation             nobody  bad  scopeless agent  agent2 person  person2 owner  owner2 super  super_jwt
 listMessages          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getMessage            ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 createMessage         anon    bad  scope     ok     ok     ok      ok     bad    bad    ok     bad
+editMessage           anon    bad  scope     ok     author author  author  bad    bad    author bad
+deleteMessage         anon    bad  scope     ok     author author  author  bad    bad    author bad
 searchMessages        ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listReactions         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listOwnReactions      anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
@@ -82,6 +84,7 @@ getMe                 anon    bad  deny      deny   deny   bad     bad    ok    
 createEmbedToken      anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 streamChanges         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 streamInbox           anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
+mcp                   ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 """
 [_, *COLUMNS], *_LINES = map(str.split, TABLE.strip().splitlines())
 ROWS = {name: cells for name, *cells in _LINES}
@@ -101,6 +104,7 @@ class World:
     def __init__(self) -> None:
         self.agent = agent_with_token()
         self.post = MessageFactory()
+        self.written = MessageFactory(author=self.agent.account)
         self.community = CommunityFactory()
         self.owner, self.boss = PersonFactory(password=PASSWORD), SuperAdminFactory()
         self.embed = an_embed(self.owner)
@@ -149,6 +153,8 @@ class World:
             "listMessages": Call("GET", f"/api/messages?pageId={self.post.page_id}"),
             "getMessage": Call("GET", f"/api/messages/{self.post.pk}"),
             "createMessage": Call("POST", "/api/messages", {"pageId": self.post.page_id, "content": "Hi"}, "post"),
+            "editMessage": Call("PUT", f"/api/messages/{self.written.pk}", {"content": "Edited"}, "post"),
+            "deleteMessage": Call("DELETE", f"/api/messages/{self.written.pk}", scope="post"),
             "searchMessages": Call("GET", f"/v1/search?q=post&pageId={self.post.page_id}"),
             "listOwnReactions": Call("GET", f"/v1/me/reactions?pageId={self.post.page_id}"),
             "listReactions": Call("GET", f"/v1/reactions/{self.post.pk}"),
@@ -167,6 +173,7 @@ class World:
             "getCommunityAtomFeed": Call("GET", f"/feeds/communities/{self.community.slug}.atom"),
             "getCommunityJsonFeed": Call("GET", f"/feeds/communities/{self.community.slug}.json"),
             "getAgentSelf": Call("GET", "/v1/agent/self"),
+            "mcp": Call("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
             "listAgentTokens": Call("GET", "/v1/agent-tokens"),
             "listAllTokens": Call("GET", "/v1/agent-tokens?all=1"),
             "revokeAgentToken": Call("POST", f"/v1/agent-tokens/{self.agent.token.pk}/revoke", {}),

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import orjson
 
-TIMEOUT_SECONDS = 20
+from tests.waiting import PATIENCE_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class EventStream:
 def open_stream(port: int, path: str = "/v1/changes/stream", *, after: str = "", **sent: Any) -> EventStream:
     """`after`: the Last-Event-ID; `headers`: further headers; other arguments are query parameters."""
     headers = sent.pop("headers", {}) | ({"Last-Event-ID": after} if after else {})
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_SECONDS)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
     connection.request("GET", f"{path}?{urlencode(sent)}" if sent else path, headers=headers)
     return EventStream(connection, connection.getresponse())
 

@@ -8,9 +8,9 @@ import psutil
 import psycopg
 
 from tests.service import Service
+from tests.waiting import PATIENCE_SECONDS
 
 LISTENER = "community-messaging streams"
-PATIENCE_SECONDS = 30
 # Waits until the sessions have ended: the next call does not find them, and a later request gets another connection.
 TERMINATE = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = %s"
 

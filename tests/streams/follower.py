@@ -12,9 +12,9 @@ from typing import Self
 from tests.remote import Remote
 from tests.service import Service
 from tests.streams.client import open_stream
+from tests.waiting import PATIENCE_SECONDS
 
 PAUSE_SECONDS = 0.1
-PATIENCE_SECONDS = 30
 TYPES = "types=message.created"
 
 

@@ -20,7 +20,6 @@ from config.changes.threads import Threads
 
 PAGE, OTHER_PAGE = f"p1_{'a' * 32}", f"p1_{'b' * 32}"
 # Far longer than any test: a test that hangs fails.
-PATIENCE_SECONDS = 60
 
 
 class Rows:

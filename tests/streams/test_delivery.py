@@ -15,12 +15,12 @@ from config.changes.streams.delivery import Stream
 from config.changes.streams.events import Chunk
 from config.changes.threads import Result, Threads
 from tests.streams.in_process import (
-    PATIENCE_SECONDS,
     Connection,
     append_rows,
     ready_hub,
     steps,
 )
+from tests.waiting import PATIENCE_SECONDS
 
 NOW = Cursor(0, Position(100, 0))
 ENDINGS = pytest.mark.parametrize("ending", [Stream.end, Stream.cut])

@@ -16,8 +16,7 @@ from tests.service import Service
 from tests.streams.client import EventStream, following, open_stream
 from tests.streams.faults import LISTENER, TERMINATE, kill_stream_process, stream_processes, terminate_listener
 from tests.streams.posting import Poster
-
-PATIENCE_SECONDS = 30
+from tests.waiting import PATIENCE_SECONDS
 
 
 def reopened(service: Service, poster: Poster, after: str) -> EventStream:
@@ -105,7 +104,7 @@ def test_a_client_that_does_not_read_is_cut_and_resumes_without_loss(stream_serv
         # Eight megabytes: the socket buffers of the system take over four.
         posts = [poster.post("漢" * 20_000) for _ in range(130)]
         time.sleep(12)
-        client.settimeout(20)
+        client.settimeout(PATIENCE_SECONDS)
         while part := client.recv(65536):
             received_bytes += part
     assert received_bytes.count(b"event: message.created") < len(posts)
@@ -117,5 +116,5 @@ def test_streams_end_at_once_when_the_stream_process_stops(stream_service: Servi
     (process,) = stream_processes(stream_service)
     with following(stream_service.stream_port, pageId=poster.page_id) as stream:
         os.kill(process.pid, signal.SIGTERM)
-        assert stream.is_over_within(5)
+        assert stream.is_over_within(PATIENCE_SECONDS)
     reopened(stream_service, poster, stream.last_id).close()

@@ -24,7 +24,8 @@ from config.changes.streams.delivery import Stream
 from config.changes.streams.hub import Hub
 from config.changes.streams.opening import OpenedStream
 from config.changes.threads import Threads
-from tests.streams.in_process import OTHER_PAGE, PAGE, PATIENCE_SECONDS, SOURCE
+from tests.streams.in_process import OTHER_PAGE, PAGE, SOURCE
+from tests.waiting import PATIENCE_SECONDS
 
 WRITERS, CLIENTS = 4, 3
 EVENT = re.compile(rb'id: (\S+)\nevent: row\ndata: \{"n":"([^"]+)"\}\n\n')

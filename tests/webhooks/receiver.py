@@ -19,6 +19,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tests.waiting import PATIENCE_SECONDS
+
 HOST_NAME = "receiver.example"
 
 
@@ -90,7 +92,7 @@ class Receiver:
         host = HOST_NAME if self.scheme == "https" else "127.0.0.1"
         return f"{self.scheme}://{host}:{self.port}/hook?from=test"
 
-    def wait_for(self, count: int, *, seconds: float = 20) -> list[Received]:
+    def wait_for(self, count: int, *, seconds: float = PATIENCE_SECONDS) -> list[Received]:
         deadline = time.monotonic() + seconds
         while len(self.received) < count:
             assert time.monotonic() < deadline, f"{len(self.received)} of {count} requests"

@@ -25,6 +25,7 @@ from messaging.webhooks.deliverer import IN_FLIGHT_OF_OWNER, Deliverer
 from messaging.webhooks.posting import Outcome, post
 from messaging.webhooks.turns import waiting_webhooks
 from tests.service import ROOT
+from tests.waiting import PATIENCE_SECONDS
 from tests.webhooks.making import WEBHOOKS, Owner
 from tests.webhooks.receiver import Receiver, running_receiver, silence, status
 from tests.webhooks.test_delivery import Site
@@ -77,7 +78,7 @@ def posts(receiver: Receiver) -> list[str]:
 
 
 def wait_for_posts(receiver: Receiver, expected: list[str]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while posts(receiver) != expected:
         assert time.monotonic() < deadline, (len(posts(receiver)), len(expected))
         time.sleep(0.02)
@@ -112,7 +113,7 @@ def test_slow_receivers_of_one_owner_delay_no_other(receiver: Receiver, monkeypa
     released = threading.Event()
 
     def respond(handler: Any) -> None:
-        released.wait(30)
+        released.wait(PATIENCE_SECONDS)
         status(200)(handler)
 
     with running_receiver() as slow:
@@ -202,13 +203,13 @@ def test_a_killed_process_loses_nothing(receiver: Receiver, monkeypatch: pytest.
     def respond(handler: Any) -> None:
         if len(receiver.received) == 4:
             reached.set()
-            released.wait(30)
+            released.wait(PATIENCE_SECONDS)
         status(200)(handler)
 
     receiver.respond = respond
     expected = ids_of(site)
     with process() as first:
-        assert reached.wait(60)
+        assert reached.wait(PATIENCE_SECONDS)
         first.send_signal(signal.SIGKILL)
         first.wait()
     released.set()
@@ -223,21 +224,21 @@ def test_the_command_stops_at_once_and_releases_its_leases(receiver: Receiver) -
     receiver.respond = silence(10)
     site.post()
     with process() as running:
-        receiver.wait_for(1, seconds=60)
+        receiver.wait_for(1)
         running.send_signal(signal.SIGTERM)
-        assert running.wait(20) == 0
+        assert running.wait(PATIENCE_SECONDS) == 0
     assert Webhook.objects.get().leased_until is None
 
 
 def test_the_command_stops_when_its_parent_has_ended() -> None:
     program, environment = command("--parent", "1")
-    assert subprocess.run(program, cwd=ROOT, env=environment, timeout=120, check=False).returncode == 0
+    assert subprocess.run(program, cwd=ROOT, env=environment, timeout=PATIENCE_SECONDS, check=False).returncode == 0
 
 
 def test_the_command_refuses_to_run_without_the_setting() -> None:
     program, environment = command(WEBHOOKS="0")
     finished = subprocess.run(
-        program, cwd=ROOT, env=environment, timeout=120, check=False, capture_output=True, text=True
+        program, cwd=ROOT, env=environment, timeout=PATIENCE_SECONDS, check=False, capture_output=True, text=True
     )
     assert finished.returncode == 1
     assert "WEBHOOKS=1 is not set" in finished.stderr
@@ -249,7 +250,7 @@ def test_local_addresses_are_refused_with_an_https_base_url() -> None:
         [sys.executable, "manage.py", "check"],
         cwd=ROOT,
         env=os.environ | variables,
-        timeout=120,
+        timeout=PATIENCE_SECONDS,
         check=False,
         capture_output=True,
         text=True,

@@ -12,6 +12,7 @@ import pytest
 
 from tests.documents.reading import blocks, text_of
 from tests.service import free_port
+from tests.waiting import PATIENCE_SECONDS
 from tests.webhooks.making import WEBHOOKS, Owner, send_events
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,7 +27,7 @@ def test_the_receiver_of_the_document_accepts_a_signed_event(local: None, tmp_pa
     environment = os.environ | {"PORT": str(port), "WEBHOOK_SECRET": webhook["secret"]}
     receiver = subprocess.Popen([sys.executable, file], env=environment, stdout=subprocess.PIPE, text=True)
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while ("webhook.test", 204, None) not in owner.log(webhook):
             assert time.monotonic() < deadline, owner.log(webhook)
             owner.api.post(f"{WEBHOOKS}/{webhook['id']}/test")
@@ -45,7 +46,7 @@ def test_it_refuses_an_event_with_another_signature(local: None, tmp_path: Path)
     environment = os.environ | {"PORT": str(port), "WEBHOOK_SECRET": "whsec_" + "A" * 44}
     receiver = subprocess.Popen([sys.executable, file], env=environment, stdout=subprocess.PIPE, text=True)
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while ("webhook.test", 401, "refused") not in owner.log(webhook):
             assert time.monotonic() < deadline, owner.log(webhook)
             owner.api.post(f"{WEBHOOKS}/{webhook['id']}/test")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 
+from tests.browser import PATIENCE_MS
 from tests.widget.sites import Site
 
 # This file is imported before Django is set up, so it cannot import models.
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 1200, "height": 800}, reduced_motion="reduce", locale="en-GB")
-    context.set_default_timeout(5000)
+    context.set_default_timeout(PATIENCE_MS)
     yield context
     context.close()
 

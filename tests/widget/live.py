@@ -16,6 +16,7 @@ from messaging.models import Account, Message
 from messaging.models import Page as PageRow
 from reactions.services import set_reaction
 from tests.api import Api
+from tests.browser import PATIENCE_MS
 from tests.factories import MessageFactory, PageFactory, PersonFactory
 from tests.widget.sites import html
 
@@ -147,7 +148,7 @@ def intercept(context: BrowserContext, url: str) -> list[Route]:
 
 def wait_for_first(context: BrowserContext, pending: list[Route]) -> Route:
     """Wait for the first request in the list of `intercept`, and return it."""
-    for _ in range(500):
+    for _ in range(PATIENCE_MS // 10):
         if pending:
             break
         context.pages[0].wait_for_timeout(10)

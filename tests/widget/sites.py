@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import BrowserContext, Page, Request, Route
 
-from embeds.widget.loader import loader
+from embeds.widget.assets import loader
+from tests.browser import PATIENCE_MS
 
 APP = "https://app.test"
 HOST = "https://host.test"
@@ -78,7 +79,7 @@ class Site:
         return page
 
     def settle(self, page: Page) -> None:
-        for _ in range(400):
+        for _ in range(PATIENCE_MS // 5):
             if self.reports() or page.locator("community-embed").count():
                 return
             page.wait_for_timeout(5)
@@ -86,7 +87,7 @@ class Site:
 
     def wait_for_events(self, page: Page, count: int) -> None:
         """Wait for `count` events: beacons are sent asynchronously."""
-        for _ in range(200):
+        for _ in range(PATIENCE_MS // 5):
             if len(self.events) >= count:
                 return
             page.wait_for_timeout(5)

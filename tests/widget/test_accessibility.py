@@ -10,6 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+from messaging.models import Account
 from messaging.services.moderation import hide_message
 from messaging.smart_tags import SMART_TAGS
 from tests.factories import AgentAccountFactory, SuperAdminFactory
@@ -71,6 +72,29 @@ def test_panel_with_new_and_hidden_posts_has_no_violations(live: Live) -> None:
     page.clock.fast_forward(46_000)
     page.locator(".withdrawn").wait_for()
     page.get_by_role("button", name="1 new post").wait_for()
+    assert violations_of(page) == []
+
+
+def test_panel_with_own_pending_and_deep_posts_has_no_violations(live: Live, ada: Account) -> None:
+    live.embed.community.pre_moderation = "everyone"
+    live.embed.community.save()
+    post = root = live.message(content="Root")
+    for n in range(5):
+        post = live.message(content=f"Reply {n}", parent=post)
+    live.signed_in(ada)
+    page = live.open_alone()
+    page.get_by_role("button", name="Show 1 reply").click()
+    page.get_by_role("link", name="In reply to").first.wait_for()
+    page.locator(f"#community-post-{root.pk} > .body").get_by_role("button", name="React").click()
+    page.locator(f"#community-post-{root.pk} > .body .choice button").first.click()
+    page.locator("#toast p").wait_for()
+    page.locator("#write textarea").fill("Please look at this")
+    page.locator("#write").get_by_role("button", name="Post").click()
+    page.locator(".review:visible").wait_for()
+    page.locator("article").last.get_by_role("button", name="Reply").click()
+    page.get_by_role("button", name="Cancel").wait_for()
+    assert violations_of(page) == []
+    page.locator("#skip").focus()
     assert violations_of(page) == []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from embeds.widget.loader import loader
+from embeds.widget.assets import loader
 from tests.widget.sites import HOST, Site, html, tag
 
 GZIPPED_MAX = 6 * 1024
@@ -47,7 +47,7 @@ def test_before_a_click_loader_sends_two_requests_and_stores_nothing(site: Site)
 def test_events_without_a_click_are_sent_at_the_end_of_the_visit(site: Site) -> None:
     page = site.open(f"{HOST}/a?secret=1#x")
     page.evaluate(LEAVE)
-    page.wait_for_timeout(50)
+    site.wait_for_events(page, 2)
     assert site.events == [
         {"serviceId": "e1", "event": name, "pageUrl": f"{HOST}/a"} for name in ("embed_load", "trigger_view")
     ]

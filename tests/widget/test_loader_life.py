@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, expect
 
 from tests.widget.sites import APP, HOST, SCRIPT, Site, html, tag
 
@@ -23,6 +23,10 @@ def triggers(page: Page) -> int:
     return page.locator("community-embed").count()
 
 
+def expect_triggers(page: Page, count: int) -> None:
+    expect(page.locator("community-embed")).to_have_count(count)
+
+
 def navigate(page: Page, path: str) -> None:
     page.evaluate("(path) => history.pushState(null, '', path)", path)
     page.wait_for_timeout(20)
@@ -34,14 +38,13 @@ def test_client_side_navigation_applies_the_page_rules(site: Site, history_only:
         site.context.add_init_script("Object.defineProperty(window, 'navigation', { value: undefined })")
     site.config["pageRules"] = {"type": "patterns", "patterns": ["/blog/*"]}
     page = site.open(f"{HOST}/blog/1")
-    assert triggers(page) == 1
+    expect_triggers(page, 1)
     navigate(page, "/about")
-    assert triggers(page) == 0
+    expect_triggers(page, 0)
     navigate(page, "/blog/2")
-    assert triggers(page) == 1
+    expect_triggers(page, 1)
     page.go_back()
-    page.wait_for_timeout(20)
-    assert triggers(page) == 0
+    expect_triggers(page, 0)
     assert site.app_paths() == ["/embed/v1.js", "/api/embeds/config/e1"]
 
 
@@ -52,10 +55,11 @@ def test_open_panel_gets_the_new_page_and_closes_on_an_excluded_one(site: Site) 
     panel = page.frame_locator("iframe")
     panel.get_by_role("button").wait_for()
     navigate(page, "/next?x=1#part")
+    page.frames[-1].wait_for_function("(url) => received.at(-1)[1].url === url", arg=f"{HOST}/next?x=1")
     received = page.frames[-1].evaluate("received.map(([origin, data]) => [origin, data.type, data.url])")
     assert [HOST, "page", f"{HOST}/next?x=1"] == received[-1]
     navigate(page, "/admin/users")
-    assert triggers(page) == 0
+    expect_triggers(page, 0)
     assert page.evaluate("document.querySelector('dialog[open]')") is None
 
 
@@ -66,8 +70,10 @@ def test_fragment_is_no_new_page_unless_it_is_a_route(site: Site) -> None:
     for fragment in ("#a", "#b", "#/route", "#!/bang"):
         page.evaluate("(fragment) => { location.hash = fragment }", fragment)
         page.wait_for_timeout(20)
+    page.frames[-1].wait_for_function("(url) => received.at(-1)[1].url === url", arg=f"{HOST}/#!/bang")
     pages = page.frames[-1].evaluate("received.filter(([, data]) => data.type === 'page').map(([, data]) => data.url)")
     assert pages == [f"{HOST}/", f"{HOST}/#/route", f"{HOST}/#!/bang"]
+    site.wait_for_events(page, 6)
     assert site.event_names().count("trigger_view") == 3
 
 

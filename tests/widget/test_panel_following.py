@@ -34,6 +34,11 @@ def unavailable(route: Route) -> None:
     route.fulfill(status=503, json={"error": "temporarily_unavailable"})
 
 
+def refused(route: Route) -> None:
+    """The panel does not repeat this by itself, so a test decides when it does."""
+    route.fulfill(status=403, json={"error": "forbidden"})
+
+
 def cursor_of(request: Request) -> str:
     return parse_qs(urlsplit(request.url).query)["cursor"][0]
 
@@ -98,7 +103,7 @@ def test_a_new_post_does_not_replace_the_notice_of_a_failed_list(live: Live, ada
     live.signed_in(ada)
     for n in range(20):
         live.message(content=f"Post {n}")
-    live.context.route(LIST, unavailable)
+    live.context.route(LIST, refused)
     page, panel = live.follow("list")
     posts, retry = panel.locator("article"), panel.get_by_role("button", name="Try again")
     live.post("Alone")
@@ -108,7 +113,7 @@ def test_a_new_post_does_not_replace_the_notice_of_a_failed_list(live: Live, ada
     expect(posts).to_have_count(20)
     expect(panel.get_by_role("button", name="Show more posts")).to_be_visible()
 
-    live.context.route(LIST, unavailable)
+    live.context.route(LIST, refused)
     panel.get_by_label("Show posts by").select_option("People")
     expect(retry).to_be_visible()
     live.post("Of another")

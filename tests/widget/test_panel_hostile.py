@@ -161,8 +161,8 @@ def test_fifty_levels_of_replies_fit_a_small_screen(live: Live) -> None:
     page = live.open_alone()
     page.set_viewport_size({"width": 320, "height": 800})
     expect(page.locator("article")).to_have_count(2)
-    for shown in range(3, 51):
-        page.get_by_role("button", name="Show 1 reply").last.click()
+    for shown in (22, 42, 50):
+        page.get_by_role("button", name="Show 1 reply").click()
         expect(page.locator("article")).to_have_count(shown)
     width: Any = page.locator("article").last.locator(".content").evaluate("(content) => content.offsetWidth")
     assert width > 180

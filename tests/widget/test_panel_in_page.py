@@ -9,6 +9,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from messaging.models import Account
+from tests.browser import PATIENCE_MS
 from tests.widget.live import Live
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -18,7 +19,7 @@ FRAME = "(src) => document.body.append(Object.assign(document.createElement('ifr
 def require_refused_frame(page: Page, address: str) -> None:
     """Require that the browser shows its error page instead of the panel."""
     page.evaluate(FRAME, address)
-    for _ in range(100):
+    for _ in range(PATIENCE_MS // 50):
         if page.frames[-1].url.startswith("chrome-error:"):
             break
         page.wait_for_timeout(50)

@@ -30,7 +30,7 @@ numbers = count(1)
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    with running_service(DEMO="1", STREAMS="1") as service:
+    with running_service(DEMO="1", STREAMS="1", WORKERS="1") as service:
         yield service
 
 
@@ -55,7 +55,7 @@ class Demo:
         page.get_by_role("button", name="Discuss this story").click()
         panel = page.frame_locator("iframe")
         # The browser has 8 seconds to open a stream before the panel polls.
-        panel.locator(f".thread[data-live={mode}]").wait_for(timeout=30_000)
+        panel.locator(f".thread[data-live={mode}]").wait_for()
         return panel
 
     def post(self, **fields: Any) -> tuple[str, str]:
@@ -78,7 +78,6 @@ class Demo:
 
 @pytest.fixture
 def demo(service: Service, context: BrowserContext) -> Demo:
-    context.set_default_timeout(10_000)
     return Demo(service, context, json.loads((service.data / "demo.json").read_text()))
 
 
@@ -132,7 +131,7 @@ def test_stream_goes_on_after_its_process_was_killed(demo: Demo) -> None:
     expect(shown(panel, before)).to_have_count(1)
     kill_stream_process(demo.service)
     meanwhile, _ = demo.post()
-    expect(shown(panel, meanwhile)).to_have_count(1, timeout=30_000)
+    expect(shown(panel, meanwhile)).to_have_count(1)
     expect(shown(panel, before)).to_have_count(1)
     panel.locator(".thread[data-live=stream]").wait_for()
 

@@ -160,7 +160,7 @@ ERRORS = [
 
 def test_each_refusal_is_explained_and_the_draft_stays(live: Live, ada: Account) -> None:
     live.signed_in(ada)
-    _, panel = live.open()
+    page, panel = live.open()
     keys = set()
     for status, body, headers, text in ERRORS:
         requests = live.respond("/api/messages", status, body, **headers)
@@ -173,15 +173,11 @@ def test_each_refusal_is_explained_and_the_draft_stays(live: Live, ada: Account)
         live.context.unroute(f"{live.app}/api/messages")
         if status == 401 or (body or {}).get("error") == "user_mismatch":
             expect(panel.locator("#account")).to_contain_text("Sign in to post")
-            panel_frame(live.context.pages[0]).evaluate(RESTORE, session_of(live, ada))
+            # Every load of the panel in this test finds a session, and the draft with its key.
+            page.reload()
+            page.locator("community-embed button.trigger").click()
+            expect(panel.locator("#account")).to_contain_text("Signed in as")
     assert len(keys) == 1
-
-
-RESTORE = "(session) => import('/static/embed/panel/memory.js').then(({ store }) => store('session', session))"
-
-
-def session_of(live: Live, account: Account) -> dict[str, Any]:
-    return {"token": "t", "userId": str(account.pk), "expiresAt": "2999-01-01", "user": {"name": account.name}}
 
 
 def test_corrected_text_is_accepted_after_a_refusal_of_the_word_list(live: Live, ada: Account) -> None:
@@ -279,16 +275,6 @@ def test_counter_counts_code_points_and_empty_posts_are_not_sent(live: Live, ada
     expect(panel.locator(".counter")).to_have_text("1 character left")
     panel.get_by_label("Write a post…").fill("😀" * 20_001)
     expect(panel.locator(".counter")).to_have_text("1 character too many")
-
-
-def test_pre_moderation_is_explained(live: Live, ada: Account) -> None:
-    live.embed.community.pre_moderation = "everyone"
-    live.embed.community.save()
-    live.signed_in(ada)
-    _, panel = live.open()
-    write(panel, "Please look at this")
-    expect(panel.locator("#toast")).to_have_text(words("en")["panel"]["pending"])
-    expect(panel.locator("article")).to_have_count(0)
 
 
 def test_blocked_sign_in_window_is_explained(live: Live) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from http import HTTPStatus
 from typing import Any
 
 from config.api.credentials import CredentialKind
+from config.api.error_pages import described
 from config.api.exceptions import (
     AgentRateLimited,
     AgentRouteNotAllowed,
     AgentScopeMissing,
     ApiError,
+    ContentTooLong,
     IdempotencyInProgress,
     IdempotencyKeyReused,
     InvalidCursor,
@@ -32,7 +35,9 @@ from config.api.exceptions import (
 )
 from config.api.exceptions.catalogue import errors_by_code
 from config.api.fields import ListQuery
-from config.api.operations import Operation
+from config.api.openapi.response_headers import of_refusals, references
+from config.api.operations import Operation, all_operations
+from config.api.responses import JSON_TYPE
 
 
 def _object(required: list[str], **properties: Any) -> dict[str, Any]:
@@ -52,6 +57,8 @@ def _list(items: dict[str, Any], description: str) -> dict[str, Any]:
 
 
 COMPONENTS = "#/components/schemas/"
+# The component of the refusals that operations do not list one by one.
+OTHER = "Refusal"
 CODE_HELP = "The code; expect codes that are not listed here. A part after a colon is a scope. `docs` explains it."
 POINTER_HELP = 'A JSON Pointer (RFC 6901) into the body, `""` for the whole of it, or `?name` for a query parameter.'
 BASE = {
@@ -94,6 +101,65 @@ def possible_errors(operation: Operation) -> set[type[ApiError]]:
     return errors | {RateLimited}
 
 
+def own_errors(operation: Operation) -> set[type[ApiError]]:
+    """The refusals that not every operation of its kind has."""
+    errors = set(operation.errors)
+    if operation.scopes:
+        errors |= {AgentScopeMissing, AgentRateLimited}
+    return errors | ({SuperAdminRequired} if operation.super_admin else set())
+
+
+def own_codes(operation: Operation) -> str:
+    """The sentence of an operation's description about its refusals; empty if it has no codes of its own."""
+    codes = sorted({error.default_code for error in own_errors(operation)})
+    return f"Refusals: {', '.join(f'`{code}`' for code in codes)}." if codes else ""
+
+
+def refusals(operation: Operation) -> dict[str, dict[str, str]]:
+    """The responses of refusals: each status that has a code of the operation's own, and `default` for all others."""
+    statuses = sorted({error.status_code for error in own_errors(operation)})
+    return {str(status): _reference(_name(status)) for status in statuses} | {"default": _reference(OTHER)}
+
+
+def refusal_components() -> dict[str, Any]:
+    """One response for each status, and the one of `default`."""
+    operations = [operation for _path, _method, operation in all_operations()]
+    own = {error.status_code for operation in operations for error in own_errors(operation)}
+    possible = by_status({error for operation in operations for error in possible_errors(operation)})
+    lines = [f"- {status}: {codes_text(errors)}" for status, errors in sorted(by_status(common_errors()).items())]
+    other = {
+        "description": "\n".join(["What any operation may answer:", "", *lines]),
+        "headers": references(["X-Request-ID", "Retry-After", "WWW-Authenticate"]),
+        **_content("Error"),
+    }
+    return {OTHER: other} | {_name(status): _component(status, possible[status]) for status in sorted(own)}
+
+
+def common_errors() -> set[type[ApiError]]:
+    """The refusals of `default`."""
+    operations = (operation for _path, _method, operation in all_operations())
+    return {error for operation in operations for error in possible_errors(operation) - own_errors(operation)}
+
+
+def _component(status: int, errors: list[type[ApiError]]) -> dict[str, Any]:
+    headers = of_refusals(errors)
+    schema = "LimitError" if all(issubclass(error, OverCap) for error in errors) else "Error"
+    described = {"description": HTTPStatus(status).phrase, **({"headers": headers} if headers else {})}
+    return described | _content(schema)
+
+
+def _name(status: int) -> str:
+    return HTTPStatus(status).phrase.title().replace(" ", "")
+
+
+def _reference(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/responses/{name}"}
+
+
+def _content(schema: str) -> dict[str, Any]:
+    return {"content": {JSON_TYPE: {"schema": {"$ref": f"{COMPONENTS}{schema}"}}}}
+
+
 def by_status(errors: Iterable[type[ApiError]]) -> dict[int, list[type[ApiError]]]:
     grouped: dict[int, list[type[ApiError]]] = defaultdict(list)
     for error in errors:
@@ -105,19 +171,22 @@ def codes_text(errors: list[type[ApiError]]) -> str:
     return ", ".join(f"`{error.default_code}`" for error in errors)
 
 
-def error_schema(errors: list[type[ApiError]]) -> dict[str, str]:
-    """The shared component of the refusals of a status."""
-    name = "LimitError" if all(issubclass(error, OverCap) for error in errors) else "Error"
-    return {"$ref": f"{COMPONENTS}{name}"}
-
-
 def error_components() -> dict[str, Any]:
     """The components. A schema for each operation and status would be hundreds of equal classes in a client."""
     codes = list(errors_by_code())
     over_cap = sorted(error.default_code for error in OverCap.__subclasses__())
     required = ["error", "message", "requestId", "docs"]
     return {
-        "Error": _object(required, error=_text(CODE_HELP, **{"x-extensible-enum": codes}), **BASE, **OPTIONAL),
-        "LimitError": _object([*required, "field", "max"], error={"type": "string", "enum": over_cap}, **BASE, **LIMIT),
+        "Error": {
+            **_object(required, error=_text(CODE_HELP, **{"x-extensible-enum": codes}), **BASE, **OPTIONAL),
+            "examples": [described(RateLimited)["example"]],
+        },
+        "LimitError": {
+            "allOf": [
+                {"$ref": f"{COMPONENTS}Error"},
+                {"type": "object", "required": ["field", "max"], "properties": {"error": {"enum": over_cap}}},
+            ],
+            "examples": [described(ContentTooLong)["example"]],
+        },
         "ErrorDetail": _object(["pointer", "message"], pointer=_text(POINTER_HELP), message=_text("What is wrong.")),
     }

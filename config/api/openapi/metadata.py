@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from django.conf import settings
+
+from config.api.openapi.enums import ENUM_NAMES
+
 TEXT = """\
 Posts, replies, quotes and reactions on any web page, for people and for agents.
 
@@ -15,11 +19,12 @@ Posts, replies, quotes and reactions on any web page, for people and for agents.
   reactions, requests for agents and their tokens;
 - a **sign-in JWT** (from `register` or `login`): embeds, and user tokens.
 
-A refusal is `{"error": "<code>", "message": "<what to do>", "requestId", "docs"}`, and each operation lists its codes;
-`docs` is the page of the code. A 401 is `not_authenticated` (no credential),
-`invalid_token`, `token_expired` or `token_revoked`, and at sign-in `invalid_credentials`. A write that is repeated with
-the same `Idempotency-Key` runs once and returns the same response. The next page of a list starts at the `cursor` that
-the last response has as `nextCursor`.
+A refusal is `{"error": "<code>", "message": "<what to do>", "requestId", "docs"}`. Each operation lists the codes of
+its own; `default` has those that it shares with others. `docs` is the page of the code. A 401 is `not_authenticated`
+(no credential), `invalid_token`, `token_expired` or `token_revoked`, and at sign-in `invalid_credentials`. A write that
+is repeated with the same `Idempotency-Key` runs once and returns the same response. The next page of a list starts at
+the `cursor` that the last response has as `nextCursor`. Unknown fields of a body are ignored; an optional field that is
+`null` is absent.
 """
 
 
@@ -64,14 +69,28 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": [],
-    "POSTPROCESSING_HOOKS": ["config.api.openapi.schema.add_components"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.api.openapi.enums.inline_null",
+        "config.api.openapi.schema.add_components",
+    ],
+    "ENUM_NAME_OVERRIDES": ENUM_NAMES,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SWAGGER_UI_DIST": "SIDECAR",
-    # Swagger UI would send the document to a validator on the internet.
-    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
 }
+
+
+def published_info() -> dict[str, Any]:
+    """The parts of `info` that the operator sets: license and contact."""
+    info: dict[str, Any] = {}
+    if settings.API_LICENSE:
+        url = {"url": settings.API_LICENSE_URL} if settings.API_LICENSE_URL else {}
+        info["license"] = {"name": settings.API_LICENSE, **url}
+    if settings.API_CONTACT:
+        scheme, _, address = settings.API_CONTACT.partition(":")
+        info["contact"] = {"email": address} if scheme == "mailto" else {"url": settings.API_CONTACT}
+    return info
 
 
 def group_name(module: str) -> str:

@@ -2,52 +2,40 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
+from django.conf import settings
+from drf_spectacular.contrib.django_filters import DjangoFilterExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from config.api.credentials import CredentialKind
-from config.api.fields import Id, ListOf, Object, Text
-from config.api.ids import CANONICAL
-from config.api.openapi.error_responses import by_status, codes_text, error_components, error_schema, possible_errors
-from config.api.openapi.metadata import group_name
+from config.api.openapi.error_responses import error_components, own_codes, refusal_components, refusals
+from config.api.openapi.examples import add_examples
+from config.api.openapi.field_schemas import COMMON_TYPES, completed, constrained, extended
+from config.api.openapi.links import links_of
+from config.api.openapi.metadata import group_name, published_info
+from config.api.openapi.response_headers import HEADERS, of_success
+from config.api.openapi.security import SECURITY_SCHEMES, security_of
+from config.api.openapi.sharing import share
 from config.api.openapi.stream_responses import STREAM_RESPONSES
-from config.api.operations import IDEMPOTENCY_KEY_MAX, Operation
+from config.api.operations import IDEMPOTENCY_KEY_MAX, Operation, all_operations
+from config.api.serializers import SentSerializer
 
-SECURITY: dict[CredentialKind, dict[str, list[str]]] = {
-    CredentialKind.PERSON: {"userToken": [], "userId": []},
-    CredentialKind.SIGNED_IN: {"signInToken": []},
-}
-SECURITY_SCHEMES: dict[str, dict[str, str]] = {
-    "agentToken": {
-        "type": "http",
-        "scheme": "bearer",
-        "bearerFormat": "cag_…",
-        "description": "An agent token. Scopes: post, reply, quote, react.",
-    },
-    "userToken": {
-        "type": "http",
-        "scheme": "bearer",
-        "bearerFormat": "JWT",
-        "description": "A person's user token (POST /api/auth/embed-token), sent with X-User-Id.",
-    },
-    "userId": {"type": "apiKey", "in": "header", "name": "X-User-Id", "description": "The user token's subject."},
-    "signInToken": {
-        "type": "http",
-        "scheme": "bearer",
-        "bearerFormat": "JWT",
-        "description": "The access token of the sign-in flow (POST /api/auth/login).",
-    },
-}
-# The end of text in Python; `$` in JSON Schema.
-END = r"\Z"
-ID_PATTERN = f"^{CANONICAL.pattern.removesuffix(END)}$"
+# Otherwise the first document of a process searches the machine for the libraries of GeoDjango, with `ld` and `gcc`.
+DjangoFilterExtension._has_gis = False  # type: ignore[attr-defined]
+
 HEADER_HELP = {
     "Idempotency-Key": "A repeated request with the same key returns the first response.",
     "x-service-embed-id": "The embed that sends the request; its word list and domain rules apply to a post.",
     "If-None-Match": "The `ETag` of an earlier response; 304 if it is still valid.",
     "Last-Event-ID": "The `id` of the last event that the client has got: the stream goes on after it.",
+}
+PATH_HELP = {
+    "serviceId": "The id of the embed.",
+    "pageId": "The id of the page (normalizeUrl).",
+    "slug": "The slug of the community.",
 }
 
 
@@ -71,26 +59,40 @@ class OperationSchema(AutoSchema):
         return self.declared.id
 
     def get_summary(self) -> str | None:
-        return (super().get_description() or "").partition("\n")[0] or None
+        # Pages show a summary as text, a description as Markdown.
+        return (super().get_description() or "").partition("\n")[0].replace("`", "") or None
 
     def get_description(self) -> str:  # type: ignore[override]  # drf-spectacular's own signature
-        return str((super().get_description() or "").partition("\n")[2].strip())
+        text = (super().get_description() or "").partition("\n")[2].strip().replace("\n", " ")
+        return "\n\n".join(filter(None, (text, own_codes(self.declared))))
 
     def get_operation(self, *arguments: Any) -> Any:
         operation = super().get_operation(*arguments)
-        for parameter in (operation or {}).get("parameters", ()):
-            if "description" in parameter:
-                parameter["description"] = parameter["description"].strip()
-            if parameter["in"] == "path":
-                declared = self.declared.path.get(parameter["name"])
-                parameter["schema"] = declared or {"type": "string", "format": "uuid", "pattern": ID_PATTERN}
-        body = (operation or {}).get("requestBody", {})
+        if operation is None:
+            return None
+        for parameter in operation.get("parameters", ()):
+            self._complete(parameter)
+        body = operation.get("requestBody", {})
         if not body.get("required"):
             for media in body.get("content", {}).values():
                 media["schema"] = {"oneOf": [media["schema"], {"type": "null"}]}
-        if operation and self.declared.links:
-            operation["responses"][str(self.declared.status)]["links"] = _links(self.declared)
+        if operation.get("security") == [{}]:
+            # Generated clients would ask for a token.
+            operation["security"] = []
+        succeeded = operation["responses"][str(self.declared.status)]
+        succeeded |= {
+            name: part
+            for name, part in (("headers", of_success(self.declared)), ("links", links_of(self.declared)))
+            if part
+        }
+        operation["responses"] |= refusals(self.declared)
         return operation
+
+    def _complete(self, parameter: dict[str, Any]) -> None:
+        if parameter["in"] == "path":
+            parameter["schema"] = dict(self.declared.path.get(parameter["name"]) or COMMON_TYPES["Id"])
+            parameter.setdefault("description", PATH_HELP.get(parameter["name"], "The id."))
+        parameter["description"] = parameter.get("description", "").strip()
 
     def _get_serializer_name(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> str:
         """`MessageSerializer` renders the component `MessageRecord`: generated clients use these names."""
@@ -101,13 +103,7 @@ class OperationSchema(AutoSchema):
         return [group_name(self.view.__class__.__module__)]
 
     def get_auth(self) -> list[dict[str, list[str]]]:
-        operation = self.declared
-        anonymous: list[dict[str, list[str]]] = [{}] if CredentialKind.PUBLIC in operation.callers else []
-        return [
-            *anonymous,
-            *([{"agentToken": sorted(operation.scopes)}] if operation.accepts_agents else []),
-            *(requirement for kind, requirement in SECURITY.items() if kind in operation.callers),
-        ]
+        return security_of(self.declared)
 
     def get_request_serializer(self) -> Any:
         return self.declared.body
@@ -129,42 +125,25 @@ class OperationSchema(AutoSchema):
 
     def get_response_serializers(self) -> Any:
         operation = self.declared
-        success = OpenApiResponse(operation.response, description="Success.")
+        success = OpenApiResponse(operation.response, description=HTTPStatus(operation.status).phrase)
         responses: dict[Any, Any] = (
             dict(STREAM_RESPONSES) if operation.event else {(operation.status, operation.media.type): success}
         )
-        for status, errors in sorted(by_status(possible_errors(operation)).items()):
-            responses[status] = OpenApiResponse(error_schema(errors), description=codes_text(errors))
         if operation.revalidates:
-            responses[304] = OpenApiResponse(None, description="The response still has the ETag of `If-None-Match`.")
+            responses[304] = OpenApiResponse(None, description="Not Modified")
         return responses | dict(operation.also)
 
     def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
         schema = super()._map_serializer_field(field, direction, bypass_extensions)  # type: ignore[no-untyped-call]
-        schema.pop("x-spec-enum-id", None)
-        if isinstance(field, Text) and not field.allow_blank:
-            schema.setdefault("minLength", 1)
-        if isinstance(field, Text) and field.cap is not None:
-            schema["maxLength"] = field.cap
-        if isinstance(field, Text) and field.pattern is not None:
-            schema["pattern"] = f"^{field.pattern.pattern.removesuffix(END)}$"
-        if isinstance(field, ListOf) and field.cap is not None:
-            schema["maxItems"] = field.cap
-        if isinstance(field, Object):
-            schema["additionalProperties"] = True
-        if isinstance(field, Id):
-            schema["pattern"] = ID_PATTERN
-        return schema
+        return constrained(schema, field)
 
-
-def _links(operation: Operation) -> dict[str, Any]:
-    return {
-        follower: {
-            "operationId": follower,
-            "parameters": {name: f"$response.body#/{field}" for name, field in parameters.items()},
-        }
-        for follower, parameters in operation.links.items()
-    }
+    def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
+        schema = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
+        schema = completed(schema, serializer)
+        base = type(serializer).__bases__[0]
+        if isinstance(serializer, SentSerializer) or not getattr(base, "_declared_fields", None):
+            return schema
+        return extended(schema, self.resolve_serializer(base, direction).ref, set(base().fields))
 
 
 def _header(name: str, **schema: Any) -> OpenApiParameter:
@@ -172,8 +151,16 @@ def _header(name: str, **schema: Any) -> OpenApiParameter:
 
 
 def add_components(result: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
-    """Post-processing hook: add the components that drf-spectacular cannot derive: security schemes and errors."""
+    """Post-processing hook: add what drf-spectacular cannot derive, and share what operations have in common."""
     components = result.setdefault("components", {})
     components["securitySchemes"] = SECURITY_SCHEMES
-    components["schemas"] = dict(sorted((components.get("schemas", {}) | error_components()).items()))
+    schemas = components.get("schemas", {}) | error_components()
+    components["schemas"] = schemas
+    components["headers"] = HEADERS
+    components["responses"] = refusal_components()
+    share(result, COMMON_TYPES)
+    components["schemas"] = dict(sorted((components["schemas"] | COMMON_TYPES).items()))
+    add_examples(result, {each.id: dict(each.example) for _path, _method, each in all_operations()})
+    result["info"] |= published_info()
+    result["servers"] = [{"url": settings.BASE_URL}]
     return result

@@ -5,9 +5,11 @@ By default both load fonts, a logo and a validator from the internet; a Content-
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpResponse
 from django.utils.cache import patch_vary_headers
 from drf_spectacular.generators import SchemaGenerator
@@ -22,7 +24,7 @@ from config.cache.rendering import to_json
 POLICY = "; ".join(
     (
         "default-src 'self'",
-        "script-src 'self' 'unsafe-inline'",
+        "script-src 'self'",
         "style-src 'self' 'unsafe-inline'",
         "img-src 'self' data:",
         "worker-src blob:",
@@ -49,6 +51,15 @@ def document(media_type: str) -> bytes:
     return rendered if isinstance(rendered, bytes) else rendered.encode()
 
 
+def demo_token() -> str | None:
+    """The token of the demo's agent, for a button; None without the demo, and on a service for others (https)."""
+    file = settings.DATA_DIR / "demo.json"
+    if not settings.DEMO or settings.HTTPS or not file.exists():
+        return None
+    token: str | None = json.loads(file.read_text(encoding="utf-8")).get("agentToken")
+    return token
+
+
 class DocumentView(SpectacularAPIView):
     """Negotiates the format (YAML or JSON); reads nothing else of the request."""
 
@@ -69,11 +80,18 @@ class LocalAssetsOnly(APIView):
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         final = super().finalize_response(request, response, *args, **kwargs)
         final.headers["Content-Security-Policy"] = POLICY
+        # It may contain the token of the demo.
+        final.headers["Cache-Control"] = "no-store"
         return final
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        response: Response = super().get(request, *args, **kwargs)  # type: ignore[misc]
+        response.data["demo_token"] = demo_token()
+        return response
 
 
 class SwaggerView(LocalAssetsOnly, SpectacularSwaggerView):
-    pass
+    template_name = "api/swagger.html"
 
 
 class RedocView(LocalAssetsOnly, SpectacularRedocView):

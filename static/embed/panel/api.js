@@ -48,11 +48,12 @@ function failureOf(response, record) {
   return new Failure(typeof error === "string" ? error : "unreadable", { status: response.status, field, max, retryAfter });
 }
 
+const credentialOf = ({ token, userId }) => ({ Authorization: `Bearer ${token}`, "X-User-Id": userId });
+
 /** Send a write of a person. A retry with the same `key` returns the response of the first attempt. */
 export async function write(session, method, path, { body, key }) {
   const headers = {
-    Authorization: `Bearer ${session.token}`,
-    "X-User-Id": session.userId,
+    ...credentialOf(session),
     "Idempotency-Key": key,
     "x-service-embed-id": settings.serviceId,
   };
@@ -101,4 +102,9 @@ export async function listChanges(query) {
 
 export async function listReactions(messageId) {
   return (await call("GET", `/v1/reactions/${messageId}`, { query: { limit: 20 } })).record;
+}
+
+/** List a person's reactions on a page: [{ messageId, reactionId, emoji }]. */
+export async function listOwnReactions(session, pageId) {
+  return (await call("GET", "/v1/me/reactions", { query: { pageId }, headers: credentialOf(session) })).record.reactions;
 }

@@ -1,11 +1,14 @@
 /** Applies changes of the page to the shown posts. A change contains the whole post, so a repeated one changes nothing. */
 
 import { getMessage } from "./api.js";
+import { isDeleted } from "./post.js";
 import { holdPlace } from "./scroll.js";
 
 const COUNT_PAUSE_MS = 3000;
 const COUNT_SPREAD_MS = 800;
 const COUNTED_AT_ONCE = 5;
+// An edited or deleted post that is not shown stays so.
+const ADDING = ["message.created", "message.restored"];
 
 export class Changes {
   constructor(thread, scroller) {
@@ -24,7 +27,7 @@ export class Changes {
     const post = this.thread.find(messageId);
     const isOfMessage = type.startsWith("message.");
     if (post) post.update(message);
-    else if (!this.thread.news.update(message) && isOfMessage) this.add(message);
+    else if (!this.thread.news.update(message) && ADDING.includes(type)) this.add(message);
     if (post && reaction) post.reactions.changed(type, reaction);
     if (isOfMessage) this.updateQuotes(messageId, message);
   }
@@ -49,7 +52,7 @@ export class Changes {
   }
 
   updateQuotes(id, message) {
-    const quote = message && { id, content: message.content, author: message.author, createdAt: message.createdAt };
+    const quote = !message || isDeleted(message) ? null : { id, content: message.content, author: message.author, createdAt: message.createdAt };
     const { news } = this.thread;
     for (const post of this.thread.all()) if (post.message.quoteId === id) post.update({ ...post.message, quote });
     for (const offered of news.messages.values()) if (offered.quoteId === id) news.update({ ...offered, quote });

@@ -4,6 +4,7 @@ import { newKey, write } from "./api.js";
 import { fill, h, icon, userText } from "./dom.js";
 import { explain } from "./failures.js";
 import { load, store } from "./memory.js";
+import { afterPress } from "./press.js";
 import { t } from "./words.js";
 
 export const CONTENT_MAX = 20000;
@@ -16,17 +17,25 @@ const lengthOf = (text) => [...text].length;
 export class Composer {
   /**
    * `panel`: see main.js; `parent`: the message replied to, or null for a top-level post; `onSent(message)` is called
-   * with the new message.
+   * with the new message; `onCancel()` closes the form.
    */
-  constructor({ panel, parent, label, onSent }) {
-    Object.assign(this, { panel, parent, onSent, quote: null, key: null });
-    this.area = h("textarea", { rows: 1, dir: "auto", "aria-label": label, placeholder: label, oninput: () => this.changed(), onkeydown: (event) => this.shortcut(event) });
+  constructor({ panel, parent, label, onSent, onCancel }) {
+    Object.assign(this, { panel, parent, onSent, onCancel, quote: null, key: null });
+    this.area = h("textarea", { rows: 1, dir: "auto", "aria-label": label, placeholder: label, oninput: () => this.changed() });
     this.counter = h("span", { class: "counter", role: "status" });
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     this.quoted = h("div", { class: "quoted", hidden: true });
     this.button = h("button", { type: "submit", class: "primary" }, icon("send"), h("span", {}, t(parent ? "panel.send_reply" : "panel.send")));
-    this.element = h("form", { class: "composer", onsubmit: (event) => this.submit(event) },
-      this.quoted, this.area, this.problem, h("div", { class: "bar" }, this.counter, this.button));
+    const cancel = onCancel && h("button", { type: "button", class: "quiet", onclick: onCancel }, t("panel.cancel"));
+    this.element = h("form", { class: "composer", onsubmit: (event) => this.submit(event), onkeydown: (event) => this.shortcut(event) },
+      this.quoted, this.area, this.problem, h("div", { class: "bar" }, this.counter, cancel, this.button));
+    this.element.addEventListener("focusin", () => this.element.classList.add("active"));
+    this.element.addEventListener("focusout", () => afterPress(() => this.fold()));
+  }
+
+  /** Hide the buttons, unless the form has the focus again. */
+  fold() {
+    this.element.classList.toggle("active", this.element.contains(document.activeElement));
   }
 
   get draftName() {
@@ -68,8 +77,13 @@ export class Composer {
     this.saveDraft();
   }
 
+  /** Escape closes a reply box and not the panel. */
   shortcut(event) {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.submit(event);
+    if (event.isComposing) return;
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target === this.area) this.submit(event);
+    if (event.key !== "Escape" || !this.onCancel) return;
+    event.stopPropagation();
+    this.onCancel();
   }
 
   showProblem(problem) {

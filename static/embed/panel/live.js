@@ -1,19 +1,20 @@
 /** Follows the changes of one page by server-sent events, or by polling while there are none. */
 
-import { isLoading, listChanges } from "./api.js";
+import { listChanges } from "./api.js";
+import { Batch } from "./batch.js";
 import { settings } from "./words.js";
 
 const TYPES = ["message.created", "message.edited", "message.deleted", "message.hidden", "message.restored", "reaction.added", "reaction.replaced", "reaction.removed"];
 const POLL_MS = Math.max(5, settings.pollSeconds) * 1000;
 const FIRST_POLL_MS = 1000;
-const BATCH_MS = 50;
-const BUSY_MS = 100;
 // The time in which the browser has to open the stream, or to open it again.
 const OPENS_WITHIN_MS = 8000;
 // The first pause between two checks of a stream that brings nothing. It doubles up to the second.
 const CHECK_MS = 30000;
 const CHECK_MAX_MS = 300000;
 const LATE_MS = 3000;
+// The time for which the first list of a page waits for the cursor of now.
+const CURSOR_WITHIN_MS = 1500;
 const ERRORS_MAX = 3;
 const BACKOFF_MS = 10000;
 const BACKOFF_MAX_MS = 300000;
@@ -26,20 +27,40 @@ const around = (ms) => ms * (0.5 + Math.random());
 
 export class Live {
   /**
-   * `apply(changes)`; `refresh()` and `reload()` load the list and resolve to whether they did; `changed(mode)` is told
-   * how changes arrive: "stream", "poll", "list" (changes are not available, so the list is loaded), or "": not at all.
+   * `apply(changes)`; `refresh()` and `reload()` load the list and resolve to whether they did, `listed()` waits for a
+   * list that is loading and resolves to whether it is loaded; `changed(mode)` is told how changes arrive: "stream", "poll", "list" (changes are not available, so the list is loaded), or "": not at all.
    */
-  constructor({ apply, refresh, reload, changed }) {
-    Object.assign(this, { apply, refresh, reload, changed, pageId: null, cursor: null, isVisible: true, run: 0, errors: 0, attempts: 0, retryAt: 0, received: 0, pending: [] });
+  constructor({ apply, refresh, reload, listed, changed }) {
+    Object.assign(this, { refresh, reload, listed, changed, pageId: null, cursor: null, isVisible: true, run: 0, errors: 0, attempts: 0, retryAt: 0, received: 0 });
+    this.batch = new Batch((changes) => apply(changes.filter(({ pageId }) => pageId === this.pageId)));
   }
 
-  /** Follow another page; null: none. */
+  /**
+   * Follow another page; null: none. Resolves when the list of the page should be loaded: after the cursor of now, so that
+   * it has all earlier changes and no second list is needed; without the cursor, if that takes long.
+   */
   follow(pageId) {
     this.stop();
-    Object.assign(this, { pageId, cursor: null, pending: [] });
+    Object.assign(this, { pageId, cursor: null });
+    this.batch.clear();
     this.changed("");
-    if (pageId) this.start();
     if (!this.isVisible) this.setVisible(false);
+    return pageId ? new Promise((resolve) => this.startBefore(resolve)) : Promise.resolve();
+  }
+
+  startBefore(list) {
+    let isListing = false;
+    const begin = () => {
+      isListing = true;
+      list();
+    };
+    const timer = setTimeout(begin, CURSOR_WITHIN_MS);
+    this.start(() => {
+      if (isListing) return this.refresh();
+      clearTimeout(timer);
+      begin();
+      return this.listed();
+    });
   }
 
   /** A hidden panel closes its stream after a while; once it is visible again, it goes on from its cursor. */
@@ -160,7 +181,7 @@ export class Live {
       const { changes, hasMore, nextCursor } = await listChanges(query).catch(unlessCursorIsRefused);
       if (run !== this.run) return;
       this.cursor = nextCursor;
-      this.take(changes);
+      this.batch.take(changes);
       if (!hasMore) return;
     }
     this.cursor = null;
@@ -172,29 +193,17 @@ export class Live {
     Object.assign(this, { errors: 0, attempts: 0 });
     this.received += 1;
     this.checkLater(CHECK_MS);
-    this.take([JSON.parse(event.data)]);
+    this.batch.take([JSON.parse(event.data)]);
   }
 
   /** The cursor was too old: changes are missing, which the list has. */
   async resync({ lastEventId }) {
     const { run } = this;
-    Object.assign(this, { cursor: lastEventId, pending: [] });
+    this.cursor = lastEventId;
+    this.batch.clear();
     if ((await this.reload()) || run !== this.run) return;
     this.cursor = null;
     this.start();
-  }
-
-  /** Apply changes soon, many at once. While a list is loading they wait: it may be older than they are. */
-  take(changes) {
-    const isFirst = this.pending.length === 0;
-    this.pending.push(...changes);
-    if (isFirst && changes.length) setTimeout(() => this.flush(), BATCH_MS);
-  }
-
-  flush() {
-    if (isLoading() && this.pending.length) return setTimeout(() => this.flush(), BUSY_MS);
-    const changes = this.pending.splice(0).filter(({ pageId }) => pageId === this.pageId);
-    if (changes.length) this.apply(changes);
   }
 }
 

@@ -6,20 +6,26 @@ import { Composer } from "./composer.js";
 import { fill, h } from "./dom.js";
 import { embedded, firstPageUrl, listen, postReady, requestClose } from "./host.js";
 import { Live } from "./live.js";
+import { OwnReactions, reviewPending } from "./own.js";
+import { afterPress } from "./press.js";
 import { isWriting } from "./scroll.js";
 import { current, onChange, signIn, signOut } from "./session.js";
 import { Thread } from "./thread.js";
 import { settings, t } from "./words.js";
+import { showPending, showWritten } from "./written.js";
 
 const byId = (id) => document.getElementById(id);
 const toast = byId("toast");
 const scroller = byId("scroll");
+const own = new OwnReactions();
+const TOAST_MS = 7000;
 const CLOCK_MS = 30000;
 let isOpen = true;
 
 /** The interface of the panel for the thread, posts and composers. */
 const panel = {
   scroller,
+  own,
   pageId: () => thread.pageId || "",
   announce: (text) => showToast(text),
   failed: (failure, text) => {
@@ -27,11 +33,12 @@ const panel = {
     showToast(text, "problem");
   },
   signedOut: signOut,
-  published: (message) => thread.published(message),
+  published: (message) => showWritten(thread, message),
   toTop: () => scroller.scrollTo({ top: 0 }),
   pageChanged: () => {
     composer.restore();
-    live.follow(thread.pageId);
+    loadOwn();
+    return live.follow(thread.pageId);
   },
   quote: (message) => {
     composer.setQuote(message);
@@ -48,15 +55,30 @@ const panel = {
 function showToast(text, kind = "") {
   clearTimeout(showToast.timer);
   fill(toast, h("p", { class: kind }, text));
-  showToast.timer = setTimeout(() => fill(toast), 7000);
+  showToast.timer = setTimeout(() => afterPress(() => fill(toast)), TOAST_MS);
+}
+
+/** Load what only the reader sees: own reactions, and own posts that await review. */
+async function loadOwn() {
+  const { pageId } = thread;
+  try {
+    await Promise.all([own.load(pageId), reviewPending(pageId)]);
+  } catch (failure) {
+    // Without them the thread can be read, and a press sets a reaction.
+    if (failure.signedOut) return signOut();
+  }
+  if (pageId !== thread.pageId) return;
+  showPending(thread);
+  for (const post of thread.all()) post.reactions.show();
 }
 
 const thread = new Thread(panel);
-const composer = new Composer({ panel, parent: null, label: t("panel.write"), onSent: (message) => thread.published(message) });
+const composer = new Composer({ panel, parent: null, label: t("panel.write"), onSent: (message) => panel.published(message) });
 const changes = new Changes(thread, scroller);
 const live = new Live({
   apply: (items) => changes.apply(items),
   refresh: () => thread.refresh(),
+  listed: () => thread.loaded,
   reload: () => (isWriting(scroller) ? thread.refresh() : thread.reload()),
   changed: (mode) => { thread.element.dataset.live = mode; },
 });
@@ -85,10 +107,14 @@ document.documentElement.style.setProperty("--accent", settings.accent);
 document.documentElement.style.setProperty("--on-accent", settings.onAccent);
 document.documentElement.classList.toggle("embedded", embedded);
 scroller.append(thread.element);
-byId("write").append(composer.element, h("div", { id: "account" }));
+byId("write").querySelector("form").replaceWith(composer.element);
 byId("kind").onchange = (event) => thread.setKind(event.target.value);
 addEventListener("keydown", (event) => event.key === "Escape" && requestClose());
-onChange(showAccount);
+byId("skip").onclick = () => composer.area.focus();
+onChange(() => {
+  showAccount();
+  loadOwn();
+});
 showAccount();
 listen({
   page: openPage,

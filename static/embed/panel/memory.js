@@ -1,9 +1,14 @@
-/** Stores the session and the drafts for the life of the tab, or of the panel if the browser forbids storage. */
+/** Stores the session, the drafts and pending posts for the life of the tab, or of the panel if the browser forbids storage. */
 
 const values = new Map();
 
 export function load(name) {
   if (values.has(name)) return values.get(name);
+  values.set(name, stored(name));
+  return values.get(name);
+}
+
+function stored(name) {
   try {
     return JSON.parse(sessionStorage.getItem(name));
   } catch {

@@ -14,9 +14,11 @@ export function emptyNotice(kind) {
   return [h("h2", {}, t("panel.empty")), h("p", {}, t(kind ? "panel.none_of_kind" : "panel.empty_text"))];
 }
 
-export function failureNotice(failure, retry) {
+/** `isRetried`: whether the panel tries again by itself. */
+export function failureNotice(failure, isRetried, retry) {
+  const title = navigator.onLine ? "panel.broken" : "panel.offline";
   return [
-    h("div", { role: "alert" }, h("h2", {}, t("panel.broken")), h("p", {}, explain(failure))),
+    h("div", { role: "alert" }, h("h2", {}, t(title)), h("p", {}, explain(failure)), isRetried && h("p", {}, t("panel.retrying"))),
     h("button", { type: "button", class: "primary", onclick: retry }, t("panel.retry")),
   ];
 }

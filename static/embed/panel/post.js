@@ -2,6 +2,7 @@
 
 import { Composer } from "./composer.js";
 import { fill, h, icon, userText, webLink } from "./dom.js";
+import { settlePending } from "./own.js";
 import { Reactions } from "./reactions.js";
 import { Replies } from "./replies.js";
 import { isWriting } from "./scroll.js";
@@ -11,27 +12,43 @@ import { dateAndTime, since, t } from "./words.js";
 const TONES = 8;
 const LONG_CHARACTERS = 900;
 const LONG_LINES = 14;
+// The deepest posts that are indented more than the post that they answer.
+const INDENTED_DEPTH = 3;
 
 export class Post {
-  /** `panel`: see main.js. `depth` is 0 for a top-level post. */
-  constructor(message, panel, depth = 0) {
+  /** `panel`: see main.js. `depth` is 0 for a top-level post; `parent`: the message that this one answers. */
+  constructor(message, panel, depth = 0, parent = null) {
     Object.assign(this, { id: message.id, message, panel, depth });
     this.reactions = new Reactions(message, panel);
-    this.replies = new Replies(message, (reply) => new Post(reply, panel, depth + 1), depth);
+    this.replies = new Replies(message, (reply) => new Post(reply, panel, depth + 1, this.message), depth);
     this.time = h("time", { datetime: message.createdAt, title: dateAndTime(message.createdAt) });
     this.replyPlace = h("div", { class: "reply-place" });
     this.said = h("div", { class: "said" });
+    this.review = h("p", { class: "review" }, h("strong", {}, t("panel.awaiting")), " ", t("panel.awaiting_hint"));
+    this.replyAction = this.action("reply", () => this.openReply());
+    this.actions = h("div", { class: "actions" }, this.replyAction, this.action("quote", () => panel.quote(this.message)), this.reactions.add);
     this.showContent();
-    const name = h("div", { class: "name", id: `name-${message.id}` }, author(message.author));
-    this.element = h("article", { class: depth ? "post reply" : "post", id: `community-post-${message.id}`, "aria-labelledby": name.id, tabindex: -1 },
-      avatar(message.author),
-      h("header", {}, name, h("div", { class: "meta" }, userText("span", `@${message.author.handle}`), " · ", this.time)),
-      h("div", { class: "body" },
-        this.said, this.reactions.chips,
-        h("div", { class: "actions" }, this.action("reply", () => this.openReply()), this.action("quote", () => panel.quote(this.message)), this.reactions.add),
-        this.reactions.choice, this.replyPlace),
+    this.name = h("div", { class: "name", id: `name-${message.id}` }, author(message.author));
+    this.meta = h("div", { class: "meta" }, userText("span", `@${message.author.handle}`), " · ", this.time);
+    this.avatar = avatar(message.author);
+    this.element = h("article", { class: depth ? "post reply" : "post", id: `community-post-${message.id}`, "aria-labelledby": this.name.id, tabindex: -1 },
+      this.avatar,
+      h("header", {}, this.name, this.meta, depth > INDENTED_DEPTH && inReplyTo(parent)),
+      this.body = h("div", { class: "body" },
+        this.said, this.review, this.reactions.chips, this.actions, this.reactions.choice, this.replyPlace),
       this.replies.element);
+    this.showStatus();
+    if (isDeleted(message)) this.bury();
     this.tick();
+  }
+
+  /** Show a deleted post that has replies. A reply that the reader is writing stays. */
+  bury() {
+    this.element.classList.add("deleted");
+    fill(this.name, t("panel.deleted"));
+    fill(this.meta, this.time);
+    fill(this.avatar);
+    fill(this.body, this.replyPlace);
   }
 
   action(name, onclick) {
@@ -46,6 +63,16 @@ export class Post {
     this.version = version;
     const { message } = this;
     fill(this.said, anchor(message), content(message.content), tagCard(message), quote(message), attachments(message.attachments));
+  }
+
+  get isPending() {
+    return this.message.status === "pending";
+  }
+
+  /** A post that awaits review, which only its author sees, has a mark instead of buttons. */
+  showStatus() {
+    this.review.hidden = !this.isPending;
+    this.actions.hidden = this.isPending;
   }
 
   /** Remove a post that is not public any more. If the reader writes below it, only its content disappears. */
@@ -63,8 +90,11 @@ export class Post {
   }
 
   update(message) {
+    if (this.isPending && message.status !== "pending") settlePending(message);
     this.message = message;
+    this.showStatus();
     this.element.classList.remove("withdrawn");
+    if (isDeleted(message)) this.bury();
     this.showContent();
     this.reactions.update(message.reactionCounts);
     this.replies.update(message);
@@ -78,18 +108,40 @@ export class Post {
   openReply() {
     if (!this.composer) {
       const label = t("panel.reply_to", { name: this.message.author.name });
-      this.composer = new Composer({ panel: this.panel, parent: this.message, label, onSent: (sent) => this.replied(sent) });
+      this.composer = new Composer({ panel: this.panel, parent: this.message, label, onSent: (sent) => this.replied(sent), onCancel: () => this.closeReply() });
       this.composer.restore();
     }
     fill(this.replyPlace, this.composer.element);
     this.composer.area.focus();
   }
 
+  /** The text stays a draft. */
+  closeReply() {
+    fill(this.replyPlace);
+    this.replyAction.focus({ preventScroll: true });
+  }
+
   replied(message) {
     fill(this.replyPlace);
     this.panel.published(message);
-    if (message.status === "published") this.replies.append(message);
+    this.replies.append(message);
   }
+}
+
+export function isDeleted({ status }) {
+  return status === "deleted";
+}
+
+/** A link to the post that a reply answers, for replies whose place does not tell it. */
+function inReplyTo({ id, url, author: { name } }) {
+  const show = (event) => {
+    const parent = document.getElementById(`community-post-${id}`);
+    if (!parent || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    parent.focus();
+    parent.scrollIntoView({ block: "nearest" });
+  };
+  return h("div", { class: "meta" }, h("a", { href: url, target: "_blank", rel: "noopener", onclick: show }, t("panel.in_reply_to", { name })));
 }
 
 function avatar({ id, name, kind }) {

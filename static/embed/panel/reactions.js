@@ -14,7 +14,7 @@ export class Reactions {
   constructor(message, panel) {
     this.id = message.id;
     this.panel = panel;
-    Object.assign(this, { own: undefined, known: new Map(), busy: false, presses: 0 });
+    Object.assign(this, { known: new Map(), busy: false, presses: 0 });
     this.chips = h("div", { class: "reactions", role: "group", "aria-label": t("panel.reactions"), hidden: true });
     this.add = h("button", { type: "button", class: "quiet", "aria-expanded": "false", onclick: () => this.toggleChoice() }, icon("smile"), t("panel.react"));
     this.choice = h("div", { class: "choice", role: "group", "aria-label": t("panel.react"), hidden: true });
@@ -22,8 +22,17 @@ export class Reactions {
     this.update(message.reactionCounts);
   }
 
+  /** The reader's own emoji, or null. */
+  get own() {
+    return this.panel.own.of(this.id);
+  }
+
   update(counts) {
     this.counts = counts || {};
+    this.show();
+  }
+
+  show() {
     const used = Object.entries(this.counts).filter(([, n]) => n > 0).sort(([, a], [, b]) => b - a);
     this.arrange(used.map(([emoji, n]) => this.chip(emoji, n)));
   }
@@ -55,7 +64,7 @@ export class Reactions {
   async toggleChoice() {
     if (!this.choice.hidden) return this.closeChoice();
     const names = h("p", { class: "names" });
-    fill(this.choice, OFFERED.map((emoji) => h("button", { type: "button", class: "emoji", "aria-label": emoji, onclick: () => this.press(emoji) }, emoji)), names);
+    fill(this.choice, OFFERED.map((emoji) => h("button", { type: "button", class: "emoji", "aria-label": emoji, "aria-pressed": String(this.own === emoji), onclick: () => this.press(emoji) }, emoji)), names);
     this.choice.hidden = false;
     this.add.setAttribute("aria-expanded", "true");
     this.choice.querySelector("button").focus();
@@ -76,19 +85,24 @@ export class Reactions {
     this.add.focus();
   }
 
-  /** Press an emoji: sets the reaction, removes it, or replaces the previous one. */
+  /**
+   * Press an emoji: sets the reaction, removes it, or replaces the previous one. Only one that is shown as the reader's own
+   * is removed: without `toggle`, a reaction that the panel does not know yet stays.
+   */
   async press(emoji) {
     if (this.busy) return;
     if (!this.choice.hidden) this.closeChoice();
+    const toggle = this.own === emoji;
     const session = await this.panel.signedIn();
     if (!session || this.busy) return;
     this.setBusy(true);
     try {
-      const { record } = await write(session, "POST", "/v1/reactions", { body: { messageId: this.id, emoji }, key: newKey() });
-      this.own = record.action === "removed" ? null : emoji;
-      if (record.action !== "removed") count("reaction_added");
+      const { record } = await write(session, "POST", "/v1/reactions", { body: { messageId: this.id, emoji, toggle }, key: newKey() });
+      const isRemoved = record.action === "removed";
+      this.panel.own.set(this.id, isRemoved ? null : emoji);
+      if (!isRemoved) count("reaction_added");
       this.counts = { ...this.counts, [emoji]: record.count };
-      this.panel.announce(t("panel.reaction", { emoji, n: record.count }));
+      this.panel.announce(t(isRemoved ? "panel.unreacted" : "panel.reacted", { emoji }));
     } catch (failure) {
       this.panel.failed(failure, explain(failure));
     }
@@ -115,14 +129,14 @@ export class Reactions {
   changed(type, { emoji, author }) {
     const session = current();
     if (this.busy || !session || !author || author.id !== session.userId) return;
-    this.own = type === "reaction.removed" ? null : emoji;
+    this.panel.own.set(this.id, type === "reaction.removed" ? null : emoji);
     this.update(this.counts);
   }
 
   learn(reactions, counts) {
     const session = current();
     const own = session && reactions.find(({ author }) => author.id === session.userId);
-    if (own) this.own = own.emoji;
+    if (own) this.panel.own.set(this.id, own.emoji);
     this.update(counts);
   }
 }

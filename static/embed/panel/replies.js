@@ -4,9 +4,15 @@ import { listMessages } from "./api.js";
 import { h } from "./dom.js";
 import { explain } from "./failures.js";
 import { following, oldestFirst } from "./order.js";
+import { pendingPosts } from "./own.js";
+import { isWriting } from "./scroll.js";
 import { t } from "./words.js";
 
 const AT_ONCE = 20;
+// One press opens a chain of single replies down to this many lists.
+const LISTS_OF_CHAIN = 10;
+
+const isPublic = ({ message }) => message.status !== "pending";
 
 export class Replies {
   /** `createPost(message)` returns the `Post` of a reply. */
@@ -14,10 +20,15 @@ export class Replies {
     Object.assign(this, { parent, createPost, depth, posts: new Map(), cursor: null, open: false });
     this.more = h("button", { type: "button", class: "quiet more", onclick: () => this.load() });
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
-    this.list = h("div", { class: "list" });
-    this.element = h("div", { class: `replies depth-${Math.min(depth, 3)}` }, this.more, this.problem, this.list);
+    this.list = h("div", { class: "list" }, this.more, this.problem);
+    this.element = h("div", { class: `replies depth-${Math.min(depth, 3)}` }, this.list);
     if (parent.topReply) this.add(parent.topReply);
+    this.addPending();
     this.label();
+  }
+
+  get hiddenCount() {
+    return this.parent.replyCount - [...this.posts.values()].filter(isPublic).length;
   }
 
   update(parent) {
@@ -28,38 +39,87 @@ export class Replies {
   }
 
   label() {
-    const hidden = this.parent.replyCount - this.posts.size;
-    this.more.hidden = this.open ? !this.cursor : hidden <= 0;
-    this.more.textContent = this.open ? t("panel.earlier_replies") : t(this.posts.size ? "panel.more_replies" : "panel.replies", { n: hidden });
+    this.more.hidden = this.open ? !this.cursor : this.hiddenCount <= 0;
+    this.more.textContent = t(this.posts.size ? "panel.more_replies" : "panel.replies", { n: Math.max(1, this.hiddenCount) });
     this.element.hidden = this.more.hidden && !this.posts.size;
+    const next = this.placeOfMore();
+    if (this.problem.nextSibling !== next) this.list.insertBefore(this.more, next).after(this.problem);
   }
 
-  async load() {
+  /** The post before which the hidden replies will appear. A top reply without reactions is the oldest reply. */
+  placeOfMore() {
+    const [top] = this.posts.values();
+    const previous = this.open ? this.lastLoaded : top && !top.message.reactionTotal && top.message;
+    return following(this.posts, previous || { id: "", createdAt: "" }, oldestFirst);
+  }
+
+  /** Load the next replies, and a chain of single replies to the end: it is read as one. */
+  async load(lists = LISTS_OF_CHAIN) {
+    if (this.isLoading) return;
+    this.isLoading = true;
     this.problem.hidden = true;
-    const focused = this.element.contains(document.activeElement);
+    if (lists < LISTS_OF_CHAIN) this.more.hidden = true;
+    const hadFocus = this.more === document.activeElement;
     try {
-      const query = { pageId: this.parent.pageId, parentId: this.parent.id, limit: AT_ONCE, cursor: this.cursor };
-      const { messages, nextCursor } = await listMessages(query);
-      this.cursor = nextCursor;
-      this.open = true;
-      const first = messages.reverse().map((message) => this.add(message)).at(0);
-      if (focused && first) first.element.focus({ preventScroll: true });
+      const [first] = await this.loadPage();
+      this.label();
+      if (hadFocus && first) first.element.focus({ preventScroll: true });
+      await this.openChain(lists - 1);
     } catch (failure) {
       this.problem.textContent = explain(failure);
       this.problem.hidden = false;
     }
+    this.isLoading = false;
     this.label();
   }
 
-  append(message) {
-    if (!this.posts.has(message.id)) this.parent.replyCount += 1;
-    this.add(message).element.scrollIntoView({ block: "nearest" });
-    this.label();
+  /** Returns the posts that were not shown before. */
+  async loadPage() {
+    const query = { pageId: this.parent.pageId, parentId: this.parent.id, limit: AT_ONCE, sort: "oldest", includeTopReply: true, cursor: this.cursor };
+    const { messages, nextCursor } = await listMessages(query);
+    const known = new Set(this.posts.keys());
+    const posts = messages.map((message) => this.add(message));
+    this.cursor = nextCursor;
+    this.lastLoaded = messages.at(-1) || this.lastLoaded;
+    if (!this.open && nextCursor) this.dropTop(posts);
+    this.open = true;
+    return posts.filter(({ id }) => !known.has(id));
   }
 
-  /** Show a reply of another reader if all replies are shown; returns whether it is. */
+  /** A top reply that follows replies which are not loaded appears with these. */
+  dropTop(loaded) {
+    for (const post of [...this.posts.values()]) {
+      const isUsed = isWriting(post.element) || post.element.contains(document.activeElement);
+      if (isPublic(post) && !loaded.includes(post) && !isUsed) {
+        post.element.remove();
+        this.posts.delete(post.id);
+      }
+    }
+  }
+
+  /** Load the replies to a single reply. */
+  async openChain(lists) {
+    const [only, second] = this.posts.values();
+    if (!only || second || this.cursor || lists < 1) return;
+    const { replies } = only;
+    if (replies.posts.size) await replies.openChain(lists);
+    else if (replies.hiddenCount === 1) await replies.load(lists);
+  }
+
+  /** Show a reply of the reader, with those before it. */
+  async append(message) {
+    const hasHidden = !this.open && this.hiddenCount > 0;
+    if (!this.posts.has(message.id) && message.status !== "pending") this.parent.replyCount += 1;
+    if (hasHidden) await this.load(1);
+    const { element } = this.add(message);
+    this.label();
+    element.scrollIntoView({ block: "nearest" });
+    element.focus({ preventScroll: true });
+  }
+
+  /** Show a reply of another reader if no reply before it is hidden; returns whether it is shown. */
   receive(message) {
-    const isShown = this.open || (!this.posts.size && !this.parent.replyCount);
+    const isShown = this.open || this.hiddenCount <= 0;
     if (isShown) {
       this.add(message).element.classList.add("fresh");
       this.label();
@@ -70,6 +130,12 @@ export class Replies {
   remove(id) {
     this.posts.delete(id);
     this.label();
+  }
+
+  /** Show the reader's replies that await review. */
+  addPending() {
+    const messages = pendingPosts(this.parent.pageId).filter(({ id, parentId }) => parentId === this.parent.id && !this.posts.has(id));
+    messages.forEach((message) => this.add(message));
   }
 
   /** Insert a reply in the order of time; a reply that is shown already is updated. */

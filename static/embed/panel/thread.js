@@ -1,23 +1,25 @@
 /** The posts of one page: loads them, loads more, and updates them without moving those on the screen. */
 
-import { count } from "./analytics.js";
 import { listMessages, pageIdOf } from "./api.js";
 import { fill, h } from "./dom.js";
 import { explain } from "./failures.js";
-import { merge } from "./listing.js";
+import { append, merge } from "./listing.js";
 import { News } from "./news.js";
 import { emptyNotice, failureNotice, skeletons } from "./notices.js";
 import { following, newestFirst } from "./order.js";
 import { Post } from "./post.js";
+import { Retry } from "./retry.js";
 import { holdPlace } from "./scroll.js";
 import { t } from "./words.js";
+import { showPending } from "./written.js";
 
 const AT_ONCE = 20;
 
 export class Thread {
   /** `panel`: see main.js. */
   constructor(panel) {
-    Object.assign(this, { panel, posts: new Map(), cursor: null, kind: "", pageId: null, run: 0, loaded: null, hasFailed: false });
+    Object.assign(this, { panel, posts: new Map(), cursor: null, kind: "", pageId: null, run: 0, loaded: null, hasFailed: false, isLoaded: false });
+    this.retry = new Retry(() => this.reload({ quietly: true }));
     this.list = h("div", { class: "list" });
     this.notice = h("div", { class: "notice" });
     this.more = h("button", { type: "button", class: "wide", hidden: true, onclick: () => this.loadMore() }, t("panel.more"));
@@ -51,31 +53,38 @@ export class Thread {
     return undefined;
   }
 
-  reload() {
+  reload({ quietly = false } = {}) {
+    if (!quietly) this.clear();
     this.loaded = this.load();
     return this.loaded;
+  }
+
+  clear() {
+    this.retry.stop();
+    this.posts.clear();
+    this.news.reset();
+    Object.assign(this, { cursor: null, isLoaded: false });
+    fill(this.list, skeletons());
+    fill(this.notice);
+    this.more.hidden = true;
   }
 
   /** Returns whether the list was loaded, or the result of a later call that replaced this one. */
   async load() {
     const run = ++this.run;
-    this.posts.clear();
-    this.news.reset();
-    this.cursor = null;
-    fill(this.list, skeletons());
-    fill(this.notice);
-    this.more.hidden = true;
     this.element.setAttribute("aria-busy", "true");
     try {
       const known = this.pageId || (await pageIdOf(this.url));
       if (run !== this.run) return this.loaded;
       if (!this.pageId) {
         this.pageId = known;
-        this.panel.pageChanged();
+        await this.panel.pageChanged();
+        if (run !== this.run) return this.loaded;
       }
       const page = await this.fetch();
       if (run !== this.run) return this.loaded;
-      this.show(page);
+      await this.show(page);
+      if (run !== this.run) return this.loaded;
     } catch (failure) {
       if (run !== this.run) return this.loaded;
       this.showFailure(failure);
@@ -88,19 +97,24 @@ export class Thread {
     return listMessages({ pageId: this.pageId, limit: AT_ONCE, includeTopReply: true, authorKind: this.kind, cursor });
   }
 
-  show(page) {
-    this.hasFailed = false;
+  async show(page) {
+    const { run } = this;
+    Object.assign(this, { hasFailed: false, isLoaded: true });
+    this.retry.stop();
     // A post that was published while the list was loading.
     this.posts.clear();
     fill(this.list);
     fill(this.notice);
-    this.append(page);
+    await this.append(page);
+    if (run !== this.run) return;
+    showPending(this);
     if (!this.posts.size) this.showEmpty();
   }
 
-  append({ messages, nextCursor }) {
-    const added = messages.filter(({ id }) => !this.posts.has(id)).map((message) => this.createPost(message));
-    this.list.append(...added.map((post) => post.element));
+  async append({ messages, nextCursor }) {
+    const { run } = this;
+    const added = await append(this, messages);
+    if (run !== this.run) return [];
     this.cursor = nextCursor;
     this.more.hidden = !nextCursor;
     return added;
@@ -120,7 +134,7 @@ export class Thread {
     try {
       const page = await this.fetch(this.cursor);
       if (run !== this.run) return;
-      const [first] = this.append(page);
+      const [first] = await this.append(page);
       if (first) first.element.focus({ preventScroll: true });
     } catch (failure) {
       if (run === this.run) fill(this.notice, h("p", { class: "problem", role: "alert" }, explain(failure)));
@@ -136,11 +150,11 @@ export class Thread {
   async refresh() {
     await this.loaded;
     const run = this.run;
-    if (!this.pageId) return false;
+    if (!this.pageId) return this.url ? this.reload({ quietly: true }) : false;
     try {
       const page = await this.fetch();
       if (run !== this.run) return this.loaded;
-      if (!this.posts.size) this.show(page);
+      if (!this.posts.size) await this.show(page);
       else this.update(page);
       return true;
     } catch {
@@ -187,27 +201,17 @@ export class Thread {
     this.posts.delete(id);
   }
 
-  /** Show the new post of the reader. */
-  published(message) {
-    count(message.parentId ? "reply_created" : "post_created");
-    if (message.status !== "published") return this.panel.announce(t("panel.pending"));
-    this.panel.announce(t("panel.published"));
-    if (message.parentId) return;
-    if (this.hasFailed) return this.reload();
-    this.news.messages.delete(message.id);
-    this.news.label();
-    this.insert(message);
-    this.panel.toTop();
-  }
-
   showEmpty() {
     fill(this.notice, emptyNotice(this.kind));
   }
 
   showFailure(failure) {
-    this.hasFailed = true;
+    const isRepeated = this.hasFailed && this.notice.firstChild && this.failure === failure.code;
+    Object.assign(this, { hasFailed: true, failure: failure.code });
+    const isRetried = this.retry.after(failure);
+    if (isRepeated) return; // An alert that is filled again is read again.
     fill(this.list);
-    fill(this.notice, failureNotice(failure, () => this.reload()));
+    fill(this.notice, failureNotice(failure, isRetried, () => this.reload()));
   }
 
   tick() {

@@ -1,0 +1,72 @@
+"""What a person does about agents: request them, and manage their tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from community_messaging.declarations import call, listing
+from community_messaging.records import AgentRequest, AgentToken, NewAgentToken, Revocation
+from community_messaging.requests import get, write
+from community_messaging.session import Session
+from community_messaging.steps import Steps
+
+
+class AgentCalls(Session):
+    @call
+    def request_agent(
+        self,
+        *,
+        name: str,
+        handle: str,
+        purpose: str,
+        scopes: Sequence[str],
+        website: str | None = None,
+        community_ids: Sequence[str] | None = None,
+        key: str | None = None,
+    ) -> Steps[AgentRequest]:
+        """Request an agent; a super admin decides (requestAgent)."""
+        body = {"agent_name": name, "agent_handle": handle, "purpose": purpose, "website": website}
+        lists = {"scopes": list(scopes), "community_ids": list(community_ids) if community_ids else None}
+        return self.ask(AgentRequest, write("POST", "/v1/agent-tokens/requests", key=key, **body, **lists))
+
+    @listing(AgentRequest)
+    def agent_requests(self, *, status: str | None = None, page_size: int | None = None) -> Steps[None]:
+        """Your requests, the newest first (listAgentRequests)."""
+        return self.list_all("requests", get("/v1/agent-tokens/requests", status=status, limit=page_size))
+
+    @call
+    def agent_request(self, request_id: str) -> Steps[AgentRequest]:
+        """One of your requests, to learn the decision (getAgentRequest)."""
+        return self.ask(AgentRequest, get("/v1/agent-tokens/requests/{id}", request_id))
+
+    @call
+    def cancel_agent_request(self, request_id: str, *, key: str | None = None) -> Steps[AgentRequest]:
+        """Cancel a pending request (cancelAgentRequest)."""
+        return self.ask(AgentRequest, write("POST", "/v1/agent-tokens/requests/{id}/cancel", request_id, key=key))
+
+    @call
+    def create_agent_token(
+        self,
+        request_id: str,
+        *,
+        label: str | None = None,
+        expires_in_days: int | None = None,
+        key: str | None = None,
+    ) -> Steps[NewAgentToken]:
+        """Create a token of an approved agent; it is in this answer only (createAgentToken)."""
+        fields = {"label": label, "expires_in_days": expires_in_days}
+        return self.ask(
+            NewAgentToken, write("POST", "/v1/agent-tokens/requests/{id}/token", request_id, key=key, **fields)
+        )
+
+    @listing(AgentToken)
+    def agent_tokens(self, *, page_size: int | None = None) -> Steps[None]:
+        """The tokens of your agents, without their values (listAgentTokens)."""
+        return self.list_all("tokens", get("/v1/agent-tokens", limit=page_size))
+
+    @call
+    def revoke_agent_token(
+        self, token_id: str, *, reason: str | None = None, key: str | None = None
+    ) -> Steps[Revocation]:
+        """Revoke a token at once (revokeAgentToken)."""
+        return self.ask(Revocation, write("POST", "/v1/agent-tokens/{id}/revoke", token_id, key=key, reason=reason))

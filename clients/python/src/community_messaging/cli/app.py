@@ -1,0 +1,155 @@
+"""The program: its global options, who calls, and the exit code of each failure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import click
+from platformdirs import user_config_path
+
+from community_messaging.cli.output import clean, echo_json
+from community_messaging.cli.store import KINDS, SERVICE, Store
+from community_messaging.client import Client
+from community_messaging.credentials import Credential
+from community_messaging.errors import ServiceError
+from community_messaging.retries import RetryPolicy
+
+REFUSED, NOT_SIGNED_IN, LIMITED, AWAY = 1, 3, 4, 5
+# Of one command: a longer Retry-After is the caller's to wait for.
+RETRY = RetryPolicy(attempts=4, max_wait=10)
+
+
+@dataclass
+class State:
+    """What the options of a command say. `only` is the kind of the credential to use."""
+
+    url: str | None = None
+    only: str | None = None
+    is_json: bool = False
+    store: Store = field(default_factory=lambda: Store(user_config_path(SERVICE, appauthor=False)))
+
+    @property
+    def base_url(self) -> str:
+        url = self.url or self.store.address
+        if not url:
+            raise click.UsageError("Which service? Set CM_URL, or sign in with: cm --url ADDRESS login")
+        return url.rstrip("/")
+
+    @contextmanager
+    def client(self, *kinds: str, credential: Credential | None = None) -> Iterator[Client]:
+        """A client with the first credential of these kinds that there is. A renewed one is stored."""
+        kind, credential = self._chosen(kinds) if credential is None else ("", credential)
+        try:
+            client = Client(self.base_url, credential, retry=RETRY)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from error
+        try:
+            with client:
+                yield client
+        finally:
+            if kind and client.credential and client.credential != credential:
+                self.store.put(self.base_url, kind, client.credential)
+
+    def caller(self, *kinds: str) -> Credential | None:
+        """The credential that a client with these kinds has."""
+        return self._chosen(kinds)[1]
+
+    def _chosen(self, kinds: tuple[str, ...]) -> tuple[str, Credential | None]:
+        if token := os.environ.get("CM_TOKEN", "").strip():
+            try:
+                return "", Credential.of(token)
+            except ValueError as error:
+                raise click.UsageError(f"CM_TOKEN: {error}") from error
+        for kind in kinds:
+            if self.only in (None, kind) and (credential := self.store.get(self.base_url, kind)):
+                return kind, credential
+        return "", None
+
+
+class JsonCommand(click.Command):
+    """A command that takes `--json` also after its name."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.params.append(json_option())
+
+
+class Program(click.Group):
+    command_class = JsonCommand
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ServiceError as error:
+            report(error, is_json=ctx.ensure_object(State).is_json)
+            ctx.exit(exit_code(error))
+
+
+def exit_code(error: ServiceError) -> int:
+    if error.status == 401:
+        return NOT_SIGNED_IN
+    if error.status == 429 and error.retry_after is not None:
+        return LIMITED
+    return AWAY if error.is_unreachable else REFUSED
+
+
+def report(error: ServiceError, *, is_json: bool) -> None:
+    """Print the error to stderr."""
+    if is_json:
+        known = {"error": error.code, "message": error.message, "status": error.status}
+        waiting = {} if error.retry_after is None else {"retryAfter": error.retry_after}
+        echo_json(known | waiting | error.body | {"status": error.status}, err=True)
+        return
+    lines = [f"{error.code}: {error.message}" if error.message else error.code]
+    if len(error.details) > 1:  # The message says what a single one says.
+        lines += [f"  {detail.get('pointer', '')} {detail.get('message', '')}" for detail in error.details]
+    if error.allowed:
+        lines.append(f"  allowed: {', '.join(map(str, error.allowed))}")
+    if error.retry_after is not None:
+        lines.append(f"  Try again in {error.retry_after} seconds.")
+    if error.status == 401:
+        lines.append("  Sign in with: cm login")
+    click.echo("\n".join(clean(line, lines=False) for line in lines), err=True)
+
+
+def require(credential: Credential | None) -> Credential:
+    """Refuse a command that needs a credential before it calls the service."""
+    if credential is None:
+        raise ServiceError("not_authenticated", "Nobody is signed in.", status=401)
+    return credential
+
+
+def json_option() -> click.Option:
+    return click.Option(["--json"], is_flag=True, expose_value=False, callback=_use_json, help="Print JSON.")
+
+
+def _use_json(context: click.Context, _option: click.Parameter, value: bool) -> None:
+    if value:
+        context.ensure_object(State).is_json = True
+
+
+def _version() -> str:
+    try:
+        return version("community-messaging-client")
+    except PackageNotFoundError:
+        return "from its sources"
+
+
+@click.group(cls=Program, params=[json_option()])
+@click.option("--url", envvar="CM_URL", help="The address of the service (CM_URL); else that of the last sign-in.")
+@click.option("--as", "only", type=click.Choice(KINDS), help="Call as the agent or as the person that is signed in.")
+@click.version_option(_version())
+@click.pass_context
+def program(context: click.Context, url: str | None, only: str | None) -> None:
+    """Read and write posts on any web page, as a person or as an agent.
+
+    Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 limited for some seconds, 5 unreachable.
+    The token comes from `cm login`, or from the environment (CM_TOKEN).
+    """
+    state = context.ensure_object(State)
+    state.url, state.only = url, only

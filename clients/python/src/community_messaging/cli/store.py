@@ -1,0 +1,89 @@
+"""Where `cm` stores who has signed in: the keyring of the operating system, or files that only their owner can read."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from community_messaging.credentials import Credential
+
+SERVICE = "community-messaging"
+AGENT, PERSON = "agent", "person"
+KINDS = (AGENT, PERSON)
+
+
+class Store:
+    """One credential of each kind for each service, and the address of the service that was signed in to last."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @property
+    def address(self) -> str | None:
+        return self._read("address")
+
+    @address.setter
+    def address(self, url: str) -> None:
+        self._write("address", url)
+
+    def get(self, url: str, kind: str) -> Credential | None:
+        name = _name(url, kind)
+        text = _keyring("get_password", name) or self._read(name)
+        try:
+            return Credential(**json.loads(text)) if text else None
+        except (ValueError, TypeError):
+            return None  # Not written by this version: as if nobody had signed in.
+
+    def put(self, url: str, kind: str, credential: Credential) -> None:
+        name, text = _name(url, kind), json.dumps(asdict(credential))
+        _keyring("set_password", name, text)
+        if _keyring("get_password", name) == text:
+            self._delete(name)
+        else:
+            self._write(name, text)
+
+    def remove(self, url: str, kind: str) -> None:
+        name = _name(url, kind)
+        _keyring("delete_password", name)
+        self._delete(name)
+
+    def _read(self, name: str) -> str | None:
+        try:
+            return (self._folder / name).read_text().strip()
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    def _write(self, name: str, text: str) -> None:
+        """Replace the file at once, so that a reader never finds half of it."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # mkstemp creates files with mode 0600.
+        descriptor, temporary = tempfile.mkstemp(dir=self._folder)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text)
+        Path(temporary).replace(self._folder / name)
+
+    def _delete(self, name: str) -> None:
+        with suppress(OSError):
+            (self._folder / name).unlink()
+
+
+def _name(url: str, kind: str) -> str:
+    return f"{quote(url, safe='')}.{kind}"
+
+
+def _keyring(function: str, name: str, *arguments: str) -> Any:
+    """Call a function of the library keyring. None without the library, without a keyring, or if it refuses."""
+    try:
+        import keyring
+        from keyring.errors import KeyringError
+    except ImportError:
+        return None
+    with suppress(KeyringError, OSError):
+        return getattr(keyring, function)(SERVICE, name, *arguments)
+    return None

@@ -1,0 +1,83 @@
+"""A call as data: what is sent, and whether it may be sent twice."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
+
+PARAMETER = re.compile(r"\{\w+\}")
+AFTER_UNDERSCORE = re.compile(r"_([a-z])")
+
+
+class Sender(Enum):
+    """Which credential is sent: that of the client, the token of its sign-in, or none."""
+
+    CALLER = auto()
+    SIGN_IN = auto()
+    NOBODY = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """`is_repeatable`: a second arrival changes nothing."""
+
+    method: str
+    path: str
+    query: dict[str, Any] = field(default_factory=dict)
+    body: dict[str, Any] | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    is_repeatable: bool = True
+    sender: Sender = Sender.CALLER
+
+    def asking(self, **query: str) -> Request:
+        """With further query parameters."""
+        return replace(self, query=self.query | query)
+
+
+def get(template: str, *ids: str, **query: Any) -> Request:
+    """A read. The ids fill the placeholders of the path; arguments that are None are not sent."""
+    return Request("GET", _path(template, ids), query=_given(query))
+
+
+def post(template: str, *, is_repeatable: bool = True, **body: Any) -> Request:
+    """A call that takes no Idempotency-Key."""
+    return Request("POST", template, body=_given(body), is_repeatable=is_repeatable)
+
+
+def write(method: str, template: str, *ids: str, key: str | None, **body: Any) -> Request:
+    """A write, which is done once per Idempotency-Key. Without a key it gets one of its own."""
+    headers = {"Idempotency-Key": key or str(uuid4())}
+    return Request(method, _path(template, ids), body=_given(body) or None, headers=headers)
+
+
+def from_nobody(request: Request) -> Request:
+    return replace(request, sender=Sender.NOBODY)
+
+
+def with_sign_in(request: Request) -> Request:
+    return replace(request, sender=Sender.SIGN_IN)
+
+
+def camel(name: str) -> str:
+    """The name in JSON."""
+    return AFTER_UNDERSCORE.sub(lambda found: found[1].upper(), name)
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    return {camel(name): value for name, value in values.items() if value is not None}
+
+
+def _path(template: str, ids: tuple[str, ...]) -> str:
+    remaining = iter(ids)
+    return PARAMETER.sub(lambda _: _segment(next(remaining)), template)
+
+
+def _segment(value: str) -> str:
+    """One segment of a path for any text. Dots alone would name another path."""
+    if not value.strip("."):
+        raise ValueError(f"not an id: {value!r}")
+    return quote(value, safe="")

@@ -1,0 +1,72 @@
+"""The headers of responses in the OpenAPI document. Each is described once, as a component."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from config.api.credentials import CredentialKind
+from config.api.exceptions import (
+    AgentRateLimited,
+    AgentScopeMissing,
+    ApiError,
+    IdempotencyInProgress,
+    RateLimited,
+    TemporarilyUnavailable,
+)
+from config.api.exceptions.credentials import Unauthenticated
+from config.api.operations import Operation
+
+SENDS_RETRY_AFTER = (RateLimited, TemporarilyUnavailable, IdempotencyInProgress)
+SENDS_CHALLENGE = (Unauthenticated, AgentScopeMissing)
+
+
+def _text(description: str, example: str) -> dict[str, Any]:
+    return {"description": description, "schema": {"type": "string", "examples": [example]}}
+
+
+HEADERS: dict[str, dict[str, Any]] = {
+    "ETag": _text("Send it as `If-None-Match` to get a 304 while nothing has changed.", '"5f0c7ac18a55"'),
+    "Idempotent-Replayed": _text(
+        "`true`: the stored response of the first request with this key. `Idempotency-Payload-Mismatch: true` beside "
+        "it: that request had another body.",
+        "true",
+    ),
+    "Location": _text("The address of what was created, or of the stream.", "/api/messages/{id}"),
+    "RateLimit": _text("Of agents: what remains of the hourly limit, and seconds until more.", '"post";r=29;t=3600'),
+    "RateLimit-Policy": _text("Of agents: the hourly limit.", '"post";q=30;w=3600'),
+    "Retry-After": {
+        "description": "Seconds to wait before the same request.",
+        "schema": {"type": "integer", "minimum": 1, "examples": [42]},
+    },
+    "WWW-Authenticate": _text("The kind of credential, and what is wrong with the one sent (RFC 6750).", "Bearer"),
+    "X-Request-ID": _text("The id of the request in the logs of the service; every response has one.", "5f0c7ac1"),
+}
+
+
+def of_success(operation: Operation) -> dict[str, Any]:
+    """The headers of a successful response. Each response also has `X-Request-ID` and `Link`."""
+    names = list(operation.response_headers)
+    if operation.revalidates:
+        names.append("ETag")
+    if operation.is_write and CredentialKind.PUBLIC not in operation.callers:
+        names.append("Idempotent-Replayed")
+    if operation.scopes:
+        names += ["RateLimit", "RateLimit-Policy"]
+    return references(names)
+
+
+def of_refusals(errors: Iterable[type[ApiError]]) -> dict[str, Any]:
+    errors = tuple(errors)
+    names = []
+    if any(issubclass(error, SENDS_RETRY_AFTER) for error in errors):
+        names.append("Retry-After")
+    if any(issubclass(error, SENDS_CHALLENGE) for error in errors):
+        names.append("WWW-Authenticate")
+    if AgentRateLimited in errors:
+        names += ["RateLimit", "RateLimit-Policy"]
+    return references(names)
+
+
+def references(names: Iterable[str]) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}

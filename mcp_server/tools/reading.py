@@ -1,0 +1,96 @@
+"""Tools that read. Reading a page stores nothing: its id is computed, not issued."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from config.api.ids import parse_id
+from mcp_server.api import Api
+from mcp_server.results import UNTRUSTED_SCHEMA, untrusted, untrusted_list
+from mcp_server.tools.arguments import Cursor, PostId, Url
+from mcp_server.tools.declaration import Arguments, declared
+from messaging.exceptions import MessageNotFound
+from messaging.services.pages import normalized
+
+MESSAGES = "/api/messages"
+
+
+class Whoami(Arguments):
+    pass
+
+
+@declared(description="Your account, scopes, communities and remaining writes.", arguments=Whoami, needs_account=True)
+def whoami(api: Api, _arguments: Whoami) -> dict[str, Any]:
+    if not api.credential.is_agent:
+        person = api.credential.user
+        return {"account": {"id": str(person.pk), "handle": person.handle, "kind": person.kind}}
+    found = api.get("/v1/agent/self")
+    # The display name of the operator is a text of another.
+    return found | {"operator": {"handle": found["operator"]["handle"]}}
+
+
+class ReadPage(Arguments):
+    url: Url
+    parent_id: Annotated[str, Meta(description="Lists the replies to this post instead")] | None = None
+    cursor: Cursor | None = None
+    limit: Annotated[int, Meta(description="1 to 100; 10 by default")] | None = None
+
+
+@declared(
+    description="Read the conversation about a web page, newest posts first. replyCount says which posts have replies.",
+    arguments=ReadPage,
+    output=UNTRUSTED_SCHEMA,
+)
+def read_page(api: Api, arguments: ReadPage) -> dict[str, Any]:
+    listed = api.get(
+        MESSAGES,
+        pageId=normalized(arguments.url).page_id,
+        parentId=arguments.parent_id,
+        cursor=arguments.cursor,
+        limit=arguments.limit,
+    )
+    return untrusted_list("messages", listed)
+
+
+class ReadPost(Arguments):
+    id: PostId
+
+
+@declared(description="Read one post.", arguments=ReadPost, output=UNTRUSTED_SCHEMA)
+def read_post(api: Api, arguments: ReadPost) -> dict[str, Any]:
+    return untrusted({"message": api.get(path_of(arguments.id))})
+
+
+class Search(Arguments):
+    query: Annotated[str, Meta(description='All words must occur; "a phrase", or, -not')]
+    url: Annotated[str, Meta(description="Searches this page only")] | None = None
+
+
+@declared(
+    description="Search posts on all pages, or on one. Best matches first.", arguments=Search, output=UNTRUSTED_SCHEMA
+)
+def search(api: Api, arguments: Search) -> dict[str, Any]:
+    page_id = None if arguments.url is None else normalized(arguments.url).page_id
+    return untrusted_list("messages", api.get("/v1/search", q=arguments.query, pageId=page_id))
+
+
+class Inbox(Arguments):
+    cursor: Cursor | None = None
+
+
+@declared(
+    description="What concerns you since a cursor, oldest first: replies, quotes, mentions, reactions, decisions. "
+    "Store nextCursor for the next time.",
+    arguments=Inbox,
+    needs_account=True,
+    output=UNTRUSTED_SCHEMA,
+)
+def inbox(api: Api, arguments: Inbox) -> dict[str, Any]:
+    return untrusted_list("events", api.get("/v1/inbox", cursor=arguments.cursor))
+
+
+def path_of(post_id: str) -> str:
+    """The path of a post. Only an id may become part of a path."""
+    return f"{MESSAGES}/{parse_id(post_id, missing=MessageNotFound)}"

@@ -1,0 +1,103 @@
+"""Edits of posts by their authors. The content before each edit is stored for moderators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.conf import settings
+
+from config.api.credentials import Credential
+from config.cache.versions import EVERYTHING, invalidate
+from config.writes.transaction import WriteTransaction
+from messaging.cache_tags import invalidate_message
+from messaging.content_rules import Draft, content_rules
+from messaging.exceptions import CommunityForbids, EditWindowClosed, TooManyEdits
+from messaging.models import Message, MessageStatus
+from messaging.models.message import EDITS_MAX
+from messaging.queries.message_fields import BODY_FIELDS
+from messaging.services.changes import record_edited, record_held
+from messaging.services.messages import count_answer
+from messaging.services.own_posts import current_time, lock_own_post
+from messaging.services.versions import store_version
+from messaging.validation import require_content, require_tag
+
+
+def lock_for_edit(*, auth: Credential, message_id: UUID) -> Message:
+    """As `lock_own_post`; raises EditWindowClosed (409) after EDIT_MINUTES."""
+    post = lock_own_post(auth=auth, message_id=message_id)
+    if current_time() > post.created_at + timedelta(minutes=settings.EDIT_MINUTES):
+        raise EditWindowClosed(max=settings.EDIT_MINUTES)
+    return post
+
+
+def edit_message(*, post: Message, changes: Mapping[str, Any], transaction: WriteTransaction) -> None:
+    """Change columns of a post that `lock_for_edit` has returned; equal values change nothing.
+
+    Raises the errors of createMessage for content, and TooManyEdits (409).
+    """
+    changed = {column: value for column, value in changes.items() if not _is_equal(getattr(post, column), value)}
+    if not changed:
+        return
+    draft = _checked_draft(post, changed)
+    if post.versions.count() >= EDITS_MAX:
+        raise TooManyEdits(max=EDITS_MAX)
+    now = current_time()
+    store_version(post, now=now)
+    is_public = post.status == MessageStatus.PUBLISHED
+    if is_public and draft.community is not None and draft.community.needs_approval(post.author_kind):
+        _hold(post, changed, now=now, transaction=transaction)
+    else:
+        _update(post, changed, now=now)
+        if is_public:
+            record_edited(post, transaction=transaction)
+            _invalidate(post)
+
+
+def _is_equal(stored: Any, sent: Any) -> bool:
+    """As JSON: in Python, 1, 1.0 and True are equal."""
+    return _json(stored) == _json(sent)
+
+
+def _json(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def _checked_draft(post: Message, changed: Mapping[str, Any]) -> Draft:
+    """The post as it would be, checked as a new one."""
+    data = {field.column: getattr(post, field.model_field.attname) for field in BODY_FIELDS} | dict(changed)
+    require_content(data)
+    if "payload" in changed:
+        require_tag(post.tag_type, data["payload"])
+    draft = Draft(data, author_kind=post.author_kind)
+    draft.community, draft.source_embed = post.community, post.embed_id
+    if draft.community and not draft.community.allows(author_kind=post.author_kind, tag_type=post.tag_type):
+        raise CommunityForbids
+    for rule in content_rules():
+        rule.check(draft)
+    return draft
+
+
+def _hold(post: Message, changed: Mapping[str, Any], *, now: datetime, transaction: WriteTransaction) -> None:
+    """Make the post pending again. The triggers hide the replies to it."""
+    _update(post, {**changed, "status": MessageStatus.PENDING, "held_after_edit": True}, now=now)
+    count_answer(parent_id=post.parent_id, quote_id=post.quote_id, by=-1)
+    record_held(post, transaction=transaction)
+    invalidate(EVERYTHING)
+
+
+def _update(post: Message, columns: Mapping[str, Any], *, now: datetime) -> None:
+    columns = {**columns, "edited_at": now, "updated_at": now}
+    for column, value in columns.items():
+        setattr(post, column, value)
+    post.save(update_fields=list(columns))
+
+
+def _invalidate(post: Message) -> None:
+    invalidate_message(page_id=post.page_id, message_id=post.pk, community_id=post.community_id)
+    if post.quote_count:
+        # Every list may contain a quote of the post.
+        invalidate(EVERYTHING)

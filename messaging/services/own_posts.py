@@ -1,0 +1,46 @@
+"""The rights of authors to their posts, for edits and deletions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from config.api.credentials import Credential
+from config.api.exceptions import AgentScopeMissing
+from config.database.sql import fetch_one
+from messaging.exceptions import MessageNotFound, NotAuthor
+from messaging.models import Message, MessageStatus
+from messaging.services.moderation import locked_posts
+
+EDITABLE = (MessageStatus.PUBLISHED, MessageStatus.PENDING)
+
+
+def lock_own_post(*, auth: Credential, message_id: UUID) -> Message:
+    """The post, locked with its parent and the post that it quotes.
+
+    Raises MessageNotFound (404) for a hidden or deleted post, and for one of another account that is not public;
+    NotAuthor, AgentScopeMissing or AgentCommunityNotAllowed (403).
+    """
+    post = next(iter(locked_posts([message_id], Message.objects.all())), None)
+    if post is None or post.status not in EDITABLE:
+        raise MessageNotFound
+    if post.author_id != auth.user.pk:
+        raise NotAuthor if post.is_public else MessageNotFound
+    require_rights(auth=auth, post=post)
+    return post
+
+
+def require_rights(*, auth: Credential, post: Message) -> None:
+    """Raises AgentScopeMissing or AgentCommunityNotAllowed (403) for an agent that might not write the post now."""
+    needed = post.required_scopes
+    for scope in needed if auth.is_agent else ():
+        if scope not in auth.scopes:
+            raise AgentScopeMissing(scope, needed=needed, allowed=auth.scopes)
+    auth.require_community(post.community_id)
+
+
+def current_time() -> datetime:
+    """The time by PostgreSQL's clock, which posts are written with."""
+    row = fetch_one("SELECT clock_timestamp()")
+    now: datetime = row[0]  # type: ignore[index]
+    return now

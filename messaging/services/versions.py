@@ -1,0 +1,37 @@
+"""The versions of posts before edits and deletions, which only moderators see."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db.models import QuerySet
+
+from messaging.models import Message, MessageStatus, MessageVersion
+from messaging.queries.message_fields import CONTENT_FIELDS
+
+# As long as the change log; the content of a deleted post is then gone.
+VERSION_DAYS = 30
+BATCH = 1_000
+
+
+def store_version(post: Message, *, now: datetime) -> None:
+    """Store the content of a (locked) post that is about to change."""
+    content = {field.column: getattr(post, field.column) for field in CONTENT_FIELDS}
+    was_public = post.status == MessageStatus.PUBLISHED
+    MessageVersion.objects.create(message=post, content=content, was_public=was_public, replaced_at=now)
+
+
+def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
+    """Delete or count the versions that were replaced VERSION_DAYS ago, for the command `prune`."""
+    old = MessageVersion.objects.filter(replaced_at__lt=now - timedelta(days=VERSION_DAYS))
+    return {"versions of posts": old.count() if dry_run else _delete(old)}
+
+
+def _delete(old: QuerySet[MessageVersion]) -> int:
+    """In batches, so that locks are short."""
+    total, deleted = 0, BATCH
+    while deleted:
+        batch = list(old.values_list("pk", flat=True)[:BATCH])
+        deleted, _by_model = MessageVersion.objects.filter(pk__in=batch).delete()
+        total += deleted
+    return total

@@ -1,0 +1,39 @@
+"""What a post must have beside valid fields: text or something else to show, and a payload that fits its smart tag."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from config.api.exceptions import InvalidInput
+from messaging import smart_tags
+from messaging.exceptions import EmptyMessage, InvalidPayload
+
+TAG_TYPES = sorted(smart_tags.SMART_TAGS)
+
+
+def require_content(values: Mapping[str, Any]) -> None:
+    """Raises EmptyMessage (400) for a post by column that has no text, tag, attachment or quoted post."""
+    given = (values.get(column) for column in ("tag_type", "attachments", "quote_id"))
+    if not values.get("content", "").strip() and not any(given):
+        raise EmptyMessage
+
+
+def require_tag(tag_type: str | None, payload: dict[str, Any] | None) -> None:
+    """Raises InvalidInput for an unknown smart tag, or a payload without one; InvalidPayload. All are 400."""
+    if tag_type is None:
+        if payload is not None:
+            raise InvalidInput(
+                "Send a tagType beside the payload: GET /v1/smart-tags lists them.", field="tagType", allowed=TAG_TYPES
+            )
+        return
+    if not smart_tags.is_known(tag_type):
+        raise InvalidInput(
+            "Send as tagType one of `allowed`: GET /v1/smart-tags describes them.", field="tagType", allowed=TAG_TYPES
+        )
+    problems = smart_tags.validate_payload(tag_type, payload or {})
+    if problems:
+        raise InvalidPayload(
+            field="payload",
+            details=[{"pointer": f"/payload{problem.pointer}", "message": problem.message} for problem in problems],
+        )

@@ -1,0 +1,60 @@
+"""The checks of agents on writes of posts, before the transaction and before a replay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.http import HttpRequest
+
+from config.api.credentials import Credential
+from config.api.exceptions import AgentScopeMissing
+from config.api.ids import is_id, parse_id
+from config.writes.idempotency import Replay
+from messaging.exceptions import MessageNotFound
+from messaging.models import Message
+from messaging.models.message import scopes_of
+from messaging.services.own_posts import require_rights
+
+WRITING_SCOPES = frozenset({"post", "reply", "quote"})
+
+
+def scopes_of_body(data: Mapping[str, Any]) -> frozenset[str]:
+    """`reply` for a body with `parentId`, `quote` for one with `quoteId`, otherwise `post`."""
+    return frozenset(scopes_of(parent_id=data.get("parentId"), quote_id=data.get("quoteId")))
+
+
+def authorize(credential: Credential, body: Mapping[str, Any]) -> None:
+    """An agent that is limited to communities must name one of them. Validation refuses a malformed id later."""
+    community_id = body.get("communityId")
+    if community_id is None or is_id(community_id):
+        credential.require_community(None if community_id is None else UUID(community_id))
+
+
+def authorize_replay(request: HttpRequest, _body: Mapping[str, Any], replay: Replay) -> None:
+    """Checks the community of the stored response: the body of a retry may differ."""
+    community_id = orjson.loads(replay.body)["communityId"]
+    request.auth.require_community(community_id and UUID(community_id))  # type: ignore[attr-defined]
+
+
+def no_scopes_of_body(_data: Mapping[str, Any]) -> frozenset[str]:
+    """An edit and a deletion need the scopes that writing the post needed, and are charged to no limit."""
+    return frozenset()
+
+
+def authorize_author(credential: Credential, _body: Mapping[str, Any]) -> None:
+    """An agent without any scope to write posts is refused before the post is read."""
+    if credential.is_agent and not credential.scopes & WRITING_SCOPES:
+        raise AgentScopeMissing("post", needed=WRITING_SCOPES, allowed=credential.scopes)
+
+
+def authorize_author_replay(request: HttpRequest, _body: Mapping[str, Any], _replay: Replay) -> None:
+    """Checks the scopes and the community of the post in the path."""
+    match = request.resolver_match
+    message_id = parse_id(match.kwargs["id"] if match else "", missing=MessageNotFound)
+    post = Message.objects.filter(pk=message_id).first()
+    if post is None:
+        raise MessageNotFound
+    require_rights(auth=request.auth, post=post)  # type: ignore[attr-defined]

@@ -1,0 +1,65 @@
+/** The reader's own reactions to the posts of the page, and own posts that await review. */
+
+import { getMessage, listOwnReactions } from "./api.js";
+import { load, store } from "./memory.js";
+import { current } from "./session.js";
+
+const PENDING_MAX = 20;
+
+export class OwnReactions {
+  constructor() {
+    Object.assign(this, { byPost: new Map(), pressed: new Set(), run: 0 });
+  }
+
+  of(messageId) {
+    return this.byPost.get(messageId) || null;
+  }
+
+  set(messageId, emoji) {
+    this.byPost.set(messageId, emoji);
+    this.pressed.add(messageId);
+  }
+
+  /** Load them again. A press while they are loading is later than the list. */
+  async load(pageId) {
+    const run = ++this.run;
+    const session = current();
+    this.pressed.clear();
+    if (!session || !pageId) return this.byPost.clear();
+    const reactions = await listOwnReactions(session, pageId);
+    if (run !== this.run) return;
+    const later = [...this.byPost].filter(([id]) => this.pressed.has(id));
+    this.byPost = new Map([...reactions.map(({ messageId, emoji }) => [messageId, emoji]), ...later]);
+  }
+}
+
+const nameOf = ({ userId }, pageId) => `pending ${userId} ${pageId}`;
+
+/** The posts of the signed-in reader that await review. The service shows them to nobody, so the tab stores them. */
+export function pendingPosts(pageId) {
+  const session = current();
+  return (session && load(nameOf(session, pageId))) || [];
+}
+
+function setPending(pageId, messages) {
+  const session = current();
+  if (session) store(nameOf(session, pageId), messages.length ? messages : null);
+}
+
+export function addPending(message) {
+  const others = pendingPosts(message.pageId).filter(({ id }) => id !== message.id);
+  setPending(message.pageId, [...others, message].slice(-PENDING_MAX));
+}
+
+/** A post does not await review any more. */
+export function settlePending({ id, pageId }) {
+  const messages = pendingPosts(pageId);
+  const others = messages.filter((message) => message.id !== id);
+  if (others.length < messages.length) setPending(pageId, others);
+}
+
+/** Forget the posts that were published since they were stored. */
+export async function reviewPending(pageId) {
+  const isPublished = ({ id }) => getMessage(id).then(() => true, () => false);
+  await Promise.all(pendingPosts(pageId).map(async (message) => (await isPublished(message)) && settlePending(message)));
+}

@@ -1,0 +1,95 @@
+"""The client has a method for every operation of the OpenAPI document but those of other callers."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any, NotRequired, get_origin, get_type_hints, is_typeddict
+
+import pytest
+from community_messaging import records
+
+from tests.openapi import document, properties_of, required_of
+from tests.service import ROOT
+
+SOURCES = ROOT / "clients/python/src/community_messaging"
+# Functions of `community_messaging.requests`, and where their path is.
+BUILDERS = {"get": 0, "post": 0, "write": 1}
+SUPER_ADMINS = {"approveAgentRequest", "rejectAgentRequest"}
+SITE_OWNERS = {
+    "createEmbedInstance",
+    "deleteEmbedInstance",
+    "getEmbedAnalytics",
+    "getEmbedBlacklist",
+    "getEmbedInstance",
+    "listEmbedInstances",
+    "putEmbedBlacklist",
+    "updateEmbedInstance",
+}
+WIDGETS = {"getEmbedClientConfig", "getEmbedConfig", "ingestAnalyticsEvent"}
+FEED_READERS = {"getCommunityAtomFeed", "getCommunityJsonFeed", "getPageAtomFeed", "getPageJsonFeed"}
+OF_OTHERS = SUPER_ADMINS | SITE_OWNERS | WIDGETS | FEED_READERS
+# Read by `follow`, which builds the paths from a channel.
+FOLLOWED = {"listChanges", "listInbox", "streamChanges", "streamInbox"}
+# Typed dictionaries by the components that they describe.
+COMPONENTS = {
+    "Account": "AccountRecord",
+    "AgentRequest": "RequestRecord",
+    "AgentSelf": "SelfRecord",
+    "AgentToken": "TokenRecord",
+    "ChangedReaction": "ChangedReactionRecord",
+    "CommunityRules": "RulesRecord",
+    "NewAgentToken": "NewTokenRecord",
+    "ReactionResult": "ReactionResult",
+    "RemainingLimit": "RemainingRecord",
+    "RemovedReaction": "RemovedRecord",
+}
+RECORDS = [name for name, value in vars(records).items() if is_typeddict(value)]
+
+
+def operations() -> Iterator[tuple[str, str, str]]:
+    for path, methods in document()["paths"].items():
+        for method, operation in methods.items():
+            yield method.upper(), re.sub(r"\{\w+\}", "{}", path), operation["operationId"]
+
+
+def called() -> Iterator[tuple[str, str]]:
+    """Method and path of each request that the sources build."""
+    for file in SOURCES.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            match node:
+                case ast.Call(func=ast.Name(id=builder), args=arguments) if builder in BUILDERS:
+                    texts = [argument.value for argument in arguments if isinstance(argument, ast.Constant)]
+                    if len(texts) > BUILDERS[builder]:
+                        method = texts[0] if builder == "write" else builder.upper()
+                        yield method, re.sub(r"\{\w+\}", "{}", texts[BUILDERS[builder]])
+
+
+def test_every_operation_has_a_method_or_other_callers() -> None:
+    requests = set(called())
+    covered = {operation_id for method, path, operation_id in operations() if (method, path) in requests}
+    every = {operation_id for *_, operation_id in operations()}
+    assert every - covered - OF_OTHERS - FOLLOWED == set()
+    assert every >= OF_OTHERS | FOLLOWED
+    assert covered & OF_OTHERS == set()
+
+
+def test_docstrings_name_operations_that_exist() -> None:
+    named = {
+        name
+        for file in (SOURCES / "calls").glob("*.py")
+        for found in re.findall(r"\(([a-z]+[A-Z]\w+(?:, \w+)*)(?: with `\w+`)?\)\.", file.read_text())
+        for name in found.split(", ")
+    }
+    assert named - {operation_id for *_, operation_id in operations()} == set()
+    assert len(named) > 35
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_record_has_the_keys_of_its_component(name: str) -> None:
+    record: Any = getattr(records, name)
+    component = document()["components"]["schemas"][COMPONENTS.get(name, f"{name}Record")]
+    hints = get_type_hints(record, include_extras=True)
+    assert set(hints) == set(properties_of(component))
+    assert {key for key, hint in hints.items() if get_origin(hint) is not NotRequired} == required_of(component)

@@ -1,0 +1,220 @@
+"""Which requests the client sends again, when, and what it raises in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from typing import Any
+
+import pytest
+from community_messaging import AsyncClient, Client, Credential, RetryPolicy, ServiceError
+from community_messaging.errors import ServiceError as Error
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.client.scripted import CUT, Answer, Received, refusal, scripted
+from tests.service import free_port
+
+AGENT = "cag_" + "x" * 46
+POST = Answer(201, {"id": "m1"})
+TAGS = Answer(200, {"smartTags": []})
+QUICK = RetryPolicy(attempts=4, max_wait=5, first_pause=0.01)
+PASSING = [
+    CUT,
+    refusal(503, "temporarily_unavailable", **{"Retry-After": "0"}),
+    refusal(409, "idempotency_in_progress", **{"Retry-After": "0"}),
+    refusal(429, "agent_rate_limited", **{"Retry-After": "0"}),
+    Answer(502, b"<html>Bad gateway</html>"),
+    Answer(504),
+]
+
+
+@pytest.mark.parametrize("failure", PASSING, ids=lambda answer: str(answer.status if not answer.cut else "cut"))
+def test_all_attempts_of_a_write_have_one_key(failure: Answer) -> None:
+    with scripted(failure, failure, POST) as server, Client(server.base_url, AGENT, retry=QUICK) as client:
+        assert client.post("p1_x", "Hello")["id"] == "m1"
+        assert client.post("p1_x", "Hello")["id"] == "m1"
+    keys = [request.headers["idempotency-key"] for request in server.received]
+    assert len(keys) == 4
+    assert keys[0] == keys[1] == keys[2] != keys[3]
+
+
+def test_a_given_key_is_sent() -> None:
+    with scripted(POST) as server, Client(server.base_url, AGENT) as client:
+        client.post("p1_x", "Hello", key="mine")
+    assert server.received[0].headers["idempotency-key"] == "mine"
+
+
+def test_the_asynchronous_client_retries_alike() -> None:
+    async def post(base_url: str) -> Any:
+        async with AsyncClient(base_url, AGENT, retry=QUICK) as client:
+            return await client.post("p1_x", "Hello")
+
+    with scripted(*PASSING[:3], POST) as server:
+        assert asyncio.run(post(server.base_url))["id"] == "m1"
+    assert len({request.headers["idempotency-key"] for request in server.received}) == 1
+
+
+def test_reads_are_retried() -> None:
+    with scripted(CUT, TAGS) as server, Client(server.base_url, retry=QUICK) as client:
+        assert client.smart_tags() == []
+
+
+def test_a_refusal_is_not_retried() -> None:
+    with (
+        scripted(refusal(422, "content_blocked"), POST) as server,
+        Client(server.base_url, AGENT) as client,
+        pytest.raises(ServiceError) as refused,
+    ):
+        client.post("p1_x", "Hello")
+    assert (refused.value.code, len(server.received)) == ("content_blocked", 1)
+
+
+def test_registering_is_not_retried() -> None:
+    with scripted(CUT) as server, Client(server.base_url, retry=QUICK) as client, pytest.raises(ServiceError) as failed:
+        client.register("ada", "Ada", "a password")
+    assert (failed.value.code, len(server.received)) == ("unreachable", 1)
+
+
+def test_a_limit_that_time_does_not_lift_is_not_retried() -> None:
+    with (
+        scripted(refusal(429, "too_many_pending_requests")) as server,
+        Client(server.base_url, AGENT) as client,
+        pytest.raises(ServiceError) as refused,
+    ):
+        client.request_agent(name="A", handle="abc", purpose="p", scopes=["post"])
+    assert (refused.value.retry_after, len(server.received)) == (None, 1)
+
+
+def test_a_retry_after_beyond_the_bound_fails_at_once() -> None:
+    limited = refusal(429, "agent_rate_limited", **{"Retry-After": "3600"})
+    with scripted(limited) as server, Client(server.base_url, AGENT) as client, pytest.raises(ServiceError) as refused:
+        client.post("p1_x", "Hello")
+    assert (refused.value.retry_after, len(server.received)) == (3600, 1)
+
+
+def test_attempts_are_bounded() -> None:
+    with (
+        scripted(CUT) as server,
+        Client(server.base_url, AGENT, retry=QUICK) as client,
+        pytest.raises(ServiceError) as failed,
+    ):
+        client.post("p1_x", "Hello")
+    assert (failed.value.code, failed.value.status, len(server.received)) == ("unreachable", 0, 4)
+
+
+def test_a_closed_port_is_unreachable() -> None:
+    address = f"http://127.0.0.1:{free_port()}"
+    with Client(address, retry=RetryPolicy(attempts=1)) as client, pytest.raises(ServiceError) as failed:
+        client.smart_tags()
+    assert failed.value.is_unreachable
+
+
+@pytest.mark.parametrize("body", [b"", b"<html></html>", b"[]", b"\xff", b"[" * 100_000], ids=range(5))
+def test_a_success_that_is_no_json_object_is_an_error(body: bytes) -> None:
+    with (
+        scripted(Answer(200, body)) as server,
+        Client(server.base_url) as client,
+        pytest.raises(ServiceError) as failed,
+    ):
+        client.smart_tags()
+    assert (failed.value.code, failed.value.status) == ("invalid_response", 200)
+
+
+def test_a_redirect_is_an_error_that_names_the_address() -> None:
+    moved = Answer(301, b"", {"Location": "https://elsewhere.example/"})
+    with (
+        scripted(moved) as server,
+        Client(server.base_url, AGENT) as client,
+        pytest.raises(ServiceError, match=r"https://elsewhere\.example/") as failed,
+    ):
+        client.smart_tags()
+    assert failed.value.code == "http_301"
+
+
+@pytest.mark.parametrize("body", [{"error": 5}, {"error": None}, {"message": "x"}, ["error"], "error"])
+def test_an_error_of_another_program_has_the_code_of_its_status(body: Any) -> None:
+    with (
+        scripted(Answer(400, body)) as server,
+        Client(server.base_url) as client,
+        pytest.raises(ServiceError) as failed,
+    ):
+        client.smart_tags()
+    assert (failed.value.code, failed.value.details, failed.value.allowed) == ("http_400", [], [])
+
+
+@given(st.text(max_size=20))
+def test_a_retry_after_is_a_short_number_or_ignored(header: str) -> None:
+    from community_messaging.errors import _seconds
+
+    seconds = _seconds(header)
+    assert seconds is None or 0 <= seconds < 10**9
+
+
+@given(attempt=st.integers(1, 100), waited=st.floats(0, 100), after=st.none() | st.integers(0, 10_000))
+def test_a_call_never_waits_longer_than_its_policy_allows(attempt: int, waited: float, after: int | None) -> None:
+    policy, error = RetryPolicy(attempts=6, max_wait=20), Error("temporarily_unavailable", "", status=503)
+    error.retry_after = after
+    pause = policy.pause(error, attempt=attempt, waited=waited)
+    assert pause is None or (attempt < 6 and pause >= (after or 0) and waited + pause <= 20)
+
+
+def user_token(name: str) -> str:
+    claims = base64.urlsafe_b64encode(json.dumps({"sub": "u1", "n": name}).encode()).decode().rstrip("=")
+    return f"e30.{claims}.c2ln"
+
+
+class Renewing:
+    """A service whose first user token has expired."""
+
+    def __call__(self, request: Received) -> Answer:
+        match request.path:
+            case "/api/auth/refresh":
+                assert "authorization" not in request.headers
+                return Answer(200, {"accessToken": "access-2", "expiresAt": "…"})
+            case "/api/auth/embed-token":
+                assert request.headers["authorization"] == "Bearer access-2"
+                return Answer(200, {"token": user_token("new"), "userId": "u1", "expiresAt": "…"})
+            case _ if request.headers["authorization"] == f"Bearer {user_token('new')}":
+                return Answer(201, {"id": "m1"})
+            case _:
+                return refusal(401, "token_expired")
+
+
+def test_an_expired_user_token_is_renewed_once_with_the_sign_in() -> None:
+    old = Credential(user_token("old"), "u1", "access-1", "refresh-1")
+    with scripted(Renewing()) as server, Client(server.base_url, old) as client:
+        assert client.post("p1_x", "Hello")["id"] == "m1"
+        assert client.credential == Credential(user_token("new"), "u1", "access-2", "refresh-1")
+    first, *_, last = server.received
+    assert first.headers["idempotency-key"] == last.headers["idempotency-key"]
+    assert first.headers["x-user-id"] == "u1"
+
+
+def test_an_expired_sign_in_is_an_error() -> None:
+    old = Credential(user_token("old"), "u1", "access-1", "refresh-1")
+    with (
+        scripted(refusal(401, "token_expired")) as server,
+        Client(server.base_url, old) as client,
+        pytest.raises(ServiceError) as refused,
+    ):
+        client.post("p1_x", "Hello")
+    assert (refused.value.status, len(server.received)) == (401, 2)
+
+
+def test_a_user_token_alone_is_not_renewed_and_names_its_person() -> None:
+    with (
+        scripted(refusal(401, "token_expired")) as server,
+        Client(server.base_url, user_token("x")) as client,
+        pytest.raises(ServiceError),
+    ):
+        client.post("p1_x", "Hello")
+    assert [request.headers["x-user-id"] for request in server.received] == ["u1"]
+
+
+@given(st.text(alphabet=st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1))
+def test_any_text_as_a_token_is_a_credential(token: str) -> None:
+    credential = Credential.of(token)
+    assert credential
+    assert credential.headers["Authorization"] == f"Bearer {token}"

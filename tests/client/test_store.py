@@ -1,0 +1,106 @@
+"""Where `cm` stores tokens: the keyring if there is one, else files that only their owner can read."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import keyring
+import pytest
+from community_messaging import Credential
+from community_messaging.cli.store import AGENT, PERSON, Store
+from keyring.backend import KeyringBackend
+from keyring.backends.fail import Keyring as NoKeyring
+from keyring.errors import PasswordDeleteError
+
+URL = "https://service.example/path"
+TOKEN = Credential("cag_" + "x" * 46)
+SIGN_IN = Credential("token", "u1", "access", "refresh")
+
+
+class MemoryKeyring(KeyringBackend):
+    priority = 1.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.passwords: dict[tuple[str, str], str] = {}
+
+    def get_password(self, service: str, username: str) -> str | None:
+        return self.passwords.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self.passwords[service, username] = password
+
+    def delete_password(self, service: str, username: str) -> None:
+        if self.passwords.pop((service, username), None) is None:
+            raise PasswordDeleteError
+
+
+@pytest.fixture(params=["files", "keyring"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    before = keyring.get_keyring()
+    keyring.set_keyring(MemoryKeyring() if request.param == "keyring" else NoKeyring())
+    yield Store(tmp_path / "a" / "b")
+    keyring.set_keyring(before)
+
+
+def test_credentials_are_stored_by_service_and_kind(store: Store) -> None:
+    store.put(URL, AGENT, TOKEN)
+    store.put(URL, PERSON, SIGN_IN)
+    assert (store.get(URL, AGENT), store.get(URL, PERSON)) == (TOKEN, SIGN_IN)
+    assert store.get("https://other.example", AGENT) is None
+    store.put(URL, AGENT, SIGN_IN)
+    assert store.get(URL, AGENT) == SIGN_IN
+    store.remove(URL, AGENT)
+    store.remove(URL, AGENT)
+    assert (store.get(URL, AGENT), store.get(URL, PERSON)) == (None, SIGN_IN)
+
+
+def test_the_last_address_is_stored(store: Store) -> None:
+    assert store.address is None
+    store.address = URL
+    assert store.address == URL
+
+
+@pytest.mark.parametrize("store", ["files"], indirect=True)
+def test_only_the_owner_can_read_a_file(store: Store, tmp_path: Path) -> None:
+    store.put(URL, AGENT, TOKEN)
+    folder = tmp_path / "a" / "b"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert [file.stat().st_mode & 0o777 for file in folder.iterdir()] == [0o600]
+
+
+@pytest.mark.parametrize("store", ["keyring"], indirect=True)
+def test_with_a_keyring_no_file_has_a_token(store: Store, tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    folder.mkdir(parents=True)
+    (folder / "https%3A%2F%2Fservice.example%2Fpath.agent").write_text("an earlier file")
+    store.put(URL, AGENT, TOKEN)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("store", ["files"], indirect=True)
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"other": 1}', '{"token": ""}', "\x00"])
+def test_a_damaged_file_is_as_if_nobody_had_signed_in(store: Store, tmp_path: Path, text: str) -> None:
+    store.put(URL, AGENT, TOKEN)
+    for file in (tmp_path / "a" / "b").iterdir():
+        file.write_text(text)
+    assert store.get(URL, AGENT) is None
+
+
+@pytest.mark.parametrize("store", ["files"], indirect=True)
+def test_a_reader_never_finds_half_a_file(store: Store) -> None:
+    store.put(URL, AGENT, TOKEN)
+
+    def write(credential: Credential) -> None:
+        for _ in range(50):
+            store.put(URL, AGENT, credential)
+
+    writers = [threading.Thread(target=write, args=[credential]) for credential in (TOKEN, SIGN_IN)]
+    for writer in writers:
+        writer.start()
+    found = [store.get(URL, AGENT) for _ in range(200)]
+    for writer in writers:
+        writer.join()
+    assert set(map(str, found)) <= {str(TOKEN), str(SIGN_IN)}

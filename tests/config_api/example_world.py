@@ -1,0 +1,124 @@
+"""The rows that the examples of the OpenAPI document are about, and who calls each operation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from uuid import uuid4
+
+from agents.services import create_token
+from embeds.models import Embed
+from embeds.services import set_blacklist
+from messaging.fields import EXAMPLE_PAGE_URL
+from messaging.models import Account, Community, Message, Page, Webhook
+from tests.agents.factories import ApprovedFactory, RequestFactory, TokenHolder
+from tests.api import Api
+from tests.embeds.making import an_embed
+from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+from tests.webhooks.making import a_webhook
+
+PASSWORD = "a long enough passphrase"
+CONTENT = "Well said."
+REQUEST = {
+    "agent_name": "Library Helper",
+    "agent_handle": "library_helper",
+    "purpose": "Answers questions about our books.",
+    "scopes": ["post", "reply"],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Who sends the example of an operation, and the real values for the generated ones in it."""
+
+    api: Api
+    id: Any = None
+    cursor: str = ""
+    token: str = ""
+    query: dict[str, Any] = field(default_factory=dict)
+
+
+class ExampleWorld:
+    """Rows are created when they are first used: a list shows one row, and a handle is free until then."""
+
+    @cached_property
+    def ada(self) -> Account:
+        return PersonFactory(handle="ada", name="Ada Lovelace", password=PASSWORD)
+
+    @cached_property
+    def page(self) -> Page:
+        return PageFactory(url=EXAMPLE_PAGE_URL)
+
+    @cached_property
+    def community(self) -> Community:
+        return CommunityFactory(name="Harbour Gazette", slug="harbour-gazette")
+
+    @cached_property
+    def post(self) -> Message:
+        return MessageFactory(page=self.page, author=self.ada, content=CONTENT)
+
+    def misspelt(self) -> Any:
+        """A post whose content the example of an edit corrects."""
+        Message.objects.filter(pk=self.post.pk).update(content="Well siad.")
+        return self.post.pk
+
+    @cached_property
+    def agent(self) -> TokenHolder:
+        request = ApprovedFactory(requester=self.ada, **REQUEST)
+        assert request.agent is not None
+        token, value = create_token(request_id=request.pk, by=self.ada, label="laptop")
+        return TokenHolder(request, request.agent, token, value)
+
+    @cached_property
+    def pending(self) -> Any:
+        return RequestFactory(requester=self.ada, **REQUEST)
+
+    @cached_property
+    def embed(self) -> Embed:
+        return an_embed(
+            self.ada, name="Article pages", community_id=self.community.pk, domain_whitelist=["example.com"]
+        )
+
+    @cached_property
+    def webhook(self) -> Webhook:
+        webhook = a_webhook(self.agent, url="https://example.com/hook", types=["reply"])
+        webhook.deliveries.create(event_id=uuid4(), type="reply", attempt=1, status_code=204, duration_ms=42)
+        return webhook
+
+    @property
+    def person(self) -> Api:
+        return Api.as_person(self.ada)
+
+    @property
+    def signed_in(self) -> Api:
+        return Api.as_signed_in(self.ada)
+
+    @property
+    def super_admin(self) -> Api:
+        return Api.as_person(SuperAdminFactory(handle="grace", name="Grace Hopper"))
+
+    def reacted(self) -> str:
+        """The id of Ada's reaction to the post."""
+        answer = self.person.post("/v1/reactions", {"messageId": str(self.post.pk), "emoji": "👍"})
+        return str(answer.json["reactionId"])
+
+    def in_community(self) -> Any:
+        """The id of the community, in which there is one post."""
+        MessageFactory(page=self.page, author=self.ada, content=CONTENT, community=self.community)
+        return self.community.pk
+
+    def written(self) -> str:
+        """The id of the post, created through the API, which records the change."""
+        answer = self.person.post("/api/messages", {"pageId": self.page.pk, "content": CONTENT})
+        return str(answer.json["id"])
+
+    def with_blacklist(self) -> Any:
+        set_blacklist(embed_id=self.embed.pk, owner=self.ada, domains=["ads.example.com"])
+        return self.embed.pk
+
+    def clicked(self) -> Any:
+        """The id of the embed, which has one click."""
+        event = {"serviceId": str(self.embed.pk), "event": "trigger_click", "pageUrl": EXAMPLE_PAGE_URL}
+        assert Api().post("/api/embeds/analytics/events", event).status == 201
+        return self.embed.pk

@@ -1,0 +1,179 @@
+"""Every operation has an example of its request and of its response; the application gives that response to it.
+
+A request is built from the document alone, with real values for the generated ones: ids, tokens, cursors. In the
+response, generated values are replaced by those of the examples.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+import pytest
+
+from agents.serializers import EXAMPLE_PREFIX, EXAMPLE_TOKEN
+from config.api.openapi.example_values import CURSOR, ID, JWT, TIME
+from config.api.openapi.examples import sample
+from config.database.sql import database_now
+from messaging.serializers.webhooks import EXAMPLE_SECRET
+from messaging.services.sessions import start_session
+from tests.api import NOTHING, Answer, Api
+from tests.config_api.example_world import Call, ExampleWorld
+from tests.openapi import document
+
+pytestmark = pytest.mark.django_db
+
+OPERATIONS = {
+    operation["operationId"]: (method.upper(), path, operation)
+    for path, methods in document()["paths"].items()
+    for method, operation in methods.items()
+}
+GENERATED = {
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}": ID,
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z": TIME,
+    r'"\d{4}-\d\d-\d\d"': '"2026-05-01"',
+    r"eyJ[\w-]+\.[\w-]+\.[\w-]+": JWT,
+    r"cag_[0-9A-Za-z]{46}": EXAMPLE_TOKEN,
+    r'"cag_[0-9A-Za-z]{8}"': f'"{EXAMPLE_PREFIX}"',
+    r"whsec_[\w+/=]+": EXAMPLE_SECRET,
+    r'"(?!cag_|whsec_|p1_)[\w-]{40,80}"': f'"{CURSOR}"',
+}
+
+
+def today() -> dict[str, Any]:
+    day = database_now().date()
+    return {"from": day, "to": day}
+
+
+CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
+    # Posts and reactions.
+    "listMessages": lambda world: Call(Api(), query={"pageId": world.post.page_id}),
+    "getMessage": lambda world: Call(Api(), world.post.pk),
+    "createMessage": lambda world: Call(world.person, world.page.pk),
+    "editMessage": lambda world: Call(world.person, world.misspelt()),
+    "deleteMessage": lambda world: Call(world.person, world.post.pk),
+    "searchMessages": lambda world: Call(Api(), world.post.pk),
+    "addReaction": lambda world: Call(world.person, world.post.pk),
+    "removeReaction": lambda world: Call(world.person, world.reacted()),
+    "listReactions": lambda world: Call(Api(), world.reacted() and world.post.pk),
+    "listOwnReactions": lambda world: Call(world.person, world.reacted()),
+    # Pages and communities.
+    "normalizeUrl": lambda _world: Call(Api()),
+    "getPresenceCounts": lambda world: Call(Api(), world.post.pk),
+    "listSmartTags": lambda _world: Call(Api()),
+    "listCommunities": lambda world: Call(Api(), world.in_community()),
+    "getCommunity": lambda world: Call(Api(), world.in_community()),
+    "getPageAtomFeed": lambda world: Call(Api(), world.post.pk),
+    "getPageJsonFeed": lambda world: Call(Api(), world.post.pk),
+    "getCommunityAtomFeed": lambda world: Call(Api(), world.in_community()),
+    "getCommunityJsonFeed": lambda world: Call(Api(), world.in_community()),
+    # Changes and inboxes.
+    "listChanges": lambda world: Call(Api(), world.written()),
+    "listInbox": lambda world: Call(world.person, world.agent.request.pk),
+    "readInbox": lambda world: Call(world.person, cursor=world.person.get("/v1/inbox").json["nextCursor"]),
+    # Sign-in.
+    "register": lambda _world: Call(Api()),
+    "login": lambda world: Call(Api(), world.ada.pk),
+    "refreshSession": lambda world: Call(Api(), token=start_session(account=world.ada).refresh),
+    "logout": lambda world: Call(Api(), token=start_session(account=world.ada).refresh),
+    "logoutAll": lambda world: Call(world.signed_in),
+    "getMe": lambda world: Call(world.signed_in),
+    "createEmbedToken": lambda world: Call(world.signed_in),
+    # Agents.
+    "requestAgent": lambda world: Call(world.person),
+    "listAgentRequests": lambda world: Call(world.person, world.pending.pk),
+    "getAgentRequest": lambda world: Call(world.person, world.pending.pk),
+    "approveAgentRequest": lambda world: Call(world.super_admin, world.pending.pk),
+    "rejectAgentRequest": lambda world: Call(world.super_admin, world.pending.pk),
+    "cancelAgentRequest": lambda world: Call(world.person, world.pending.pk),
+    "createAgentToken": lambda world: Call(world.person, world.agent.request.pk),
+    "listAgentTokens": lambda world: Call(world.person, world.agent.token.pk),
+    "revokeAgentToken": lambda world: Call(world.person, world.agent.token.pk),
+    "getAgentSelf": lambda world: Call(world.agent.api),
+    # Webhooks.
+    "createWebhook": lambda world: Call(world.person, world.agent.account.pk),
+    "listWebhooks": lambda world: Call(world.person, world.webhook.pk),
+    "getWebhook": lambda world: Call(world.person, world.webhook.pk),
+    "testWebhook": lambda world: Call(world.person, world.webhook.pk),
+    "rotateWebhookSecret": lambda world: Call(world.person, world.webhook.pk),
+    "deleteWebhook": lambda world: Call(world.person, world.webhook.pk),
+    # Embeds.
+    "createEmbedInstance": lambda world: Call(world.signed_in, world.community.pk),
+    "listEmbedInstances": lambda world: Call(world.signed_in, world.embed.pk),
+    "getEmbedInstance": lambda world: Call(world.signed_in, world.embed.pk),
+    "updateEmbedInstance": lambda world: Call(world.signed_in, world.embed.pk),
+    "deleteEmbedInstance": lambda world: Call(world.signed_in, world.embed.pk),
+    "getEmbedBlacklist": lambda world: Call(world.signed_in, world.with_blacklist()),
+    "putEmbedBlacklist": lambda world: Call(world.signed_in, world.embed.pk),
+    "getEmbedConfig": lambda world: Call(Api(), world.embed.pk),
+    "getEmbedClientConfig": lambda _world: Call(Api()),
+    "getEmbedAnalytics": lambda world: Call(world.signed_in, world.clicked(), query=today()),
+    "ingestAnalyticsEvent": lambda world: Call(Api(), world.embed.pk),
+}
+# What they stream is the item of the list.
+STREAMS = {"streamChanges", "streamInbox"}
+
+
+def test_every_operation_has_a_call() -> None:
+    assert CALLS.keys() | STREAMS == OPERATIONS.keys()
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_the_example_of_a_request_gets_the_example_of_its_response(name: str, settings: Any) -> None:
+    settings.WEBHOOKS, settings.STREAM_URL = True, None
+    _method, _path, operation = OPERATIONS[name]
+    answer = _send(name, CALLS[name](ExampleWorld()))
+    assert 200 <= answer.status < 300, answer.body
+    expected = _documented(operation, str(answer.status))
+    real = None if expected is None else _as_documented(answer)
+    if name == "listSmartTags":
+        assert expected["smartTags"][0] in real["smartTags"], "the example is one of many"
+    elif name == "editMessage":
+        assert real == expected | {"editedAt": TIME}, "the example of a message was never edited"
+    else:
+        assert real == expected
+
+
+def _send(name: str, call: Call) -> Answer:
+    method, path, operation = OPERATIONS[name]
+    real = {ID: str(call.id), CURSOR: call.cursor, JWT: call.token}
+    query = dict(call.query)
+    for parameter in operation["parameters"]:
+        value = _with_real(parameter["schema"].get("examples", [""])[0], real)
+        if parameter["in"] == "path":
+            path = path.replace(f"{{{parameter['name']}}}", value)
+        elif parameter["in"] == "query" and parameter.get("required"):
+            query[parameter["name"]] = value
+    content = operation.get("requestBody", {}).get("content")
+    body = NOTHING if content is None else _with_real(_example_of(content["application/json"]), real)
+    return call.api.send(method, f"{path}?{urlencode(query)}" if query else path, body)
+
+
+def _documented(operation: dict[str, Any], status: str) -> Any:
+    content = operation["responses"][status]["content"]
+    media = next((media for media_type, media in content.items() if media_type.endswith("json")), None)
+    return None if media is None else _example_of(media)
+
+
+def _example_of(media: dict[str, Any]) -> Any:
+    if "example" in media:
+        return media["example"]
+    schema = media["schema"]
+    return sample(schema, document()["components"]["schemas"])
+
+
+def _with_real(example: Any, real: dict[str, str]) -> Any:
+    text = orjson.dumps(example).decode()
+    for shown, value in real.items():
+        text = text.replace(shown, value)
+    return orjson.loads(text)
+
+
+def _as_documented(answer: Answer) -> Any:
+    text = answer.body.decode()
+    for pattern, shown in GENERATED.items():
+        text = re.sub(pattern, shown, text)
+    return orjson.loads(text)

@@ -1,0 +1,247 @@
+"""deleteMessage: who may delete, erasure, tombstones, changes, retries."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+
+from messaging.exceptions import NotInThisState
+from messaging.models import Message, MessageVersion
+from messaging.services.moderation import approve_message, hide_message, restore_message
+from tests.agents.factories import agent_with_token
+from tests.api import Answer, Api
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+NOBODY = {"id": "00000000-0000-0000-0000-000000000000", "name": "Deleted", "handle": "deleted", "kind": "human"}
+
+
+def delete(message: Message, caller: Api | None = None, **options: Any) -> Answer:
+    """Delete a post, as its author by default."""
+    return (caller or Api.as_person(message.author)).delete(f"/api/messages/{message.pk}", **options)
+
+
+def listed(message: Message, **query: Any) -> list[Any]:
+    found: list[Any] = Api().get("/api/messages", pageId=message.page_id, **query).json["messages"]
+    return found
+
+
+def full_post(**fields: Any) -> Message:
+    message: Message = MessageFactory(
+        content="Secret words",
+        tag_type="note",
+        payload={"text": "hidden"},
+        anchor_text="anchor",
+        context_anchor={"start": 1},
+        attachments=[{"type": "link", "url": "https://a.example/"}],
+        language="en",
+        source_app="cli",
+        **fields,
+    )
+    return message
+
+
+def test_a_deleted_post_is_gone_everywhere() -> None:
+    community = CommunityFactory()
+    mine = full_post(community=community)
+    answer = delete(mine)
+    assert (answer.status, answer.json) == (200, {"id": str(mine.pk), "deleted": True})
+    assert Api().get(f"/api/messages/{mine.pk}").status == 404
+    assert listed(mine) == []
+    assert Api().get("/v1/search", q="secret").json["messages"] == []
+    assert Api().get(f"/v1/reactions/{mine.pk}").status == 404
+    assert str(mine.pk).encode() not in Api().get(f"/feeds/pages/{mine.page_id}.json").body
+    assert Api().get(f"/v1/communities/{community.pk}").json["posts"] == 0
+    urls = {"urls": [mine.page.normalized_url]}
+    assert Api().post("/v1/presence/counts", urls).json["counts"][0]["posts"] == 0
+    assert Client().get(f"/p/{mine.pk}").status_code == 404
+
+
+def test_a_repeated_deletion_is_404() -> None:
+    mine = MessageFactory()
+    assert [delete(mine).status for _ in range(2)] == [200, 404]
+
+
+def test_the_row_has_no_content_and_the_last_version_is_stored() -> None:
+    mine = full_post(parent=MessageFactory())
+    delete(mine)
+    row = Message.objects.get(pk=mine.pk)
+    assert (row.status, row.content, row.attachments) == ("deleted", "", [])
+    assert {row.tag_type, row.payload, row.anchor_text, row.context_anchor, row.language, row.source_app} == {None}
+    version = MessageVersion.objects.get()
+    assert (version.content["content"], version.content["payload"], version.was_public) == (
+        "Secret words",
+        {"text": "hidden"},
+        True,
+    )
+
+
+def test_a_post_may_be_deleted_long_after_it_was_written(settings: Any) -> None:
+    settings.EDIT_MINUTES = 0
+    assert delete(MessageFactory()).status == 200
+
+
+def test_the_counts_of_parent_and_quoted_post_fall() -> None:
+    parent, quoted = MessageFactory(), MessageFactory()
+    delete(MessageFactory(parent=parent, quote=quoted))
+    parent.refresh_from_db()
+    quoted.refresh_from_db()
+    assert (parent.reply_count, quoted.quote_count) == (0, 0)
+
+
+def test_ones_own_pending_post_is_deleted_without_a_change() -> None:
+    parent = MessageFactory()
+    mine = MessageFactory(parent=parent, status="pending")
+    assert delete(mine).status == 200
+    parent.refresh_from_db()
+    assert parent.reply_count == 0
+    assert Api().get("/v1/changes", pageId=mine.page_id).json["changes"] == []
+
+
+def test_a_deletion_is_one_change_without_the_post() -> None:
+    mine = MessageFactory()
+    delete(mine)
+    (change,) = Api().get("/v1/changes", pageId=mine.page_id).json["changes"]
+    assert (change["type"], change["messageId"], change["message"]) == ("message.deleted", str(mine.pk), None)
+
+
+def test_a_quote_of_a_deleted_post_keeps_its_id_only(django_capture_on_commit_callbacks: Any) -> None:
+    mine = MessageFactory()
+    quote = MessageFactory(quote=mine)
+    assert listed(quote)[0]["quote"]["content"] == mine.content
+    with django_capture_on_commit_callbacks(execute=True):
+        delete(mine)
+    assert (listed(quote)[0]["quote"], listed(quote)[0]["quoteId"]) == (None, str(mine.pk))
+
+
+class TestRights:
+    def test_only_the_author_deletes(self) -> None:
+        mine = MessageFactory()
+        for caller in (Api.as_person(PersonFactory()), Api.as_person(SuperAdminFactory()), agent_with_token().api):
+            answer = delete(mine, caller)
+            assert (answer.status, answer.error) == (403, "not_author")
+        assert Message.objects.get().status == "published"
+
+    @pytest.mark.parametrize("status", ["pending", "hidden", "deleted"])
+    def test_a_post_of_another_that_is_not_public_is_404(self, status: str) -> None:
+        assert delete(MessageFactory(status=status), Api.as_person(PersonFactory())).status == 404
+
+    def test_ones_own_hidden_post_is_404(self) -> None:
+        assert delete(MessageFactory(status="hidden")).status == 404
+
+    def test_an_unknown_or_malformed_id_is_404(self) -> None:
+        for message_id in (str(uuid4()), "x"):
+            assert Api.as_person(PersonFactory()).delete(f"/api/messages/{message_id}").status == 404
+
+    @pytest.mark.parametrize(("field", "scope"), [(None, "post"), ("parent", "reply"), ("quote", "quote")])
+    def test_an_agent_needs_the_scope_that_writing_the_post_needed(self, field: str | None, scope: str) -> None:
+        agent = agent_with_token(scopes=[other for other in ("post", "reply", "quote") if other != scope])
+        mine = MessageFactory(author=agent.account, **({field: MessageFactory()} if field else {}))
+        assert delete(mine, agent.api).error == f"agent_scope_missing:{scope}"
+
+    def test_a_retry_returns_the_first_response_while_the_agent_has_the_right(self) -> None:
+        agent = agent_with_token()
+        mine = MessageFactory(author=agent.account, parent=MessageFactory())
+        first, again = (delete(mine, agent.api, key="k") for _ in range(2))
+        assert (first.status, again.status, again.body) == (200, 200, first.body)
+        assert again.headers["Idempotent-Replayed"] == "true"
+        agent.agent.scopes = ["post"]
+        agent.agent.save()
+        assert delete(mine, agent.api, key="k").error == "agent_scope_missing:reply"
+
+
+class TestTombstones:
+    @pytest.fixture
+    def post(self) -> Message:
+        return full_post(quote=MessageFactory())
+
+    def test_an_answered_post_stays_without_content_and_author(self, post: Message) -> None:
+        MessageFactory(parent=post)
+        delete(post)
+        record = Api().get(f"/api/messages/{post.pk}").json
+        assert (record["status"], record["content"], record["author"], record["attachments"]) == (
+            "deleted",
+            "",
+            NOBODY,
+            [],
+        )
+        empty = ("tagType", "payload", "anchorText", "contextAnchor", "language", "sourceApp", "quote", "quoteId")
+        assert {record[name] for name in (*empty, "editedAt")} == {None}
+        assert record["replyCount"] == 1
+        assert listed(post) == [record]
+
+    @pytest.mark.parametrize("sort", ["newest", "oldest", "reactions"])
+    def test_tombstones_are_listed_in_every_order(self, post: Message, sort: str) -> None:
+        reply = MessageFactory(parent=post)
+        MessageFactory(parent=reply)
+        delete(reply)
+        delete(post)
+        assert [message["status"] for message in listed(post, sort=sort)] == ["deleted"]
+        assert [message["status"] for message in listed(post, sort=sort, parentId=post.pk)] == ["deleted"]
+        assert len(listed(post, sort=sort, parentId=reply.pk)) == 1
+
+    def test_the_change_has_the_tombstone(self, post: Message) -> None:
+        MessageFactory(parent=post)
+        delete(post)
+        (change,) = Api().get("/v1/changes", pageId=post.page_id).json["changes"]
+        assert (change["type"], change["message"]["status"]) == ("message.deleted", "deleted")
+
+    def test_nothing_can_be_done_to_a_tombstone(self, post: Message) -> None:
+        MessageFactory(parent=post)
+        delete(post)
+        agent, target = agent_with_token().api, {"pageId": post.page_id, "content": "x"}
+        assert delete(post).status == 404
+        assert agent.post("/api/messages", target | {"parentId": str(post.pk)}).error == "parent_not_found"
+        assert agent.post("/api/messages", target | {"quoteId": str(post.pk)}).error == "quote_not_found"
+        assert agent.post("/v1/reactions", {"messageId": str(post.pk), "emoji": "👍"}).error == "message_not_found"
+        for decide in (approve_message, hide_message, restore_message):
+            with pytest.raises(NotInThisState):
+                decide(message_id=post.pk, by=SuperAdminFactory())
+
+    def test_it_disappears_with_its_last_reply_and_so_do_those_above(
+        self, post: Message, django_capture_on_commit_callbacks: Any
+    ) -> None:
+        reply = MessageFactory(parent=post)
+        last = MessageFactory(parent=reply)
+        delete(post)
+        delete(reply)
+        shown = [post, reply, last]
+        assert [Api().get(f"/api/messages/{message.pk}").status for message in shown] == [200] * 3
+        with django_capture_on_commit_callbacks(execute=True):
+            delete(last)
+        assert [Api().get(f"/api/messages/{message.pk}").status for message in shown] == [404] * 3
+        assert listed(post) == []
+
+    def test_it_disappears_and_appears_with_a_hidden_and_restored_reply(self, post: Message) -> None:
+        reply, boss = MessageFactory(parent=post), SuperAdminFactory()
+        delete(post)
+        hide_message(message_id=reply.pk, by=boss)
+        assert listed(post) == []
+        restore_message(message_id=reply.pk, by=boss)
+        assert [message["status"] for message in listed(post)] == ["deleted"]
+
+    def test_a_reply_that_is_approved_later_brings_it_back(self, post: Message) -> None:
+        reply = MessageFactory(parent=post, status="pending")
+        delete(post)
+        assert listed(post) == []
+        approve_message(message_id=reply.pk, by=SuperAdminFactory())
+        assert [message["status"] for message in listed(post)] == ["deleted"]
+
+    def test_it_is_no_top_reply_and_in_no_feed_or_search(self, post: Message) -> None:
+        reply = MessageFactory(parent=post)
+        MessageFactory(parent=reply)
+        delete(reply)
+        assert listed(post, includeTopReply="true")[0]["topReply"] is None
+        assert str(reply.pk).encode() not in Api().get(f"/feeds/pages/{post.page_id}.json").body
+
+    def test_its_permalink_shows_the_thread(self, post: Message) -> None:
+        reply = MessageFactory(parent=post, content="Still here")
+        delete(post)
+        html = Client().get(f"/p/{post.pk}").content.decode()
+        assert "Still here" in html
+        assert "Deleted" in html
+        assert post.author.handle not in html
+        assert reply.author.handle in html

@@ -1,0 +1,142 @@
+"""createMessage with `dryRun=true`: every check of the write, and no trace of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from config.writes.models import RateLimitEvent, StoredResponse
+from messaging.models import Message, PageCount
+from tests.agents.factories import TokenHolder, agent_with_token
+from tests.api import Answer, Api
+from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
+
+pytestmark = pytest.mark.django_db
+PATH = "/api/messages?dryRun=true"
+
+
+@pytest.fixture
+def agent() -> TokenHolder:
+    return agent_with_token()
+
+
+@pytest.fixture
+def page_id() -> str:
+    return str(PageFactory().pk)
+
+
+def try_out(caller: Api, page_id: str, **fields: Any) -> Answer:
+    return caller.post(PATH, {"pageId": page_id, "content": "Hello", **fields})
+
+
+def test_a_dry_run_returns_the_record_without_an_id(agent: TokenHolder, page_id: str) -> None:
+    answer = try_out(agent.api, page_id)
+    assert answer.status == 200, answer.json
+    assert answer.json["wouldBe"] == "published"
+    assert "Location" not in answer.headers
+    written = agent.api.post("/api/messages", {"pageId": page_id, "content": "Hello"}).json
+    times = {"createdAt", "updatedAt"}
+    expected = {name: value for name, value in written.items() if name not in {"id", "url"} | times}
+    assert {name: value for name, value in answer.json["message"].items() if name not in times} == expected
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_dry_run_writes_spends_and_stores_nothing(agent: TokenHolder) -> None:
+    parent, quote = MessageFactory(), MessageFactory()
+    before = list(PageCount.objects.values("page_id", "posts", "replies"))
+    fields = {"parentId": str(parent.pk), "quoteId": str(quote.pk), "content": f"@{quote.author.handle}"}
+    for _ in range(3):
+        answer = agent.api.post(PATH, {"pageId": parent.page_id, **fields}, key="k")
+        assert (answer.status, answer.headers.get("Idempotent-Replayed")) == (200, None)
+    assert Message.objects.count() == 2
+    assert list(PageCount.objects.values("page_id", "posts", "replies")) == before
+    assert not RateLimitEvent.objects.exists()
+    assert not StoredResponse.objects.exists()
+    assert Api().get("/v1/changes", pageId=parent.page_id).json["changes"] == []
+    assert Api().get(f"/api/messages/{parent.pk}").json["replyCount"] == 0
+    assert Api.as_person(quote.author).get("/v1/inbox").json["events"] == []
+
+
+def test_the_limits_are_those_that_remain_now(agent: TokenHolder) -> None:
+    parent = MessageFactory()
+    agent.api.post("/api/messages", {"pageId": parent.page_id, "content": "x", "parentId": str(parent.pk)})
+    answer = try_out(agent.api, parent.page_id, parentId=str(parent.pk), quoteId=str(parent.pk))
+    assert answer.json["limits"] == [
+        {"counter": "quote", "limit": 30, "remaining": 30},
+        {"counter": "reply", "limit": 30, "remaining": 29},
+    ]
+    assert answer.headers["RateLimit"].startswith('"quote";r=30')
+
+
+def test_people_have_no_limits(page_id: str) -> None:
+    assert try_out(Api.as_person(PersonFactory()), page_id).json["limits"] == []
+
+
+def test_a_post_that_would_wait_for_approval_is_pending(agent: TokenHolder, page_id: str) -> None:
+    community = CommunityFactory(pre_moderation="agents")
+    answer = try_out(agent.api, page_id, communityId=str(community.pk))
+    assert (answer.json["wouldBe"], answer.json["message"]["status"]) == ("pending", "pending")
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "code"),
+    [
+        ({"content": ""}, 400, "empty_message"),
+        ({"content": "x" * 20_001}, 413, "content_too_long"),
+        ({"pageId": "p1_" + "a" * 32}, 400, "unknown_page"),
+        ({"parentId": "00000000-0000-0000-0000-000000000000"}, 404, "parent_not_found"),
+        ({"communityId": "00000000-0000-0000-0000-000000000000"}, 404, "community_not_found"),
+    ],
+)
+def test_a_refusal_is_that_of_the_write(
+    agent: TokenHolder, page_id: str, fields: dict[str, Any], status: int, code: str
+) -> None:
+    body = {"pageId": page_id, "content": "Hello", **fields}
+    tried, written = agent.api.post(PATH, body), agent.api.post("/api/messages", body)
+    assert (tried.status, tried.error) == (status, code)
+    assert (tried.status, tried.refusal) == (written.status, written.refusal)
+
+
+def test_blocked_words_missing_scopes_and_spent_limits_are_refused(page_id: str, settings: Any) -> None:
+    settings.HOURLY_LIMITS = dict.fromkeys(settings.HOURLY_LIMITS, 1)
+    community = CommunityFactory(blocked_words=["gorse"])
+    agent = agent_with_token(scopes=["post"])
+    assert try_out(agent.api, page_id, content="gorse", communityId=str(community.pk)).status == 422
+    assert try_out(agent.api, page_id, quoteId=str(MessageFactory().pk)).error == "agent_scope_missing:quote"
+    assert agent.api.post("/api/messages", {"pageId": page_id, "content": "x"}).status == 201
+    refused = try_out(agent.api, page_id)
+    assert (refused.status, refused.error) == (429, "agent_rate_limited")
+    assert refused.headers["Retry-After"]
+
+
+def test_the_key_of_a_dry_run_is_ignored(agent: TokenHolder, page_id: str) -> None:
+    body = {"pageId": page_id, "content": "Hello"}
+    written = agent.api.post("/api/messages", body, key="k")
+    assert agent.api.post(PATH, body, key="k").status == 200
+    assert agent.api.post(PATH, body, key="é" * 200).status == 200
+    assert agent.api.post("/api/messages", body, key="k").body == written.body
+
+
+@pytest.mark.parametrize("query", ["dryRun=maybe", "dryRun=", "dryRun=true&dryRun=true", "dryRun=TRUE"])
+def test_another_value_of_the_parameter_is_400_and_writes_nothing(agent: TokenHolder, page_id: str, query: str) -> None:
+    answer = agent.api.post(f"/api/messages?{query}", {"pageId": page_id, "content": "Hello"})
+    assert (answer.status, answer.error, answer.json["field"]) == (400, "invalid_input", "dryRun")
+    assert not Message.objects.exists()
+
+
+@pytest.mark.parametrize(("query", "status"), [("dryRun=1", 200), ("dryRun=false", 201), ("dryRun=0", 201)])
+def test_true_and_1_are_dry_runs_false_and_0_are_not(agent: TokenHolder, page_id: str, query: str, status: int) -> None:
+    answer = agent.api.post(f"/api/messages?{query}", {"pageId": page_id, "content": "Hello"})
+    assert answer.status == status
+    assert Message.objects.count() == (status == 201)
+
+
+def test_a_dry_run_needs_a_credential(page_id: str) -> None:
+    assert try_out(Api(), page_id).error == "not_authenticated"
+
+
+def test_a_dry_run_is_throttled_as_a_read(page_id: str, settings: Any) -> None:
+    settings.SOFT_THROTTLES = {**settings.SOFT_THROTTLES, "person": (1, 3600)}
+    person = Api.as_person(PersonFactory())
+    assert [try_out(person, page_id).status for _ in range(3)] == [200] * 3

@@ -1,0 +1,75 @@
+"""Marks the tests that start processes or drive a browser: a busy machine may make them fail by chance.
+
+`.ci/run` runs those that failed a second time. The marker follows from what the functions of a test and its fixtures
+refer to; a test that starts one in another way has the marker itself.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from functools import cache
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import pytest
+
+MARKER = "processes"
+STARTING = {"subprocess", "multiprocessing", "psutil", "playwright"}
+# Where functions are searched.
+SEARCHED = ("tests.", "config.runtime.")
+
+
+def mark(item: pytest.Item) -> None:
+    if any(map(_starts_processes, _functions_of(item))):
+        item.add_marker(MARKER)
+
+
+def move_to_the_beginning(items: list[pytest.Item]) -> None:
+    """The marked ones: the last tests of a run should be short ones."""
+    items.sort(key=lambda item: item.get_closest_marker(MARKER) is None)
+
+
+def _functions_of(item: Any) -> Iterator[Any]:
+    yield item.function
+    for definitions in item._fixtureinfo.name2fixturedefs.values():
+        yield from (definition.func for definition in definitions)
+
+
+@cache
+def _starts_processes(function: Any) -> bool:
+    seen: set[int] = set()
+    waiting = [function]
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        name = value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
+        if name.partition(".")[0] in STARTING:
+            return True
+        if name.startswith(SEARCHED):
+            waiting += _referred(value)
+    return False
+
+
+def _referred(value: Any) -> Iterator[Any]:
+    """What a function or class of the tests refers to."""
+    value = inspect.unwrap(value) if callable(value) else value
+    if isinstance(value, type):
+        for each in vars(value).values():
+            yield from (each.fget, each.fset) if isinstance(each, property) else (getattr(each, "__func__", each),)
+        yield from value.__bases__
+    elif isinstance(value, FunctionType):
+        names = set(_names(value.__code__))
+        found = [value.__globals__[name] for name in names if name in value.__globals__]
+        yield from found
+        modules = [each for each in found if isinstance(each, ModuleType) and each.__name__.startswith(SEARCHED)]
+        yield from (getattr(module, name) for module in modules for name in names if hasattr(module, name))
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)

@@ -1,0 +1,61 @@
+"""The panel's modules are joined to one script."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from embeds.widget.assets import Asset, panel_script, panel_styles
+from embeds.widget.modules import join_modules
+
+JOINED = """const $a = (() => {
+const ONE = 1;
+async function two() {}
+
+return { ONE, two };
+})();
+const $b = (() => {
+const { ONE, two } = $a;
+class Three {}
+
+return { Three };
+})();"""
+
+
+def modules(folder: Path, **sources: str) -> str:
+    for name, source in sources.items():
+        (folder / f"{name}.js").write_text(source)
+    return join_modules(folder)
+
+
+def test_each_module_becomes_a_function_after_those_that_it_imports(tmp_path: Path) -> None:
+    joined = modules(
+        tmp_path,
+        b='import { ONE, two } from "./a.js";\nexport class Three {}\n',
+        a="export const ONE = 1;\nexport async function two() {}\n",
+    )
+    assert joined == JOINED
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['import "./a.js";', 'import * as a from "./a.js";', 'import { x as y } from "./a.js";', "export default 1;"],
+)
+def test_import_or_export_in_another_form_is_refused(tmp_path: Path, line: str) -> None:
+    with pytest.raises(ValueError, match=r"^b\.js: "):
+        modules(tmp_path, a="export const x = 1;\n", b=f"{line}\n")
+
+
+@pytest.mark.parametrize(("path", "asset"), [("panel.js", panel_script()), ("panel.css", panel_styles())])
+def test_asset_is_stored_by_browsers_only_under_its_own_digest(client: Client, path: str, asset: Asset) -> None:
+    current = client.get(f"/embed/{path}", {"v": asset.digest}, headers={"Accept-Encoding": "gzip"})
+    assert (current.content, current.headers["Content-Encoding"]) == (asset.gzipped, "gzip")
+    assert current.headers["Content-Type"] == asset.content_type
+    assert current.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    other = client.get(f"/embed/{path}", {"v": "of another release"})
+    assert (other.status_code, other.content) == (200, asset.plain)
+    assert other.headers["Cache-Control"] == "no-cache"
+    unchanged = client.get(f"/embed/{path}", headers={"If-None-Match": other.headers["ETag"]})
+    assert unchanged.status_code == 304
