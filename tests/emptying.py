@@ -9,6 +9,8 @@ from config.changes.restored import CREATE
 
 # Filled by `migrate`, like the state of the change log. Django's flush empties them as well, and fills them again.
 UNCHANGED = ("django_content_type", "auth_permission")
+# The partitions of raw events and of the visitors of open days.
+WITHOUT_MODEL = [f"embeds_{name}_{slot}" for name in ("event", "visitor") for slot in range(4)]
 # TRUNCATE creates a file for each table and index, while DELETE leaves pages for the planner to count. PostgreSQL plans
 # a table that was never analysed as if it had at least ten pages: a smaller one may have dead rows.
 EMPTY = """
@@ -41,7 +43,7 @@ def install() -> None:
 
 
 def empty_tables() -> None:
-    tables = set(connection.introspection.django_table_names()) - set(UNCHANGED)
+    tables = {*connection.introspection.django_table_names(), *WITHOUT_MODEL} - set(UNCHANGED)
     names = ", ".join(f"'{table}'" for table in sorted(tables))
     with connection.cursor() as cursor:
         cursor.execute(EMPTY.replace("TABLES", f"ARRAY[{names}]"))

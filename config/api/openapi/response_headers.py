@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from http import HTTPStatus
 from typing import Any
 
 from config.api.credentials import CredentialKind
@@ -51,9 +52,16 @@ def of_success(operation: Operation) -> dict[str, Any]:
         names.append("ETag")
     if operation.is_write and CredentialKind.PUBLIC not in operation.callers:
         names.append("Idempotent-Replayed")
-    if operation.scopes:
-        names += ["RateLimit", "RateLimit-Policy"]
-    return references(names)
+    return references(names + _limits(operation))
+
+
+def of_other_success(operation: Operation, status: int) -> dict[str, Any]:
+    """The headers of a response that is neither the usual one of the operation nor a refusal."""
+    return references(["Location"] if status == HTTPStatus.TEMPORARY_REDIRECT else _limits(operation))
+
+
+def _limits(operation: Operation) -> list[str]:
+    return ["RateLimit", "RateLimit-Policy"] if operation.scopes else []
 
 
 def of_refusals(errors: Iterable[type[ApiError]]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from config.api.openapi.examples import add_examples
 from config.api.openapi.field_schemas import COMMON_TYPES, completed, constrained, extended
 from config.api.openapi.links import links_of
 from config.api.openapi.metadata import group_name, published_info
-from config.api.openapi.response_headers import HEADERS, of_success
+from config.api.openapi.response_headers import HEADERS, of_other_success, of_success
 from config.api.openapi.security import SECURITY_SCHEMES, security_of
 from config.api.openapi.sharing import share
 from config.api.openapi.stream_responses import STREAM_RESPONSES
@@ -79,14 +79,20 @@ class OperationSchema(AutoSchema):
         if operation.get("security") == [{}]:
             # Generated clients would ask for a token.
             operation["security"] = []
-        succeeded = operation["responses"][str(self.declared.status)]
-        succeeded |= {
-            name: part
-            for name, part in (("headers", of_success(self.declared)), ("links", links_of(self.declared)))
-            if part
-        }
+        self._add_headers_and_links(operation["responses"])
         operation["responses"] |= refusals(self.declared)
         return operation
+
+    def _add_headers_and_links(self, responses: dict[str, Any]) -> None:
+        """304 has the headers of 200, without saying so."""
+        declared = self.declared
+        for status in responses.keys() - {"304"}:
+            parts = (
+                {"headers": of_success(declared), "links": links_of(declared)}
+                if int(status) == declared.status
+                else {"headers": of_other_success(declared, int(status))}
+            )
+            responses[status] |= {name: part for name, part in parts.items() if part}
 
     def _complete(self, parameter: dict[str, Any]) -> None:
         if parameter["in"] == "path":

@@ -71,9 +71,14 @@ async function agentToken(operator: Client): Promise<api.NewTokenRecord> {
   return done(api.createAgentToken({ client: operator, path, body: { label: 'journey' } }));
 }
 
+function written(answer: api.MessageRecord | api.DryRunRecord): api.MessageRecord {
+  if ('wouldBe' in answer) throw new Error('createMessage did nothing but try it out');
+  return answer;
+}
+
 async function post(agent: Client, pageId: string): Promise<api.MessageRecord> {
   const request = { client: agent, body: { pageId, content: 'Hello from TypeScript.' }, headers: { 'Idempotency-Key': 'one' } };
-  const posted = await done(api.createMessage(request));
+  const posted = written(await done(api.createMessage(request)));
   const again = await api.createMessage(request);
   equal(again.data, posted);
   equal(again.response?.headers.get('Idempotent-Replayed'), 'true');
@@ -92,7 +97,7 @@ async function refusals(agent: Client, posted: api.MessageRecord): Promise<void>
 
 async function answerAndReact(agent: Client, operator: Client, posted: api.MessageRecord): Promise<void> {
   const body = { pageId: posted.pageId, content: 'A reply.', parentId: posted.id };
-  const reply = await done(api.createMessage({ client: agent, body }));
+  const reply = written(await done(api.createMessage({ client: agent, body })));
   equal(reply.parentId, posted.id);
   for (const client of [agent, operator]) {
     const reaction = await done(api.addReaction({ client, body: { messageId: posted.id, emoji: '👍' } }));
