@@ -6,14 +6,30 @@ const target = document.getElementById("reference");
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const response = await fetch(target.dataset.url, { headers: { Accept: "application/json" } });
 const described = await response.json();
+// The page may be open under another name of the service than the one in the document, as localhost.
+described.servers = [{ url: location.origin }];
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+const [GOOD, BAD, OTHER] = ["#7ddb9b", "#ff9d9d", "#f0c274"];
 const LIGHT = { ink: "#1b1d22", muted: "#5a606b", paper: "#fff", raised: "#f5f6f8", line: "#e1e4e9", link: "#1f4bb0" };
 const DARK = { ink: "#eceef2", muted: "#a5abb7", paper: "#16171b", raised: "#212329", line: "#33363e", link: "#9db9ff" };
 
-function theme({ ink, muted, raised, line, link }) {
+// The colors of statuses on dark paper; those of Redoc are for white paper.
+function statuses({ raised }) {
+  const response = (color) => ({ color, backgroundColor: raised, tabTextColor: color });
+  return { success: response(GOOD), error: response(BAD), redirect: response(OTHER), info: response(OTHER) };
+}
+
+function theme(colors) {
+  const { ink, muted, raised, line, link } = colors;
+  const isDark = colors === DARK;
   return {
-    colors: { primary: { main: link }, text: { primary: ink, secondary: muted }, border: { dark: line, light: line } },
+    colors: {
+      primary: { main: link },
+      text: { primary: ink, secondary: muted },
+      border: { dark: line, light: line },
+      ...(isDark && { responses: statuses(colors) }),
+    },
     typography: {
       fontFamily: FONT,
       headings: { fontFamily: FONT },
@@ -21,7 +37,7 @@ function theme({ ink, muted, raised, line, link }) {
       links: { color: link, visited: link, hover: link },
     },
     sidebar: { backgroundColor: raised, textColor: ink, activeTextColor: link },
-    schema: { nestedBackground: raised, linesColor: line, typeNameColor: muted, typeTitleColor: muted },
+    schema: { nestedBackground: raised, linesColor: line, typeNameColor: muted, typeTitleColor: muted, ...(isDark && { requireLabelColor: BAD }) },
   };
 }
 

@@ -24,8 +24,13 @@ const codeSamples = ({ React }) => ({
   },
 });
 
+const response = await fetch(document.getElementById("reference").dataset.url, { headers: { Accept: "application/json" } });
+const spec = await response.json();
+// The page may be open under another name of the service than the one in the document, as localhost.
+spec.servers = [{ url: location.origin }];
+
 const ui = SwaggerUIBundle({
-  url: document.getElementById("reference").dataset.url,
+  spec,
   dom_id: "#reference",
   presets: [SwaggerUIBundle.presets.apis],
   plugins: [codeSamples],
