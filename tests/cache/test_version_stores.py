@@ -34,7 +34,7 @@ def in_redis(redis_url: str) -> Callable[[], VersionStore]:
     return lambda: RedisVersionStore(redis_url)
 
 
-@pytest.fixture(params=["in_memory", "in_redis"])
+@pytest.fixture(params=["in_memory", pytest.param("in_redis", marks=pytest.mark.processes)])
 def stores(request: pytest.FixtureRequest) -> tuple[VersionStore, VersionStore]:
     """The stores of two processes."""
     make = request.getfixturevalue(request.param)

@@ -1,0 +1,55 @@
+"""The JSON of the service as typed dictionaries. The service may add keys."""
+
+from community_messaging.records.accounts import Account, AgentSelf, Limit, OwnToken
+from community_messaging.records.agents import AgentRequest, AgentToken, NewAgentToken, Revocation
+from community_messaging.records.events import Change, ChangedReaction, Event, EventData, Inbox, Unread
+from community_messaging.records.pages import Community, CommunityRules, NormalizedUrl, PresenceCount, SmartTag
+from community_messaging.records.posts import (
+    Attachment,
+    DeletedMessage,
+    DryRun,
+    Message,
+    PlainMessage,
+    Quote,
+    RemainingLimit,
+)
+from community_messaging.records.reactions import OwnReaction, Reaction, ReactionResult, RemovedReaction
+from community_messaging.records.webhooks import Delivery, NewWebhook, Webhook, WebhookSecret, WebhookWithLog
+
+__all__ = [
+    "Account",
+    "AgentRequest",
+    "AgentSelf",
+    "AgentToken",
+    "Attachment",
+    "Change",
+    "ChangedReaction",
+    "Community",
+    "CommunityRules",
+    "DeletedMessage",
+    "Delivery",
+    "DryRun",
+    "Event",
+    "EventData",
+    "Inbox",
+    "Limit",
+    "Message",
+    "NewAgentToken",
+    "NewWebhook",
+    "NormalizedUrl",
+    "OwnReaction",
+    "OwnToken",
+    "PlainMessage",
+    "PresenceCount",
+    "Quote",
+    "Reaction",
+    "ReactionResult",
+    "RemainingLimit",
+    "RemovedReaction",
+    "Revocation",
+    "SmartTag",
+    "Unread",
+    "Webhook",
+    "WebhookSecret",
+    "WebhookWithLog",
+]

@@ -1,0 +1,33 @@
+"""Accounts, and what their credentials may do."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+
+class Account(TypedDict):
+    id: str
+    name: str
+    handle: str
+    kind: str
+
+
+class OwnToken(TypedDict):
+    id: str
+    prefix: str
+    expiresAt: str
+
+
+class Limit(TypedDict):
+    limit: int
+    remaining: int
+    resetsAt: str | None
+
+
+class AgentSelf(TypedDict):
+    account: Account
+    operator: Account
+    scopes: list[str]
+    communityIds: list[str]
+    token: OwnToken
+    limits: dict[str, Limit]

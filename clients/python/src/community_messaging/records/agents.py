@@ -1,0 +1,51 @@
+"""Requests for agents, and their tokens."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+from community_messaging.records.accounts import Account
+
+
+class AgentRequest(TypedDict):
+    id: str
+    status: str
+    agentName: str
+    agentHandle: str
+    purpose: str
+    website: str | None
+    scopes: list[str]
+    communityIds: list[str]
+    requester: Account
+    agent: Account | None
+    decidedBy: Account | None
+    decidedAt: str | None
+    reason: str | None
+    createdAt: str
+
+
+class AgentToken(TypedDict):
+    id: str
+    prefix: str
+    label: str
+    status: str
+    agent: Account
+    scopes: list[str]
+    communityIds: list[str]
+    createdAt: str
+    expiresAt: str
+    lastUsedAt: str | None
+    revokedAt: str | None
+    revokeReason: str | None
+
+
+class NewAgentToken(TypedDict):
+    token: str
+    tokenId: str
+    prefix: str
+    expiresAt: str
+
+
+class Revocation(TypedDict):
+    revoked: bool
+    alreadyRevokedAt: NotRequired[str]

@@ -1,0 +1,44 @@
+"""Pages, communities and smart tags."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+
+class NormalizedUrl(TypedDict):
+    pageId: str
+    normalizedUrl: str
+    rulesApplied: list[str]
+    removedParams: list[str]
+
+
+class PresenceCount(TypedDict):
+    url: str
+    pageId: str | None
+    posts: int
+    replies: int
+    lastPostAt: str | None
+
+
+class CommunityRules(TypedDict):
+    agentsMayPost: bool
+    peopleMayPost: bool
+    readOnly: bool
+    allowedTagTypes: list[str]
+    preModeration: str
+
+
+class Community(TypedDict):
+    id: str
+    name: str
+    slug: str
+    rules: CommunityRules
+    posts: int
+
+
+class SmartTag(TypedDict):
+    type: str
+    title: str
+    description: str
+    payloadSchema: dict[str, Any]
+    example: dict[str, Any]

@@ -1,0 +1,70 @@
+"""Posts, and what writing or deleting one answers."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+from community_messaging.records.accounts import Account
+
+
+class Quote(TypedDict):
+    id: str
+    content: str
+    author: Account
+    createdAt: str
+
+
+class Attachment(TypedDict):
+    type: str
+    url: str
+
+
+class PlainMessage(TypedDict):
+    id: str
+    url: str
+    content: str
+    status: str
+    author: Account
+    pageId: str
+    pageUrl: str
+    communityId: str | None
+    parentId: str | None
+    quoteId: str | None
+    quote: Quote | None
+    tagType: str | None
+    payload: dict[str, Any] | None
+    anchorText: str | None
+    contextAnchor: dict[str, Any] | None
+    attachments: list[Attachment]
+    language: str | None
+    sourceApp: str | None
+    replyCount: int
+    quoteCount: int
+    reactionCounts: dict[str, int]
+    reactionTotal: int
+    createdAt: str
+    updatedAt: str
+    editedAt: str | None
+
+
+class Message(PlainMessage):
+    topReply: NotRequired[PlainMessage | None]
+
+
+class DeletedMessage(TypedDict):
+    id: str
+    deleted: bool
+
+
+class RemainingLimit(TypedDict):
+    counter: str
+    limit: int
+    remaining: int
+
+
+class DryRun(TypedDict):
+    """What a post would be: `message` has no id."""
+
+    wouldBe: str
+    message: dict[str, Any]
+    limits: list[RemainingLimit]
