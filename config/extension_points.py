@@ -13,6 +13,7 @@ PRUNERS = [
     "config.writes.pruning.prune",
     "config.changes.pruning.prune",
     "messaging.services.pages.prune",
+    "messaging.services.panel_sessions.prune",
     "messaging.services.sessions.prune",
     "messaging.services.versions.prune",
     "messaging.webhooks.pruning.prune",

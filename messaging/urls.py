@@ -9,6 +9,7 @@ from messaging.views.feeds import CommunityFeedViewSet, PageFeedViewSet
 from messaging.views.inbox import InboxViewSet
 from messaging.views.messages import MessageViewSet
 from messaging.views.pages import PageViewSet, SmartTagViewSet
+from messaging.views.panel_sessions import PanelSessionViewSet
 from messaging.views.search import SearchViewSet
 from messaging.views.sessions import SessionViewSet
 from messaging.views.webhooks import WebhookViewSet
@@ -23,6 +24,7 @@ routes.register("v1/search", SearchViewSet, basename="search")
 routes.register("v1/smart-tags", SmartTagViewSet, basename="smart-tag")
 routes.register("v1/webhooks", WebhookViewSet, basename="webhook")
 routes.register("api/auth", SessionViewSet, basename="session")
+routes.register("api/auth", PanelSessionViewSet, basename="panel-session")
 urlpatterns = [
     *routes.urls,
     # A router separates the action by a slash, the address of a feed by a dot.

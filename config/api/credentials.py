@@ -24,13 +24,15 @@ class CredentialKind(StrEnum):
 class Credential:
     """A verified credential. `user`: a `messaging.Account`, the `AgentAccount` of an agent token, or None (`PUBLIC`).
 
-    The other fields belong to agent tokens. An empty `community_ids` allows every community; `stored_response` is the
-    row stored for the Idempotency-Key of this request (`config.writes.idempotency`), None for a new key.
+    `signed_in_at`: when the person of a sign-in JWT entered the password. The fields after it belong to agent tokens.
+    An empty `community_ids` allows every community; `stored_response` is the row stored for the Idempotency-Key of this
+    request (`config.writes.idempotency`), None for a new key.
     """
 
     kind: CredentialKind
     user: Any = None
     expires_at: datetime | None = None
+    signed_in_at: datetime | None = None
     scopes: frozenset[str] = frozenset()
     community_ids: frozenset[UUID] = frozenset()
     token_id: UUID | None = None

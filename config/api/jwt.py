@@ -24,6 +24,8 @@ from config.api.ids import is_id
 KINDS = {"embed": CredentialKind.PERSON, "access": CredentialKind.SIGNED_IN}
 # The claim with the account's `sessions_valid_from` at the time of issue.
 SESSIONS = "sessions_valid_from"
+# The claim of an access token with the time of the sign-in, which a refresh does not change (as in OpenID Connect).
+SIGN_IN = "auth_time"
 USER_ID_MISSING = "Send the header X-User-Id too, with the id of the person that the user token was issued for."
 # Differs from any `sessions_valid_from`.
 ENDED = object()
@@ -73,10 +75,10 @@ def expiry_of(token: Token) -> datetime:
     return datetime_from_epoch(token["exp"])
 
 
-def issue_user_token(account: Any) -> UserToken:
+def issue_user_token(account: Any, *, lifetime: timedelta = UserToken.lifetime) -> UserToken:
     """A new user token for a person; `str()` returns the JWT."""
     token = UserToken.for_user(account)
-    token.set_exp(from_time=aware_utcnow(), lifetime=UserToken.lifetime)
+    token.set_exp(from_time=aware_utcnow(), lifetime=lifetime)
     return token
 
 
@@ -102,7 +104,7 @@ def person_credential(raw: str, *, user_id: str | None) -> Credential:
         raise InvalidToken
     if kind is CredentialKind.PERSON:
         _require_user_id(user_id, subject=_subject(token))
-    return Credential(kind=kind, user=person_of(token), expires_at=expiry_of(token))
+    return Credential(kind=kind, user=person_of(token), expires_at=expiry_of(token), signed_in_at=_sign_in_of(token))
 
 
 def person_of(token: Token) -> Any:
@@ -133,6 +135,14 @@ def ended_people(credentials: Sequence[Credential]) -> list[Credential]:
         or each.expires_at <= now
         or sessions.get(each.user.pk, ENDED) != each.user.sessions_valid_from
     ]
+
+
+def _sign_in_of(token: Token) -> datetime | None:
+    """When the person signed in; None for a user token, and for a token of an earlier release."""
+    try:
+        return datetime_from_epoch(token[SIGN_IN])
+    except (KeyError, TypeError, ValueError, OverflowError, OSError):
+        return None
 
 
 def _subject(token: Token) -> str:

@@ -23,7 +23,7 @@ def language(request: HttpRequest) -> dict[str, Any]:
     return {"lang": lang, "dir": direction(lang), "words": words(lang)}
 
 
-def panel(embed: Embed, words: Mapping[str, Any]) -> dict[str, Any]:
+def panel(embed: Embed, words: Mapping[str, Any], *, has_session: bool) -> dict[str, Any]:
     accent = embed.trigger_config["color"]
     panel_settings = {
         "serviceId": str(embed.pk),
@@ -31,9 +31,10 @@ def panel(embed: Embed, words: Mapping[str, Any]) -> dict[str, Any]:
         "onAccent": ink_on(accent),
         "pollSeconds": POLL_SECONDS,
         "streamUrl": settings.STREAM_URL,
+        "hasSession": has_session,
     }
     data = _data(words, "panel", "tag", settings=panel_settings)
-    return {"data": data, "script": panel_script().digest, "styles": panel_styles().digest}
+    return {"data": data, "has_session": has_session, "script": panel_script().digest, "styles": panel_styles().digest}
 
 
 def sign_in(words: Mapping[str, Any]) -> dict[str, Any]:

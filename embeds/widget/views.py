@@ -19,6 +19,7 @@ from embeds.models import Embed, EmbedStatus
 from embeds.widget import assets, context
 from embeds.widget.csp import ANYWHERE, frame_ancestors, page, policy, with_streams
 from embeds.widget.demo import demo_page
+from messaging import panel_cookie
 
 LOADER_CACHE = "public, max-age=3600, stale-while-revalidate=86400"
 # The panel's page names its script and styles by their digests.
@@ -45,17 +46,24 @@ def panel_styles(request: HttpRequest) -> HttpResponse:
 @page
 @gzip_page
 def panel(request: HttpRequest) -> HttpResponse:
-    """Render the panel for the frame that the loader creates. Its script reads the page's URL from the fragment."""
+    """Render the panel for the frame that the loader creates. Its script reads the page's URL from the fragment.
+
+    Of the cookie of a panel session, the page says only that there is one.
+    """
     words = context.language(request)
     embed = _active_embed(request.GET.get("serviceId", ""))
     if embed is None:
         response = render(request, "embed/unavailable.html", words, status=404)
         response.headers["Content-Security-Policy"] = policy(frame_ancestors=ANYWHERE)
         return response
-    response = render(request, "embed/panel.html", words | context.panel(embed, words["words"]))
+    response = render(
+        request,
+        "embed/panel.html",
+        words | context.panel(embed, words["words"], has_session=panel_cookie.has_cookie(request)),
+    )
     ancestors = frame_ancestors(embed, request.GET.get("host", ""))
     response.headers["Content-Security-Policy"] = policy(frame_ancestors=ancestors, connect_src=with_streams())
-    patch_vary_headers(response, ("Accept-Language",))
+    patch_vary_headers(response, ("Accept-Language", "Cookie"))
     # Opened in a tab, the panel still has to receive the message of its sign-in window.
     response.headers["Cross-Origin-Opener-Policy"] = "same-origin-allow-popups"
     return response

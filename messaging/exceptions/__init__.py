@@ -5,7 +5,10 @@ from messaging.exceptions.accounts import (
     InvalidCredentials,
     LastSuperAdmin,
     OwnAccount,
+    PanelRequired,
+    PanelSessionEnded,
     PersonNotFound,
+    RecentSignInRequired,
     RegistrationClosed,
 )
 from messaging.exceptions.posts import (
@@ -51,9 +54,12 @@ __all__ = [
     "NotAuthor",
     "NotInThisState",
     "OwnAccount",
+    "PanelRequired",
+    "PanelSessionEnded",
     "ParentNotFound",
     "PersonNotFound",
     "QuoteNotFound",
+    "RecentSignInRequired",
     "RegistrationClosed",
     "TooManyEdits",
     "TooManyWebhooks",

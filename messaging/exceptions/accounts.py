@@ -26,6 +26,32 @@ class InvalidCredentials(Unauthenticated):
     remedy = "Correct them. A person without an account registers with POST /api/auth/register."
 
 
+class PanelRequired(Forbidden):
+    """403: a guard against requests that other sites make browsers send with the cookie of the panel."""
+
+    default_code = "panel_required"
+    message = "Call this from the panel only: with its Origin and the header X-Community-Panel: 1."
+    cause = "The header `X-Community-Panel` is missing, or `Origin` is not the origin of the panel (`APP_URL`)."
+    remedy = "Programs do not need this operation: POST /api/auth/embed-token returns a user token."
+
+
+class PanelSessionEnded(Unauthenticated):
+    """401. The response does not say whether the session has existed."""
+
+    default_code = "panel_session_ended"
+    message = "Sign in again in the panel: its session on this site was ended, or was not used for 30 days."
+    cause = "The cookie is unknown or too old, or the person has signed out, has a new password, or is suspended."
+    remedy = "The person signs in again. The response deletes the cookie."
+    response_headers = ("Set-Cookie",)
+
+
+class RecentSignInRequired(Forbidden):
+    default_code = "recent_sign_in_required"
+    message = "Sign in again with POST /api/auth/login: a session of the panel needs a sign-in of the last 5 minutes."
+    cause = "The sign-in JWT comes from `refreshSession`, or from a sign-in of more than five minutes ago."
+    remedy = "Send the access token of a new sign-in. Or use POST /api/auth/embed-token, for a user token of 12 hours."
+
+
 class PersonNotFound(NotFound):
     """404: the account does not exist or is an agent's."""
 

@@ -3,6 +3,7 @@ from messaging.models.community import Community, PreModeration
 from messaging.models.derived import CommunityCount, PageCount, SearchEntry
 from messaging.models.message import Message, MessageStatus, MessageVersion
 from messaging.models.page import MovedPage, Page
+from messaging.models.panel_session import PanelSession
 from messaging.models.webhook import (
     DeliveryError,
     DisabledReason,
@@ -26,6 +27,7 @@ __all__ = [
     "MovedPage",
     "Page",
     "PageCount",
+    "PanelSession",
     "PreModeration",
     "SearchEntry",
     "Webhook",

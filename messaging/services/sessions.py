@@ -71,4 +71,5 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
 def _access_token(refresh: RefreshToken, account: Account) -> AccessToken:
     access = AccessToken.for_user(account)
     access["exp"] = min(access["exp"], refresh["exp"])
+    access[jwt.SIGN_IN] = refresh.get("iat")
     return access

@@ -1,4 +1,7 @@
-/** The sign-in window: signs in on the app's origin and posts a user token to the panel that opened it. */
+/**
+ * The sign-in window: signs in on the app's origin and posts the access token to the panel that opened it. The panel is
+ * in another partition of the browser's cookies, so it opens its session itself.
+ */
 
 import { call } from "./panel/api.js";
 import { explain } from "./panel/failures.js";
@@ -8,12 +11,10 @@ const byId = (id) => document.getElementById(id);
 const nonce = location.hash.slice(1);
 const forms = ["login", "register"].map(byId).filter(Boolean);
 
-/** Exchange the access token for a user token and end the sign-in session, which this window does not need. */
-async function userToken({ accessToken, refreshToken, user }) {
-  const headers = { Authorization: `Bearer ${accessToken}` };
-  const { record } = await call("POST", "/api/auth/embed-token", { headers });
+/** End the sign-in session, which neither this window nor the panel needs; the access token expires by itself. */
+async function withoutRefresh({ accessToken, refreshToken, user }) {
   await call("POST", "/api/auth/logout", { body: { refreshToken } }).catch(() => null);
-  return { token: record.token, userId: record.userId, expiresAt: record.expiresAt, user };
+  return { accessToken, user };
 }
 
 async function submit(event) {
@@ -27,7 +28,7 @@ async function submit(event) {
   try {
     const body = Object.fromEntries(new FormData(form));
     const { record } = await call("POST", `/api/auth/${form.id}`, { body });
-    postSession(await userToken(record));
+    postSession(await withoutRefresh(record));
   } catch (failure) {
     const input = form.elements.namedItem(failure.field) || form.elements.password;
     const isField = failure.code === "invalid_input" && failure.field;

@@ -28,6 +28,7 @@ SITE_OWNERS = {
     "updateEmbedInstance",
 }
 WIDGETS = {"getEmbedClientConfig", "getEmbedConfig", "ingestAnalyticsEvent"}
+WIDGETS |= {"createPanelSession", "createPanelToken", "endPanelSession"}
 FEED_READERS = {"getCommunityAtomFeed", "getCommunityJsonFeed", "getPageAtomFeed", "getPageJsonFeed"}
 OF_OTHERS = SUPER_ADMINS | SITE_OWNERS | WIDGETS | FEED_READERS
 # Read by `follow`, which builds the paths from a channel.

@@ -23,6 +23,7 @@ from messaging.services.sessions import start_session
 from tests.api import NOTHING, Answer, Api
 from tests.config_api.example_world import Call, ExampleWorld
 from tests.openapi import document
+from tests.panel_sessions import panel_headers, panel_secret
 
 pytestmark = pytest.mark.django_db
 
@@ -82,6 +83,9 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "logoutAll": lambda world: Call(world.signed_in),
     "getMe": lambda world: Call(world.signed_in),
     "createEmbedToken": lambda world: Call(world.signed_in),
+    "createPanelSession": lambda world: Call(Api(world.signed_in.credentials | panel_headers())),
+    "createPanelToken": lambda world: Call(Api(panel_headers(panel_secret(world.ada)))),
+    "endPanelSession": lambda world: Call(Api(panel_headers(panel_secret(world.ada)))),
     # Agents.
     "requestAgent": lambda world: Call(world.person),
     "listAgentRequests": lambda world: Call(world.person, world.pending.pk),

@@ -45,7 +45,8 @@ def _answer(world: World, call: Call, column: str) -> Answer:
     point = transaction.savepoint()
     try:
         caller = world.caller(column, call.scope)
-        return caller.send(call.method, call.path, *([] if call.body is None else [call.body]))
+        body = [] if call.body is None else [call.body]
+        return caller.send(call.method, call.path, *body, headers=call.headers)
     finally:
         transaction.savepoint_rollback(point)
 

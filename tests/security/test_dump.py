@@ -18,6 +18,7 @@ from tests.agents.factories import ApprovedFactory
 from tests.api import Answer, Api
 from tests.commands.running import run_json
 from tests.factories import PersonFactory, SuperAdminFactory
+from tests.panel_sessions import panel_headers, secret_in
 from tests.webhooks.making import GLOBAL_URL
 
 PASSWORD = "correct horse battery"
@@ -58,6 +59,9 @@ def credentials() -> dict[str, str]:
     hook = {"url": GLOBAL_URL, "agentId": str(approved.agent_id)}
     webhook = person.post("/v1/webhooks", hook, key=KEY).json
     rotated = person.post(f"/v1/webhooks/{webhook['id']}/rotate").json
+    panel = signed_in.post("/api/auth/panel-session", key=KEY, headers=panel_headers())
+    panel_secret = secret_in(panel)
+    assert Api().post("/api/auth/panel-token", headers=panel_headers(panel_secret)).status == 200
     admin_client = Client(enforce_csrf_checks=True)
     admin_client.get("/admin/login/")
     form = {
@@ -77,6 +81,7 @@ def credentials() -> dict[str, str]:
         "agent token": agent,
         "secret of a webhook": rotated["secret"].removeprefix("whsec_"),
         "former secret of a webhook": webhook["secret"].removeprefix("whsec_"),
+        "panel session": panel_secret,
         "admin session": admin_client.cookies["sessionid"].value,
         "CSRF token": admin_client.cookies["csrftoken"].value,
         "Idempotency-Key": KEY,
@@ -93,6 +98,7 @@ def test_dump_contains_no_valid_credential(settings: Any) -> None:
     text = dump()
     assert "COPY public.messaging_account" in text
     assert "COPY public.django_session" in text
+    assert "COPY public.messaging_panelsession" in text
     assert [kind for kind, secret in secrets.items() for form in forms_of(secret) if form in text] == []
 
 

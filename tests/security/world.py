@@ -13,6 +13,7 @@ from tests.agents.factories import RequestFactory, agent_with_token
 from tests.api import Api
 from tests.embeds.making import an_embed
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+from tests.panel_sessions import panel_headers, panel_secret
 from tests.webhooks.making import GLOBAL_URL, a_webhook
 
 PASSWORD = "a long enough passphrase"
@@ -82,6 +83,9 @@ logout                ok      bad  deny      deny   deny   ok      ok     ok    
 logoutAll             anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 getMe                 anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 createEmbedToken      anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
+createPanelSession    anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
+createPanelToken      ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
+endPanelSession       ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
 streamChanges         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 streamInbox           anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
 mcp                   ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -96,6 +100,7 @@ class Call:
     path: str
     body: Any = None
     scope: str = ""
+    headers: dict[str, str] | None = None
 
 
 class World:
@@ -110,6 +115,7 @@ class World:
         self.embed = an_embed(self.owner)
         self.pending = RequestFactory(requester=self.agent.request.requester)
         self.refresh = start_session(account=self.owner).refresh
+        self.panel_secret = panel_secret(self.owner)
         self.webhook = a_webhook(self.agent)
         added = self.agent.api.post("/v1/reactions", {"messageId": str(self.post.pk), "emoji": "🎉"})
         self.reaction = added.json["reactionId"]
@@ -209,6 +215,9 @@ class World:
             "logoutAll": Call("POST", "/api/auth/logout-all"),
             "getMe": Call("GET", "/api/auth/me"),
             "createEmbedToken": Call("POST", "/api/auth/embed-token", {}),
+            "createPanelSession": Call("POST", "/api/auth/panel-session", headers=panel_headers()),
+            "createPanelToken": Call("POST", "/api/auth/panel-token", headers=panel_headers(self.panel_secret)),
+            "endPanelSession": Call("DELETE", "/api/auth/panel-session", headers=panel_headers(self.panel_secret)),
             "streamChanges": Call("GET", "/v1/changes/stream"),
             "streamInbox": Call("GET", "/v1/inbox/stream"),
         }

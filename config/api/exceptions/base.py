@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -25,6 +25,7 @@ class ApiError(APIException):
       fits its case better. No message names a secret.
     - `cause` and `remedy`: for the page of the code.
     - `example`: the arguments of a refusal that the page shows.
+    - `response_headers`: the names of headers that only its response has.
     """
 
     status_code = 500
@@ -33,6 +34,7 @@ class ApiError(APIException):
     cause = "A defect of the service. The request has changed nothing."
     remedy = "Send the same request again after some seconds. Report the requestId to the operator: it is in the logs."
     example: Mapping[str, Any] = {}
+    response_headers: Sequence[str] = ()
 
     def __init__(self, message: str | None = None, *, retry_after: int | None = None, **fields: Any) -> None:
         super().__init__(self.default_code, self.default_code)

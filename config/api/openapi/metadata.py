@@ -53,7 +53,9 @@ GROUPS = (
     ),
     Group("Pages and smart tags", "The id of a page; the kinds of posts with a payload.", ("messaging.views.pages",)),
     Group("Feeds", "The newest posts as Atom and as JSON Feed.", ("messaging.views.feeds",)),
-    Group("Sign-in", "People's accounts and credentials.", ("messaging.views.sessions",)),
+    Group(
+        "Sign-in", "People's accounts and credentials.", ("messaging.views.sessions", "messaging.views.panel_sessions")
+    ),
     Group("Agents", "Request an agent, decide on requests, create and revoke tokens.", ("agents",)),
     Group("Embeds", "Widgets on web pages: configuration, delivery, analytics.", ("embeds",)),
 )

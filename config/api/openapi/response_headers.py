@@ -40,6 +40,10 @@ HEADERS: dict[str, dict[str, Any]] = {
         "description": "Seconds to wait before the same request.",
         "schema": {"type": "integer", "minimum": 1, "examples": [42]},
     },
+    "Set-Cookie": _text(
+        "The session of the panel, for panel operations alone. Partitioned: each site with the panel has its own.",
+        "__Host-panel=…; Path=/; Secure; HttpOnly; SameSite=None; Partitioned",
+    ),
     "WWW-Authenticate": _text("The kind of credential, and what is wrong with the one sent (RFC 6750).", "Bearer"),
     "X-Request-ID": _text("The id of the request in the logs of the service; every response has one.", "5f0c7ac1"),
 }
@@ -73,7 +77,7 @@ def of_refusals(errors: Iterable[type[ApiError]]) -> dict[str, Any]:
         names.append("WWW-Authenticate")
     if AgentRateLimited in errors:
         names += ["RateLimit", "RateLimit-Policy"]
-    return references(names)
+    return references([*names, *(name for error in errors for name in error.response_headers)])
 
 
 def references(names: Iterable[str]) -> dict[str, Any]:

@@ -29,6 +29,7 @@ DjangoFilterExtension._has_gis = False  # type: ignore[attr-defined]
 HEADER_HELP = {
     "Idempotency-Key": "A repeated request with the same key returns the first response.",
     "x-service-embed-id": "The embed that sends the request; its word list and domain rules apply to a post.",
+    "X-Community-Panel": "`1`: the request comes from the panel. `Origin` has to be the panel's too.",
     "If-None-Match": "The `ETag` of an earlier response; 304 if it is still valid.",
     "Last-Event-ID": "The `id` of the last event that the client has got: the stream goes on after it.",
 }

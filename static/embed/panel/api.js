@@ -19,12 +19,12 @@ export class Failure extends Error {
   }
 }
 
-export async function call(method, path, { query, body, headers } = {}) {
+export async function call(method, path, { query, body, headers, credentials = "omit" } = {}) {
   const url = new URL(path, location.origin);
   for (const [name, value] of Object.entries(query || {})) if (value) url.searchParams.set(name, value);
   const response = await send(url, {
     method,
-    credentials: "omit",
+    credentials,
     headers: { Accept: "application/json", ...(body && { "Content-Type": "application/json" }), ...headers },
     body: body && JSON.stringify(body),
     signal: AbortSignal.timeout(TIMEOUT_MS),

@@ -4,12 +4,13 @@ import { setPage } from "./analytics.js";
 import { Changes } from "./changes.js";
 import { Composer } from "./composer.js";
 import { fill, h } from "./dom.js";
+import { explain } from "./failures.js";
 import { embedded, firstPageUrl, listen, postReady, requestClose } from "./host.js";
 import { Live } from "./live.js";
 import { OwnReactions, reviewPending } from "./own.js";
 import { afterPress } from "./press.js";
 import { isWriting } from "./scroll.js";
-import { current, onChange, signIn, signOut } from "./session.js";
+import { current, fresh, isUnknown, onChange, refused, renewQuietly, signIn, signOut } from "./session.js";
 import { Thread } from "./thread.js";
 import { settings, t } from "./words.js";
 import { showPending, showWritten } from "./written.js";
@@ -29,10 +30,10 @@ const panel = {
   pageId: () => thread.pageId || "",
   announce: (text) => showToast(text),
   failed: (failure, text) => {
-    if (failure.signedOut) signOut();
+    if (failure.signedOut) refused();
     showToast(text, "problem");
   },
-  signedOut: signOut,
+  signedOut: refused,
   published: (message) => showWritten(thread, message),
   toTop: () => scroller.scrollTo({ top: 0 }),
   pageChanged: () => {
@@ -46,9 +47,14 @@ const panel = {
   },
   /** Return the session; without one, open the sign-in window and wait for it. Call it from a click handler. */
   async signedIn() {
-    const session = current() || (await signIn());
-    if (session === undefined) showToast(t("panel.popup_blocked"), "problem");
-    return session;
+    try {
+      const session = ((current() || isUnknown()) && (await fresh())) || (await signIn());
+      if (session === undefined) showToast(t("panel.popup_blocked"), "problem");
+      return session;
+    } catch (failure) {
+      showToast(explain(failure), "problem");
+      return null;
+    }
   },
 };
 
@@ -65,7 +71,7 @@ async function loadOwn() {
     await Promise.all([own.load(pageId), reviewPending(pageId)]);
   } catch (failure) {
     // Without them the thread can be read, and a press sets a reaction.
-    if (failure.signedOut) return signOut();
+    if (failure.signedOut) return refused();
   }
   if (pageId !== thread.pageId) return;
   showPending(thread);
@@ -85,8 +91,10 @@ const live = new Live({
 
 function showAccount() {
   const session = current();
+  const leave = () => signOut().catch((failure) => showToast(explain(failure), "problem"));
+  byId("account").classList.toggle("unknown", isUnknown());
   fill(byId("account"), session
-    ? [h("span", {}, t("panel.signed_in_as", { name: session.user.name })), h("button", { type: "button", class: "quiet", onclick: signOut }, t("panel.sign_out"))]
+    ? [h("span", {}, t("panel.signed_in_as", { name: session.user.name })), h("button", { type: "button", class: "quiet", onclick: leave }, t("panel.sign_out"))]
     : [h("span", {}, t("panel.join")), h("button", { type: "button", class: "quiet", onclick: panel.signedIn }, t("panel.sign_in"))]);
 }
 
@@ -116,6 +124,7 @@ onChange(() => {
   loadOwn();
 });
 showAccount();
+renewQuietly();
 listen({
   page: openPage,
   open: () => {

@@ -2,7 +2,7 @@
 
 import { getMessage, listOwnReactions } from "./api.js";
 import { load, store } from "./memory.js";
-import { current } from "./session.js";
+import { current, fresh } from "./session.js";
 
 const PENDING_MAX = 20;
 
@@ -23,10 +23,10 @@ export class OwnReactions {
   /** Load them again. A press while they are loading is later than the list. */
   async load(pageId) {
     const run = ++this.run;
-    const session = current();
     this.pressed.clear();
-    if (!session || !pageId) return this.byPost.clear();
-    const reactions = await listOwnReactions(session, pageId);
+    if (!current() || !pageId) return this.byPost.clear();
+    const session = await fresh();
+    const reactions = session ? await listOwnReactions(session, pageId) : [];
     if (run !== this.run) return;
     const later = [...this.byPost].filter(([id]) => this.pressed.has(id));
     this.byPost = new Map([...reactions.map(({ messageId, emoji }) => [messageId, emoji]), ...later]);
@@ -35,7 +35,7 @@ export class OwnReactions {
 
 const nameOf = ({ userId }, pageId) => `pending ${userId} ${pageId}`;
 
-/** The posts of the signed-in reader that await review. The service shows them to nobody, so the tab stores them. */
+/** The posts of the signed-in reader that await review. The service shows them to nobody, so the browser stores them. */
 export function pendingPosts(pageId) {
   const session = current();
   return (session && load(nameOf(session, pageId))) || [];

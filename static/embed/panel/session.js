@@ -1,30 +1,115 @@
-/** The session of the panel. The sign-in window posts a user token, which only the origin of the panel can read. */
+/**
+ * The session of the panel: a cookie of this site that scripts cannot read, and a user token of 15 minutes that the
+ * service returns for it. Where the browser blocks the cookie, a user token is stored for the life of the tab.
+ */
 
-import { load, store } from "./memory.js";
-import { language } from "./words.js";
+import { call } from "./api.js";
+import { forget } from "./memory.js";
+import { Retry } from "./retry.js";
+import { language, settings } from "./words.js";
 
 const NAME = "session";
 const WINDOW = "popup,width=440,height=680";
+const MARGIN_MS = 30000;
+const GUARD = { "X-Community-Panel": "1" };
 const listeners = new Set();
+const tabs = "BroadcastChannel" in window ? new BroadcastChannel(NAME) : null;
+const retry = new Retry(renewQuietly);
+// Whether the browser may have the cookie: the service has seen one with the page.
+let hasCookie = settings.hasSession;
+let session = hasCookie ? null : storedInTab();
+let renewing = null;
 let waiting = null;
 
-/** Return { token, userId, expiresAt, user }, or null without a valid session. */
+const isFresh = () => session !== null && session.until - MARGIN_MS > Date.now();
+
+/** Return { token, userId, user } of the signed-in person, or null. For a call with the token, use `fresh`. */
 export function current() {
-  const session = load(NAME);
-  return session && new Date(session.expiresAt) > Date.now() ? session : null;
+  return hasCookie || isFresh() ? session : null;
 }
+
+/** Return the session with a valid token, or null. Rejects if the service is needed for it and not reached. */
+export async function fresh() {
+  return isFresh() ? session : renew();
+}
+
+/** Whether it is still unknown who is signed in. */
+export const isUnknown = () => hasCookie && session === null;
 
 export function onChange(listener) {
   listeners.add(listener);
 }
 
-export function signOut() {
-  set(null);
+function set(next) {
+  const changed = (session && session.userId) !== (next && next.userId);
+  session = next;
+  if (changed) listeners.forEach((listener) => listener());
 }
 
-function set(session) {
-  store(NAME, session);
+const guarded = (method, path, headers) => call(method, path, { headers: { ...GUARD, ...headers }, credentials: "same-origin" });
+
+/** Exchange the cookie for a token. Resolves to the session, or to null without one. */
+function renew() {
+  if (!hasCookie) return Promise.resolve(current());
+  renewing = renewing || exchange().finally(() => { renewing = null; });
+  return renewing;
+}
+
+async function exchange() {
+  try {
+    const { record } = await guarded("POST", "/api/auth/panel-token");
+    // The person may have signed out meanwhile.
+    if (!hasCookie) return null;
+    retry.stop();
+    set({ ...record, until: Date.now() + 1000 * record.expiresIn });
+    return session;
+  } catch (failure) {
+    if (!failure.signedOut) throw failure;
+    ended();
+    return null;
+  }
+}
+
+/** Find out who is signed in, also later if the service is not reached now. */
+export function renewQuietly() {
+  renew().catch((failure) => retry.after(failure));
+}
+
+/** The service has refused the token: ask for another one, or find that the session has ended. */
+export function refused() {
+  if (!hasCookie) return ended();
+  session = session && { ...session, until: 0 };
+  renewQuietly();
+}
+
+/** Sign out on this site, in every tab, and delete what is stored here. Rejects if the service is not reached. */
+export async function signOut() {
+  if (hasCookie) await guarded("DELETE", "/api/auth/panel-session");
+  forget();
+  ended();
+  tell("signed-out");
+}
+
+function ended() {
+  hasCookie = false;
+  session = null;
+  storeInTab(null);
   listeners.forEach((listener) => listener());
+}
+
+/** Open a session with what the sign-in window has got. */
+async function start({ accessToken, user }) {
+  const headers = { Authorization: `Bearer ${accessToken}` };
+  hasCookie = await guarded("POST", "/api/auth/panel-session", headers).then(() => true, () => false);
+  if (await renew()) {
+    tell("signed-in");
+    return session;
+  }
+  // The browser does not send the cookie.
+  const { record } = await call("POST", "/api/auth/embed-token", { headers });
+  storeInTab({ ...record, user });
+  set({ ...record, user, until: Date.parse(record.expiresAt) });
+  return session;
 }
 
 /**
@@ -32,26 +117,53 @@ function set(session) {
  * the window, or to undefined if the browser blocked it.
  */
 export function signIn() {
-  if (waiting) waiting.stop(null);
+  if (waiting) waiting.finish(null);
   const nonce = crypto.randomUUID();
   const opened = window.open(`/embed/sign-in?lang=${language}#${nonce}`, "_blank", WINDOW);
   if (!opened) return Promise.resolve(undefined);
   return new Promise((resolve) => {
-    waiting = { opened, nonce, stop: finish };
     const timer = setInterval(() => opened.closed && finish(null), 400);
-    function finish(session) {
+    waiting = { opened, nonce, finish };
+    function finish(result) {
       clearInterval(timer);
       waiting = null;
-      resolve(session);
+      resolve(result);
     }
   });
 }
 
 addEventListener("message", ({ origin, source, data }) => {
   if (!waiting || origin !== location.origin || source !== waiting.opened) return;
-  if (!data || data.type !== "signed-in" || data.nonce !== waiting.nonce) return;
-  const { token, userId, expiresAt, user } = data;
-  const session = { token, userId, expiresAt, user };
-  set(session);
-  waiting.stop(session);
+  if (data && data.type === "signed-in" && data.nonce === waiting.nonce) waiting.finish(start(data));
 });
+
+/** Tell the other tabs of this site. */
+function tell(what) {
+  if (tabs) tabs.postMessage(what);
+}
+
+if (tabs) {
+  tabs.onmessage = ({ data }) => {
+    if (data === "signed-out") return ended();
+    hasCookie = true;
+    renewQuietly();
+  };
+}
+
+function storedInTab() {
+  try {
+    const stored = JSON.parse(sessionStorage.getItem(NAME));
+    return stored && { ...stored, until: Date.parse(stored.expiresAt) };
+  } catch {
+    return null;
+  }
+}
+
+function storeInTab(value) {
+  try {
+    if (value) sessionStorage.setItem(NAME, JSON.stringify(value));
+    else sessionStorage.removeItem(NAME);
+  } catch {
+    // Storage is blocked.
+  }
+}

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from rest_framework.decorators import action
+
+from config.api import jwt
+from config.api.credentials import CredentialKind
+from config.api.operations import operation
+from config.api.requests import ApiRequest
+from config.api.responses import Response
+from config.api.viewsets import ApiViewSet
+from messaging import panel_cookie
+from messaging.exceptions import PanelRequired, PanelSessionEnded, RecentSignInRequired
+from messaging.panel_cookie import require_panel, secret_of
+from messaging.serializers.panel_sessions import PanelSessionSerializer, PanelTokenSerializer
+from messaging.services import panel_sessions
+from messaging.services.accounts import account_record
+
+PRIVATE = {"Cache-Control": "no-store"}
+GUARDED = (panel_cookie.GUARD,)
+
+
+class PanelSessionViewSet(ApiViewSet):
+    """The session of a person in the panel of one site."""
+
+    @action(detail=False, methods=["post"], url_path="panel-session")
+    @operation(
+        "createPanelSession",
+        callers={CredentialKind.SIGNED_IN},
+        response=PanelSessionSerializer,
+        errors=(PanelRequired, RecentSignInRequired),
+        throttle="session",
+        headers=GUARDED,
+        response_headers=("Set-Cookie",),
+    )
+    def start(self, request: ApiRequest) -> Response:
+        """Open a session of the panel with a sign-in of the last five minutes.
+
+        For the panel alone. The session is in a cookie that only `createPanelToken` and `endPanelSession` read; it ends
+        after 30 days without use. The replay of a response has no cookie.
+        """
+        require_panel(request)
+        if panel_cookie.has_cookie(request):
+            # Of this browser, which gets another cookie now.
+            panel_sessions.end_panel_session(secret=secret_of(request))
+        secret = panel_sessions.start_panel_session(account=request.user, signed_in_at=request.auth.signed_in_at)
+        return Response({"success": True}, headers=PRIVATE | panel_cookie.cookie(secret))
+
+    @start.mapping.delete
+    @operation(
+        "endPanelSession",
+        callers={CredentialKind.PUBLIC},
+        response=PanelSessionSerializer,
+        errors=(PanelRequired,),
+        throttle="session",
+        headers=GUARDED,
+        response_headers=("Set-Cookie",),
+    )
+    def end(self, request: ApiRequest) -> Response:
+        """Sign out on this site: end the session of the panel's cookie, and delete the cookie. Idempotent."""
+        require_panel(request)
+        if panel_cookie.has_cookie(request):
+            panel_sessions.end_panel_session(secret=secret_of(request))
+        return Response({"success": True}, headers=PRIVATE | panel_cookie.no_cookie())
+
+    @action(detail=False, methods=["post"], url_path="panel-token")
+    @operation(
+        "createPanelToken",
+        callers={CredentialKind.PUBLIC},
+        response=PanelTokenSerializer,
+        errors=(PanelRequired, PanelSessionEnded),
+        throttle="session",
+        headers=GUARDED,
+        response_headers=("Set-Cookie",),
+    )
+    def token(self, request: ApiRequest) -> Response:
+        """Create a user token of 15 minutes from the panel's cookie."""
+        require_panel(request)
+        secret = secret_of(request)
+        try:
+            issued = panel_sessions.issue_panel_token(secret=secret)
+        except PanelSessionEnded as ended:
+            ended.headers |= panel_cookie.no_cookie()
+            raise
+        record = {
+            "token": str(issued.token),
+            "userId": issued.account.pk,
+            "expiresAt": jwt.expiry_of(issued.token),
+            "expiresIn": int(panel_sessions.TOKEN_LIFETIME.total_seconds()),
+            "user": account_record(issued.account),
+        }
+        return Response(record, headers=PRIVATE | (panel_cookie.cookie(secret) if issued.renewed else {}))
