@@ -3,6 +3,7 @@ from messaging.models.community import Community, PreModeration
 from messaging.models.derived import CommunityCount, PageCount, SearchEntry
 from messaging.models.message import Message, MessageStatus, MessageVersion
 from messaging.models.page import MovedPage, Page
+from messaging.models.report import Report, ReportReason
 from messaging.models.webhook import (
     DeliveryError,
     DisabledReason,
@@ -27,6 +28,8 @@ __all__ = [
     "Page",
     "PageCount",
     "PreModeration",
+    "Report",
+    "ReportReason",
     "SearchEntry",
     "Webhook",
     "WebhookDelivery",
