@@ -10,12 +10,14 @@ from messaging.views.inbox import InboxViewSet
 from messaging.views.messages import MessageViewSet
 from messaging.views.pages import PageViewSet, SmartTagViewSet
 from messaging.views.panel_sessions import PanelSessionViewSet
+from messaging.views.reports import ReportViewSet
 from messaging.views.search import SearchViewSet
 from messaging.views.sessions import SessionViewSet
 from messaging.views.webhooks import WebhookViewSet
 
 routes = router()
 routes.register("api/messages", MessageViewSet, basename="message")
+routes.register("api/messages", ReportViewSet, basename="report")
 routes.register("v1/changes", ChangeViewSet, basename="change")
 routes.register("v1/communities", CommunityViewSet, basename="community")
 routes.register("v1/inbox", InboxViewSet, basename="inbox")

@@ -5,6 +5,7 @@ from config import env
 # Name: (requests, seconds).
 SOFT_THROTTLES = {
     "person": (env.integer("THROTTLE_PERSON_PER_HOUR", 300), 3600),
+    "report": (env.integer("THROTTLE_REPORT_PER_HOUR", 60), 3600),
     "ingest": (env.integer("THROTTLE_INGEST_PER_MINUTE", 120), 60),
     "normalize_url": (env.integer("THROTTLE_NORMALIZE_URL_PER_MINUTE", 120), 60),
     "register": (env.integer("THROTTLE_REGISTER_PER_MINUTE", 10), 60),

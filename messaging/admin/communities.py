@@ -38,7 +38,12 @@ class CommunityAdmin(ReadOnlyModelAdmin):
         (None, {"fields": ["name", "slug"]}),
         (
             "Rules",
-            {"fields": ["agents_may_post", "people_may_post", "read_only", "pre_moderation", "allowed_tag_types"]},
+            {
+                "fields": [
+                    *("agents_may_post", "people_may_post", "read_only"),
+                    *("pre_moderation", "reports_to_hide", "allowed_tag_types"),
+                ]
+            },
         ),
         ("Blocked words", {"fields": ["blocked_words"]}),
         (None, {"fields": ["reason", "opened"]}),
@@ -95,6 +100,7 @@ class CommunityAdmin(ReadOnlyModelAdmin):
             "no agents": not row.agents_may_post,
             "no people": not row.people_may_post,
             f"moderated first: {row.pre_moderation}": row.pre_moderation != "off",
+            f"reviewed after reports: {row.reports_to_hide}": row.reports_to_hide > 0,
             "some smart tags only": bool(row.allowed_tag_types),
         }
         return ", ".join(rule for rule, applies in rules.items() if applies) or "open to all"

@@ -45,5 +45,5 @@ class CommunityForm(ConflictCheckedForm):
         model = Community
         fields = [
             *("name", "slug", "agents_may_post", "people_may_post", "read_only"),
-            *("pre_moderation", "allowed_tag_types", "blocked_words"),
+            *("pre_moderation", "reports_to_hide", "allowed_tag_types", "blocked_words"),
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -15,12 +15,12 @@ from config.admin.audit import log_entries_about
 from config.admin.formatting import NOTHING, age, as_json, change_url, external_link, lines, link, plain
 from config.admin.model_admin import ReadOnlyModelAdmin
 from config.admin.queues import QueueSummary
-from config.api.ids import is_id
 from messaging.admin.formatting import post_badge
 from messaging.admin.moderation import APPROVE, HIDE, RESTORE, TagFilter
+from messaging.admin.reports import DISMISS, REPORTS_SHOWN_MAX, ReportedFilter, with_open_reports
+from messaging.admin.searching import condition_for
 from messaging.models import Message, MessageStatus
 from messaging.models.message import EDITS_MAX
-from messaging.page_ids import InvalidUrl, is_page_id, normalize
 from messaging.services.versions import VERSION_DAYS
 
 EXCERPT = 120
@@ -47,10 +47,10 @@ VERSIONS_SHOWN_MAX = EDITS_MAX + 1
 
 @admin.register(Message)
 class MessageAdmin(ReadOnlyModelAdmin):
-    row_actions = (APPROVE, HIDE, RESTORE)
+    row_actions = (APPROVE, HIDE, RESTORE, DISMISS)
     change_form_template = "admin/messaging/message.html"
-    list_display = ["excerpt", "state", "written_by", "community", "tag_type", "posted"]
-    list_filter = ["status", "author_kind", TagFilter, "created_at", "community"]
+    list_display = ["excerpt", "state", "reported", "written_by", "community", "tag_type", "posted"]
+    list_filter = ["status", ReportedFilter, "author_kind", TagFilter, "created_at", "community"]
     list_select_related = ["author", "community"]
     search_fields = ["content"]
     search_help_text = "Part of the text, the id of a post or account, an @handle, or the id or URL of a page."
@@ -60,7 +60,7 @@ class MessageAdmin(ReadOnlyModelAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
-        return Message.objects.select_related("author", "community")
+        return with_open_reports(Message.objects.select_related("author", "community"))
 
     def get_fieldsets(self, request: HttpRequest, obj: Message | None = None) -> list[Any]:
         """FIELDSETS without the optional fields that are empty."""
@@ -78,7 +78,7 @@ class MessageAdmin(ReadOnlyModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        condition = _condition(search_term.strip())
+        condition = condition_for(search_term.strip())
         if condition is not None:
             return queryset.filter(condition), False
         return super().get_search_results(request, queryset, search_term)
@@ -97,6 +97,7 @@ class MessageAdmin(ReadOnlyModelAdmin):
         return {
             "log_entries": log_entries_about([row], latest=DECISIONS_SHOWN_MAX),
             "next_waiting": _next_waiting(row),
+            "reports": row.reports.select_related("reporter")[:REPORTS_SHOWN_MAX],
             "versions": row.versions.all()[:VERSIONS_SHOWN_MAX],
             "version_days": VERSION_DAYS,
         }
@@ -122,6 +123,10 @@ class MessageAdmin(ReadOnlyModelAdmin):
     @admin.display(description="state", ordering="status")
     def state(self, row: Message) -> SafeString:
         return post_badge(row)
+
+    @admin.display(description="reports", ordering="open_reports")
+    def reported(self, row: Message) -> str:
+        return str(row.open_reports or "")  # type: ignore[attr-defined]  # annotated
 
     @admin.display(description="age", ordering="created_at")
     def posted(self, row: Message) -> str | SafeString:
@@ -158,20 +163,6 @@ class MessageAdmin(ReadOnlyModelAdmin):
     @admin.display(description="quotes")
     def quotes(self, row: Message) -> str | SafeString:
         return link(row.quote)
-
-
-def _condition(term: str) -> Q | None:
-    """The filter for an id, a handle or a URL; None for other text."""
-    if is_id(term):
-        return Q(pk=term) | Q(author=term)
-    if term.startswith("@"):
-        return Q(author__handle=term[1:].lower())
-    if is_page_id(term):
-        return Q(page=term)
-    try:
-        return Q(page=normalize(term).page_id) if "://" in term else None
-    except InvalidUrl:
-        return None
 
 
 def _next_waiting(row: Message) -> Message | None:

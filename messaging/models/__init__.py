@@ -4,6 +4,7 @@ from messaging.models.derived import CommunityCount, PageCount, SearchEntry
 from messaging.models.message import Message, MessageStatus, MessageVersion
 from messaging.models.page import MovedPage, Page
 from messaging.models.panel_session import PanelSession
+from messaging.models.report import Report, ReportReason
 from messaging.models.webhook import (
     DeliveryError,
     DisabledReason,
@@ -29,6 +30,8 @@ __all__ = [
     "PageCount",
     "PanelSession",
     "PreModeration",
+    "Report",
+    "ReportReason",
     "SearchEntry",
     "Webhook",
     "WebhookDelivery",

@@ -69,6 +69,11 @@ class Community(Named):
         help_text="Empty: every type.",
     )
     pre_moderation = models.CharField(max_length=8, choices=PreModeration, default=PreModeration.OFF)
+    reports_to_hide = models.PositiveSmallIntegerField(
+        default=0,
+        db_default=0,
+        help_text="So many reports put a post back to review, until a moderator decides on it. 0: never.",
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(auto_now=True)
 

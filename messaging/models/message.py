@@ -72,8 +72,9 @@ class Message(models.Model):
     status_before_hiding = models.CharField(  # noqa: DJ001  as above
         max_length=9, choices=MessageStatus, null=True, blank=True, editable=False
     )
-    # Of a pending or hidden post: it was public until an edit had to be approved.
+    # Of a pending or hidden post: it was public until an edit had to be approved, or until readers reported it.
     held_after_edit = models.BooleanField(default=False, db_default=False, editable=False)
+    held_after_reports = models.BooleanField(default=False, db_default=False, editable=False)
     # Set by triggers (see migration 0015): a post that this one answers, directly or not, is hidden or pending.
     in_hidden_thread = models.BooleanField(default=False, db_default=False, editable=False)
     # Also: deleted, and shown without its content because a published post or another tombstone answers it.
@@ -160,10 +161,14 @@ class Message(models.Model):
 
     @property
     def was_public(self) -> bool:
-        """Whether the post is published, or was before it was hidden or held after an edit."""
+        """Whether the post is published, or was before it was hidden or held."""
         if self.status == MessageStatus.HIDDEN:
-            return self.held_after_edit or self.status_before_hiding in {None, MessageStatus.PUBLISHED}
-        return self.status == MessageStatus.PUBLISHED or self.held_after_edit
+            return self.is_held or self.status_before_hiding in {None, MessageStatus.PUBLISHED}
+        return self.status == MessageStatus.PUBLISHED or self.is_held
+
+    @property
+    def is_held(self) -> bool:
+        return self.held_after_edit or self.held_after_reports
 
     @property
     def required_scopes(self) -> list[str]:

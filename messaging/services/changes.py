@@ -12,6 +12,8 @@ from messaging.changes.types import ChangeType
 from messaging.models import Account, Message, MessageStatus
 
 PUBLISHED, PENDING = MessageStatus.PUBLISHED, MessageStatus.PENDING
+# The reason that the author reads.
+REPORTED = "Readers have reported it. A moderator decides on it."
 
 
 def record_created(post: NewPost, *, transaction: WriteTransaction) -> None:
@@ -30,6 +32,12 @@ def record_edited(post: Message, *, transaction: WriteTransaction) -> None:
 def record_held(post: Message, *, transaction: WriteTransaction) -> None:
     """Record that a public post waits for approval after an edit. Its approval is `message.restored`."""
     append([_change(ChangeType.MESSAGE_HIDDEN, post)], transaction=transaction)
+
+
+def record_reported(post: Message, *, by: Account, transaction: WriteTransaction) -> None:
+    """Record that a public post waits for a decision because of reports, of which the last is `by`."""
+    held = _change(ChangeType.MESSAGE_HIDDEN, post)
+    append([held, *moderated_event(post, status=PENDING, by=by.pk, reason=REPORTED)], transaction=transaction)
 
 
 def record_deleted(post: Message, *, transaction: WriteTransaction) -> None:

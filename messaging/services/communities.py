@@ -23,6 +23,11 @@ def _flag(text: str) -> bool | str:
     return FLAGS.get(text, text)
 
 
+def _number(text: str) -> int | str:
+    """As `_flag`."""
+    return int(text) if text.isascii() and text.isdigit() else text
+
+
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
@@ -34,6 +39,7 @@ RULES: dict[str, tuple[str, Callable[[str], Any]]] = {
     "readOnly": ("read_only", _flag),
     "allowedTagTypes": ("allowed_tag_types", _words),
     "preModeration": ("pre_moderation", str),
+    "reportsToHide": ("reports_to_hide", _number),
 }
 
 

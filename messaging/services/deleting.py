@@ -28,6 +28,7 @@ def delete_message(*, auth: Credential, message_id: UUID, transaction: WriteTran
         **{field.column: field.model_field.get_default() for field in CONTENT_FIELDS},
         status=MessageStatus.DELETED,
         held_after_edit=False,
+        held_after_reports=False,
         edited_at=None,
         updated_at=now,
     )
@@ -43,7 +44,7 @@ def _invalidate(post: Message) -> None:
 
     Any list may contain a quote of it; a tombstone above it may disappear; the replies to a held post appear again.
     """
-    if post.quote_count or post.held_after_edit or _answers_tombstone(post):
+    if post.quote_count or post.is_held or _answers_tombstone(post):
         invalidate(EVERYTHING)
     else:
         invalidate_message(page_id=post.page_id, message_id=post.pk, community_id=post.community_id)

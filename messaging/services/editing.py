@@ -51,7 +51,8 @@ def edit_message(*, post: Message, changes: Mapping[str, Any], transaction: Writ
     if is_public and draft.community is not None and draft.community.needs_approval(post.author_kind):
         _hold(post, changed, now=now, transaction=transaction)
     else:
-        _update(post, changed, now=now)
+        # A post that waits because of reports was public; its approval tells those whom only the edit mentions.
+        _update(post, {**changed, "held_after_edit": post.is_held}, now=now)
         if is_public:
             record_edited(post, transaction=transaction)
             _invalidate(post)

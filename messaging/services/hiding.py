@@ -21,13 +21,16 @@ from config.writes.retries import retried
 from messaging.models import Account, Message, MessageStatus
 from messaging.models.message import MessageQuerySet
 from messaging.services.changes import record_moderated
-from messaging.services.moderation import ALLOW_LONG_STATEMENTS, HIDDEN, PENDING, PUBLISHED, locked_posts
+from messaging.services.locking import ALLOW_LONG_STATEMENTS, locked_posts
+from messaging.services.moderation import HIDDEN, PENDING, PUBLISHED
+from messaging.services.reporting import close_reports
 
 BATCH = 200
 # The statuses of the posts that are hidden, which `restore_posts_of` gives them again.
 HIDEABLE = (PUBLISHED, PENDING)
 LOCKED = Message.objects.only(
-    "status", "status_before_hiding", "held_after_edit", "parent_id", "quote_id", "page_id", "community_id", "author_id"
+    *("status", "status_before_hiding", "held_after_edit", "held_after_reports"),
+    *("parent_id", "quote_id", "page_id", "community_id", "author_id"),
 )
 # (the posts of a batch, who decides, why) -> the number of posts that were changed.
 ChangeBatch = Callable[[list[UUID], Account, str], int]
@@ -73,6 +76,7 @@ def _change(
 def _hide(ids: list[UUID], by: Account, reason: str) -> int:
     posts = [post for post in locked_posts(ids, LOCKED) if post.status in HIDEABLE]
     _update(posts, status=HIDDEN, status_before_hiding=F("status"))
+    close_reports([post.pk for post in posts])
     _count((post for post in posts if post.status == PUBLISHED), by=-1)
     record_moderated(((post, post.status, HIDDEN) for post in posts), by=by, reason=reason)
     return len(posts)

@@ -1,4 +1,5 @@
-"""Moderation of single posts. Each decision locks the row, requires certain statuses, and updates the counts.
+"""Moderation of single posts. Each decision locks the row, requires certain statuses, updates the counts, and closes
+the reports of the post.
 
 All raise MessageNotFound (404), or NotInThisState (409) for another status.
 """
@@ -17,12 +18,11 @@ from config.database.sql import execute
 from config.writes.retries import retried
 from messaging.exceptions import MessageNotFound, NotInThisState
 from messaging.models import Account, Message, MessageStatus
-from messaging.models.message import MessageQuerySet
 from messaging.services.changes import record_moderated
+from messaging.services.locking import ALLOW_LONG_STATEMENTS, locked_posts
 from messaging.services.messages import count_answer
+from messaging.services.reporting import close_reports
 
-# A decision on a post changes all replies below it (see migration 0015).
-ALLOW_LONG_STATEMENTS = "SELECT set_config('statement_timeout', '120s', true)"
 PUBLISHED, PENDING, HIDDEN = MessageStatus.PUBLISHED, MessageStatus.PENDING, MessageStatus.HIDDEN
 
 
@@ -63,7 +63,10 @@ def _move(
     message.status, message.updated_at = end, timezone.now()
     message.status_before_hiding = HIDDEN if (before, end) == (PENDING, HIDDEN) else None
     message.held_after_edit = message.held_after_edit and end != PUBLISHED
-    message.save(update_fields=["status", "status_before_hiding", "held_after_edit", "updated_at"])
+    message.held_after_reports = message.held_after_reports and end != PUBLISHED
+    columns = ["status", "status_before_hiding", "held_after_edit", "held_after_reports", "updated_at"]
+    message.save(update_fields=columns)
+    close_reports([message.pk])
     if (before == PUBLISHED) != (end == PUBLISHED):
         count_answer(parent_id=message.parent_id, quote_id=message.quote_id, by=-1 if before == PUBLISHED else 1)
     # Every list may contain a quote of the post.
@@ -77,12 +80,3 @@ def _public_status(message: Message) -> MessageStatus:
     if message.status == PUBLISHED:
         return PUBLISHED
     return HIDDEN if message.was_public else PENDING
-
-
-def locked_posts(ids: Collection[UUID], posts: MessageQuerySet) -> list[Message]:
-    """Those of `posts` with these ids, locked with their parents and quoted posts, in id order as in every write."""
-    rows = Message.objects.filter(pk__in=ids).values_list("pk", "parent_id", "quote_id")
-    to_lock = {message_id for row in rows for message_id in row if message_id is not None}
-    locked = posts.select_for_update(no_key=True).filter(pk__in=to_lock).order_by("id")
-    requested = set(ids)
-    return [message for message in locked if message.pk in requested]

@@ -10,7 +10,7 @@ from config.api.exceptions import AgentScopeMissing
 from config.database.sql import fetch_one
 from messaging.exceptions import MessageNotFound, NotAuthor
 from messaging.models import Message, MessageStatus
-from messaging.services.moderation import locked_posts
+from messaging.services.locking import locked_posts
 
 EDITABLE = (MessageStatus.PUBLISHED, MessageStatus.PENDING)
 

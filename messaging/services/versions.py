@@ -17,7 +17,8 @@ BATCH = 1_000
 def store_version(post: Message, *, now: datetime) -> None:
     """Store the content of a (locked) post that is about to change."""
     content = {field.column: getattr(post, field.column) for field in CONTENT_FIELDS}
-    was_public = post.status == MessageStatus.PUBLISHED
+    # Of a post that waits because of reports, the version from before any edit was public.
+    was_public = post.status == MessageStatus.PUBLISHED or (post.held_after_reports and not post.held_after_edit)
     MessageVersion.objects.create(message=post, content=content, was_public=was_public, replaced_at=now)
 
 

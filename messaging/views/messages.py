@@ -109,7 +109,10 @@ class MessageViewSet(ApiViewSet):
         headers=("x-service-embed-id",),
         response_headers=("Location",),
         links={
-            **{name: {"id": "id"} for name in ("getMessage", "editMessage", "deleteMessage", "listReactions")},
+            **{
+                name: {"id": "id"}
+                for name in ("getMessage", "editMessage", "deleteMessage", "listReactions", "reportMessage")
+            },
             "listMessages": {"pageId": "pageId", "parentId": "id"},
             "createMessage": {"body.pageId": "pageId", "body.parentId": "id", "body.content": "=A reply."},
             "addReaction": {"body.messageId": "id", "body.emoji": "=👍"},

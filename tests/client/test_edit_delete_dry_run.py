@@ -41,3 +41,9 @@ def test_a_dry_run_raises_the_refusal_that_the_post_would_get(agent: Client) -> 
         agent.dry_run(new_url(), "On another page", parent_id=parent["id"])
     assert refused.value.code == "parent_not_found"
     assert list(agent.dry_run(parent["pageId"], "A reply", parent_id=parent["id"])) == ["wouldBe", "message", "limits"]
+
+
+def test_a_person_reports_a_post(person: Client, agent: Client) -> None:
+    posted = agent.post(new_url(), "A post")
+    person.register(f"reporter_{token_hex(4)}", "Reporter", "four plain quiet words")
+    assert person.report(posted["id"], "spam", note="Again") == {"reported": True}

@@ -14,6 +14,7 @@ RULES = {
     "readOnly": False,
     "allowedTagTypes": [],
     "preModeration": "off",
+    "reportsToHide": 0,
 }
 
 
@@ -32,9 +33,10 @@ def test_block_and_rule_options_may_be_repeated() -> None:
     printed = run_json(
         *("create_community", "Harbour", "--slug", "hb", "--block", "spam*", "--block", "buy now"),
         *("--rule", "readOnly=true", "--rule", "allowedTagTypes=claim, note", "--rule", "preModeration=agents"),
+        *("--rule", "reportsToHide=3"),
     )
     assert (printed["slug"], printed["blockedWords"]) == ("hb", ["spam*", "buy now"])
-    changed = {"readOnly": True, "allowedTagTypes": ["claim", "note"], "preModeration": "agents"}
+    changed = {"readOnly": True, "allowedTagTypes": ["claim", "note"], "preModeration": "agents", "reportsToHide": 3}
     assert printed["rules"] == RULES | changed
 
 

@@ -56,6 +56,7 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "createMessage": lambda world: Call(world.person, world.page.pk),
     "editMessage": lambda world: Call(world.person, world.misspelt()),
     "deleteMessage": lambda world: Call(world.person, world.post.pk),
+    "reportMessage": lambda world: Call(world.person, world.post.pk),
     "searchMessages": lambda world: Call(Api(), world.post.pk),
     "addReaction": lambda world: Call(world.person, world.post.pk),
     "removeReaction": lambda world: Call(world.person, world.reacted()),

@@ -60,6 +60,7 @@ CONTRACT = [
 BEYOND = [
     Row("editMessage", "PUT", "/api/messages/{id}", {AGENT, PERSON}, "post quote reply"),
     Row("deleteMessage", "DELETE", "/api/messages/{id}", {AGENT, PERSON}, "post quote reply"),
+    Row("reportMessage", "POST", "/api/messages/{id}/report", {PERSON}),
     Row("searchMessages", "GET", "/v1/search", {PUBLIC}),
     Row("listOwnReactions", "GET", "/v1/me/reactions", {AGENT, PERSON}),
     Row("getPresenceCounts", "POST", "/v1/presence/counts", {PUBLIC, AGENT}),

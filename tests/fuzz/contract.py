@@ -29,7 +29,7 @@ CHAINS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("nobody", COMMUNITIES),
     ("nobody", ("register", "login", "refreshSession", "logout")),
     ("agent", POSTS),
-    ("person", ("createMessage", "editMessage", "deleteMessage", "getMessage")),
+    ("person", ("createMessage", "editMessage", "reportMessage", "deleteMessage", "getMessage")),
     ("agent", ("searchMessages", "getMessage")),
     ("person", ("listInbox", "readInbox")),
     ("person", ("addReaction", "removeReaction")),

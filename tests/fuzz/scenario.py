@@ -124,7 +124,7 @@ def _rows(clients: Clients, owner: Person) -> dict[str, list[str]]:
     by_embed += ["getEmbedBlacklist", "putEmbedBlacklist", "serviceId"]
     return {
         "pageId": [page],
-        **dict.fromkeys(("messageId", "parentId", "quoteId", "getMessage", "listReactions"), posts),
+        **dict.fromkeys(("messageId", "parentId", "quoteId", "getMessage", "listReactions", "reportMessage"), posts),
         **{name: [embed] for name in by_embed},
         "communityId": [community],
         "communityIds": [community],

@@ -127,6 +127,7 @@ def _request(ids: Ids) -> dict[str, Any]:
 BODIES: dict[str, Callable[[Ids], dict[str, Any]]] = {
     "createMessage": _message,
     "editMessage": lambda _ids: {"content": "Edited", "anchorText": "here", "language": "en"},
+    "reportMessage": lambda _ids: {"reason": "spam", "note": "Again"},
     "addReaction": lambda ids: {"messageId": ids["messageId"][0], "emoji": "👍", "toggle": True},
     "normalizeUrl": lambda _ids: {"url": PAGE_URL},
     "ingestAnalyticsEvent": lambda ids: {

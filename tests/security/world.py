@@ -30,6 +30,7 @@ getMessage            ok      bad  ok        ok     ok     ok      ok     ok    
 createMessage         anon    bad  scope     ok     ok     ok      ok     bad    bad    ok     bad
 editMessage           anon    bad  scope     ok     author author  author  bad    bad    author bad
 deleteMessage         anon    bad  scope     ok     author author  author  bad    bad    author bad
+reportMessage         anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
 searchMessages        ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listReactions         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listOwnReactions      anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
@@ -161,6 +162,7 @@ class World:
             "createMessage": Call("POST", "/api/messages", {"pageId": self.post.page_id, "content": "Hi"}, "post"),
             "editMessage": Call("PUT", f"/api/messages/{self.written.pk}", {"content": "Edited"}, "post"),
             "deleteMessage": Call("DELETE", f"/api/messages/{self.written.pk}", scope="post"),
+            "reportMessage": Call("POST", f"/api/messages/{self.post.pk}/report", {"reason": "spam"}),
             "searchMessages": Call("GET", f"/v1/search?q=post&pageId={self.post.page_id}"),
             "listOwnReactions": Call("GET", f"/v1/me/reactions?pageId={self.post.page_id}"),
             "listReactions": Call("GET", f"/v1/reactions/{self.post.pk}"),

@@ -39,7 +39,7 @@ GROUPS = (
     Group(
         "Posts",
         "Messages on pages: posts, replies, quotes.",
-        ("messaging.views.messages", "messaging.views.search"),
+        ("messaging.views.messages", "messaging.views.reports", "messaging.views.search"),
     ),
     Group("Communities", "The groups that posts may belong to, and their rules.", ("messaging.views.communities",)),
     Group("Reactions", "One emoji of each account on a post.", ("reactions",)),

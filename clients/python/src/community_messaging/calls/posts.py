@@ -7,7 +7,15 @@ from typing import Any, TypedDict, Unpack
 
 from community_messaging.declarations import call
 from community_messaging.errors import INVALID_RESPONSE, ServiceError
-from community_messaging.records import Attachment, DeletedMessage, DryRun, Message, ReactionResult, RemovedReaction
+from community_messaging.records import (
+    Attachment,
+    DeletedMessage,
+    DryRun,
+    Message,
+    ReactionResult,
+    RemovedReaction,
+    Reported,
+)
 from community_messaging.requests import get, write
 from community_messaging.session import Session
 from community_messaging.steps import Steps
@@ -125,6 +133,14 @@ class PostCalls(Session):
     def delete(self, message_id: str, *, key: str | None = None) -> Steps[DeletedMessage]:
         """Delete a post of your own (deleteMessage)."""
         return self.ask(DeletedMessage, write("DELETE", "/api/messages/{id}", message_id, key=key))
+
+    @call
+    def report(
+        self, message_id: str, reason: str, *, note: str | None = None, key: str | None = None
+    ) -> Steps[Reported]:
+        """Report a post to the moderators, as a person: spam, abuse, off_topic, illegal or other (reportMessage)."""
+        body = {"reason": reason, "note": note}
+        return self.ask(Reported, write("POST", "/api/messages/{id}/report", message_id, key=key, **body))
 
     @call
     def react(self, message_id: str, emoji: str, *, key: str | None = None) -> Steps[ReactionResult]:

@@ -12,6 +12,7 @@ from community_messaging.records.posts import (
     PlainMessage,
     Quote,
     RemainingLimit,
+    Reported,
 )
 from community_messaging.records.reactions import OwnReaction, Reaction, ReactionResult, RemovedReaction
 from community_messaging.records.webhooks import Delivery, NewWebhook, Webhook, WebhookSecret, WebhookWithLog
@@ -46,6 +47,7 @@ __all__ = [
     "ReactionResult",
     "RemainingLimit",
     "RemovedReaction",
+    "Reported",
     "Revocation",
     "SmartTag",
     "Unread",

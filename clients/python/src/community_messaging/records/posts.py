@@ -56,6 +56,10 @@ class DeletedMessage(TypedDict):
     deleted: bool
 
 
+class Reported(TypedDict):
+    reported: bool
+
+
 class RemainingLimit(TypedDict):
     counter: str
     limit: int

@@ -1,0 +1,21 @@
+"""Locks on posts, for decisions on them, edits, deletions and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from uuid import UUID
+
+from messaging.models import Message
+from messaging.models.message import MessageQuerySet
+
+# A decision on a post changes all replies below it (see migration 0015).
+ALLOW_LONG_STATEMENTS = "SELECT set_config('statement_timeout', '120s', true)"
+
+
+def locked_posts(ids: Collection[UUID], posts: MessageQuerySet) -> list[Message]:
+    """Those of `posts` with these ids, locked with their parents and quoted posts, in id order as in every write."""
+    rows = Message.objects.filter(pk__in=ids).values_list("pk", "parent_id", "quote_id")
+    to_lock = {message_id for row in rows for message_id in row if message_id is not None}
+    locked = posts.select_for_update(no_key=True, of=("self",)).filter(pk__in=to_lock).order_by("id")
+    requested = set(ids)
+    return [message for message in locked if message.pk in requested]

@@ -1,0 +1,74 @@
+"""Reports of posts by people. A community may have a number of reports put a post back to review."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from config.admin.audit import log_decision
+from config.cache.versions import EVERYTHING, invalidate
+from config.database.sql import execute
+from config.writes.retries import retried
+from config.writes.transaction import WriteTransaction
+from messaging.exceptions import MessageNotFound
+from messaging.models import Account, Message, MessageStatus, Report
+from messaging.models.report import open_reports
+from messaging.services.changes import record_reported
+from messaging.services.locking import ALLOW_LONG_STATEMENTS, locked_posts
+from messaging.services.messages import count_answer
+
+
+def report_message(
+    *, message_id: UUID, by: Account, reason: str, note: str = "", transaction: WriteTransaction
+) -> None:
+    """Report a public post; a second report by the same person changes nothing, also after the post was hidden.
+
+    Raises MessageNotFound (404).
+    """
+    post = next(iter(locked_posts([message_id], Message.objects.select_related("community"))), None)
+    if post is None:
+        raise MessageNotFound
+    if post.reports.filter(reporter=by).exists():
+        return
+    if not post.is_public:
+        raise MessageNotFound
+    Report.objects.create(message=post, reporter=by, reason=reason, note=note)
+    limit = post.community.reports_to_hide if post.community else 0
+    count = open_reports().filter(message=post).count()
+    if 0 < limit <= count:
+        _hold(post, by=by, count=count, transaction=transaction)
+
+
+@retried
+@transaction.atomic
+def dismiss_reports(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+    """Close the open reports of a post, which stays as it is. Raises MessageNotFound (404)."""
+    post = next(iter(locked_posts([message_id], Message.objects.all())), None)
+    if post is None:
+        raise MessageNotFound
+    if close_reports([post.pk]):
+        log_decision(by=by, about=post, verb="Reports dismissed", reason=reason)
+    return post
+
+
+def close_reports(message_ids: Collection[UUID]) -> int:
+    """Close the open reports of (locked) posts on which a moderator decides; returns their number.
+
+    Closed reports do not count: after an approval, as many reports by other people are needed again.
+    """
+    return open_reports().filter(message__in=message_ids).update(closed_at=timezone.now())
+
+
+def _hold(post: Message, *, by: Account, count: int, transaction: WriteTransaction) -> None:
+    """Make the post pending again. The triggers hide the replies to it."""
+    execute(ALLOW_LONG_STATEMENTS)
+    post.status, post.held_after_reports, post.updated_at = MessageStatus.PENDING, True, timezone.now()
+    post.save(update_fields=["status", "held_after_reports", "updated_at"])
+    count_answer(parent_id=post.parent_id, quote_id=post.quote_id, by=-1)
+    record_reported(post, by=by, transaction=transaction)
+    # Every list may contain a quote of the post.
+    invalidate(EVERYTHING)
+    log_decision(by=by, about=post, verb=f"Put back to review after {count} report{'s'[: count != 1]}")

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from rest_framework.decorators import action
+
+from config.api import throttling
+from config.api.credentials import CredentialKind
+from config.api.operations import operation
+from config.api.requests import ApiRequest
+from config.api.responses import Response
+from config.api.viewsets import ApiViewSet
+from messaging.exceptions import MessageNotFound
+from messaging.serializers.reports import NewReport, ReportedSerializer
+from messaging.services.reporting import report_message
+
+
+class ReportViewSet(ApiViewSet):
+    @action(detail=True, methods=["post"])
+    @operation(
+        "reportMessage",
+        callers={CredentialKind.PERSON},
+        body=NewReport,
+        response=ReportedSerializer,
+        errors=(MessageNotFound,),
+    )
+    def report(self, request: ApiRequest, id: str) -> Response:
+        """Report a post to the moderators. A person reports a post once; a repeated call changes nothing.
+
+        Where the community has set a number of reports, a post that gets so many is pending until a moderator decides.
+        """
+        message_id = self.path_id(MessageNotFound)
+        throttling.hit("report", str(request.user.pk))
+        report_message(message_id=message_id, by=request.user, transaction=request.transaction, **self.body())
+        return Response({"reported": True})
