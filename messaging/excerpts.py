@@ -1,6 +1,8 @@
-"""The beginning of a post, for titles and previews."""
+"""The beginning of a post without its marks, for titles and previews."""
 
 from __future__ import annotations
+
+from messaging.markdown.html import to_plain
 
 TITLE_MAX = 80
 # As much of a text as an excerpt may need, also if it begins with blank lines.
@@ -9,7 +11,7 @@ SOURCE_MAX = 1_000
 
 def excerpt(text: str, size: int) -> str:
     """The first words of a text on one line, at most `size` characters."""
-    words = " ".join(text[: SOURCE_MAX + size].split())
+    words = " ".join(to_plain(text[: SOURCE_MAX + size]).split())
     return words if len(words) <= size else f"{words[: size - 1].rstrip()}…"
 
 

@@ -18,6 +18,7 @@ from embeds.widget.modules import join_modules
 
 JAVASCRIPT, CSS = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
 LOADER, LOADER_STYLES = "embed/v1.js", "embed/v1.css"
+MARKDOWN_MODULES, MARKDOWN_LIBRARY = "embed/markdown", "vendor/markdown-it/markdown-it.js"
 PANEL_MODULES, PANEL_STYLES = "embed/panel", ("embed/base.css", "embed/panel.css")
 STRINGS_PLACEHOLDER = "{/*strings*/}"
 STYLES_PLACEHOLDER = '"/*styles*/"'
@@ -43,6 +44,13 @@ def loader() -> Asset:
 @cache
 def panel_script() -> Asset:
     return asset(JAVASCRIPT, str(jsmin(join_modules(_source(PANEL_MODULES)))))
+
+
+@cache
+def markdown_script() -> Asset:
+    """The parser of posts: a module, which the panel imports when it shows the first text with marks."""
+    modules = str(jsmin(join_modules(_source(MARKDOWN_MODULES))))
+    return asset(JAVASCRIPT, f"{_text(MARKDOWN_LIBRARY)}{modules}\nexport const {{ parse, lines }} = $tree;")
 
 
 @cache

@@ -7,9 +7,10 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.urls import reverse
 
 from embeds.models import Embed
-from embeds.widget.assets import panel_script, panel_styles
+from embeds.widget.assets import Asset, markdown_script, panel_script, panel_styles
 from embeds.widget.locales import direction, pick_language, words
 
 # How often a client without a stream asks for changes, on average.
@@ -32,6 +33,7 @@ def panel(embed: Embed, words: Mapping[str, Any], *, has_session: bool) -> dict[
         "pollSeconds": POLL_SECONDS,
         "streamUrl": settings.STREAM_URL,
         "hasSession": has_session,
+        "markdownUrl": _address("markdown-script", markdown_script()),
     }
     data = _data(words, "panel", "tag", settings=panel_settings)
     return {"data": data, "has_session": has_session, "script": panel_script().digest, "styles": panel_styles().digest}
@@ -49,6 +51,10 @@ def ink_on(color: str) -> str:
     linear = [channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in channels]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return DARK_INK if luminance > 0.179 else LIGHT_INK
+
+
+def _address(name: str, asset: Asset) -> str:
+    return f"{reverse(name)}?v={asset.digest}"
 
 
 def _data(words: Mapping[str, Any], *groups: str, settings: Mapping[str, Any]) -> dict[str, Any]:

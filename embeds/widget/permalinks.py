@@ -9,6 +9,7 @@ from uuid import UUID
 import orjson
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.safestring import mark_safe
 
 from config.api import throttling
 from config.api.exception_handler import error_response, read_only
@@ -19,6 +20,7 @@ from config.cache.rendering import to_json
 from embeds.widget import context
 from embeds.widget.csp import page
 from messaging.excerpts import excerpt, title_of
+from messaging.markdown.html import to_html, to_plain
 from messaging.permalinks import place_on_page
 from messaging.queries.message_lists import list_messages
 from messaging.queries.message_orders import Sort
@@ -108,4 +110,9 @@ def _cursor_page(message_id: UUID, cursor: str | None) -> CursorPage:
 def _plain(message: dict[str, Any]) -> dict[str, Any]:
     """The message as clients get it, and the texts of its payload."""
     plain: dict[str, Any] = orjson.loads(to_json(message))
-    return plain | {"texts": [text for text in (plain["payload"] or {}).values() if isinstance(text, str)]}
+    quote = plain["quote"]
+    return plain | {
+        "texts": [text for text in (plain["payload"] or {}).values() if isinstance(text, str)],
+        "html": mark_safe(to_html(plain["content"])),  # noqa: S308 (it escapes every text)
+        "quoted": to_plain(quote["content"]) if quote else "",
+    }

@@ -12,6 +12,7 @@ urlpatterns = [
     path("embed/v1.js", views.loader_script, name="loader"),
     path("embed/panel", views.panel, name="panel"),
     path("embed/panel.js", views.panel_script, name="panel-script"),
+    path("embed/markdown.js", views.markdown_script, name="markdown-script"),
     path("embed/panel.css", views.panel_styles, name="panel-styles"),
     path("embed/sign-in", views.sign_in, name="sign-in"),
 ]

@@ -37,6 +37,11 @@ def panel_script(request: HttpRequest) -> HttpResponse:
 
 
 @read_only
+def markdown_script(request: HttpRequest) -> HttpResponse:
+    return _named_by_digest(request, assets.markdown_script())
+
+
+@read_only
 def panel_styles(request: HttpRequest) -> HttpResponse:
     return _named_by_digest(request, assets.panel_styles())
 

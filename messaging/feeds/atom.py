@@ -18,10 +18,10 @@ REPLACEMENT = "\ufffd"
 SCHEMA = {"type": "string", "description": "An Atom 1.0 document (RFC 4287)."}
 
 
-class TextFeed(Atom1Feed):
-    """With the posts as `content` of type text, and a link to the page of each.
+class PostFeed(Atom1Feed):
+    """With the posts as `content` of type HTML, and a link to the page of each.
 
-    Django's generator writes their summary as HTML.
+    Django's generator writes only a summary.
     """
 
     def latest_post_date(self) -> datetime:
@@ -32,11 +32,11 @@ class TextFeed(Atom1Feed):
     def add_item_elements(self, handler: SimplerXMLGenerator, item: dict[str, Any]) -> None:
         super().add_item_elements(handler, item)
         handler.addQuickElement("link", None, {"rel": "related", "href": item["page_url"]})
-        handler.addQuickElement("content", item["text"], {"type": "text"})
+        handler.addQuickElement("content", item["html"], {"type": "html"})
 
 
 def to_atom(feed: Feed) -> bytes:
-    document = TextFeed(
+    document = PostFeed(
         title=_valid(feed.title),
         link=feed.home,
         description=None,
@@ -59,7 +59,7 @@ def _item(entry: Entry) -> dict[str, Any]:
         "pubdate": entry.post.created_at,
         "updateddate": entry.post.updated_at,
         "unique_id": entry.id,
-        "text": _valid(entry.post.content),
+        "html": _valid(entry.html),
     }
 
 

@@ -1,4 +1,4 @@
-"""The content of a feed, the same in both formats. Every text in it is plain text."""
+"""The content of a feed, the same in both formats: titles and names are plain text, a post is HTML."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from django.conf import settings
 
 from config.cache.rendering import to_json
 from messaging.excerpts import title_of
+from messaging.markdown.html import to_html
 from messaging.permalinks import permalink, place_on_page
 from messaging.queries.feeds import FeedPost
 from messaging.queries.message_lists import ESCAPED_MAX, PAGE_BYTES
@@ -52,19 +53,23 @@ class Entry:
     def title(self) -> str:
         return title_of(self.post.content, author=self.post.author, is_reply=self.post.is_reply)
 
+    @cached_property
+    def html(self) -> str:
+        return to_html(self.post.content)
+
     @property
     def authors(self) -> list[Author]:
         return [Author(self.post.author)]
 
     @property
     def texts(self) -> tuple[str, ...]:
-        return (self.title, self.post.content, self.post.author, self.page_url)
+        return (self.title, self.post.content, self.html, self.post.author, self.page_url)
 
     def size(self) -> int:
         """An upper limit of the size of the entry in bytes, in both formats."""
-        return ENTRY_BYTES + sum(
-            max(len(to_json(text)), len(escape(text, quote=False).encode())) for text in self.texts
-        )
+        in_json = sum(len(to_json(text)) for text in self.texts)
+        in_atom = sum(len(escape(text, quote=False).encode()) for text in self.texts)
+        return ENTRY_BYTES + max(in_json, in_atom - len(self.post.content))
 
 
 @dataclass(frozen=True)

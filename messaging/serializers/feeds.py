@@ -24,7 +24,8 @@ class FeedItemSerializer(serializers.Serializer[Any]):
         "url": f"{BASE}/p/{ID}",
         "external_url": f"{PAGE_URL}#community-post-{ID}",
         "title": "Well said.",
-        "content_text": "Well said.",
+        "content_text": "**Well** said.",
+        "content_html": '<p dir="auto"><strong>Well</strong> said.</p>',
     }
     id = serializers.CharField(help_text="`urn:uuid:` and the id of the post.")
     url = serializers.CharField(help_text="The permalink of the post.")
@@ -32,7 +33,8 @@ class FeedItemSerializer(serializers.Serializer[Any]):
         source="page_url", help_text="The page, with `#community-post-` and the id of the post."
     )
     title = serializers.CharField(help_text="The first characters of the text.")
-    content_text = serializers.CharField(source="post.content", help_text="The text.")
+    content_text = serializers.CharField(source="post.content", help_text="The text as it was written.")
+    content_html = serializers.CharField(source="html", help_text="The text as HTML, by its Markdown.")
     date_published = serializers.DateTimeField(source="post.created_at")
     date_modified = serializers.DateTimeField(source="post.updated_at")
     authors = FeedAuthorSerializer(many=True, help_text="One author.")

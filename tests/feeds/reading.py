@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from html.parser import HTMLParser
 from typing import Any
 from xml.etree import ElementTree
 
@@ -31,8 +32,8 @@ JSON_FEED = {
             "items": {
                 "type": "object",
                 "required": [
-                    *("id", "url", "external_url", "title", "content_text", "date_published", "date_modified"),
-                    "authors",
+                    *("id", "url", "external_url", "title", "content_text", "content_html"),
+                    *("date_published", "date_modified", "authors"),
                 ],
                 "additionalProperties": False,
                 "properties": {
@@ -41,6 +42,7 @@ JSON_FEED = {
                     "external_url": URL,
                     "title": TEXT,
                     "content_text": {"type": "string"},
+                    "content_html": {"type": "string"},
                     "date_published": TIME,
                     "date_modified": TIME,
                     "authors": {
@@ -62,10 +64,15 @@ class Item:
     url: str
     page_url: str
     title: str
-    text: str
+    html: str
     author: str
     published: datetime
     updated: datetime
+
+    @property
+    def text(self) -> str:
+        """What a reader shows of the HTML."""
+        return text_of(self.html)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,26 @@ class Feed:
     items: list[Item]
     updated: datetime | None = None
     id: str | None = None
+
+
+def text_of(html: str) -> str:
+    shown = _Shown()
+    shown.feed(html)
+    shown.close()
+    return shown.text
+
+
+class _Shown(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag == "br":
+            self.text += "\n"
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
 
 
 def get(path: str, extension: str, **options: Any) -> Answer:
@@ -105,7 +132,7 @@ def read_json(body: bytes) -> Feed:
             url=item["url"],
             page_url=item["external_url"],
             title=item["title"],
-            text=item["content_text"],
+            html=item["content_html"],
             author=item["authors"][0]["name"],
             published=datetime.fromisoformat(item["date_published"]),
             updated=datetime.fromisoformat(item["date_modified"]),
@@ -133,13 +160,14 @@ def read_atom(body: bytes) -> Feed:
 def _entry(entry: ElementTree.Element) -> Item:
     (author,) = entry.findall(f"{NAMESPACE}author")
     (content,) = entry.findall(f"{NAMESPACE}content")
-    assert content.attrib == {"type": "text"}
+    assert content.attrib == {"type": "html"}
+    assert len(content) == 0
     return Item(
         id=_text(entry, "id"),
         url=_link(entry, "alternate"),
         page_url=_link(entry, "related"),
         title=_text(entry, "title"),
-        text=_text(entry, "content"),
+        html=content.text or "",
         author=_text(author, "name"),
         published=_time(entry, "published"),
         updated=_time(entry, "updated"),

@@ -1,6 +1,7 @@
 /** Calls the service's API, which has the same origin as the panel. */
 
 import { embedded } from "./host.js";
+import { prepare, textsOf } from "./markdown.js";
 import { settings } from "./words.js";
 
 const TIMEOUT_MS = 15000;
@@ -91,7 +92,11 @@ async function load(path, query) {
 }
 
 /** List the posts of a page, or the replies to `parentId`: { messages, hasMore, nextCursor }. */
-export const listMessages = (query) => load("/api/messages", query);
+export async function listMessages(query) {
+  const page = await load("/api/messages", query);
+  await prepare(page.messages.flatMap(textsOf));
+  return page;
+}
 
 export const getMessage = (id) => load(`/api/messages/${id}`);
 

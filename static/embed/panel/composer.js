@@ -3,8 +3,11 @@
 import { newKey, write } from "./api.js";
 import { fill, h, icon, userText } from "./dom.js";
 import { explain } from "./failures.js";
+import { plainText } from "./markdown.js";
+import { enableMarks } from "./marks.js";
 import { load, store } from "./memory.js";
 import { afterPress } from "./press.js";
+import { Preview } from "./preview.js";
 import { t } from "./words.js";
 
 export const CONTENT_MAX = 20000;
@@ -22,13 +25,15 @@ export class Composer {
   constructor({ panel, parent, label, onSent, onCancel }) {
     Object.assign(this, { panel, parent, onSent, onCancel, quote: null, key: null });
     this.area = h("textarea", { rows: 1, dir: "auto", "aria-label": label, placeholder: label, oninput: () => this.changed() });
+    enableMarks(this.area);
+    this.preview = new Preview(this.area);
     this.counter = h("span", { class: "counter", role: "status" });
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     this.quoted = h("div", { class: "quoted", hidden: true });
     this.button = h("button", { type: "submit", class: "primary" }, icon("send"), h("span", {}, t(parent ? "panel.send_reply" : "panel.send")));
     const cancel = onCancel && h("button", { type: "button", class: "quiet", onclick: onCancel }, t("panel.cancel"));
     this.element = h("form", { class: "composer", onsubmit: (event) => this.submit(event), onkeydown: (event) => this.shortcut(event) },
-      this.quoted, this.area, this.problem, h("div", { class: "bar" }, this.counter, cancel, this.button));
+      this.quoted, this.area, this.preview.shown, this.problem, this.preview.hint, h("div", { class: "bar" }, this.counter, cancel, this.preview.button, this.button));
     this.element.addEventListener("focusin", () => this.element.classList.add("active"));
     this.element.addEventListener("focusout", () => afterPress(() => this.fold()));
   }
@@ -59,7 +64,8 @@ export class Composer {
   }
 
   setQuote(message) {
-    this.quote = message && { id: message.id, content: message.content.slice(0, EXCERPT), author: { name: message.author.name } };
+    this.preview.close();
+    this.quote = message && { id: message.id, content: plainText(message.content).slice(0, EXCERPT), author: { name: message.author.name } };
     this.quoted.hidden = !message;
     if (message) {
       const remove = h("button", { type: "button", class: "icon", "aria-label": t("panel.drop_quote"), onclick: () => this.setQuote(null) }, icon("cross"));
@@ -96,6 +102,7 @@ export class Composer {
     if (this.busy) return;
     this.showProblem("");
     if (!this.area.value.trim() && !this.quote) {
+      this.preview.close();
       this.showProblem(t("error.empty_message"));
       return this.area.focus();
     }

@@ -2,6 +2,7 @@
 
 import { Composer } from "./composer.js";
 import { fill, h, icon, userText, webLink } from "./dom.js";
+import { plainText, textElement } from "./markdown.js";
 import { settlePending } from "./own.js";
 import { Reactions } from "./reactions.js";
 import { Replies } from "./replies.js";
@@ -159,22 +160,25 @@ function author({ name, kind }) {
 /** The text of a post. Long text is folded, not cut. */
 function content(text) {
   if (!text) return null;
-  const body = userText("div", text, { class: "content" });
+  const body = textElement(text, { class: "content" });
   if (text.length <= LONG_CHARACTERS && text.split("\n").length <= LONG_LINES) return body;
   body.classList.add("folded");
   const more = h("button", { type: "button", class: "quiet more", "aria-expanded": "false" }, t("panel.read_more"));
-  more.onclick = () => {
-    const folded = body.classList.toggle("folded");
+  const fold = (folded) => {
+    body.classList.toggle("folded", folded);
     more.setAttribute("aria-expanded", String(!folded));
     more.textContent = t(folded ? "panel.read_more" : "panel.read_less");
   };
+  more.onclick = () => fold(!body.classList.contains("folded"));
+  // A link in the folded part has the focus.
+  body.addEventListener("focusin", () => fold(false));
   return [body, more];
 }
 
 function quote({ quote, quoteId }) {
   if (!quoteId) return null;
   if (!quote) return h("p", { class: "gone" }, t("panel.quote_gone"));
-  return h("blockquote", { class: "quote" }, h("p", { class: "name" }, author(quote.author)), userText("p", quote.content, { class: "clamp" }));
+  return h("blockquote", { class: "quote" }, h("p", { class: "name" }, author(quote.author)), userText("p", plainText(quote.content), { class: "clamp" }));
 }
 
 function attachments(list) {
