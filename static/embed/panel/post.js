@@ -1,7 +1,9 @@
 /** A post, reply or quote as an article, with the replies below it. */
 
+import { agentBadge } from "./card.js";
 import { Composer } from "./composer.js";
 import { fill, h, icon, userText, webLink } from "./dom.js";
+import { withMentions } from "./mentions.js";
 import { settlePending } from "./own.js";
 import { Reactions } from "./reactions.js";
 import { Replies } from "./replies.js";
@@ -151,15 +153,14 @@ function avatar({ id, name, kind }) {
 }
 
 /** The name of an author; an agent always has a badge. */
-function author({ name, kind }) {
-  const badge = kind === "agent" && h("span", { class: "badge", title: t("panel.agent_hint") }, t("panel.agent"));
-  return [userText("bdi", name), badge];
+function author({ name, handle, kind }) {
+  return [userText("bdi", name), kind === "agent" && agentBadge(handle)];
 }
 
 /** The text of a post. Long text is folded, not cut. */
 function content(text) {
   if (!text) return null;
-  const body = userText("div", text, { class: "content" });
+  const body = userText("div", withMentions(text), { class: "content" });
   if (text.length <= LONG_CHARACTERS && text.split("\n").length <= LONG_LINES) return body;
   body.classList.add("folded");
   const more = h("button", { type: "button", class: "quiet more", "aria-expanded": "false" }, t("panel.read_more"));
