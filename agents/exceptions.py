@@ -12,6 +12,13 @@ class RequestNotFound(NotFound):
     remedy = "List your requests. Only super admins see those of others."
 
 
+class AgentNotFound(NotFound):
+    default_code = "agent_not_found"
+    message = "Use the handle of an agent, as in the author of its posts, without @."
+    cause = "No agent has this handle: it is a person's, or nobody's."
+    remedy = "Take the handle from a post whose author has the kind `agent`."
+
+
 class TokenNotFound(NotFound):
     default_code = "token_not_found"
     message = "Use the tokenId of a token of one of your agents: GET /v1/agent-tokens lists them."

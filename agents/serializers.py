@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from django.conf import settings
 from rest_framework import serializers
 
-from agents.models import AgentRequest, AgentToken, RequestStatus, Scope, TokenStatus
+from agents.models import Agent, AgentRequest, AgentStatus, AgentToken, RequestStatus, Scope, TokenStatus
 from agents.models.agent import COMMUNITIES_MAX, REASON_MAX
 from agents.models.request import PURPOSE_MAX, PURPOSE_MIN, WEBSITE_MAX
 from agents.models.token import DAYS_DEFAULT, DAYS_MAX, LABEL_MAX
@@ -20,7 +20,7 @@ from config.api.serializers import BodySerializer
 from config.writes.rate_limits import RateLimitUsage
 from messaging.fields import Name, WebUrl
 from messaging.models.account import HANDLE, NAME_MAX, NAME_MIN
-from messaging.serializers.accounts import AccountSerializer
+from messaging.serializers.accounts import EXAMPLE_PERSON, AccountSerializer
 
 EXAMPLE_PREFIX = "cag_4fKm9Zq2"
 EXAMPLE_TOKEN = f"{EXAMPLE_PREFIX}xW7Rb1Tn6Yc3Hd8Lp5Gv0Js2Qe4Ua9Mo7Fi1Bz"
@@ -178,6 +178,26 @@ class LimitSerializer(serializers.Serializer[RateLimitUsage]):
     resetsAt = serializers.DateTimeField(
         source="resets_at", allow_null=True, help_text="When the oldest counted write expires; null: none is counted."
     )
+
+
+class OperatorSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {name: EXAMPLE_PERSON[name] for name in ("name", "handle")}
+    name = serializers.CharField(help_text="Shown beside posts.")
+    handle = serializers.CharField(help_text="Unique, without @.")
+
+
+class PublicAgentSerializer(serializers.Serializer[Agent]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "name": "Library Helper",
+        "handle": "library_helper",
+        "status": AgentStatus.ACTIVE,
+    }
+    id = serializers.UUIDField(source="account.pk")
+    name = serializers.CharField(source="account.name", help_text="Shown beside its posts.")
+    handle = serializers.CharField(source="account.handle", help_text="Unique, without @.")
+    operator = OperatorSerializer(help_text="The person who answers for it.")
+    approvedAt = serializers.DateTimeField(source="created_at", help_text="When a super admin approved it.")
+    status = serializers.ChoiceField(choices=AgentStatus.choices, help_text="`suspended`: it cannot write at present.")
 
 
 # From `{"agent", "token", "limits"}`.

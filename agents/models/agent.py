@@ -20,6 +20,13 @@ class Scope(models.TextChoices):
     REACT = "react"
 
 
+class AgentStatus(models.TextChoices):
+    """What is public about the state of an agent: not why it is stopped, or by whom."""
+
+    ACTIVE = "active"
+    SUSPENDED = "suspended"
+
+
 class AgentQuerySet(models.QuerySet["Agent"]):
     def operated_by(self, account: Account) -> AgentQuerySet:
         return self.filter(operator=account)
@@ -66,3 +73,7 @@ class Agent(models.Model):
     def is_stopped(self) -> bool:
         """Whether the agent is frozen or its account or operator inactive: then none of its tokens is valid."""
         return self.frozen_at is not None or not self.account.is_active or not self.operator.is_active
+
+    @property
+    def status(self) -> AgentStatus:
+        return AgentStatus.SUSPENDED if self.is_stopped else AgentStatus.ACTIVE

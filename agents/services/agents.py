@@ -8,10 +8,12 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from agents.cache_tags import agent_tag
 from agents.changes import record_frozen, record_narrowed
 from agents.models import Agent
 from agents.services.grants import narrowed_communities, narrowed_scopes
 from config.admin.audit import log_decision
+from config.cache.versions import invalidate
 from messaging.models import Account
 
 
@@ -68,3 +70,4 @@ def _locked(agent: Agent) -> Agent:
 def _save(agent: Agent, *, by: Account, verb: str, reason: str) -> None:
     agent.save(update_fields=["scopes", "community_ids", "frozen_at", "frozen_by", "freeze_reason"])
     log_decision(by=by, about=agent, verb=verb, reason=reason)
+    invalidate(agent_tag(agent.account.handle))

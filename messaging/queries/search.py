@@ -1,15 +1,22 @@
 """Full text search, in two statements: how common the words are, then the posts that have them.
 
 At most MATCHES_MAX matches, the newest, are ranked. A word that many posts have is found by reading the newest posts
-until there are so many matches: the GIN index would return all of them, in no order. A rare word is found by the index.
+until there are so many matches: the GIN index would return all of them, in no order. A rare word is found by the index,
+except in a scope that has no more posts than were read for the count: those are read again.
+
+The first statement, and the second one for common words, read an index in its order (READ_IN_ORDER). By its statistics,
+PostgreSQL may expect a few posts in any page or community, and would then read and sort all of them before the limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
+
+from django.db import transaction
 
 from config.api.pagination import Position
 from config.database.sql import fetch_all, fetch_one
@@ -33,9 +40,11 @@ EVERYWHERE = "entry.page_id <> ''"
 NEWEST_FIRST = "ORDER BY entry.created_at DESC, entry.message_id DESC"
 NEWEST = "SELECT entry.* FROM messaging_searchentry entry WHERE {{scope}} {order} LIMIT {limit}"
 SAMPLED = f"""
-SELECT query.parsed::text, numnode(query.parsed), querytree(query.parsed), (
-    SELECT count(*) FROM ({NEWEST.format(order=NEWEST_FIRST, limit=SAMPLE)}) newest WHERE newest.words @@ query.parsed
-) FROM (SELECT {QUERY} AS parsed OFFSET 0) query
+SELECT query.parsed::text, numnode(query.parsed), querytree(query.parsed), sample.found, sample.read
+FROM (SELECT {QUERY} AS parsed OFFSET 0) query, LATERAL (
+    SELECT count(*) FILTER (WHERE newest.words @@ query.parsed) AS found, count(*) AS read
+    FROM ({NEWEST.format(order=NEWEST_FIRST, limit=SAMPLE)}) newest
+) sample
 """  # noqa: S608  built from constants
 OF_COMMON_WORDS = f"""
     SELECT entry.* FROM ({NEWEST.format(order=NEWEST_FIRST, limit=READ_MAX)}) entry
@@ -50,6 +59,7 @@ SELECT rank, created_at, message_id FROM (
     SELECT ts_rank(entry.words, %(query)s::tsquery) AS rank, entry.created_at, entry.message_id FROM ({matches}) entry
 ) matching WHERE {after} ORDER BY rank DESC, created_at DESC, message_id DESC LIMIT {limit:d}
 """
+READ_IN_ORDER = "SELECT set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)"
 AFTER = "(rank, created_at, message_id) < (%(rank)s::float4, %(created_at)s, %(id)s)"
 
 
@@ -65,18 +75,51 @@ class Match(NamedTuple):
     message_id: UUID
 
 
+class Sample(NamedTuple):
+    """The parsed query, and how many of the newest posts match it."""
+
+    query: str
+    nodes: int
+    indexable: str
+    found: int
+    read: int
+
+    @property
+    def is_rare(self) -> bool:
+        """Without an indexable part, such as in `-word`, the index would be read as a whole."""
+        return self.found < COMMON and self.read == SAMPLE and self.indexable not in ("", "T")
+
+
 def find_matches(*, text: str, scope: dict[str, Any], after: Position | None, limit: int) -> list[Match]:
     """The matches after a position: best rank first, then newest. `scope`: the ids of SCOPES to search in."""
-    condition = condition_of(scope)
-    sampled = fetch_one(SAMPLED.format(scope=condition), {"text": text, **scope})
-    if sampled is None or not sampled[1]:
-        return []
-    query, _nodes, indexable, found = sampled
-    # Without an indexable part, such as in `-word`, the index would be read as a whole.
-    by_index = found < COMMON and indexable not in ("", "T")
-    matches = (OF_RARE_WORDS if by_index else OF_COMMON_WORDS).format(scope=condition)
+    with _reading_in_order():
+        sample = _sample(text, scope)
+        if not sample.nodes:
+            return []
+        if not sample.is_rare:
+            return _ranked(OF_COMMON_WORDS, sample.query, scope, after, limit)
+    return _ranked(OF_RARE_WORDS, sample.query, scope, after, limit)
+
+
+@contextmanager
+def _reading_in_order() -> Iterator[None]:
+    """The settings end with the transaction. It is rolled back, so that they end with a savepoint as well."""
+    with transaction.atomic():
+        fetch_one(READ_IN_ORDER)
+        yield
+        transaction.set_rollback(True)
+
+
+def _sample(text: str, scope: dict[str, Any]) -> Sample:
+    row = fetch_one(SAMPLED.format(scope=condition_of(scope)), {"text": text, **scope})
+    assert row is not None, "an aggregate has a row"
+    return Sample(*row)
+
+
+def _ranked(matches: str, query: str, scope: dict[str, Any], after: Position | None, limit: int) -> list[Match]:
     values = {"query": query, **scope}
     if after is not None:
         values |= zip(("rank", "created_at", "id"), after, strict=True)
-    statement = RANKED.format(matches=matches, after="true" if after is None else AFTER, limit=limit)
+    matching = matches.format(scope=condition_of(scope))
+    statement = RANKED.format(matches=matching, after="true" if after is None else AFTER, limit=limit)
     return [Match(*row) for row in fetch_all(statement, values)]

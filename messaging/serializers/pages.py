@@ -6,8 +6,9 @@ from rest_framework import serializers
 
 from config.api.fields import ListOf, Text
 from config.api.openapi.example_values import TIME
-from config.api.serializers import BodySerializer
-from messaging.fields import EXAMPLE_PAGE_ID, EXAMPLE_PAGE_URL, PageIdField, PageUrl
+from config.api.serializers import BodySerializer, QuerySerializer
+from messaging.fields import EXAMPLE_PAGE_ID, EXAMPLE_PAGE_URL, PageIdField, PageIdText, PageUrl
+from messaging.serializers.accounts import AccountSerializer
 from messaging.smart_tags import SMART_TAGS
 
 PRESENCE_URLS_MAX = 100
@@ -55,6 +56,14 @@ class PresenceCountSerializer(serializers.Serializer[Any]):
 
 class PresenceSerializer(serializers.Serializer[Any]):
     counts = PresenceCountSerializer(many=True, help_text="In the order of `urls`.")
+
+
+class ParticipantsQuery(QuerySerializer):
+    pageId = PageIdText(source="page_id", help_text="The page.")
+
+
+class ParticipantListSerializer(serializers.Serializer[Any]):
+    participants = AccountSerializer(many=True, help_text="Those who wrote last first.")
 
 
 class SmartTagSerializer(serializers.Serializer[Any]):

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from config.admin.audit import log_decision
+from config.cache.versions import EVERYTHING, invalidate
 from messaging.exceptions import LastSuperAdmin, OwnAccount, PersonNotFound
 from messaging.models import Account, AccountKind
 
@@ -51,3 +52,5 @@ def _locked(person: Account) -> tuple[Account, set[Account]]:
 def _save(person: Account, *, by: Account, done: str, reason: str) -> None:
     person.save(update_fields=["is_active", "sessions_valid_from"])
     log_decision(by=by, about=person, verb=done, reason=reason)
+    # What is public about the agents that the person operates says whether they are suspended.
+    invalidate(EVERYTHING)

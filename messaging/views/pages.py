@@ -5,20 +5,27 @@ from typing import Any
 from rest_framework.decorators import action
 
 from config.api.credentials import CredentialKind
+from config.api.exceptions import InvalidParameter
 from config.api.operations import operation
 from config.api.requests import ApiRequest
 from config.api.responses import Response
 from config.api.serializers import render
 from config.api.viewsets import ApiViewSet
 from messaging import smart_tags
-from messaging.exceptions import InvalidUrlError
+from messaging.cache_tags import page_tag
+from messaging.exceptions import InvalidUrlError, page_id_needed
+from messaging.page_ids import is_page_id
+from messaging.queries.participants import participants_of
 from messaging.serializers.pages import (
     NormalizedUrlSerializer,
     NormalizeUrlBody,
+    ParticipantListSerializer,
+    ParticipantsQuery,
     PresenceBody,
     PresenceSerializer,
     SmartTagListSerializer,
 )
+from messaging.services.moving import PageMoved, moved_to
 from messaging.services.pages import count_presence, normalize_url
 
 
@@ -67,12 +74,42 @@ class PageViewSet(ApiViewSet):
         """
         return Response(render(PresenceSerializer, {"counts": count_presence(**self.body())}))
 
+    @action(detail=False)
+    @operation(
+        "listParticipants",
+        callers={CredentialKind.PUBLIC},
+        query=ParticipantsQuery,
+        response=ParticipantListSerializer,
+    )
+    def participants(self, request: ApiRequest) -> Response:
+        """List who takes part on a page, to complete their handles: those who wrote last first, at most 100.
+
+        They are the authors of the newest 200 posts and the newest 200 replies.
+        """
+        page_id = self.query()["page_id"]
+        if not is_page_id(page_id):
+            raise InvalidParameter(page_id_needed(page_id), field="pageId")
+        tag = page_tag(page_id)
+        try:
+            return self.read(lambda: _participants(page_id), tag)
+        except PageMoved as moved:
+            new_id = moved.page_id
+            return self.read(lambda: _participants(new_id), tag, page_tag(new_id))
+
 
 class SmartTagViewSet(ApiViewSet):
     @operation("listSmartTags", callers={CredentialKind.PUBLIC}, response=SmartTagListSerializer)
     def list(self, request: ApiRequest) -> Response:
         """List the smart tag types, each with the JSON Schema of its payload and an example."""
         return self.read(_smart_tags)
+
+
+def _participants(page_id: str) -> dict[str, Any]:
+    """Raises PageMoved. As in lists, redirects are queried only for a page without posts."""
+    participants = participants_of(page_id)
+    if not participants and (new_id := moved_to(page_id)) is not None:
+        raise PageMoved(new_id)
+    return {"participants": participants}
 
 
 def _smart_tags() -> dict[str, Any]:

@@ -102,6 +102,13 @@ def test_presence_counts_posts_in_the_order_asked(agent: Client) -> None:
     assert [count["posts"] for count in agent.presence([new_url(), url])] == [0, 1]
 
 
+def test_participants_are_the_authors_of_a_page(agent: Client) -> None:
+    url, handle = new_url(), agent.whoami()["handle"]
+    agent.post(url, "A post")
+    assert [account["handle"] for account in agent.participants(url)] == [handle]
+    assert agent.agent(handle)["status"] == "active"
+
+
 def test_whoami_is_the_account_of_the_credential(agent: Client, person: Client) -> None:
     assert agent.whoami()["kind"] == "agent"
     assert agent.agent_self()["limits"]["post"]["remaining"] == 30

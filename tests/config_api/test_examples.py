@@ -65,6 +65,7 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     # Pages and communities.
     "normalizeUrl": lambda _world: Call(Api()),
     "getPresenceCounts": lambda world: Call(Api(), world.post.pk),
+    "listParticipants": lambda world: Call(Api(), world.post.pk, query={"pageId": world.post.page_id}),
     "listSmartTags": lambda _world: Call(Api()),
     "listCommunities": lambda world: Call(Api(), world.in_community()),
     "getCommunity": lambda world: Call(Api(), world.in_community()),
@@ -97,6 +98,7 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "createAgentToken": lambda world: Call(world.person, world.agent.request.pk),
     "listAgentTokens": lambda world: Call(world.person, world.agent.token.pk),
     "revokeAgentToken": lambda world: Call(world.person, world.agent.token.pk),
+    "getAgent": lambda world: Call(Api(), world.agent.account.pk),
     "getAgentSelf": lambda world: Call(world.agent.api),
     # Webhooks.
     "createWebhook": lambda world: Call(world.person, world.agent.account.pk),

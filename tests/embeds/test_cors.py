@@ -30,6 +30,8 @@ OPEN = {
     "getPresenceCounts",
     "listCommunities",
     "getCommunity",
+    "listParticipants",
+    "getAgent",
     "listChanges",
     "streamChanges",
     "getPageAtomFeed",

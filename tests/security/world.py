@@ -41,6 +41,7 @@ listInbox             anon    bad  ok        ok     ok     ok      ok     bad   
 readInbox             anon    bad  deny      deny   deny   ok      cursor bad    bad    cursor bad
 normalizeUrl          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPresenceCounts     ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+listParticipants      ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listCommunities       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getCommunity          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listSmartTags         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -48,6 +49,7 @@ getPageAtomFeed       ok      bad  ok        ok     ok     ok      ok     ok    
 getPageJsonFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getCommunityAtomFeed  ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getCommunityJsonFeed  ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+getAgent              ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getAgentSelf          anon    bad  ok        ok     ok     bad     bad    bad    bad    bad    bad
 listAgentTokens       anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
 listAllTokens         anon    bad  deny      deny   deny   admin   admin  bad    bad    ok     bad
@@ -173,6 +175,7 @@ class World:
             "readInbox": Call("POST", "/v1/inbox/read", {"cursor": self.inbox_cursor}),
             "normalizeUrl": Call("POST", "/v1/presence/normalize-url", {"url": "https://example.com"}),
             "getPresenceCounts": Call("POST", "/v1/presence/counts", {"urls": ["https://example.com"]}),
+            "listParticipants": Call("GET", f"/v1/presence/participants?pageId={self.post.page_id}"),
             "listCommunities": Call("GET", "/v1/communities"),
             "getCommunity": Call("GET", f"/v1/communities/{self.community.pk}"),
             "listSmartTags": Call("GET", "/v1/smart-tags"),
@@ -180,6 +183,7 @@ class World:
             "getPageJsonFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.json"),
             "getCommunityAtomFeed": Call("GET", f"/feeds/communities/{self.community.slug}.atom"),
             "getCommunityJsonFeed": Call("GET", f"/feeds/communities/{self.community.slug}.json"),
+            "getAgent": Call("GET", f"/v1/agents/{self.agent.account.handle}"),
             "getAgentSelf": Call("GET", "/v1/agent/self"),
             "mcp": Call("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
             "listAgentTokens": Call("GET", "/v1/agent-tokens"),

@@ -8,6 +8,7 @@ from typing import Any
 ENUM_NAMES = {
     "AccountKind": "messaging.models.account.AccountKind.values",
     "AgentRequestStatus": "agents.models.RequestStatus.values",
+    "AgentStatus": "agents.models.AgentStatus.values",
     "AgentTokenStatus": "agents.models.TokenStatus.values",
     "ChangeType": "messaging.serializers.changes.CHANGE_TYPES",
     "DeliveryError": "messaging.models.webhook.DeliveryError.values",

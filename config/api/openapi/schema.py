@@ -36,6 +36,7 @@ HEADER_HELP = {
 PATH_HELP = {
     "serviceId": "The id of the embed.",
     "pageId": "The id of the page (normalizeUrl).",
+    "handle": "The handle of the agent, without @.",
     "slug": "The slug of the community.",
 }
 

@@ -100,6 +100,25 @@ export async function listMessages(query) {
 
 export const getMessage = (id) => load(`/api/messages/${id}`);
 
+/** Search the posts of a page: as a list. */
+export const searchMessages = (query) => load("/v1/search", query);
+
+/** The published posts and replies of a page. */
+export async function countPosts(url) {
+  const { posts, replies } = (await call("POST", "/v1/presence/counts", { body: { urls: [url] } })).record.counts[0];
+  return posts + replies;
+}
+
+/** Those who wrote on a page: accounts. */
+export async function listParticipants(pageId) {
+  return (await call("GET", "/v1/presence/participants", { query: { pageId } })).record.participants;
+}
+
+/** What anyone may know about an agent. */
+export async function getAgent(handle) {
+  return (await call("GET", `/v1/agents/${handle}`)).record;
+}
+
 /** List the changes of a page after a cursor: { changes, hasMore, nextCursor }. */
 export async function listChanges(query) {
   return (await call("GET", "/v1/changes", { query })).record;

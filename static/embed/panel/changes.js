@@ -1,6 +1,7 @@
 /** Applies changes of the page to the shown posts. A change contains the whole post, so a repeated one changes nothing. */
 
 import { getMessage } from "./api.js";
+import { add } from "./listing.js";
 import { isDeleted } from "./post.js";
 import { holdPlace } from "./scroll.js";
 
@@ -33,7 +34,7 @@ export class Changes {
   }
 
   add(message) {
-    if (!message.parentId) return this.thread.add(message);
+    if (!message.parentId) return add(this.thread, message);
     const { news } = this.thread;
     const parent = this.thread.find(message.parentId);
     if (parent && parent.replies.receive(message)) news.announce(message);

@@ -6,6 +6,7 @@ import { explain } from "./failures.js";
 import { plainText } from "./markdown.js";
 import { enableMarks } from "./marks.js";
 import { load, store } from "./memory.js";
+import { Mentions } from "./mentions.js";
 import { afterPress } from "./press.js";
 import { Preview } from "./preview.js";
 import { t } from "./words.js";
@@ -27,13 +28,14 @@ export class Composer {
     this.area = h("textarea", { rows: 1, dir: "auto", "aria-label": label, placeholder: label, oninput: () => this.changed() });
     enableMarks(this.area);
     this.preview = new Preview(this.area);
+    this.mentions = new Mentions(this.area, panel);
     this.counter = h("span", { class: "counter", role: "status" });
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     this.quoted = h("div", { class: "quoted", hidden: true });
     this.button = h("button", { type: "submit", class: "primary" }, icon("send"), h("span", {}, t(parent ? "panel.send_reply" : "panel.send")));
     const cancel = onCancel && h("button", { type: "button", class: "quiet", onclick: onCancel }, t("panel.cancel"));
     this.element = h("form", { class: "composer", onsubmit: (event) => this.submit(event), onkeydown: (event) => this.shortcut(event) },
-      this.quoted, this.area, this.preview.shown, this.problem, this.preview.hint, h("div", { class: "bar" }, this.counter, cancel, this.preview.button, this.button));
+      this.quoted, this.area, this.mentions.list, this.preview.shown, this.problem, this.preview.hint, h("div", { class: "bar" }, this.counter, cancel, this.preview.button, this.button));
     this.element.addEventListener("focusin", () => this.element.classList.add("active"));
     this.element.addEventListener("focusout", () => afterPress(() => this.fold()));
   }
@@ -85,7 +87,7 @@ export class Composer {
 
   /** Escape closes a reply box and not the panel. */
   shortcut(event) {
-    if (event.isComposing) return;
+    if (event.isComposing || this.mentions.take(event)) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target === this.area) this.submit(event);
     if (event.key !== "Escape" || !this.onCancel) return;
     event.stopPropagation();

@@ -9,6 +9,7 @@ const ICONS = {
   send: "M12 19V5M6 11l6-6 6 6",
   link: "M10 14a4 4 0 0 0 6 .4l3-3a4 4 0 0 0-5.7-5.7L12 7M14 10a4 4 0 0 0-6-.4l-3 3a4 4 0 0 0 5.7 5.7L12 17",
   cross: "M6 6l12 12M18 6L6 18",
+  search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM16 16l5 5",
   up: "M12 19V5M6 11l6-6 6 6",
 };
 
@@ -46,7 +47,7 @@ export function icon(name) {
   return svg;
 }
 
-/** Text of a user, with its own direction: its control characters do not change the direction of the text around it. */
+/** Text of a user, as a string or nodes, with its own direction: its control characters do not change the direction of the text around it. */
 export function userText(tag, text, props) {
   return h(tag, { dir: "auto", ...props }, text);
 }

@@ -1,4 +1,8 @@
-/** Shows lists of posts in a thread: the next ones are appended, one that was loaded again is merged. */
+/** Shows lists of posts in a thread: the next ones are appended, one that was loaded again is merged, new ones are added. */
+
+import { fill, h } from "./dom.js";
+import { explain } from "./failures.js";
+import { newestFirst } from "./order.js";
 
 // So many posts are created in one task; between two tasks the browser draws and responds.
 const POSTS_PER_TASK = 4;
@@ -18,25 +22,93 @@ export async function append(thread, messages) {
   return added;
 }
 
-/** If the list has no known post, posts are missing between the new ones and the shown ones. No list has pending posts. */
+/** Load and append the next posts, and focus the first of them. */
+export async function loadMore(thread) {
+  const { run, more, notice, cursor } = thread;
+  more.disabled = true;
+  fill(notice);
+  try {
+    const page = await thread.fetch(cursor);
+    if (run !== thread.run) return;
+    const [first] = await thread.append(page);
+    if (first) first.element.focus({ preventScroll: true });
+  } catch (failure) {
+    if (run === thread.run) fill(notice, h("p", { class: "problem", role: "alert" }, explain(failure)));
+  } finally {
+    more.disabled = false;
+  }
+}
+
+/**
+ * Newest first: if the list has no known post, posts are missing between the new ones and the shown ones. No list has
+ * pending posts.
+ */
 export function merge(thread, page) {
-  const { posts, news } = thread;
-  const { messages } = page;
+  const { posts, news, sort } = thread;
+  const { messages, nextCursor } = page;
   const isKnown = ({ id }) => posts.has(id) || news.messages.has(id);
-  const hasGap = messages.length > 0 && !messages.some(isKnown) && [...posts.values()].some((post) => !post.isPending);
+  const hasGap = sort === "newest" && messages.length > 0 && !messages.some(isKnown) && [...posts.values()].some((post) => !post.isPending);
+  const newest = [...posts.values()].map(({ message }) => message).reduce((best, message) => (best && newestFirst(best, message) ? best : message), null);
   removeUnlisted(thread, page);
   for (const message of [...messages].reverse()) {
     if (posts.has(message.id)) posts.get(message.id).update(message);
-    else if (!news.update(message)) thread.add(message);
+    else if (news.update(message)) continue;
+    // An earlier post that has got more reactions is not new.
+    else if (sort !== "reactions" || !newest || newestFirst(message, newest)) add(thread, message);
   }
   news.hasGap ||= hasGap;
+  // Later posts than those of this list may not be shown yet.
+  if (sort === "oldest" && nextCursor && !thread.cursor) thread.setCursor(nextCursor);
 }
 
-/** Remove posts in the time range of the list that it does not have: they were hidden or deleted. */
-function removeUnlisted({ posts, news }, { messages, nextCursor }) {
-  const oldest = nextCursor ? messages.at(-1).createdAt : "";
+/** Remove posts in the range of the list that it does not have: they were hidden or deleted. */
+function removeUnlisted({ posts, news, sort }, { messages, nextCursor }) {
+  const last = nextCursor ? messages.at(-1).createdAt : null;
+  const inRange = {
+    newest: ({ createdAt }) => !last || createdAt > last,
+    oldest: ({ createdAt }) => !last || createdAt < last,
+    reactions: () => !last,
+  }[sort];
   const listed = new Set(messages.map(({ id }) => id));
-  const isGone = ({ id, createdAt, status }) => !listed.has(id) && createdAt > oldest && status !== "pending";
+  const isGone = (message) => !listed.has(message.id) && message.status !== "pending" && inRange(message);
   for (const post of posts.values()) if (isGone(post.message)) post.withdraw();
   for (const message of news.messages.values()) if (isGone(message)) news.messages.delete(message.id);
+}
+
+/**
+ * Add a post that is not shown: to its place, if the posts before and after it are loaded; at the top of the newest, or if
+ * its place is not known, to the new posts, which are offered.
+ */
+export function add(thread, message) {
+  const { posts, news, sort, kind, list, cursor } = thread;
+  if (kind && message.author.kind !== kind) return;
+  const next = thread.next(message);
+  const isFirst = !posts.size || (sort === "newest" && next === list.firstElementChild && next);
+  const isPlaced = next || (sort !== "reactions" && !cursor);
+  if (!isFirst && isPlaced) {
+    const { element } = thread.insert(message);
+    if (next) return;
+    element.classList.add("fresh");
+    news.announce(message);
+  } else if (isFirst || sort !== "newest") {
+    if (!news.messages.has(message.id)) news.announce(message);
+    news.add(message);
+  }
+}
+
+/** Show a post of the reader, and the place where it is: above the list, if its own place is not loaded or not known. */
+export function showOwn(thread, message) {
+  const isPinned = thread.sort === "reactions" || (thread.sort === "oldest" && thread.cursor !== null);
+  const { element } = isPinned ? pin(thread, message) : thread.insert(message);
+  if (thread.sort === "newest") thread.panel.toTop();
+  else element.scrollIntoView({ block: "nearest" });
+}
+
+/** Show a post above the list. */
+export function pin(thread, message) {
+  const first = thread.list.firstElementChild;
+  const post = thread.insert(message);
+  post.isPinned = true;
+  if (first && first !== post.element) thread.list.insertBefore(post.element, first);
+  return post;
 }

@@ -8,10 +8,12 @@ import { explain } from "./failures.js";
 import { embedded, firstPageUrl, listen, postReady, requestClose } from "./host.js";
 import { Live } from "./live.js";
 import { OwnReactions, reviewPending } from "./own.js";
+import { isDeleted } from "./post.js";
 import { afterPress } from "./press.js";
 import { isWriting } from "./scroll.js";
 import { current, fresh, isUnknown, onChange, refused, renewQuietly, signIn, signOut } from "./session.js";
 import { Thread } from "./thread.js";
+import { Tools } from "./tools.js";
 import { settings, t } from "./words.js";
 import { showPending, showWritten } from "./written.js";
 
@@ -36,7 +38,11 @@ const panel = {
   signedOut: refused,
   published: (message) => showWritten(thread, message),
   toTop: () => scroller.scrollTo({ top: 0 }),
+  authors: () => [...thread.all()].map(({ message }) => message).filter((message) => !isDeleted(message)).map(({ author }) => author),
+  chosen: () => tools.show(),
+  counted: () => tools.count(),
   pageChanged: () => {
+    tools.reset();
     composer.restore();
     loadOwn();
     return live.follow(thread.pageId);
@@ -79,6 +85,7 @@ async function loadOwn() {
 }
 
 const thread = new Thread(panel);
+const tools = new Tools(panel, thread);
 const composer = new Composer({ panel, parent: null, label: t("panel.write"), onSent: (message) => panel.published(message) });
 const changes = new Changes(thread, scroller);
 const live = new Live({
@@ -116,7 +123,6 @@ document.documentElement.style.setProperty("--on-accent", settings.onAccent);
 document.documentElement.classList.toggle("embedded", embedded);
 scroller.append(thread.element);
 byId("write").querySelector("form").replaceWith(composer.element);
-byId("kind").onchange = (event) => thread.setKind(event.target.value);
 addEventListener("keydown", (event) => event.key === "Escape" && requestClose());
 byId("skip").onclick = () => composer.area.focus();
 onChange(() => {

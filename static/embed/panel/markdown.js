@@ -1,6 +1,7 @@
 /** The small Markdown of posts as nodes. Its parser is a script of its own, loaded for the first text that has marks. */
 
 import { fill, h } from "./dom.js";
+import { withMentions } from "./mentions.js";
 import { settings } from "./words.js";
 
 // A text without these is paragraphs, also for the parser.
@@ -8,6 +9,8 @@ const MARKS = /[*_`[\\]|:\/\/|^[ \t]*(?:[-+>~]|\d{1,9}[.)])/m;
 const PATIENCE_MS = 3000;
 const REL = "ugc nofollow noopener";
 const WITH_DIRECTION = ["p", "li", "blockquote"];
+// In them a handle is no mention.
+const LITERAL = ["code", "pre", "a"];
 
 let parser = null;
 let loading = null;
@@ -46,7 +49,7 @@ export function plainText(text) {
 }
 
 function nodes(text) {
-  return (parser && MARKS.test(text) ? parser.parse(text) : paragraphs(text)).map(node);
+  return (parser && MARKS.test(text) ? parser.parse(text) : paragraphs(text)).map((child) => node(child));
 }
 
 /** What the parser returns for a text without marks. */
@@ -55,10 +58,10 @@ export function paragraphs(text) {
   return parts.filter(Boolean).map((part) => ["p", [part], {}]);
 }
 
-function node(child) {
-  if (typeof child === "string") return child;
+function node(child, isLiteral = false) {
+  if (typeof child === "string") return isLiteral ? child : withMentions(child);
   const [tag, children, { href, host, start }] = child;
-  const content = children.map(node);
+  const content = children.map((each) => node(each, isLiteral || LITERAL.includes(tag)));
   if (tag === "pre") return h("pre", { dir: "ltr" }, h("code", {}, content));
   if (tag === "a") return [h("a", { href, rel: REL, target: "_blank" }, content), host && h("span", { class: "host" }, ` (${host})`)];
   return h(tag, { dir: WITH_DIRECTION.includes(tag) && "auto", start }, content);

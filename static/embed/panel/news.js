@@ -45,10 +45,13 @@ export class News {
     this.button.textContent = t("panel.news", { n: this.messages.size });
   }
 
-  /** Insert the posts if the reader is at the top; else offer them, so that the posts being read do not move. */
+  /**
+   * Insert the posts if the reader is at the top of the newest; else offer them, so that the posts being read do not move.
+   * In another order, the offer leads to the newest posts.
+   */
   show() {
-    const { posts, panel } = this.thread;
-    if (!posts.size || (!this.needsReload && canGrow(panel.scroller))) this.insert();
+    const { posts, panel, sort } = this.thread;
+    if (!posts.size || (sort === "newest" && !this.needsReload && canGrow(panel.scroller))) this.insert();
     else holdPlace(panel.scroller, () => this.label());
   }
 
@@ -64,7 +67,8 @@ export class News {
   }
 
   async open() {
-    if (this.needsReload) await this.thread.reload();
+    if (this.thread.sort !== "newest") await this.thread.choose({ sort: "newest" });
+    else if (this.needsReload) await this.thread.reload();
     else this.insert();
     this.thread.panel.toTop();
     const first = this.thread.list.firstElementChild;

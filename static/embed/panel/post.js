@@ -1,5 +1,6 @@
 /** A post, reply or quote as an article, with the replies below it. */
 
+import { agentBadge } from "./card.js";
 import { Composer } from "./composer.js";
 import { fill, h, icon, userText, webLink } from "./dom.js";
 import { plainText, textElement } from "./markdown.js";
@@ -152,9 +153,8 @@ function avatar({ id, name, kind }) {
 }
 
 /** The name of an author; an agent always has a badge. */
-function author({ name, kind }) {
-  const badge = kind === "agent" && h("span", { class: "badge", title: t("panel.agent_hint") }, t("panel.agent"));
-  return [userText("bdi", name), badge];
+function author({ name, handle, kind }) {
+  return [userText("bdi", name), kind === "agent" && agentBadge(handle)];
 }
 
 /** The text of a post. Long text is folded, not cut. */

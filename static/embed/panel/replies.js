@@ -138,6 +138,12 @@ export class Replies {
     messages.forEach((message) => this.add(message));
   }
 
+  /** Show a reply by itself; those before and after it are offered as before. */
+  show(message) {
+    this.add(message);
+    this.label();
+  }
+
   /** Insert a reply in the order of time; a reply that is shown already is updated. */
   add(message) {
     const known = this.posts.get(message.id);

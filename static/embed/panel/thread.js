@@ -2,11 +2,11 @@
 
 import { listMessages, pageIdOf } from "./api.js";
 import { fill, h } from "./dom.js";
-import { explain } from "./failures.js";
-import { append, merge } from "./listing.js";
+import { append, loadMore, merge } from "./listing.js";
+import { load, store } from "./memory.js";
 import { News } from "./news.js";
 import { emptyNotice, failureNotice, skeletons } from "./notices.js";
-import { following, newestFirst } from "./order.js";
+import { ORDERS, following } from "./order.js";
 import { Post } from "./post.js";
 import { Retry } from "./retry.js";
 import { holdPlace } from "./scroll.js";
@@ -18,16 +18,16 @@ const AT_ONCE = 20;
 export class Thread {
   /** `panel`: see main.js. */
   constructor(panel) {
-    Object.assign(this, { panel, posts: new Map(), cursor: null, kind: "", pageId: null, run: 0, loaded: null, hasFailed: false, isLoaded: false });
+    Object.assign(this, { panel, posts: new Map(), cursor: null, kind: "", sort: load("sort") in ORDERS ? load("sort") : "newest", pageId: null, run: 0, loaded: null, hasFailed: false, isLoaded: false });
     this.retry = new Retry(() => this.reload({ quietly: true }));
     this.list = h("div", { class: "list" });
     this.notice = h("div", { class: "notice" });
-    this.more = h("button", { type: "button", class: "wide", hidden: true, onclick: () => this.loadMore() }, t("panel.more"));
+    this.more = h("button", { type: "button", class: "wide", hidden: true, onclick: () => loadMore(this) }, t("panel.more"));
     this.news = new News(this);
     this.element = h("div", { class: "thread" }, this.news.status, this.news.button, this.list, this.notice, this.more);
   }
 
-  /** Show the posts of a page from the newest. */
+  /** Show the posts of a page. */
   async open(url) {
     this.url = url;
     this.pageId = null;
@@ -35,8 +35,11 @@ export class Thread {
     await this.reload();
   }
 
-  setKind(kind) {
-    this.kind = kind;
+  /** Show other posts, or another order, which is remembered: `{ kind, sort }`. */
+  choose(choice) {
+    Object.assign(this, choice);
+    store("sort", this.sort === "newest" ? null : this.sort);
+    this.panel.chosen(this);
     return this.reload();
   }
 
@@ -94,7 +97,7 @@ export class Thread {
   }
 
   fetch(cursor) {
-    return listMessages({ pageId: this.pageId, limit: AT_ONCE, includeTopReply: true, authorKind: this.kind, cursor });
+    return listMessages({ pageId: this.pageId, limit: AT_ONCE, includeTopReply: true, authorKind: this.kind, sort: this.sort === "newest" ? "" : this.sort, cursor });
   }
 
   async show(page) {
@@ -115,9 +118,14 @@ export class Thread {
     const { run } = this;
     const added = await append(this, messages);
     if (run !== this.run) return [];
-    this.cursor = nextCursor;
-    this.more.hidden = !nextCursor;
+    this.setCursor(nextCursor);
     return added;
+  }
+
+  setCursor(cursor) {
+    this.cursor = cursor;
+    this.more.hidden = !cursor;
+    this.panel.counted(this);
   }
 
   createPost(message) {
@@ -125,22 +133,6 @@ export class Thread {
     post.owner = this;
     this.posts.set(post.id, post);
     return post;
-  }
-
-  async loadMore() {
-    const run = this.run;
-    this.more.disabled = true;
-    fill(this.notice);
-    try {
-      const page = await this.fetch(this.cursor);
-      if (run !== this.run) return;
-      const [first] = await this.append(page);
-      if (first) first.element.focus({ preventScroll: true });
-    } catch (failure) {
-      if (run === this.run) fill(this.notice, h("p", { class: "problem", role: "alert" }, explain(failure)));
-    } finally {
-      this.more.disabled = false;
-    }
   }
 
   /**
@@ -176,22 +168,15 @@ export class Thread {
     else this.showEmpty();
   }
 
-  /** Add a post that is not shown: to the new posts, or to its place among the shown ones. */
-  add(message) {
-    if (this.kind && message.author.kind !== this.kind) return;
-    const next = following(this.posts, message, newestFirst);
-    if (!this.posts.size || (next && next === this.list.firstElementChild)) {
-      if (!this.news.messages.has(message.id)) this.news.announce(message);
-      this.news.add(message);
-    } else if (next || !this.cursor) {
-      this.insert(message);
-    }
+  /** The element of the shown post before which a message belongs, or null. */
+  next(message) {
+    return following(this.posts, message, ORDERS[this.sort]);
   }
 
   insert(message) {
     if (this.posts.has(message.id)) return this.posts.get(message.id);
     fill(this.notice);
-    const next = following(this.posts, message, newestFirst);
+    const next = this.next(message);
     const post = this.createPost(message);
     this.list.insertBefore(post.element, next);
     return post;

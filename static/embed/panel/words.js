@@ -42,6 +42,7 @@ export const percent = (value) => percents.format(value);
 
 /** A calendar day such as 2027-12-31, without a time zone. */
 export const date = (text) => formatDate(calendarDay, text);
+export const dayOf = (text) => formatDate(day, text);
 export const dateAndTime = (text) => formatDate(moment, text);
 
 function formatDate(style, text) {

@@ -1,10 +1,11 @@
 /** Shows in a thread what the reader wrote: new posts, and those that await review. */
 
 import { count } from "./analytics.js";
+import { pin, showOwn } from "./listing.js";
 import { addPending, pendingPosts, settlePending } from "./own.js";
 import { t } from "./words.js";
 
-/** Show a new post at the top of the thread. A reply is shown by the post that it answers. */
+/** Show a new post in the thread. A reply is shown by the post that it answers. */
 export function showWritten(thread, message) {
   const { panel, news } = thread;
   const isPending = message.status === "pending";
@@ -15,8 +16,7 @@ export function showWritten(thread, message) {
   if (thread.hasFailed) return thread.reload();
   news.messages.delete(message.id);
   news.label();
-  thread.insert(message);
-  panel.toTop();
+  showOwn(thread, message);
 }
 
 /** Show the reader's posts that await review, and remove those of a person who has signed out. */
@@ -30,5 +30,5 @@ export function showPending(thread) {
     post.replies.addPending();
   }
   const isShown = thread.kind !== "agent";
-  for (const message of messages) if (isShown && !message.parentId && !thread.posts.has(message.id)) thread.insert(message);
+  for (const message of messages) if (isShown && !message.parentId && !thread.posts.has(message.id)) (thread.sort === "newest" ? thread.insert(message) : pin(thread, message));
 }

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from community_messaging.declarations import call, listing
 from community_messaging.records import (
+    Account,
     Community,
     Message,
     NormalizedUrl,
     OwnReaction,
     PresenceCount,
+    PublicAgent,
     Reaction,
     SmartTag,
 )
@@ -93,6 +95,14 @@ class ReadingCalls(Session):
         counts: list[PresenceCount] = answer["counts"]
         return counts
 
+    @call
+    def participants(self, page: str) -> Steps[list[Account]]:
+        """Who wrote on a page, those who wrote last first, at most 100 (listParticipants)."""
+        page_id = yield from self.page_id(page)
+        answer = yield from self.ask(dict, get("/v1/presence/participants", page_id=page_id))
+        participants: list[Account] = answer["participants"]
+        return participants
+
     @listing(Community)
     def communities(self, name: str | None = None, *, page_size: int | None = None) -> Steps[None]:
         """The communities, or those with `name` in their name (listCommunities)."""
@@ -102,6 +112,11 @@ class ReadingCalls(Session):
     def community(self, community_id: str) -> Steps[Community]:
         """One community with its rules (getCommunity)."""
         return self.ask(Community, get("/v1/communities/{id}", community_id))
+
+    @call
+    def agent(self, handle: str) -> Steps[PublicAgent]:
+        """What anyone may know about an agent: who operates it, and whether it is suspended (getAgent)."""
+        return self.ask(PublicAgent, get("/v1/agents/{handle}", handle))
 
     @call
     def smart_tags(self) -> Steps[list[SmartTag]]:

@@ -1,6 +1,6 @@
 """The JSON of the service as typed dictionaries. The service may add keys."""
 
-from community_messaging.records.accounts import Account, AgentSelf, Limit, OwnToken
+from community_messaging.records.accounts import Account, AgentSelf, Limit, Operator, OwnToken, PublicAgent
 from community_messaging.records.agents import AgentRequest, AgentToken, NewAgentToken, Revocation
 from community_messaging.records.events import Change, ChangedReaction, Event, EventData, Inbox, Unread
 from community_messaging.records.pages import Community, CommunityRules, NormalizedUrl, PresenceCount, SmartTag
@@ -38,10 +38,12 @@ __all__ = [
     "NewAgentToken",
     "NewWebhook",
     "NormalizedUrl",
+    "Operator",
     "OwnReaction",
     "OwnToken",
     "PlainMessage",
     "PresenceCount",
+    "PublicAgent",
     "Quote",
     "Reaction",
     "ReactionResult",

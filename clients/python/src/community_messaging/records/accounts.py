@@ -18,6 +18,20 @@ class OwnToken(TypedDict):
     expiresAt: str
 
 
+class Operator(TypedDict):
+    name: str
+    handle: str
+
+
+class PublicAgent(TypedDict):
+    id: str
+    name: str
+    handle: str
+    operator: Operator
+    approvedAt: str
+    status: str
+
+
 class Limit(TypedDict):
     limit: int
     remaining: int

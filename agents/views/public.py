@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from typing import Any
+
+from agents.cache_tags import agent_tag
+from agents.exceptions import AgentNotFound
+from agents.models import Agent
+from agents.serializers import PublicAgentSerializer
+from config.api.credentials import CredentialKind
+from config.api.operations import operation
+from config.api.requests import ApiRequest
+from config.api.responses import Response
+from config.api.serializers import render
+from config.api.viewsets import ApiViewSet
+from messaging.models.account import HANDLE
+
+PATH = {"handle": {"type": "string", "pattern": "^[a-z0-9_]{3,30}$", "examples": ["library_helper"]}}
+
+
+class AgentViewSet(ApiViewSet):
+    """What anyone may know about an agent."""
+
+    lookup_url_kwarg = "handle"
+
+    @operation(
+        "getAgent",
+        callers={CredentialKind.PUBLIC},
+        path=PATH,
+        response=PublicAgentSerializer,
+        errors=(AgentNotFound,),
+    )
+    def retrieve(self, request: ApiRequest, handle: str) -> Response:
+        """Get an agent by its handle: who operates it, when it was approved, and whether it is suspended."""
+        if not HANDLE.fullmatch(handle):
+            raise AgentNotFound
+        return self.read(lambda: _found(handle), agent_tag(handle))
+
+
+def _found(handle: str) -> dict[str, Any]:
+    agent = Agent.objects.select_related("account", "operator").filter(account__handle=handle).first()
+    if agent is None:
+        raise AgentNotFound
+    found: dict[str, Any] = render(PublicAgentSerializer, agent)
+    return found

@@ -1,0 +1,114 @@
+/** Mentions: completes handles while a text is written, and marks them in posts. The rule is that of the service. */
+
+import { listParticipants } from "./api.js";
+import { fill, h, userText } from "./dom.js";
+import { t } from "./words.js";
+
+const MENTION = /(?<![\p{L}\p{N}_])(@[a-z0-9_]{3,30})(?![\p{L}\p{N}_])/iu;
+const BEGUN = /(?<![\p{L}\p{N}_])@([\p{L}\p{N}_]{0,30})$/u;
+const SHOWN_MAX = 5;
+const MOVES = ["ArrowLeft", "ArrowRight", "Home", "End"];
+const participants = new Map();
+let lists = 0;
+
+/** The text of a post as strings and marked handles. */
+export function withMentions(text) {
+  return text.split(MENTION).map((part, at) => (at % 2 ? h("bdi", { class: "mention" }, part) : part));
+}
+
+/** Those in the thread first, then the others of the page, who are loaded once. */
+async function people({ pageId, authors }) {
+  const page = pageId();
+  if (!participants.has(page)) participants.set(page, await listParticipants(page).catch(() => null));
+  const others = participants.get(page) || [];
+  if (!participants.get(page)) participants.delete(page);
+  return [...new Map([...authors(), ...others].map((account) => [account.handle, account])).values()];
+}
+
+const isMatch = ({ handle, name }, text) => [handle, ...name.toLowerCase().split(/\s+/)].some((word) => word.startsWith(text));
+
+/** The list below a text field: `take` handles its keys, the option that they chose is `aria-activedescendant`. */
+export class Mentions {
+  constructor(area, panel) {
+    Object.assign(this, { area, panel, options: [], chosen: 0, dismissed: -1, run: 0 });
+    this.list = h("ul", { class: "mentions", role: "listbox", id: `mentions-${++lists}`, "aria-label": t("panel.mention"), hidden: true });
+    for (const [name, value] of [["autocomplete", "list"], ["haspopup", "listbox"], ["controls", this.list.id]]) area.setAttribute(`aria-${name}`, value);
+    for (const type of ["input", "compositionend", "click"]) area.addEventListener(type, (event) => event.isComposing || this.update());
+    area.addEventListener("keyup", ({ key }) => MOVES.includes(key) && this.update());
+    area.addEventListener("blur", () => this.close());
+  }
+
+  /** The beginning of a handle or name before the caret: { start, text }, or null. */
+  begun() {
+    const { selectionStart: caret, selectionEnd, value } = this.area;
+    const found = caret === selectionEnd && BEGUN.exec(value.slice(0, caret));
+    return found ? { start: found.index, text: found[1].toLowerCase() } : null;
+  }
+
+  async update() {
+    const run = ++this.run;
+    if (!this.begun()) this.dismissed = -1;
+    if (!this.begun() || this.begun().start === this.dismissed) return this.close();
+    const all = await people(this.panel);
+    const begun = this.begun();
+    if (run !== this.run || !begun || document.activeElement !== this.area) return;
+    const found = all.filter((account) => isMatch(account, begun.text)).slice(0, SHOWN_MAX);
+    const isComplete = found.length === 1 && found[0].handle === begun.text;
+    this.show(isComplete ? [] : found);
+  }
+
+  show(accounts) {
+    this.options = accounts;
+    fill(this.list, accounts.map((account, at) => this.option(account, at)));
+    this.list.hidden = !accounts.length;
+    this.choose(0);
+  }
+
+  option({ handle, name }, at) {
+    // The text field holds the focus.
+    const props = { role: "option", id: `${this.list.id}-${at}`, onpointerdown: (event) => event.preventDefault(), onclick: () => this.complete(at) };
+    return h("li", props, userText("bdi", name), h("span", { class: "meta" }, `@${handle}`));
+  }
+
+  choose(at) {
+    this.chosen = at;
+    [...this.list.children].forEach((option, each) => option.setAttribute("aria-selected", String(each === at)));
+    if (this.options.length) this.area.setAttribute("aria-activedescendant", this.list.children[at].id);
+    else this.area.removeAttribute("aria-activedescendant");
+  }
+
+  close() {
+    this.run += 1;
+    this.show([]);
+  }
+
+  /** Handle a key of the open list; returns whether it did. */
+  take(event) {
+    const count = this.options.length;
+    if (!count || event.target !== this.area || event.ctrlKey || event.metaKey || event.altKey) return false;
+    const acts = {
+      ArrowDown: () => this.choose((this.chosen + 1) % count),
+      ArrowUp: () => this.choose((this.chosen + count - 1) % count),
+      Enter: () => this.complete(this.chosen),
+      Tab: () => this.complete(this.chosen),
+      Escape: () => this.dismiss(),
+    };
+    if (!Object.hasOwn(acts, event.key) || event.shiftKey) return false;
+    event.preventDefault();
+    event.stopPropagation();
+    acts[event.key]();
+    return true;
+  }
+
+  dismiss() {
+    this.dismissed = this.begun()?.start ?? -1;
+    this.close();
+  }
+
+  complete(at) {
+    const { start } = this.begun();
+    const { handle } = this.options[at];
+    this.area.setRangeText(`@${handle} `, start, this.area.selectionEnd, "end");
+    this.area.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+}

@@ -1,0 +1,61 @@
+/** The controls above the thread: the order, whose posts are shown, and the search of a large discussion. */
+
+import { countPosts } from "./api.js";
+import { icon } from "./dom.js";
+import { Search } from "./search.js";
+
+// Discussions with more posts and replies have a search.
+const LARGE = 50;
+const READING = ["scroll", "focusin"];
+
+export class Tools {
+  constructor(panel, thread) {
+    Object.assign(this, { panel, thread, counted: null });
+    const [sort, kind, find] = ["sort", "kind", "find"].map((id) => document.getElementById(id));
+    this.search = new Search(panel, thread);
+    this.search.onClose = () => this.find.focus();
+    Object.assign(this, { sort, kind, find });
+    sort.onchange = () => thread.choose({ sort: sort.value });
+    kind.onchange = () => thread.choose({ kind: kind.value });
+    find.append(icon("search"));
+    find.onclick = () => this.toggle();
+    find.closest(".tools").after(this.search.element);
+    this.show();
+  }
+
+  show() {
+    this.sort.value = this.thread.sort;
+    this.kind.value = this.thread.kind;
+  }
+
+  toggle() {
+    if (this.search.isOpen) this.search.close();
+    else this.search.open();
+    this.panel.toTop();
+  }
+
+  /** Another page: hide the search until its posts are counted. */
+  reset() {
+    this.search.clear();
+    this.find.hidden = true;
+    this.counted = null;
+  }
+
+  /**
+   * Show the search if the loaded posts are many. If more follow, count them, once the reader scrolls or moves the focus:
+   * the first posts do not wait for it.
+   */
+  count() {
+    const { posts, cursor, url } = this.thread;
+    const sum = [...posts.values()].reduce((all, { message }) => all + 1 + message.replyCount, 0);
+    if (sum > LARGE) this.find.hidden = false;
+    if (!this.find.hidden || !cursor || this.counted === url) return;
+    this.counted = url;
+    const count = async () => {
+      READING.forEach((type) => this.panel.scroller.removeEventListener(type, count));
+      const all = await countPosts(url).catch(() => 0);
+      if (url === this.thread.url && all > LARGE) this.find.hidden = false;
+    };
+    READING.forEach((type) => this.panel.scroller.addEventListener(type, count));
+  }
+}
