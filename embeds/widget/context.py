@@ -9,7 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from embeds.models import Embed
-from embeds.widget.assets import panel_script, panel_styles
+from embeds.widget.assets import Scheme, panel_script, panel_styles
 from embeds.widget.locales import direction, pick_language, words
 
 # How often a client without a stream asks for changes, on average.
@@ -23,7 +23,22 @@ def language(request: HttpRequest) -> dict[str, Any]:
     return {"lang": lang, "dir": direction(lang), "words": words(lang)}
 
 
-def panel(embed: Embed, words: Mapping[str, Any]) -> dict[str, Any]:
+def scheme(request: HttpRequest) -> Scheme:
+    """Return the colours of `?theme=`; without it, the browser chooses."""
+    theme = request.GET.get("theme")
+    return theme if theme == "light" or theme == "dark" else "auto"  # noqa: PLR1714  narrows the type
+
+
+def form(request: HttpRequest) -> dict[str, Any]:
+    """Return how the panel is shown: in which colours, whether a site changes them, and whether inside a page."""
+    return {
+        "scheme": scheme(request),
+        "is_themed": request.GET.get("theme") == "site",
+        "is_inline": request.GET.get("mode") == "inline",
+    }
+
+
+def panel(embed: Embed, words: Mapping[str, Any], scheme: Scheme) -> dict[str, Any]:
     accent = embed.trigger_config["color"]
     panel_settings = {
         "serviceId": str(embed.pk),
@@ -33,7 +48,7 @@ def panel(embed: Embed, words: Mapping[str, Any]) -> dict[str, Any]:
         "streamUrl": settings.STREAM_URL,
     }
     data = _data(words, "panel", "tag", settings=panel_settings)
-    return {"data": data, "script": panel_script().digest, "styles": panel_styles().digest}
+    return {"data": data, "script": panel_script().digest, "styles": panel_styles(scheme).digest}
 
 
 def sign_in(words: Mapping[str, Any]) -> dict[str, Any]:

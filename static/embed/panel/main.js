@@ -4,14 +4,16 @@ import { setPage } from "./analytics.js";
 import { Changes } from "./changes.js";
 import { Composer } from "./composer.js";
 import { fill, h } from "./dom.js";
-import { embedded, firstPageUrl, listen, postReady, requestClose } from "./host.js";
+import { embedded, firstPageUrl, isInline, listen, postReady, requestClose } from "./host.js";
+import { growWithThread } from "./inline.js";
 import { Live } from "./live.js";
 import { OwnReactions, reviewPending } from "./own.js";
 import { afterPress } from "./press.js";
 import { isWriting } from "./scroll.js";
 import { current, onChange, signIn, signOut } from "./session.js";
+import { applyTheme, firstTheme } from "./theme.js";
 import { Thread } from "./thread.js";
-import { settings, t } from "./words.js";
+import { t } from "./words.js";
 import { showPending, showWritten } from "./written.js";
 
 const byId = (id) => document.getElementById(id);
@@ -34,6 +36,7 @@ const panel = {
   },
   signedOut: signOut,
   published: (message) => showWritten(thread, message),
+  // Inside a page, the button and the composer that lead there are at the top.
   toTop: () => scroller.scrollTo({ top: 0 }),
   pageChanged: () => {
     composer.restore();
@@ -103,8 +106,8 @@ function setOpen(open) {
   live.setVisible(isVisible());
 }
 
-document.documentElement.style.setProperty("--accent", settings.accent);
-document.documentElement.style.setProperty("--on-accent", settings.onAccent);
+applyTheme(firstTheme());
+document.documentElement.classList.remove("themed");
 document.documentElement.classList.toggle("embedded", embedded);
 scroller.append(thread.element);
 byId("write").querySelector("form").replaceWith(composer.element);
@@ -117,7 +120,8 @@ onChange(() => {
 });
 showAccount();
 listen({
-  page: openPage,
+  page: ({ url }) => openPage(url),
+  theme: ({ values }) => applyTheme(values),
   open: () => {
     setOpen(true);
     thread.refresh();
@@ -130,4 +134,5 @@ addEventListener("pagehide", () => live.stop());
 addEventListener("pageshow", () => setOpen(isOpen));
 setInterval(() => isVisible() && thread.tick(), CLOCK_MS);
 openPage(firstPageUrl);
+if (isInline) growWithThread(scroller);
 postReady();

@@ -1,6 +1,7 @@
 /** Shows in a thread what the reader wrote: new posts, and those that await review. */
 
 import { count } from "./analytics.js";
+import { postPosted } from "./host.js";
 import { addPending, pendingPosts, settlePending } from "./own.js";
 import { t } from "./words.js";
 
@@ -9,6 +10,7 @@ export function showWritten(thread, message) {
   const { panel, news } = thread;
   const isPending = message.status === "pending";
   count(message.parentId ? "reply_created" : "post_created");
+  postPosted(message);
   panel.announce(t(isPending ? "panel.pending" : "panel.published"));
   if (isPending) addPending(message);
   if (message.parentId) return;
