@@ -18,7 +18,8 @@ from embeds.exceptions import DomainNotAllowed, EmbedNotFound
 from embeds.lookup import find_embed
 from embeds.serializers.inputs import EmbedConfigQuery
 from embeds.serializers.outputs import ClientConfigSerializer, EmbedConfigFields, EmbedConfigSerializer
-from embeds.widget.context import POLL_SECONDS, ink_on
+from embeds.widget.context import POLL_SECONDS
+from embeds.widget.ink import ink_on
 from embeds.widget.locales import words
 
 LOADER_VERSION = "1.0.0"

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import BrowserContext, Page, Request, Route
 
 from embeds.widget.assets import loader, loader_theme
-from embeds.widget.context import ink_on
+from embeds.widget.ink import ink_on
 from embeds.widget.locales import words
 from tests.browser import PATIENCE_MS
 

@@ -7,8 +7,13 @@ const POSITIONS = 200;
 // The part of the thread on the screen, in the coordinates of the frame; null: none.
 let shown = null;
 
+// The height that the page knows.
+let height = 0;
+
 export function growWithThread(thread) {
   new ResizeObserver(postHeight).observe(document.body);
+  // Browsers do not draw a frame beyond the screen, and report no new sizes of it; but the page should know its height.
+  new MutationObserver(() => measureSoon()).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
   const threshold = Array.from({ length: POSITIONS + 1 }, (_, at) => at / POSITIONS);
   const observer = new IntersectionObserver((entries) => {
     const { isIntersecting, intersectionRect } = entries.at(-1);
@@ -17,8 +22,16 @@ export function growWithThread(thread) {
   observer.observe(thread);
 }
 
+function measureSoon() {
+  clearTimeout(measureSoon.timer);
+  measureSoon.timer = setTimeout(postHeight);
+}
+
 function postHeight() {
-  post({ type: "height", height: Math.ceil(document.body.getBoundingClientRect().height) });
+  const current = Math.ceil(document.body.getBoundingClientRect().height);
+  if (current === height) return;
+  height = current;
+  post({ type: "height", height });
 }
 
 /** Whether new posts may appear at the top, because the reader sees it, or nothing of the thread. */
