@@ -15,12 +15,18 @@ from embeds.analytics.events import EVENT_NAME
 from embeds.domains import ENTRY_MAX, InvalidDomain, normalize_entry
 from embeds.models import EmbedStatus, PageRuleType, TriggerPosition, TriggerSize, TriggerType
 from embeds.models import embed as caps
+from embeds.widget.locales import LANGUAGES
 from messaging.fields import EXAMPLE_PAGE_URL, Name, PageUrl
 from messaging.page_ids import URL_MAX
 from messaging.word_lists import InvalidWord, check_words
 from messaging.word_lists.entries import parse_entry
 
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
+
+
+class EmbedConfigQuery(QuerySerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"lang": "en"}
+    lang = Choice(choices=LANGUAGES, required=False, help_text="Adds what the loader shows in this language.")
 
 
 class DomainText(Text):

@@ -13,6 +13,7 @@ from embeds.analytics.events import KnownEvent
 from embeds.analytics.summary import Summary
 from embeds.embed_code import embed_code
 from embeds.models import Embed, EmbedStatus, PageRuleType, TriggerPosition, TriggerSize, TriggerType
+from embeds.widget.locales import DEFAULT_LANGUAGE, words
 
 
 def _texts(**kwargs: Any) -> serializers.ListField:
@@ -50,9 +51,19 @@ class EmbedConfigFields(serializers.Serializer[Any]):
     status = serializers.ChoiceField(choices=EmbedStatus.choices, help_text="Nothing is shown unless `active`.")
 
 
+class LoaderWordsSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = dict(words(DEFAULT_LANGUAGE)["loader"])
+    open = serializers.CharField(help_text="The trigger, unless `triggerConfig` has a `message`.")
+    close = serializers.CharField(help_text="Closes the panel.")
+    tab = serializers.CharField(help_text="A link to the panel in a tab.")
+    offline = serializers.CharField(help_text="While the panel cannot be loaded.")
+
+
 # Clients read the fields at the top level and under `config`.
 class EmbedConfigSerializer(EmbedConfigFields):
     config = EmbedConfigFields(source="*", help_text="The same fields again.")
+    words = LoaderWordsSerializer(required=False, help_text="With `lang`: the texts of the loader.")
+    ink = serializers.CharField(required=False, help_text="With `lang`: the colour of text on `triggerConfig.color`.")
 
 
 class EmbedCode(serializers.CharField):

@@ -16,8 +16,11 @@ from embeds.analytics.events import KNOWN_EVENTS
 from embeds.cache_tags import embed_tag
 from embeds.exceptions import DomainNotAllowed, EmbedNotFound
 from embeds.lookup import find_embed
+from embeds.serializers.inputs import EmbedConfigQuery
 from embeds.serializers.outputs import ClientConfigSerializer, EmbedConfigFields, EmbedConfigSerializer
 from embeds.widget.context import POLL_SECONDS
+from embeds.widget.ink import ink_on
+from embeds.widget.locales import words
 
 LOADER_VERSION = "1.0.0"
 FEATURES = {"posts": True, "replies": True, "quotes": True, "reactions": True, "smartTags": True}
@@ -31,6 +34,7 @@ class EmbedConfigViewSet(ApiViewSet):
     @operation(
         "getEmbedConfig",
         callers={CredentialKind.PUBLIC},
+        query=EmbedConfigQuery,
         response=EmbedConfigSerializer,
         errors=(DomainNotAllowed, EmbedNotFound),
     )
@@ -38,11 +42,12 @@ class EmbedConfigViewSet(ApiViewSet):
         """Get the configuration that the loader needs. 403 for pages on domains that the owner does not allow."""
         embed_id = self.path_id(EmbedNotFound, "serviceId")
         origin = request.META.get("HTTP_ORIGIN")
+        language = self.query().get("lang")
         headers = {"Cache-Control": CONFIG_CACHE, "Vary": "Origin"}
-        return self.read(lambda: _config(embed_id, origin), embed_tag(embed_id), headers=headers)
+        return self.read(lambda: _config(embed_id, origin, language), embed_tag(embed_id), headers=headers)
 
 
-def _config(embed_id: UUID, origin: str | None) -> dict[str, Any]:
+def _config(embed_id: UUID, origin: str | None, language: str | None) -> dict[str, Any]:
     snapshot = find_embed(embed_id)
     try:
         snapshot.require_origin(origin)
@@ -50,7 +55,8 @@ def _config(embed_id: UUID, origin: str | None) -> dict[str, Any]:
         refusal.headers |= {"Cache-Control": "no-store", "Vary": "Origin"}
         raise
     config: dict[str, Any] = render(EmbedConfigFields, snapshot)
-    return config | {"config": config}
+    shown = {"words": words(language)["loader"], "ink": ink_on(config["triggerConfig"]["color"])} if language else {}
+    return config | {"config": config} | shown
 
 
 class ClientConfigViewSet(ApiViewSet):

@@ -8,20 +8,24 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from django.contrib.staticfiles import finders
 from rcssmin import cssmin
 from rjsmin import jsmin
 
-from embeds.widget.locales import LANGUAGES, words
+from embeds.widget.locales import LANGUAGES
 from embeds.widget.modules import join_modules
 
 JAVASCRIPT, CSS = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
-LOADER, LOADER_STYLES = "embed/v1.js", "embed/v1.css"
+LOADER, LOADER_STYLES, LOADER_THEME = "embed/v1.js", "embed/v1.css", "embed/theme.js"
 MARKDOWN_MODULES, MARKDOWN_LIBRARY = "embed/markdown", "vendor/markdown-it/markdown-it.js"
 PANEL_MODULES, PANEL_STYLES = "embed/panel", ("embed/base.css", "embed/panel.css")
-STRINGS_PLACEHOLDER = "{/*strings*/}"
+PREFERS_DARK = "@media (prefers-color-scheme:dark)"
+LANGUAGES_PLACEHOLDER, THEME_PLACEHOLDER = "/*languages*/", "/*theme*/"
 STYLES_PLACEHOLDER = '"/*styles*/"'
+
+Scheme = Literal["auto", "light", "dark"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,11 @@ def loader() -> Asset:
 
 
 @cache
+def loader_theme() -> Asset:
+    return asset(JAVASCRIPT, str(jsmin(_text(LOADER_THEME))))
+
+
+@cache
 def panel_script() -> Asset:
     return asset(JAVASCRIPT, str(jsmin(join_modules(_source(PANEL_MODULES)))))
 
@@ -54,8 +63,13 @@ def markdown_script() -> Asset:
 
 
 @cache
-def panel_styles() -> Asset:
-    return asset(CSS, cssmin("".join(map(_text, PANEL_STYLES))))
+def panel_styles(scheme: Scheme = "auto") -> Asset:
+    """The styles; for a scheme, those that the browser would choose for a person who prefers it."""
+    styles = str(cssmin("".join(map(_text, PANEL_STYLES))))
+    if scheme != "auto":
+        styles = styles.replace("color-scheme:light dark", f"color-scheme:{scheme}")
+        styles = styles.replace(PREFERS_DARK, "@media all" if scheme == "dark" else "@media not all")
+    return asset(CSS, styles)
 
 
 def asset(content_type: str, text: str) -> Asset:
@@ -64,11 +78,16 @@ def asset(content_type: str, text: str) -> Asset:
 
 
 def loader_source(script: str, styles: str) -> str:
-    """Return the loader with its texts and styles."""
-    table = {language: words(language)["loader"] for language in LANGUAGES}
-    strings = json.dumps(table, ensure_ascii=False, separators=(",", ":"))
+    """Return the loader with the names of the languages and its styles. The embed's config has its texts."""
     css = json.dumps(cssmin(styles))
-    return str(jsmin(script.replace(STRINGS_PLACEHOLDER, strings, 1).replace(STYLES_PLACEHOLDER, css, 1)))
+    values = {
+        LANGUAGES_PLACEHOLDER: " ".join(LANGUAGES),
+        THEME_PLACEHOLDER: loader_theme().digest,
+        STYLES_PLACEHOLDER: css,
+    }
+    for placeholder, value in values.items():
+        script = script.replace(placeholder, value, 1)
+    return str(jsmin(script))
 
 
 def _text(name: str) -> str:

@@ -10,12 +10,11 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from embeds.models import Embed
-from embeds.widget.assets import Asset, markdown_script, panel_script, panel_styles
+from embeds.widget.assets import Asset, Scheme, markdown_script, panel_script, panel_styles
 from embeds.widget.locales import direction, pick_language, words
 
 # How often a client without a stream asks for changes, on average.
 POLL_SECONDS = 30
-DARK_INK, LIGHT_INK = "#000", "#fff"
 
 
 def language(request: HttpRequest) -> dict[str, Any]:
@@ -24,33 +23,38 @@ def language(request: HttpRequest) -> dict[str, Any]:
     return {"lang": lang, "dir": direction(lang), "words": words(lang)}
 
 
-def panel(embed: Embed, words: Mapping[str, Any], *, has_session: bool) -> dict[str, Any]:
+def scheme(request: HttpRequest) -> Scheme:
+    """Return the colours of `?theme=`; without it, the browser chooses."""
+    theme = request.GET.get("theme")
+    return theme if theme == "light" or theme == "dark" else "auto"  # noqa: PLR1714  narrows the type
+
+
+def form(request: HttpRequest) -> dict[str, Any]:
+    """Return how the panel is shown: in which colours, whether a site changes them, and whether inside a page."""
+    return {
+        "scheme": scheme(request),
+        "is_themed": request.GET.get("theme") == "site",
+        "is_inline": request.GET.get("mode") == "inline",
+    }
+
+
+def panel(embed: Embed, words: Mapping[str, Any], scheme: Scheme, *, has_session: bool) -> dict[str, Any]:
     accent = embed.trigger_config["color"]
     panel_settings = {
         "serviceId": str(embed.pk),
         "accent": accent,
-        "onAccent": ink_on(accent),
         "pollSeconds": POLL_SECONDS,
         "streamUrl": settings.STREAM_URL,
         "hasSession": has_session,
         "markdownUrl": _address("markdown-script", markdown_script()),
     }
     data = _data(words, "panel", "tag", settings=panel_settings)
-    return {"data": data, "has_session": has_session, "script": panel_script().digest, "styles": panel_styles().digest}
+    digests = {"script": panel_script().digest, "styles": panel_styles(scheme).digest}
+    return {"data": data, "has_session": has_session, **digests}
 
 
 def sign_in(words: Mapping[str, Any]) -> dict[str, Any]:
     return {"data": _data(words, "panel", "signin", settings={"serviceId": None})}
-
-
-def ink_on(color: str) -> str:
-    """Return black or white: the one with more contrast on `#rgb` or `#rrggbb` (WCAG 2 relative luminance)."""
-    digits = color[1:]
-    parts = [digits[at] * 2 for at in range(3)] if len(digits) == 3 else [digits[at : at + 2] for at in (0, 2, 4)]
-    channels = [int(part, 16) / 255 for part in parts]
-    linear = [channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in channels]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return DARK_INK if luminance > 0.179 else LIGHT_INK
 
 
 def _address(name: str, asset: Asset) -> str:

@@ -10,6 +10,7 @@ urlpatterns = [
     path("demo/", views.demo, name="demo"),
     path("p/<str:id>", permalink, name="permalink"),
     path("embed/v1.js", views.loader_script, name="loader"),
+    path("embed/theme.js", views.loader_theme, name="loader-theme"),
     path("embed/panel", views.panel, name="panel"),
     path("embed/panel.js", views.panel_script, name="panel-script"),
     path("embed/markdown.js", views.markdown_script, name="markdown-script"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -22,6 +24,7 @@ from embeds.widget.demo import demo_page
 from messaging import panel_cookie
 
 LOADER_CACHE = "public, max-age=3600, stale-while-revalidate=86400"
+DEMO_MODES, DEMO_THEMES = ("panel", "inline"), ("auto", "site", "light", "dark")
 # The panel's page names its script and styles by their digests.
 ASSET_CACHE = "public, max-age=31536000, immutable"
 
@@ -29,6 +32,14 @@ ASSET_CACHE = "public, max-age=31536000, immutable"
 @read_only
 def loader_script(request: HttpRequest) -> HttpResponse:
     return _asset_response(request, assets.loader(), LOADER_CACHE)
+
+
+@read_only
+def loader_theme(request: HttpRequest) -> HttpResponse:
+    response = _named_by_digest(request, assets.loader_theme())
+    # A module of another origin has to allow the page that imports it.
+    response.headers["Access-Control-Allow-Origin"] = "*"
+    return response
 
 
 @read_only
@@ -43,7 +54,7 @@ def markdown_script(request: HttpRequest) -> HttpResponse:
 
 @read_only
 def panel_styles(request: HttpRequest) -> HttpResponse:
-    return _named_by_digest(request, assets.panel_styles())
+    return _named_by_digest(request, assets.panel_styles(context.scheme(request)))
 
 
 @read_only
@@ -55,17 +66,14 @@ def panel(request: HttpRequest) -> HttpResponse:
 
     Of the cookie of a panel session, the page says only that there is one.
     """
-    words = context.language(request)
+    words = context.language(request) | context.form(request)
     embed = _active_embed(request.GET.get("serviceId", ""))
     if embed is None:
         response = render(request, "embed/unavailable.html", words, status=404)
         response.headers["Content-Security-Policy"] = policy(frame_ancestors=ANYWHERE)
         return response
-    response = render(
-        request,
-        "embed/panel.html",
-        words | context.panel(embed, words["words"], has_session=panel_cookie.has_cookie(request)),
-    )
+    shown = context.panel(embed, words["words"], words["scheme"], has_session=panel_cookie.has_cookie(request))
+    response = render(request, "embed/panel.html", words | shown)
     ancestors = frame_ancestors(embed, request.GET.get("host", ""))
     response.headers["Content-Security-Policy"] = policy(frame_ancestors=ancestors, connect_src=with_streams())
     patch_vary_headers(response, ("Accept-Language", "Cookie"))
@@ -91,7 +99,8 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 def demo(request: HttpRequest) -> HttpResponse:
     """Render an example site with a live embed from another origin."""
     site = demo_page(request.get_host(), secure=request.is_secure())
-    response = render(request, "pages/demo.html", {"demo": site})
+    choices = {"mode": _choice(request, "mode", DEMO_MODES), "theme": _choice(request, "theme", DEMO_THEMES)}
+    response = render(request, "pages/demo.html", {"demo": site} | choices)
     if site is not None:
         sources = f"'self' {site.app}"
         content_policy = policy(script_src=sources, connect_src=sources, frame_src=site.app)
@@ -115,6 +124,12 @@ def start(request: HttpRequest) -> HttpResponse:
         response = render(request, "pages/start.html", origins)
     patch_vary_headers(response, ("Accept",))
     return response
+
+
+def _choice(request: HttpRequest, name: str, choices: Sequence[str]) -> str:
+    """Return what the query chooses; the first choice if that is none."""
+    chosen = request.GET.get(name, "")
+    return chosen if chosen in choices else choices[0]
 
 
 def _named_by_digest(request: HttpRequest, asset: assets.Asset) -> HttpResponse:

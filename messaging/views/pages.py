@@ -65,6 +65,8 @@ class PageViewSet(ApiViewSet):
         "getPresenceCounts",
         callers={CredentialKind.PUBLIC, CredentialKind.AGENT},
         body=PresenceBody,
+        # The loader's request, which thus needs no preflight.
+        public_body=True,
         response=PresenceSerializer,
     )
     def counts(self, request: ApiRequest) -> Response:

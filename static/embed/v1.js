@@ -3,31 +3,39 @@
  *
  *   <script async src="https://app.example/embed/v1.js" data-service-id="EMBED_ID"></script>
  *
- * Optional: data-lang ("de"), data-page-url (the page whose thread is shown, instead of the current URL).
- * Until the first click it sends two requests, for this script and the embed's config; it sets no cookie and stores
- * nothing.
- * Its only global is `CommunityEmbed`: { version, mount(script), open(id), close(id), destroy([id]) }.
+ * Optional attributes: data-lang, data-page-url, data-theme, data-mode, data-target, data-count; docs/embedding.md
+ * describes them, the events and the counts.
+ * Until the first click it sends two requests, for this script and the embed's config; a third one for counts, or for
+ * the frame of a discussion inside the page. It sets no cookie and stores nothing.
+ * Its only global is `CommunityEmbed`: { version, mount(script), open(id), close(id), destroy([id]), counts(urls) }.
  */
 (function () {
   "use strict";
 
   const GLOBAL = "CommunityEmbed";
-  const STRINGS = {/*strings*/};
+  const LANGUAGES = "/*languages*/".split(" ");
   // Milliseconds after which a loaded frame without a message counts as blocked.
   const SILENCE = 1500;
   // Milliseconds after which such a frame is loaded again. The pauses grow by as much.
   const RETRY = 4000;
+  // The longest URL and the most URLs of one request for counts.
+  const URL_MAX = 2048;
+  const URLS_MAX = 100;
+  // What only few sites use is loaded for them.
+  const THEME = "/embed/theme.js?v=/*theme*/";
   const CSS = "/*styles*/";
 
   const embeds = new Map();
+  // The URL whose count an element has.
+  const counted = new WeakMap();
   let sheet = null;
-  let unfollow = null;
+  let isFollowing = false;
 
   /** Wrap a function so that none of its exceptions reaches the page. */
   function safely(work) {
-    return function () {
+    return (...values) => {
       try {
-        return work.apply(this, arguments);
+        return work(...values);
       } catch (error) {
         console.warn("[community-embed] internal_error", error);
       }
@@ -74,42 +82,9 @@
     return hit === (type === "patterns");
   }
 
-  /** Parse a host with its port by the browser's rules for case and IDNA. */
-  function parseHost(text) {
-    const port = (/:(\d+)$/.exec(text) || [])[1] || "";
-    let name = text.replace(/:\d+$|^\*\./g, "");
-    try {
-      name = new URL("https://" + name).hostname;
-    } catch (error) {
-      // Not a host: it equals only itself.
-    }
-    return { name: name.replace(/\.$/, ""), port, wild: text[0] === "*" };
-  }
-
-  function hostAllowed(whitelist, origin) {
-    if (!whitelist || !whitelist.length) return true;
-    if (origin === "null") return false;
-    const here = parseHost(origin.replace(/^\w+:\/\//, ""));
-    return whitelist.some((text) => {
-      const entry = parseHost(text);
-      if (entry.port && !(here.port ? here.port === entry.port : /^(80|443)$/.test(entry.port))) return false;
-      return entry.wild ? here.name.endsWith("." + entry.name) : here.name === entry.name || here.name === "www." + entry.name;
-    });
-  }
-
-  /** Black or white, the one with more contrast: at least 4.5 to 1 on every colour. */
-  function textOn(color) {
-    const hex = color.length === 4 ? color.replace(/\w/g, "$&$&") : color;
-    const light = [1, 3, 5].map((at) => {
-      const part = parseInt(hex.substr(at, 2), 16) / 255;
-      return part > 0.04045 ? Math.pow((part + 0.055) / 1.055, 2.4) : part / 12.92;
-    });
-    return 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2] > 0.179 ? "#000" : "#fff";
-  }
-
   function pickLanguage(requested) {
     const tags = [requested, document.documentElement.lang].concat(navigator.languages || []);
-    return tags.map((tag) => (tag || "").toLowerCase().split(/[-_]/)[0]).find((tag) => tag in STRINGS) || "en";
+    return tags.map((tag) => (tag || "").toLowerCase().split(/[-_]/)[0]).find((tag) => LANGUAGES.includes(tag)) || "en";
   }
 
   /** The URL without its fragment, except `#!` and `#/`, which are routes of single-page sites. */
@@ -123,35 +98,39 @@
     return node;
   }
 
-  function icon(path, parent) {
-    const space = "http://www.w3.org/2000/svg";
-    const svg = document.createElementNS(space, "svg");
-    svg.setAttribute("viewBox", "0 0 24 24");
-    svg.setAttribute("aria-hidden", "true");
-    svg.append(document.createElementNS(space, "path"));
-    svg.firstChild.setAttribute("d", path);
-    parent.append(svg);
-  }
-
   class Embed {
     constructor(script, id) {
+      const read = (name) => script.getAttribute("data-" + name);
       this.script = script;
       this.id = id;
       this.app = new URL(script.src, location.href).origin;
-      this.lang = pickLanguage(script.getAttribute("data-lang"));
-      this.words = STRINGS[this.lang] || {};
+      this.lang = pickLanguage(read("lang"));
+      this.theme = read("theme") || "auto";
+      this.isInPage = read("mode") === "inline";
+      this.target = read("target");
+      this.hasCount = script.hasAttribute("data-count");
       this.queue = [];
       this.reported = {};
       this.tries = 0;
     }
 
     start() {
-      const url = this.app + "/api/embeds/config/" + encodeURIComponent(this.id);
+      const url = this.app + "/api/embeds/config/" + encodeURIComponent(this.id) + "?lang=" + this.lang;
       const configure = safely((config) => this.configure(config));
+      const themed = this.loadTheme();
       fetch(url, { credentials: "omit" }).then(
-        (response) => (response.ok ? response.json().then(configure, () => this.report("config_invalid")) : this.refuse(response.status)),
+        (response) => (response.ok ? response.json().then((config) => themed.then(() => configure(config)), () => this.report("config_invalid")) : this.refuse(response.status)),
         () => this.report("config_unreachable"),
-      );
+      ).then(safely(() => {
+        this.settled = true;
+        fillCounts();
+      }));
+    }
+
+    /** Load the style sheet of `data-theme`, if that is a URL. Without it the embed has the colours of its config. */
+    loadTheme() {
+      if (/^(auto|light|dark)$/.test(this.theme)) return Promise.resolve();
+      return import(this.app + THEME).then((module) => module.follow(this)).then((site) => { this.site = site; }, () => this.report("theme_unreachable"));
     }
 
     report(reason) {
@@ -167,8 +146,8 @@
       if (this.destroyed) return;
       if (!config || !config.status) return this.report("config_invalid");
       if (config.status !== "active") return this.report("embed_" + config.status);
-      if (!hostAllowed(config.domainWhitelist, window.origin)) return this.report("domain_not_allowed");
       this.config = config;
+      this.words = config.words || {};
       this.track("embed_load");
       this.update();
     }
@@ -179,6 +158,7 @@
       const page = currentPage();
       if (page === this.page) return;
       this.page = page;
+      fillCounts();
       const shown = pageAllowed(this.config.pageRules, location.pathname);
       if (!shown) {
         this.report("page_not_allowed");
@@ -188,7 +168,8 @@
       }
       if (!this.host) this.paint();
       this.attach();
-      this.track("trigger_view");
+      if (this.site) this.site.apply();
+      if (this.trigger) this.track("trigger_view");
       this.post({ type: "page", url: this.pageUrl() });
     }
 
@@ -198,36 +179,47 @@
 
     paint() {
       const look = this.config.triggerConfig || {};
-      const kind = look.type || "corner-tab";
-      const color = look.color || "#2f5bd0";
+      const kind = this.isInPage ? "in-page" : look.type || "corner-tab";
       const corner = (look.position || "bottom-right").replace("-", " ");
-      const label = look.message || this.words.open;
-      this.inline = kind === "inline";
-      this.corner = this.inline ? null : corner;
-      this.host = make("community-embed", { className: this.inline ? "" : "float", dir: this.lang === "ar" ? "rtl" : "ltr" });
+      this.label = look.message || this.words.open;
+      this.isFloating = !this.isInPage && kind !== "inline";
+      this.corner = this.isFloating && corner;
+      this.host = make("community-embed", { className: this.isFloating ? "float" : "", dir: this.lang === "ar" ? "rtl" : "ltr" });
       // A custom message is in the language of the site.
       if (!look.message) this.host.lang = this.lang;
       this.host.setAttribute("role", "complementary");
-      this.host.setAttribute("aria-label", label);
+      this.host.setAttribute("aria-label", this.label);
+      this.host.style.setProperty("--scheme", /^(light|dark)$/.test(this.theme) ? this.theme : "light dark");
       const root = this.host.attachShadow({ mode: "open" });
       root.adoptedStyleSheets = [styles()];
-      this.box = make("div", { className: [kind, look.size, this.inline ? "" : "float " + corner].join(" ") }, root);
-      this.box.style.setProperty("--back", color);
-      this.box.style.setProperty("--text", textOn(color));
+      this.box = make("div", { className: [kind, look.size, this.isFloating ? "float " + corner : ""].join(" ") }, root);
+      if (this.isInPage) {
+        this.panel = make("div", { className: "panel" }, this.box);
+        return this.buildNearby();
+      }
+      this.box.style.setProperty("--back", look.color);
+      this.box.style.setProperty("--text", this.config.ink);
       this.box.style.setProperty("--nth", Array.from(embeds.values()).filter((other) => other !== this && other.corner === corner).length);
       this.trigger = make("button", { type: "button", className: "trigger", onclick: safely(() => this.toggle()) }, this.box);
       this.trigger.setAttribute("aria-haspopup", "dialog");
       this.trigger.setAttribute("aria-expanded", "false");
-      icon("M21 12a8 8 0 0 1-8 8H4l1.8-3A8 8 0 1 1 21 12z", this.trigger);
-      make("span", { textContent: label, dir: "auto" }, this.trigger);
+      make("span", { textContent: this.label, dir: "auto" }, this.trigger);
+      this.badge = make("b", { hidden: true }, this.trigger);
     }
 
-    /** Append the host outside the body, which single-page sites replace; an inline trigger follows its script. */
+    /** Append the host outside the body, which single-page sites replace; unless it floats, it follows its script. */
     attach() {
       if (this.host.isConnected) return;
-      const spot = this.script;
-      if (this.inline && document.body && document.body.contains(spot)) spot.after(this.host);
-      else (this.inline && document.body || document.documentElement).append(this.host);
+      const spot = this.target ? document.querySelector(this.target) : this.script;
+      const body = !this.isFloating && document.body;
+      if (!body || !spot || !body.contains(spot)) (body || document.documentElement).append(this.host);
+      else if (this.target) spot.append(this.host);
+      else spot.after(this.host);
+    }
+
+    tell(type, more) {
+      const detail = Object.assign({ id: this.id, page: this.pageUrl() }, more);
+      document.dispatchEvent(new CustomEvent("community-embed:" + type, { detail }));
     }
 
     toggle() {
@@ -238,26 +230,30 @@
     }
 
     open() {
-      if (this.opened || !this.host || !this.host.isConnected) return;
+      if (!this.host || !this.host.isConnected) return;
+      if (this.isInPage) return this.host.scrollIntoView();
+      if (this.opened) return;
       this.turn(true);
       if (this.panel) this.retry();
       else this.build();
       // On a small screen the panel covers the page, so the page behind it is inert.
-      if (!this.inline && matchMedia("(max-width:480px),(max-height:480px)").matches) this.panel.showModal();
+      if (this.isFloating && matchMedia("(max-width:480px),(max-height:480px)").matches) this.panel.showModal();
       else this.panel.show();
       if (this.ready) this.frame.focus();
       this.post({ type: "open" });
       this.track("panel_open");
+      this.tell("open");
     }
 
     close() {
-      if (!this.opened) return;
+      if (!this.opened || this.isInPage) return;
       this.turn(false);
       this.panel.close();
       // The dialog gives focus back by itself only where a click had focused the trigger, which Safari does not do.
       this.trigger.focus();
       this.post({ type: "close" });
       this.track("panel_close");
+      this.tell("close");
     }
 
     turn(opened) {
@@ -267,17 +263,34 @@
       this.trigger.setAttribute("aria-expanded", opened);
     }
 
+    /** Show the thread in the page, when its place is less than a screen away. */
+    buildNearby() {
+      const observer = new IntersectionObserver(safely((entries) => {
+        if (!entries.some((entry) => entry.isIntersecting)) return;
+        observer.disconnect();
+        this.opened = true;
+        this.buildFrame();
+        this.track("panel_open");
+        this.tell("open");
+      }), { rootMargin: "100%" });
+      observer.observe(this.host);
+    }
+
     build() {
-      const label = this.host.getAttribute("aria-label");
       this.panel = make("dialog", { className: "panel", lang: this.lang, onclose: safely(() => this.close()) }, this.box);
-      this.panel.setAttribute("aria-label", label);
+      this.panel.setAttribute("aria-label", this.label);
       this.panel.onkeydown = safely((event) => { if (event.key === "Escape") this.close(); });
-      const close = make("button", { type: "button", className: "close", title: this.words.close, onclick: safely(() => this.close()) }, this.panel);
-      close.setAttribute("aria-label", this.words.close);
-      icon("M6 6l12 12M18 6L6 18", close);
+      make("button", { type: "button", className: "close", title: this.words.close, ariaLabel: this.words.close, textContent: "\u00d7", onclick: safely(() => this.close()) }, this.panel);
+      this.buildFrame();
+    }
+
+    buildFrame() {
       const hash = new URLSearchParams({ pageUrl: this.pageUrl(), origin: window.origin });
       const query = new URLSearchParams({ serviceId: this.id, lang: this.lang, host: location.host });
-      this.frame = make("iframe", { title: label, referrerPolicy: "no-referrer" });
+      if (this.isInPage) query.set("mode", "inline");
+      if (this.theme !== "auto") query.set("theme", this.site ? "site" : this.theme);
+      if (this.site) hash.set("variables", JSON.stringify(this.site.values()));
+      this.frame = make("iframe", { title: this.label, referrerPolicy: "no-referrer" });
       // allow-same-origin for API calls, popups for sign-in and links; the frame cannot navigate the page around it.
       this.frame.sandbox = "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox";
       this.frame.src = this.app + "/embed/panel?" + query + "#" + hash;
@@ -302,13 +315,34 @@
     /** Handle a message of the panel, identified by its window and its origin. */
     receive(event) {
       if (!this.frame || event.source !== this.frame.contentWindow || event.origin !== this.app) return;
-      const type = event.data && event.data.type;
+      const { type, height, by, message } = event.data || {};
       if (type === "close") this.close();
+      if (type === "posted") this.posted(message);
+      if (this.isInPage && type === "height") this.grow(height);
+      if (this.isInPage && type === "scroll") scrollBy(0, by);
       if (type !== "ready") return;
       this.ready = true;
       this.failed.hidden = true;
-      if (this.opened) this.frame.focus();
+      if (this.opened && !this.isInPage) this.frame.focus();
       this.post({ type: "page", url: this.pageUrl() });
+      if (this.site) this.site.apply();
+    }
+
+    posted(message) {
+      if (this.badge && message.status === "published") this.showCount(this.count + 1);
+      this.tell("posted", message);
+    }
+
+    /** The reserved height is given up only below the screen, where nothing that is seen moves. */
+    grow(height) {
+      if (this.host.getBoundingClientRect().top >= innerHeight) this.box.classList.add("known");
+      this.frame.style.height = height + "px";
+    }
+
+    showCount(count) {
+      this.count = count;
+      this.badge.hidden = !count;
+      this.badge.textContent = count.toLocaleString(this.lang);
     }
 
     post(message) {
@@ -337,6 +371,40 @@
     }
   }
 
+  /** Request the counts of at most 100 pages, in the order of their URLs. */
+  function counts(urls, app = Array.from(embeds.values(), (embed) => embed.app)[0]) {
+    // Plain text needs no preflight.
+    return fetch(app + "/v1/presence/counts", { method: "POST", credentials: "omit", headers: { "Content-Type": "text/plain" }, body: JSON.stringify({ urls }) })
+      .then((response) => (response.ok ? response.json() : Promise.reject(new Error("counts " + response.status))))
+      .then((record) => record.counts);
+  }
+
+  /** Fill the badges and the elements with `data-community-count` by one request, when every embed has its config. */
+  function fillCounts() {
+    const all = Array.from(embeds.values());
+    const active = all.filter((embed) => embed.config);
+    if (!active.length || !all.every((embed) => embed.settled) || document.readyState === "loading") return;
+    const fills = new Map();
+    const add = (text, fill) => {
+      const url = URL.canParse(text, document.baseURI) ? new URL(text, document.baseURI).href : "";
+      if (fills.has(url)) fills.get(url).push(fill);
+      else if (url && url.length <= URL_MAX && fills.size < URLS_MAX) fills.set(url, [fill]);
+      else report("not_counted", text);
+    };
+    active.forEach((embed) => { if (embed.hasCount && embed.badge) add(embed.pageUrl(), (count) => embed.showCount(count)); });
+    document.querySelectorAll("[data-community-count]").forEach((node) => {
+      const url = node.getAttribute("data-community-count");
+      if (counted.get(node) === url) return;
+      counted.set(node, url);
+      add(url, (count) => { node.textContent = count.toLocaleString(active[0].lang); });
+    });
+    if (!fills.size) return;
+    counts(Array.from(fills.keys()), active[0].app).then(safely((records) => {
+      records.forEach((record) => { if (record.pageId) fills.get(record.url).forEach((fill) => fill(record.posts + record.replies)); });
+      active.forEach((embed) => embed.tell("counts", { counts: records }));
+    }), () => report("counts_unreachable"));
+  }
+
   function styles() {
     if (!sheet) {
       sheet = new CSSStyleSheet();
@@ -345,35 +413,25 @@
     return sheet;
   }
 
-  const each = (name) => safely((value) => Array.from(embeds.values()).forEach((embed) => embed[name](value)));
+  const each = (name) => safely((value) => embeds.forEach((embed) => embed[name](value)));
 
-  /** Listen to messages, navigation and the end of the visit; returns the function that stops it. */
+  /** Listen to messages, navigation and the end of the visit. Without an embed, that does nothing. */
   function follow() {
     const update = each("update"), flush = each("flush");
-    const stops = [];
-    const on = (target, type, work) => {
-      target.addEventListener(type, work);
-      stops.push(() => target.removeEventListener(type, work));
-    };
-    on(window, "message", each("receive"));
-    on(window, "pagehide", flush);
-    on(document, "visibilitychange", () => { if (document.visibilityState === "hidden") flush(); });
-    if (window.navigation) {
-      on(window.navigation, "currententrychange", update);
-    } else {
-      on(window, "popstate", update);
-      ["pushState", "replaceState"].forEach((name) => {
-        const original = history[name];
-        const wrapped = function () {
-          const result = original.apply(this, arguments);
-          update();
-          return result;
-        };
-        history[name] = wrapped;
-        stops.push(() => { if (history[name] === wrapped) history[name] = original; });
-      });
-    }
-    return () => stops.forEach((stop) => stop());
+    addEventListener("message", each("receive"));
+    addEventListener("pagehide", flush);
+    document.addEventListener("visibilitychange", () => { if (document.visibilityState === "hidden") flush(); });
+    document.addEventListener("DOMContentLoaded", safely(fillCounts));
+    if (window.navigation) return navigation.addEventListener("currententrychange", update);
+    addEventListener("popstate", update);
+    ["pushState", "replaceState"].forEach((name) => {
+      const original = history[name];
+      history[name] = function () {
+        const result = original.apply(this, arguments);
+        update();
+        return result;
+      };
+    });
   }
 
   function mount(script) {
@@ -381,16 +439,14 @@
     if (!id) return report("no_service_id");
     if (embeds.has(id)) return embeds.get(id).report("already_included");
     if (!("adoptedStyleSheets" in document && window.HTMLDialogElement)) return report("unsupported_browser", id);
-    if (!unfollow) unfollow = follow();
+    if (!isFollowing) follow();
+    isFollowing = true;
     embeds.set(id, new Embed(script, id));
     embeds.get(id).start();
   }
 
   function destroy(id) {
-    Array.from(embeds.values()).filter((embed) => id === undefined || embed.id === id).forEach((embed) => embed.destroy());
-    if (embeds.size || !unfollow) return;
-    unfollow();
-    unfollow = null;
+    embeds.forEach((embed) => { if (id === undefined || embed.id === id) embed.destroy(); });
   }
 
   const call = (name) => safely((id) => { if (embeds.has(id)) embeds.get(id)[name](); });
@@ -399,7 +455,7 @@
     const own = document.currentScript;
     const scripts = own ? [own] : Array.from(document.querySelectorAll('script[data-service-id][src*="/embed/v1.js"]'));
     if (!window[GLOBAL]) {
-      window[GLOBAL] = { version: "1.0.0", mount: safely(mount), open: call("open"), close: call("close"), destroy: safely(destroy) };
+      window[GLOBAL] = { version: "1.0.0", mount: safely(mount), open: call("open"), close: call("close"), destroy: safely(destroy), counts };
     }
     scripts.forEach(window[GLOBAL].mount);
   })();

@@ -10,6 +10,7 @@ from django.test import Client
 
 from embeds.models import Embed
 from embeds.services import disable_embed, update_embed
+from embeds.widget.locales import words
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.embeds.making import UNKNOWN_ID, an_embed
@@ -39,6 +40,23 @@ def test_config_has_its_fields_at_the_top_level_and_under_config(django_assert_n
     }
     assert response.headers["Cache-Control"] == "public, max-age=60, stale-while-revalidate=600"
     assert response.headers["Vary"] == "Origin"
+
+
+@pytest.mark.parametrize(
+    ("lang", "close", "color", "ink"), [("de", "Schließen", "#ff0", "#000"), ("en", "Close", "#123456", "#fff")]
+)
+def test_lang_adds_the_texts_of_the_loader_and_the_colour_of_text(lang: str, close: str, color: str, ink: str) -> None:
+    embed = an_embed(trigger_config={"color": color})
+    plain = Api().get(path_of(embed)).json
+    response = Api().get(f"{path_of(embed)}?lang={lang}")
+    assert response.json == plain | {"words": words(lang)["loader"], "ink": ink}
+    assert response.json["words"]["close"] == close
+
+
+@pytest.mark.parametrize("lang", ["", "xx", "DE", "de-AT", "de%00", "../en", "x" * 5000])
+def test_unknown_lang_is_400(lang: str) -> None:
+    response = Api().get(f"{path_of(an_embed())}?lang={lang}")
+    assert (response.status, response.error, response.json["field"]) == (400, "invalid_input", "lang")
 
 
 def test_etag_is_304_until_a_change_which_shows_at_once() -> None:

@@ -39,6 +39,10 @@ class Live:
     errors: list[str] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
     console: list[str] = field(default_factory=list)
+    # Further attributes of the script element, and what is around it in the host page.
+    attributes: str = ""
+    before: str = ""
+    after: str = ""
 
     def __post_init__(self) -> None:
         self.article = PageFactory(url=self.url)
@@ -127,8 +131,9 @@ class Live:
         return intercept(self.context, f"{self.app}{path}")
 
     def _host_page(self, route: Route) -> None:
-        code = CODE.format(app=self.app, id=self.embed.pk, more="")
-        route.fulfill(body=html(code), headers={"content-type": "text/html"} | self.headers)
+        code = CODE.format(app=self.app, id=self.embed.pk, more=self.attributes)
+        body = html(self.before + code + self.after)
+        route.fulfill(body=body, headers={"content-type": "text/html"} | self.headers)
 
 
 def panel_frame(page: Page) -> Frame:

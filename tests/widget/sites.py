@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import BrowserContext, Page, Request, Route
 
-from embeds.widget.assets import loader
+from embeds.widget.assets import loader, loader_theme
+from embeds.widget.ink import ink_on
+from embeds.widget.locales import words
 from tests.browser import PATIENCE_MS
 
 APP = "https://app.test"
@@ -64,6 +66,9 @@ class Site:
     events: list[dict[str, Any]] = field(default_factory=list)
     console: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    # The posts by URL; other pages have none.
+    posts: dict[str, int] = field(default_factory=dict)
+    counted: list[list[str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.context.route("**/*", self._respond)
@@ -102,6 +107,22 @@ class Site:
     def event_names(self) -> list[str]:
         return [event["event"] for event in self.events]
 
+    def _words(self, config: dict[str, Any], query: str) -> dict[str, Any]:
+        """What the service adds for `lang`."""
+        color = config["triggerConfig"].get("color", "#2f5bd0")
+        return {"words": words(query.removeprefix("lang="))["loader"], "ink": ink_on(color)}
+
+    def _count(self, route: Route) -> None:
+        urls = json.loads(route.request.post_data or "{}")["urls"]
+        self.counted.append(urls)
+        is_page = {url: url.startswith("http") for url in urls}
+        counts = [
+            {"url": url, "pageId": "p1" if is_page[url] else None, "posts": self.posts.get(url, 0), "replies": 0}
+            for url in urls
+        ]
+        headers = {"content-type": "application/json", "access-control-allow-origin": "*"}
+        route.fulfill(body=json.dumps({"counts": counts}), headers=headers)
+
     def _respond(self, route: Route) -> None:
         request = route.request
         path = urlsplit(request.url).path
@@ -114,12 +135,18 @@ class Site:
             route.fulfill(body=loader().plain.decode(), content_type="text/javascript")
         elif path.startswith("/api/embeds/config/"):
             service_id = path.rsplit("/", 1)[1]
-            body = json.dumps({**self.config, **self.configs.get(service_id, {}), "id": service_id})
+            config = {**self.config, **self.configs.get(service_id, {}), "id": service_id}
+            body = json.dumps(config | self._words(config, urlsplit(request.url).query))
             route.fulfill(
                 status=self.config_status,
                 body=body,
                 headers={"content-type": "application/json", "access-control-allow-origin": "*"},
             )
+        elif path == "/embed/theme.js":
+            headers = {"content-type": "text/javascript", "access-control-allow-origin": "*"}
+            route.fulfill(body=loader_theme().plain.decode(), headers=headers)
+        elif path == "/v1/presence/counts":
+            self._count(route)
         elif path == "/embed/panel":
             route.fulfill(body=self.panel, content_type="text/html")
         elif path == "/api/embeds/analytics/events":

@@ -188,7 +188,7 @@ def test_loader_throws_no_exception_into_a_hostile_page(site: Site, script: str)
         ('"text"', "config_invalid"),
         ("not json", "config_invalid"),
         (None, "config_unreachable"),
-        ('{"status": "active", "domainWhitelist": "abc"}', "internal_error"),
+        ('{"status": "active", "pageRules": {"type": "patterns", "patterns": 5}}', "internal_error"),
     ],
 )
 def test_invalid_config_is_reported_without_trigger_or_exception(site: Site, body: str | None, reason: str) -> None:

@@ -66,27 +66,6 @@ def test_page_rules_match_the_case_table(site: Site) -> None:
     assert [case for case, result in zip(cases, results, strict=True) if result != case["shown"]] == []
 
 
-def test_whitelists_match_the_case_table(site: Site) -> None:
-    cases = [case for case in table("domains.json") if not case["blacklist"]]
-    assert len(cases) >= 40
-    page = site.context.new_page()
-    wrong = []
-    for case in cases:
-        site.config["domainWhitelist"] = case["whitelist"]
-        site.console.clear()
-        if case["host"] == "null":
-            page.goto("about:blank")
-            page.set_content(site.page)
-        else:
-            page.goto(f"https://{case['host']}/")
-        site.settle(page)
-        if case["allowed"] != bool(page.locator("community-embed").count()):
-            wrong.append(case)
-        elif not case["allowed"]:
-            assert "domain_not_allowed" in site.reports()[0]
-    assert wrong == []
-
-
 def test_hostile_pattern_is_matched_without_backtracking(site: Site) -> None:
     """With backtracking, 50 wildcards and 2,048 characters would not end."""
     shown(site, [], [])

@@ -3,20 +3,28 @@
 const params = new URLSearchParams(location.search.slice(1) + "&" + location.hash.slice(1));
 const origin = params.get("origin");
 export const embedded = window.parent !== window;
+/** Whether the thread is part of the page around it, which scrolls. */
+export const isInline = embedded && params.get("mode") === "inline";
 export const firstPageUrl = params.get("pageUrl");
+export const firstVariables = params.get("variables");
 
-function post(message) {
+export function post(message) {
   if (embedded && origin) window.parent.postMessage(message, origin === "null" ? "*" : origin);
 }
 
 export const postReady = () => post({ type: "ready" });
 export const requestClose = () => post({ type: "close" });
 
-/** `handlers`: page(url), open(), close(). */
+/** Tell the page of a post of the reader. The page gets no text. */
+export function postPosted({ id, parentId, status }) {
+  post({ type: "posted", message: { messageId: id, parentId, status } });
+}
+
+/** `handlers`: page({ url }), theme({ values }), open(), close(). */
 export function listen(handlers) {
   addEventListener("message", (event) => {
     if (!embedded || event.source !== window.parent || event.origin !== origin) return;
-    const { type, url } = event.data || {};
-    if (Object.hasOwn(handlers, type)) handlers[type](url);
+    const data = event.data || {};
+    if (Object.hasOwn(handlers, data.type)) handlers[data.type](data);
   });
 }

@@ -5,16 +5,18 @@ import { Changes } from "./changes.js";
 import { Composer } from "./composer.js";
 import { fill, h } from "./dom.js";
 import { explain } from "./failures.js";
-import { embedded, firstPageUrl, listen, postReady, requestClose } from "./host.js";
+import { embedded, firstPageUrl, isInline, listen, postReady, requestClose } from "./host.js";
+import { growWithThread } from "./inline.js";
 import { Live } from "./live.js";
 import { OwnReactions, reviewPending } from "./own.js";
 import { isDeleted } from "./post.js";
 import { afterPress } from "./press.js";
 import { isWriting } from "./scroll.js";
 import { current, fresh, isUnknown, onChange, refused, renewQuietly, signIn, signOut } from "./session.js";
+import { applyTheme, firstTheme } from "./theme.js";
 import { Thread } from "./thread.js";
 import { Tools } from "./tools.js";
-import { settings, t } from "./words.js";
+import { t } from "./words.js";
 import { showPending, showWritten } from "./written.js";
 
 const byId = (id) => document.getElementById(id);
@@ -37,6 +39,7 @@ const panel = {
   },
   signedOut: refused,
   published: (message) => showWritten(thread, message),
+  // Inside a page, the button and the composer that lead there are at the top.
   toTop: () => scroller.scrollTo({ top: 0 }),
   authors: () => [...thread.all()].map(({ message }) => message).filter((message) => !isDeleted(message)).map(({ author }) => author),
   chosen: () => tools.show(),
@@ -118,8 +121,8 @@ function setOpen(open) {
   live.setVisible(isVisible());
 }
 
-document.documentElement.style.setProperty("--accent", settings.accent);
-document.documentElement.style.setProperty("--on-accent", settings.onAccent);
+applyTheme(firstTheme());
+document.documentElement.classList.remove("themed");
 document.documentElement.classList.toggle("embedded", embedded);
 scroller.append(thread.element);
 byId("write").querySelector("form").replaceWith(composer.element);
@@ -132,7 +135,8 @@ onChange(() => {
 showAccount();
 renewQuietly();
 listen({
-  page: openPage,
+  page: ({ url }) => openPage(url),
+  theme: ({ values }) => applyTheme(values),
   open: () => {
     setOpen(true);
     thread.refresh();
@@ -145,4 +149,5 @@ addEventListener("pagehide", () => live.stop());
 addEventListener("pageshow", () => setOpen(isOpen));
 setInterval(() => isVisible() && thread.tick(), CLOCK_MS);
 openPage(firstPageUrl);
+if (isInline) growWithThread(scroller);
 postReady();

@@ -1,5 +1,7 @@
 /** Changes of the thread that do not move what the reader looks at. */
 
+import { isAtTop, scrollBy, shownPart } from "./inline.js";
+
 const USED = ":is(a, button, summary, textarea):is(:focus, :hover)";
 
 /** Run `work`, then scroll so that the focused element, else the first post on the screen, is where it was. */
@@ -7,12 +9,12 @@ export function holdPlace(scroller, work) {
   const places = landmarks(scroller).map((node) => [node, topOf(node)]);
   work();
   const place = places.find(([node]) => node.isConnected);
-  if (place) scroller.scrollTop += topOf(place[0]) - place[1];
+  if (place) scrollBy(scroller, topOf(place[0]) - place[1]);
 }
 
 /** The focused element, the posts that begin on the screen, and those that begin above it, nearest first. */
 function landmarks(scroller) {
-  const { top, bottom } = scroller.getBoundingClientRect();
+  const { top, bottom } = shownPart(scroller);
   const isShown = (node) => topOf(node) >= top && topOf(node) < bottom;
   const posts = [...scroller.querySelectorAll("article")];
   const focused = [...scroller.querySelectorAll(":focus")].filter(isShown);
@@ -25,7 +27,7 @@ const topOf = (node) => node.getBoundingClientRect().top;
 export function canGrow(scroller) {
   const selection = getSelection();
   const isSelecting = !selection.isCollapsed && scroller.contains(selection.anchorNode);
-  return scroller.scrollTop < 8 && !isSelecting && !scroller.querySelector(USED);
+  return isAtTop(scroller) && !isSelecting && !scroller.querySelector(USED);
 }
 
 /** Whether an element contains a text field with the focus or with text. */

@@ -2,6 +2,7 @@
 
 import { count } from "./analytics.js";
 import { pin, showOwn } from "./listing.js";
+import { postPosted } from "./host.js";
 import { addPending, pendingPosts, settlePending } from "./own.js";
 import { t } from "./words.js";
 
@@ -10,6 +11,7 @@ export function showWritten(thread, message) {
   const { panel, news } = thread;
   const isPending = message.status === "pending";
   count(message.parentId ? "reply_created" : "post_created");
+  postPosted(message);
   panel.announce(t(isPending ? "panel.pending" : "panel.published"));
   if (isPending) addPending(message);
   if (message.parentId) return;

@@ -1,0 +1,54 @@
+/** The thread as a part of the page around it: the frame is as high as its content, and the page scrolls. */
+
+import { isInline, post } from "./host.js";
+
+// At how many positions of a thread the shown part is measured.
+const POSITIONS = 200;
+// The part of the thread on the screen, in the coordinates of the frame; null: none.
+let shown = null;
+
+// The height that the page knows.
+let height = 0;
+
+export function growWithThread(thread) {
+  new ResizeObserver(postHeight).observe(document.body);
+  // Browsers do not draw a frame beyond the screen, and report no new sizes of it; but the page should know its height.
+  new MutationObserver(() => measureSoon()).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
+  const threshold = Array.from({ length: POSITIONS + 1 }, (_, at) => at / POSITIONS);
+  const observer = new IntersectionObserver((entries) => {
+    const { isIntersecting, intersectionRect } = entries.at(-1);
+    shown = isIntersecting ? intersectionRect : null;
+  }, { threshold });
+  observer.observe(thread);
+}
+
+function measureSoon() {
+  clearTimeout(measureSoon.timer);
+  measureSoon.timer = setTimeout(postHeight);
+}
+
+function postHeight() {
+  const current = Math.ceil(document.body.getBoundingClientRect().height);
+  if (current === height) return;
+  height = current;
+  post({ type: "height", height });
+}
+
+/** Whether new posts may appear at the top, because the reader sees it, or nothing of the thread. */
+export function isAtTop(scroller) {
+  if (!isInline) return scroller.scrollTop < 8;
+  return !shown || shown.top < scroller.getBoundingClientRect().top + 8;
+}
+
+export function shownPart(scroller) {
+  return (isInline && shown) || scroller.getBoundingClientRect();
+}
+
+export function scrollBy(scroller, by) {
+  if (!isInline) scroller.scrollTop += by;
+  else if (shown && by) {
+    // The page can be scrolled when it is high enough.
+    postHeight();
+    post({ type: "scroll", by });
+  }
+}

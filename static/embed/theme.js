@@ -1,0 +1,70 @@
+/*
+ * The theme of a site: its style sheet of variables, `data-theme`. The loader imports this module for sites that have one.
+ * The sheet is an ordinary one of the page, so rules for dark colours and switches of the site work as everywhere in it.
+ * The texts of the eight variables are sent to the panel, which checks them.
+ */
+
+const VARIABLES = ["accent", "background", "surface", "text", "muted", "border", "radius", "font"];
+const LENGTH_MAX = 200;
+
+/** Add the style sheet. Resolves when it is loaded, or could not be, to the theme of this embed. */
+export function follow(embed) {
+  const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: embed.theme });
+  const loaded = new Promise((resolve) => {
+    link.onload = link.onerror = resolve;
+  });
+  document.head.append(link);
+  return loaded.then(() => new Theme(embed, link));
+}
+
+class Theme {
+  constructor(embed, link) {
+    Object.assign(this, { embed, link, sent: "" });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.apply());
+    // A site's switch of its colours sets an attribute of one of these.
+    const observer = new MutationObserver(() => this.apply());
+    for (const node of [document.documentElement, document.body]) if (node) observer.observe(node, { attributes: true });
+    this.observer = observer;
+  }
+
+  /** The variables as the host element inherits them. */
+  values() {
+    const style = getComputedStyle(this.embed.host);
+    return Object.fromEntries(VARIABLES.map((name) => [name, style.getPropertyValue(`--community-${name}`).trim().slice(0, LENGTH_MAX)]));
+  }
+
+  apply() {
+    const { embed } = this;
+    if (embed.destroyed) return this.stop();
+    if (!embed.host || !embed.host.isConnected) return;
+    const values = this.values();
+    this.paint(values);
+    embed.post({ type: "theme", values });
+  }
+
+  /** Colour the trigger. A value that is no opaque colour changes nothing. */
+  paint({ accent, radius, font }) {
+    const { style } = this.embed.box;
+    const probe = document.createElement("i");
+    this.embed.box.append(probe);
+    probe.style.color = "#010203";
+    probe.style.color = `color-mix(in srgb, ${accent}, ${accent})`;
+    const color = accent ? getComputedStyle(probe).color : "";
+    probe.remove();
+    const match = /^color\(srgb ([^/]+)\)$/.exec(color);
+    if (!match) return;
+    style.setProperty("--back", color);
+    style.setProperty("--text", inkOn(match[1].split(" ").map(Number)));
+  }
+
+  stop() {
+    this.observer.disconnect();
+    this.link.remove();
+  }
+}
+
+/** Black or white, the one with more contrast: at least 4.5 to 1 on every colour. */
+function inkOn(parts) {
+  const [red, green, blue] = parts.map((part) => (part > 0.04045 ? ((part + 0.055) / 1.055) ** 2.4 : part / 12.92));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000" : "#fff";
+}

@@ -1,0 +1,146 @@
+"""Counts on the trigger and in elements of the page, and the events that the page may listen to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.widget.sites import APP, HOST, Site, html, tag
+from tests.widget.test_loader_life import STRICT, navigate
+
+pytestmark = pytest.mark.browser
+BADGE = "community-embed b"
+LISTEN = """
+window.told = [];
+for (const name of ["open", "close", "posted", "counts"]) {
+  document.addEventListener("community-embed:" + name, ({ detail }) => told.push([name, detail]));
+}
+"""
+POSTED = {"type": "posted", "message": {"messageId": "m1", "parentId": None, "status": "published"}}
+
+
+def span(url: str, text: str = "–") -> str:
+    return f'<span data-community-count="{url}">{text}</span>'
+
+
+def counts_of(page: Page) -> list[str]:
+    return page.locator("[data-community-count]").all_text_contents()
+
+
+def test_badge_and_elements_are_filled_by_the_only_third_request(site: Site) -> None:
+    site.headers["content-security-policy"] = STRICT
+    site.posts = {f"{HOST}/": 1234, f"{HOST}/a?b=c": 2}
+    relative = [span("/a?b=c"), span("a?b=c"), span(f"{HOST}/none")]
+    unusable = [span("http://", "no URL"), span("mailto:x@y.example", "no page"), span("/" + "x" * 2048, "too long")]
+    site.page = html(tag(data_count="", data_lang="de") + "".join(relative + unusable))
+    page = site.open()
+    expect(page.locator(BADGE)).to_have_text("1.234")
+    expect(page.get_by_role("button", name="Talk 1.234")).to_be_visible()
+    assert counts_of(page) == ["2", "2", "0", "no URL", "no page", "too long"]
+    assert site.counted == [[f"{HOST}/", f"{HOST}/a?b=c", f"{HOST}/none", "mailto:x@y.example"]]
+    assert site.app_paths() == ["/embed/v1.js", "/api/embeds/config/e1", "/v1/presence/counts"]
+    assert {request.method for request in site.requests} == {"GET", "POST"}
+    assert [text for text in site.reports() if "not_counted" in text] == site.reports()
+    assert len(site.reports()) == 2
+
+
+def test_at_most_100_urls_are_counted(site: Site) -> None:
+    site.posts = {f"{HOST}/{n}": n for n in range(150)}
+    site.page = html(tag() + "".join(span(f"/{n}") for n in range(150)) + span("/7"))
+    page = site.open()
+    expect(page.locator("[data-community-count]").nth(99)).to_have_text("99")
+    assert counts_of(page) == [*map(str, range(100)), *["–"] * 50, "7"]
+    assert [len(urls) for urls in site.counted] == [100]
+
+
+def test_two_embeds_share_one_request_which_a_refused_one_does_not_prevent(site: Site) -> None:
+    site.page = html(
+        tag("e1", data_count="") + tag("e2", data_count="", data_page_url="https://host.test/2") + tag("e3")
+    )
+    site.configs = {"e3": {"status": "paused"}}
+    site.posts = {f"{HOST}/": 1, f"{HOST}/2": 2}
+    page = site.open()
+    expect(page.get_by_role("button", name="Talk 1")).to_be_visible()
+    expect(page.get_by_role("button", name="Talk 2")).to_be_visible()
+    assert [sorted(urls) for urls in site.counted] == [[f"{HOST}/", f"{HOST}/2"]]
+
+
+def test_navigation_counts_the_new_page_and_new_elements(site: Site) -> None:
+    site.posts = {f"{HOST}/": 1, f"{HOST}/next": 2, f"{HOST}/x": 3}
+    site.page = html(tag(data_count="") + span("/x"))
+    page = site.open()
+    expect(page.locator(BADGE)).to_have_text("1")
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<i data-community-count=\"/\"></i>')")
+    navigate(page, "/next")
+    expect(page.locator(BADGE)).to_have_text("2")
+    expect(page.locator("[data-community-count]")).to_have_text(["3", "1"])
+    assert site.counted == [[f"{HOST}/", f"{HOST}/x"], [f"{HOST}/next", f"{HOST}/"]]
+
+
+def test_badge_of_a_page_without_posts_is_hidden(site: Site) -> None:
+    site.context.add_init_script(LISTEN)
+    site.page = html(tag(data_count=""))
+    page = site.open()
+    page.wait_for_function("told.length")
+    expect(page.locator(BADGE)).to_be_hidden()
+
+
+@pytest.mark.parametrize("body", [None, "not json", "{}", '{"counts": [{"url": "x"}, {"url": "x", "pageId": "p1"}]}'])
+def test_failed_counts_change_nothing_and_throw_nothing(site: Site, body: str | None) -> None:
+    def respond(route: Route) -> None:
+        if body is None:
+            return route.abort()
+        return route.fulfill(body=body, headers={"access-control-allow-origin": "*"})
+
+    site.context.add_init_script("window.bad = []; onerror = onunhandledrejection = (event) => { bad.push(event); };")
+    site.page = html(tag(data_count="") + span("/x"))
+    site.context.route("**/v1/presence/counts", respond)
+    with site.context.expect_event("requestfinished" if body else "requestfailed", lambda r: "counts" in r.url):
+        page = site.open()
+    page.wait_for_timeout(50)
+    assert counts_of(page) == ["–"]
+    expect(page.locator(BADGE)).to_be_hidden()
+    assert page.evaluate("bad.length") == 0
+    assert site.errors == []
+
+
+def test_counts_of_a_script_are_a_promise_of_records(site: Site) -> None:
+    site.posts = {"https://other.test/": 5}
+    page = site.open()
+    records: list[dict[str, Any]] = page.evaluate("CommunityEmbed.counts(['https://other.test/', 'x'])")
+    assert [(record["url"], record["pageId"], record["posts"]) for record in records] == [
+        ("https://other.test/", "p1", 5),
+        ("x", None, 0),
+    ]
+    site.context.route("**/v1/presence/counts", lambda route: route.fulfill(status=429, body="{}"))
+    refused = "CommunityEmbed.counts([]).then(() => 'counted', (error) => error.message)"
+    assert page.evaluate(refused) == "counts 429"
+    assert site.counted == [["https://other.test/", "x"]]
+
+
+def test_events_have_the_embed_and_the_page(site: Site) -> None:
+    site.context.add_init_script(LISTEN)
+    site.posts = {f"{HOST}/a": 9}
+    site.page = html(tag(data_count=""))
+    page = site.open(f"{HOST}/a")
+    expect(page.locator(BADGE)).to_have_text("9")
+    page.get_by_role("button", name="Talk").click()
+    page.frame_locator("iframe").get_by_role("button").wait_for()
+    for message in (POSTED, POSTED | {"message": POSTED["message"] | {"status": "pending"}}):
+        page.frames[-1].evaluate("([message, host]) => parent.postMessage(message, host)", [message, HOST])
+    page.evaluate(f"window.postMessage({POSTED!r}, '*')".replace("None", "null"))
+    page.wait_for_function("told.filter(([name]) => name === 'posted').length === 2")
+    expect(page.locator(BADGE)).to_have_text("10")
+    page.get_by_role("button", name="Close").click()
+    told = page.evaluate("told")
+    assert [name for name, _ in told] == ["counts", "open", "posted", "posted", "close"]
+    assert {(detail["id"], detail["page"]) for _, detail in told} == {("e1", f"{HOST}/a")}
+    assert [detail["counts"][0]["posts"] for name, detail in told if name == "counts"] == [9]
+    assert [(detail["messageId"], detail["status"]) for name, detail in told if name == "posted"] == [
+        ("m1", "published"),
+        ("m1", "pending"),
+    ]
+    assert site.app_paths().count("/v1/presence/counts") == 1
+    assert APP not in page.evaluate("JSON.stringify(told)")

@@ -1,0 +1,181 @@
+"""The discussion inside the page (`data-mode="inline"`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from messaging.models import Account
+from tests.browser import PATIENCE_MS
+from tests.widget.live import Live, panel_frame
+from tests.widget.sites import HOST, Site, html, tag
+from tests.widget.test_accessibility import add_messages, violations_of
+from tests.widget.test_choice_of_counts import LISTEN
+from tests.widget.test_loader_life import STRICT, navigate
+
+pytestmark = pytest.mark.browser
+SHIFTS = """
+window.shifts = [];
+const record = ({ value, sources }) => [value, String(sources[0]?.node?.className)];
+new PerformanceObserver((list) => shifts.push(...list.getEntries().map(record))).observe({ type: "layout-shift", buffered: true });
+"""
+ARTICLE = "".join(f"<p>{'Words of a long article. ' * 60}</p>" for _ in range(12))
+FOOTER = "<footer id=footer>" + "<p>The end of the page.</p>" * 3 + "</footer>"
+# Whether the screen shows nothing above this height of the frame.
+SCROLLED = """(height) => new Promise((done) => {
+  const observer = new IntersectionObserver(([{ intersectionRect }]) => {
+    observer.disconnect();
+    done(intersectionRect.top > height);
+  });
+  observer.observe(document.body);
+})"""
+HEIGHTS = "[document.documentElement.scrollHeight, innerHeight, document.documentElement.scrollTop]"
+
+
+def thread_of(page: Page) -> Any:
+    thread = page.frame_locator("iframe")
+    thread.locator(".thread[aria-busy=false]").wait_for()
+    return thread
+
+
+def wait_for_whole_frame(page: Page) -> int:
+    """Wait until the frame is as high as its content; return its height."""
+    for _ in range(PATIENCE_MS // 50):
+        content, height, _ = panel_frame(page).evaluate(HEIGHTS)
+        if content == height:
+            break
+        page.wait_for_timeout(50)
+    content, height, scrolled = panel_frame(page).evaluate(HEIGHTS)
+    assert (content, scrolled) == (height, 0)
+    return int(height)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("width", [390, 1440])
+def test_thread_loads_near_the_screen_without_a_shift_and_grows_with_its_posts(live: Live, width: int) -> None:
+    add_messages(live)
+    live.attributes, live.before, live.after = ' data-mode="inline"', ARTICLE, FOOTER
+    live.headers["content-security-policy"] = STRICT.replace("https://app.test", live.app)
+    live.context.add_init_script(SHIFTS)
+    page = live.context.new_page()
+    page.set_viewport_size({"width": width, "height": 700})
+    page.goto(live.url)
+    host = page.locator("community-embed")
+    host.wait_for(state="attached")
+    assert page.locator("iframe").count() == 0
+    # The thread is loaded before its place is on the screen.
+    page.evaluate("scrollTo(0, document.querySelector('community-embed').getBoundingClientRect().top - 1000)")
+    thread = thread_of(page)
+    assert thread.locator("article").count() > 10
+    assert wait_for_whole_frame(page) > 2000
+    page.locator("#footer").scroll_into_view_if_needed()
+    assert page.get_by_role("dialog").count() == page.locator("community-embed button").count() == 0
+    assert page.evaluate("shifts") == []
+    assert violations_of(page) == []
+    assert live.errors == []
+    assert [text for text in live.console if "Content Security" in text or "Trusted" in text] == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_person_posts_and_replies_in_the_page_and_escape_closes_nothing(live: Live, ada: Account) -> None:
+    live.attributes = ' data-mode="inline" data-target="#place"'
+    live.after = f"<div id=place></div>{FOOTER}"
+    live.signed_in(ada)
+    live.context.add_init_script(LISTEN)
+    page = live.context.new_page()
+    page.goto(live.url)
+    thread = thread_of(page)
+    assert page.locator("#place > community-embed").count() == 1
+    before = wait_for_whole_frame(page)
+    # The composer comes before the posts, in the order of the keyboard too.
+    thread.get_by_label("Write a post…").fill("In the page\n" * 30)
+    thread.locator("#write").get_by_role("button", name="Post").click()
+    post = thread.locator("article", has_text="In the page")
+    post.get_by_role("button", name="Reply").click()
+    thread.get_by_label("Reply to Ada Lovelace").fill("Below it")
+    page.keyboard.press("Control+Enter")
+    expect(thread.locator("article.reply")).to_contain_text("Below it")
+    assert wait_for_whole_frame(page) > before
+    page.keyboard.press("Escape")
+    expect(thread.locator("article").first).to_be_visible()
+    page.wait_for_function("told.length === 3")
+    told = page.evaluate("told")
+    assert [(name, bool(detail.get("parentId"))) for name, detail in told] == [
+        ("open", False),
+        ("posted", False),
+        ("posted", True),
+    ]
+    assert {(detail["id"], detail["page"]) for _, detail in told} == {(str(live.embed.pk), live.url)}
+    assert "Below it" not in page.evaluate("JSON.stringify(told)")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_new_posts_are_offered_to_a_reader_who_has_scrolled(live: Live) -> None:
+    live.context.clock.install()
+    for n in range(12):
+        live.message(content=f"Post {n}. " + "Words. " * 80)
+    live.attributes, live.before = ' data-mode="inline"', "<p>Short.</p>"
+    page = live.context.new_page()
+    page.goto(live.url)
+    thread = thread_of(page)
+    wait_for_whole_frame(page)
+    thread.locator(".thread[data-live=poll]").wait_for()
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    panel_frame(page).wait_for_function(SCROLLED, arg=600)
+    live.post("Breaking")
+    page.clock.fast_forward(46_000)
+    offer = thread.get_by_role("button", name="1 new post")
+    offer.wait_for(state="attached")
+    assert thread.locator("article", has_text="Breaking").count() == 0
+    page.evaluate("scrollTo(0, 0)")
+    offer.click()
+    expect(thread.locator("article").first).to_contain_text("Breaking")
+
+
+def test_two_places_and_a_panel_follow_navigation(site: Site) -> None:
+    site.page = html(tag("e1", data_mode="inline") + "<div id=two></div>" + tag("e2"), "")
+    site.page += tag("e3", data_mode="inline", data_target="#two")
+    site.config["pageRules"] = {"type": "exclude", "patterns": ["/admin/*"]}
+    page = site.open()
+    expect(page.locator("iframe")).to_have_count(2)
+    expect(page.get_by_role("button", name="Talk")).to_have_count(1)
+    assert page.locator("#two > community-embed").count() == 1
+    assert page.evaluate("document.activeElement.tagName") == "BODY"
+    for frame in page.frames[1:]:
+        frame.wait_for_function("received.length")
+    navigate(page, "/next")
+    for frame in page.frames[1:]:
+        frame.wait_for_function("(url) => received.at(-1)[1].url === url", arg=f"{HOST}/next")
+    page.frames[1].evaluate("origin => parent.postMessage({ type: 'height', height: 1234 }, origin)", HOST)
+    height = "host.shadowRoot.querySelector('iframe')?.offsetHeight"
+    page.wait_for_function(f"[...document.querySelectorAll('community-embed')].some((host) => {height} === 1234)")
+    page.evaluate("CommunityEmbed.close('e1')")
+    assert page.locator("iframe").count() == 2
+    navigate(page, "/admin/users")
+    expect(page.locator("community-embed")).to_have_count(0)
+    navigate(page, "/back")
+    expect(page.locator("iframe")).to_have_count(2)
+    assert site.errors == []
+
+
+@pytest.mark.parametrize("target", ["#none", "](", "body"])
+def test_place_that_does_not_exist_throws_nothing(site: Site, target: str) -> None:
+    site.page = html(tag(data_mode="inline", data_target=target))
+    page = site.open()
+    assert page.locator("community-embed").count() == (0 if target == "](" else 1)
+    assert site.errors == []
+
+
+def test_before_it_is_near_the_discussion_sends_two_requests_and_then_one(site: Site) -> None:
+    site.page = html(ARTICLE * 2 + tag(data_mode="inline"))
+    page = site.context.new_page()
+    page.goto(HOST)
+    page.locator("community-embed").wait_for(state="attached")
+    page.wait_for_timeout(200)
+    assert site.app_paths() == ["/embed/v1.js", "/api/embeds/config/e1"]
+    page.evaluate("CommunityEmbed.open('e1')")
+    page.frame_locator("iframe").get_by_role("button").wait_for()
+    assert site.app_paths() == ["/embed/v1.js", "/api/embeds/config/e1", "/embed/panel"]
+    assert page.evaluate("scrollY") > 500

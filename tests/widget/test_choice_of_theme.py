@@ -1,0 +1,182 @@
+"""Colours that a site chooses: by name, and by a style sheet of variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import FrameLocator, Page, Route, expect
+
+from tests.widget.live import Live
+from tests.widget.sites import APP, HOST, Site, html, tag
+from tests.widget.test_accessibility import add_messages, violations_of
+from tests.widget.test_loader_life import STRICT
+from tests.widget.test_loader_panel import CONTRAST
+
+pytestmark = pytest.mark.browser
+DARK, LIGHT = "rgb(22, 23, 27)", "rgb(255, 255, 255)"
+BACKGROUND = "(node) => getComputedStyle(node).backgroundColor"
+TRIGGER = "community-embed .trigger"
+
+
+def with_sheet(site: Site, sheet: str) -> None:
+    def respond(route: Route) -> None:
+        route.fulfill(body=sheet, content_type="text/css")
+
+    site.context.route(f"{HOST}/theme.css", respond)
+    site.page = html(tag(data_theme="/theme.css"))
+
+
+@pytest.mark.parametrize(
+    ("sheet", "color"),
+    [
+        (":root { --community-accent: #ffe94d }", "color(srgb 1 0.913725 0.301961)"),
+        (":root { --brand: hsl(0 100% 30%); --community-accent: var(--brand) }", "color(srgb 0.6 0 0)"),
+        (":root { --community-accent: oklch(70% 0.1 200) }", None),
+        # None of these is an opaque colour: the trigger has the colour of the embed.
+        (":root { --community-accent: transparent }", "rgb(17, 68, 136)"),
+        (":root { --community-accent: rgb(255 0 0 / 50%) }", "rgb(17, 68, 136)"),
+        (":root { --community-accent: url(https://evil.test/x) }", "rgb(17, 68, 136)"),
+        (":root { --community-accent: red, blue }", "rgb(17, 68, 136)"),
+        (":root { --community-accent: red) }", "rgb(17, 68, 136)"),
+        (":root { --community-accent: inherit }", "rgb(17, 68, 136)"),
+        (":root { --community-accent: var(--none) }", "rgb(17, 68, 136)"),
+        ("not css {{{", "rgb(17, 68, 136)"),
+    ],
+)
+def test_trigger_has_the_accent_if_that_is_an_opaque_colour(site: Site, sheet: str, color: str | None) -> None:
+    with_sheet(site, sheet)
+    page = site.open()
+    trigger = page.locator(TRIGGER)
+    shown = trigger.evaluate(BACKGROUND)
+    assert shown == color or color is None
+    if shown.startswith("rgb("):
+        assert trigger.evaluate(CONTRAST) >= 4.5
+    assert not [request.url for request in site.requests if "evil" in request.url]
+    assert site.app_paths() == ["/embed/v1.js", "/embed/theme.js", "/api/embeds/config/e1"]
+
+
+def test_sheet_that_is_missing_or_forbidden_leaves_the_colours_of_the_embed(site: Site) -> None:
+    site.page = html(tag(data_theme="https://other.test/none.css"))
+    site.context.route("https://other.test/**", lambda route: route.abort())
+    assert site.open().locator(TRIGGER).evaluate(BACKGROUND) == "rgb(17, 68, 136)"
+    site.headers["content-security-policy"] = STRICT
+    with_sheet(site, ":root { --community-accent: red }")
+    assert site.open().locator(TRIGGER).evaluate(BACKGROUND) == "rgb(17, 68, 136)"
+    site.context.route(f"{APP}/embed/theme.js?*", lambda route: route.abort())
+    page = site.open()
+    assert page.locator(TRIGGER).evaluate(BACKGROUND) == "rgb(17, 68, 136)"
+    assert site.reports() == ["[community-embed] not shown: theme_unreachable e1"]
+    assert site.errors == []
+
+
+def test_strict_policy_that_allows_the_sheet_is_not_violated(site: Site) -> None:
+    site.headers["content-security-policy"] = f"{STRICT}; style-src 'self'"
+    with_sheet(site, ":root { --community-accent: #ff0000 }")
+    page = site.open()
+    assert page.locator(TRIGGER).evaluate(BACKGROUND) == "color(srgb 1 0 0)"
+    assert site.console == []
+
+
+def test_panel_gets_the_variables_and_their_changes(site: Site) -> None:
+    with_sheet(site, ":root { --community-text: #111 } .night { --community-text: #eee; --community-font: 'A B' }")
+    page = site.open()
+    page.get_by_role("button", name="Talk").click()
+    page.frame_locator("iframe").get_by_role("button").wait_for()
+    assert "theme=site#" in (page.locator("iframe").get_attribute("src") or "")
+    page.evaluate("document.documentElement.className = 'night'")
+    received = "received.filter(([, data]) => data.type === 'theme').map(([, data]) => data.values)"
+    page.frames[-1].wait_for_function(f"{received}.at(-1).text === '#eee'")
+    values = page.frames[-1].evaluate(received)
+    assert values[0]["text"] == "#111"
+    assert values[-1] | {"font": "'A B'"} == values[-1]
+    assert list(values[-1]) == ["accent", "background", "surface", "text", "muted", "border", "radius", "font"]
+    page.evaluate("CommunityEmbed.destroy()")
+    page.evaluate("document.documentElement.className = ''")
+    assert page.locator("link[href='/theme.css']").count() == 0
+
+
+# ---- the panel ----
+
+
+def open_themed(live: Live, theme: str, sheet: str = "") -> tuple[Page, FrameLocator]:
+    live.attributes = f' data-theme="{theme}"'
+    live.context.route(f"{live.host}/host/theme.css", lambda route: route.fulfill(body=sheet, content_type="text/css"))
+    return live.open()
+
+
+def colors_of(panel: FrameLocator) -> dict[str, str]:
+    script = """(body) => {
+      const { backgroundColor, color, fontFamily, colorScheme } = getComputedStyle(body);
+      return { backgroundColor, color, fontFamily, colorScheme };
+    }"""
+    colors: dict[str, str] = panel.locator("body").evaluate(script)
+    return colors
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("theme", "color"), [("light", LIGHT), ("dark", DARK)])
+def test_named_theme_overrides_the_preference_of_the_reader(live: Live, theme: str, color: str) -> None:
+    _, panel = open_themed(live, theme)
+    for preferred in ("light", "dark"):
+        live.context.pages[0].emulate_media(color_scheme=preferred)  # type: ignore[arg-type]
+        colors = colors_of(panel)
+        assert (colors["backgroundColor"], colors["colorScheme"]) == (color, theme)
+    assert not live.errors
+
+
+SHEET = """:root {
+  --community-background: #10243a; --community-surface: #1b3350; --community-text: #dfe8f2; --community-accent: gold;
+  --community-muted: #24405e; --community-border: rgb(255 255 255 / 20%); --community-radius: 3px;
+  --community-font: "Liberation Serif", serif;
+}
+.day { --community-background: #fffdf5; --community-surface: #f0ead8; --community-text: #fff8dc; }"""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_panel_has_the_colours_of_the_site_with_enough_contrast(live: Live) -> None:
+    add_messages(live)
+    page, panel = open_themed(live, "theme.css", SHEET)
+    colors = colors_of(panel)
+    assert (colors["backgroundColor"], colors["color"]) == ("rgb(16, 36, 58)", "rgb(223, 232, 242)")
+    assert colors["colorScheme"] == "dark"
+    assert colors["fontFamily"].startswith('"Liberation Serif"')
+    muted = panel.locator(".meta").first
+    # As given, it would have a contrast of 1.6.
+    assert muted.evaluate("(node) => getComputedStyle(node).color") != "rgb(36, 64, 94)"
+    assert violations_of(page) == []
+    page.evaluate("document.documentElement.className = 'day'")
+    expect(panel.locator("body")).to_have_css("background-color", "rgb(255, 253, 245)")
+    assert colors_of(panel)["colorScheme"] == "light"
+    assert violations_of(page) == []
+    assert not live.errors
+
+
+HOSTILE: list[dict[str, Any]] = [
+    {"background": "transparent", "text": "#fff0", "accent": "rgb(0 0 0 / 0)"},
+    {"background": "url(https://evil.test/)", "font": "url(https://evil.test/), x", "radius": "calc(1px * 1e9)"},
+    {"background": "#777", "surface": "#787878", "text": "#777", "muted": "#777", "border": "#777"},
+    {"background": "#000; } * { display: none", "radius": "9999px", "font": "x; color: red"},
+    {"background": 5, "text": None, "accent": {}, "font": ["a"], "radius": True},
+    {"background": "color(srgb 9 -9 none)", "text": "currentcolor", "muted": "inherit", "border": "var(--x, red)"},
+]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_hostile_values_leave_a_readable_panel_and_send_nothing(live: Live) -> None:
+    live.message()
+    page, panel = open_themed(live, "theme.css")
+    sent: list[str] = []
+    live.context.on("request", lambda request: sent.append(request.url))
+    frame = "document.querySelector('community-embed').shadowRoot.querySelector('iframe').contentWindow"
+    for values in [*HOSTILE, None, "x", []]:
+        page.evaluate(f"([values, app]) => {frame}.postMessage({{ type: 'theme', values }}, app)", [values, live.app])
+        panel.locator("body").evaluate("() => new Promise((done) => setTimeout(done, 20))")
+        expect(panel.locator("article")).to_be_visible()
+        assert panel.locator("article .content").evaluate(CONTRAST_ON_BODY) >= 4.5, values
+    assert violations_of(page) == []
+    assert [url for url in sent if "evil" in url] == []
+    assert not live.errors
+
+
+CONTRAST_ON_BODY = CONTRAST.replace("style.backgroundColor", "getComputedStyle(document.body).backgroundColor")
