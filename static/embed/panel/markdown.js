@@ -1,7 +1,7 @@
 /** The small Markdown of posts as nodes. Its parser is a script of its own, loaded for the first text that has marks. */
 
 import { fill, h } from "./dom.js";
-import { withMentions } from "./mentions.js";
+import { withMentions } from "./handles.js";
 import { settings } from "./words.js";
 
 // A text without these is paragraphs, also for the parser.

@@ -1,20 +1,14 @@
-/** Mentions: completes handles while a text is written, and marks them in posts. The rule is that of the service. */
+/** Completes handles while a text is written. */
 
 import { listParticipants } from "./api.js";
 import { fill, h, userText } from "./dom.js";
 import { t } from "./words.js";
 
-const MENTION = /(?<![\p{L}\p{N}_])(@[a-z0-9_]{3,30})(?![\p{L}\p{N}_])/iu;
 const BEGUN = /(?<![\p{L}\p{N}_])@([\p{L}\p{N}_]{0,30})$/u;
 const SHOWN_MAX = 5;
 const MOVES = ["ArrowLeft", "ArrowRight", "Home", "End"];
 const participants = new Map();
 let lists = 0;
-
-/** The text of a post as strings and marked handles. */
-export function withMentions(text) {
-  return text.split(MENTION).map((part, at) => (at % 2 ? h("bdi", { class: "mention" }, part) : part));
-}
 
 /** Those in the thread first, then the others of the page, who are loaded once. */
 async function people({ pageId, authors }) {
