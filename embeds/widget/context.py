@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from embeds.models import Embed
-from embeds.widget.assets import Asset, markdown_script, panel_script, panel_styles
+from embeds.widget.assets import Asset, emoji_names, markdown_script, panel_script, panel_styles, picker_script
 from embeds.widget.locales import direction, pick_language, words
 
 # How often a client without a stream asks for changes, on average.
@@ -24,7 +24,9 @@ def language(request: HttpRequest) -> dict[str, Any]:
     return {"lang": lang, "dir": direction(lang), "words": words(lang)}
 
 
-def panel(embed: Embed, words: Mapping[str, Any]) -> dict[str, Any]:
+def panel(embed: Embed, language: Mapping[str, Any]) -> dict[str, Any]:
+    """`language`: what the function of this name returns."""
+    lang = language["lang"]
     accent = embed.trigger_config["color"]
     panel_settings = {
         "serviceId": str(embed.pk),
@@ -33,8 +35,10 @@ def panel(embed: Embed, words: Mapping[str, Any]) -> dict[str, Any]:
         "pollSeconds": POLL_SECONDS,
         "streamUrl": settings.STREAM_URL,
         "markdownUrl": _address("markdown-script", markdown_script()),
+        "pickerUrl": _address("picker-script", picker_script()),
+        "emojiUrl": _address("emoji-names", emoji_names(lang), lang),
     }
-    data = _data(words, "panel", "tag", settings=panel_settings)
+    data = _data(language["words"], "panel", "tag", settings=panel_settings)
     return {"data": data, "script": panel_script().digest, "styles": panel_styles().digest}
 
 
@@ -52,8 +56,8 @@ def ink_on(color: str) -> str:
     return DARK_INK if luminance > 0.179 else LIGHT_INK
 
 
-def _address(name: str, asset: Asset) -> str:
-    return f"{reverse(name)}?v={asset.digest}"
+def _address(name: str, asset: Asset, *arguments: str) -> str:
+    return f"{reverse(name, args=arguments)}?v={asset.digest}"
 
 
 def _data(words: Mapping[str, Any], *groups: str, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.clickjacking import xframe_options_exempt
@@ -19,6 +19,7 @@ from embeds.models import Embed, EmbedStatus
 from embeds.widget import assets, context
 from embeds.widget.csp import ANYWHERE, frame_ancestors, page, policy, with_streams
 from embeds.widget.demo import demo_page
+from embeds.widget.locales import LANGUAGES
 
 LOADER_CACHE = "public, max-age=3600, stale-while-revalidate=86400"
 # The panel's page names its script and styles by their digests.
@@ -41,6 +42,18 @@ def markdown_script(request: HttpRequest) -> HttpResponse:
 
 
 @read_only
+def picker_script(request: HttpRequest) -> HttpResponse:
+    return _named_by_digest(request, assets.picker_script())
+
+
+@read_only
+def emoji_names(request: HttpRequest, language: str) -> HttpResponse:
+    if language not in LANGUAGES:
+        raise Http404
+    return _named_by_digest(request, assets.emoji_names(language))
+
+
+@read_only
 def panel_styles(request: HttpRequest) -> HttpResponse:
     return _named_by_digest(request, assets.panel_styles())
 
@@ -57,7 +70,7 @@ def panel(request: HttpRequest) -> HttpResponse:
         response = render(request, "embed/unavailable.html", words, status=404)
         response.headers["Content-Security-Policy"] = policy(frame_ancestors=ANYWHERE)
         return response
-    response = render(request, "embed/panel.html", words | context.panel(embed, words["words"]))
+    response = render(request, "embed/panel.html", words | context.panel(embed, words))
     ancestors = frame_ancestors(embed, request.GET.get("host", ""))
     response.headers["Content-Security-Policy"] = policy(frame_ancestors=ancestors, connect_src=with_streams())
     patch_vary_headers(response, ("Accept-Language",))
