@@ -17,9 +17,11 @@ from rjsmin import jsmin
 from embeds.widget.locales import LANGUAGES
 from embeds.widget.modules import join_modules
 
+JSON = "application/json"
 JAVASCRIPT, CSS = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
 LOADER, LOADER_STYLES, LOADER_THEME = "embed/v1.js", "embed/v1.css", "embed/theme.js"
 MARKDOWN_MODULES, MARKDOWN_LIBRARY = "embed/markdown", "vendor/markdown-it/markdown-it.js"
+PICKER_MODULES, EMOJI = "embed/picker", "vendor/emoji/{language}.json"
 PANEL_MODULES, PANEL_STYLES = "embed/panel", ("embed/base.css", "embed/panel.css")
 PREFERS_DARK = "@media (prefers-color-scheme:dark)"
 LANGUAGES_PLACEHOLDER, THEME_PLACEHOLDER = "/*languages*/", "/*theme*/"
@@ -60,6 +62,20 @@ def markdown_script() -> Asset:
     """The parser of posts: a module, which the panel imports when it shows the first text with marks."""
     modules = str(jsmin(join_modules(_source(MARKDOWN_MODULES))))
     return asset(JAVASCRIPT, f"{_text(MARKDOWN_LIBRARY)}{modules}\nexport const {{ parse, lines }} = $tree;")
+
+
+@cache
+def picker_script() -> Asset:
+    """The picker of emoji: a module, which the panel imports when a reader opens it."""
+    return asset(
+        JAVASCRIPT, str(jsmin(f"{join_modules(_source(PICKER_MODULES))}\nexport const {{ Picker }} = $picker;"))
+    )
+
+
+@cache
+def emoji_names(language: str) -> Asset:
+    """All emoji with their names in one of LANGUAGES."""
+    return asset(JSON, _text(EMOJI.format(language=language)))
 
 
 @cache

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from embeds.models import Embed
-from embeds.widget.assets import Asset, Scheme, markdown_script, panel_script, panel_styles
+from embeds.widget.assets import Asset, Scheme, emoji_names, markdown_script, panel_script, panel_styles, picker_script
 from embeds.widget.locales import direction, pick_language, words
 
 # How often a client without a stream asks for changes, on average.
@@ -38,7 +38,9 @@ def form(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def panel(embed: Embed, words: Mapping[str, Any], scheme: Scheme, *, has_session: bool) -> dict[str, Any]:
+def panel(embed: Embed, chosen: Mapping[str, Any], *, has_session: bool) -> dict[str, Any]:
+    """`chosen`: what `language` and `form` return."""
+    lang = chosen["lang"]
     accent = embed.trigger_config["color"]
     panel_settings = {
         "serviceId": str(embed.pk),
@@ -47,9 +49,11 @@ def panel(embed: Embed, words: Mapping[str, Any], scheme: Scheme, *, has_session
         "streamUrl": settings.STREAM_URL,
         "hasSession": has_session,
         "markdownUrl": _address("markdown-script", markdown_script()),
+        "pickerUrl": _address("picker-script", picker_script()),
+        "emojiUrl": _address("emoji-names", emoji_names(lang), lang),
     }
-    data = _data(words, "panel", "tag", settings=panel_settings)
-    digests = {"script": panel_script().digest, "styles": panel_styles(scheme).digest}
+    data = _data(chosen["words"], "panel", "tag", settings=panel_settings)
+    digests = {"script": panel_script().digest, "styles": panel_styles(chosen["scheme"]).digest}
     return {"data": data, "has_session": has_session, **digests}
 
 
@@ -57,8 +61,8 @@ def sign_in(words: Mapping[str, Any]) -> dict[str, Any]:
     return {"data": _data(words, "panel", "signin", settings={"serviceId": None})}
 
 
-def _address(name: str, asset: Asset) -> str:
-    return f"{reverse(name)}?v={asset.digest}"
+def _address(name: str, asset: Asset, *arguments: str) -> str:
+    return f"{reverse(name, args=arguments)}?v={asset.digest}"
 
 
 def _data(words: Mapping[str, Any], *groups: str, settings: Mapping[str, Any]) -> dict[str, Any]:

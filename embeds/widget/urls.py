@@ -14,6 +14,8 @@ urlpatterns = [
     path("embed/panel", views.panel, name="panel"),
     path("embed/panel.js", views.panel_script, name="panel-script"),
     path("embed/markdown.js", views.markdown_script, name="markdown-script"),
+    path("embed/picker.js", views.picker_script, name="picker-script"),
+    path("embed/emoji/<slug:language>.json", views.emoji_names, name="emoji-names"),
     path("embed/panel.css", views.panel_styles, name="panel-styles"),
     path("embed/sign-in", views.sign_in, name="sign-in"),
 ]

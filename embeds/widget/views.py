@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.clickjacking import xframe_options_exempt
@@ -21,6 +21,7 @@ from embeds.models import Embed, EmbedStatus
 from embeds.widget import assets, context
 from embeds.widget.csp import ANYWHERE, frame_ancestors, page, policy, with_streams
 from embeds.widget.demo import demo_page
+from embeds.widget.locales import LANGUAGES
 from messaging import panel_cookie
 
 LOADER_CACHE = "public, max-age=3600, stale-while-revalidate=86400"
@@ -53,6 +54,18 @@ def markdown_script(request: HttpRequest) -> HttpResponse:
 
 
 @read_only
+def picker_script(request: HttpRequest) -> HttpResponse:
+    return _named_by_digest(request, assets.picker_script())
+
+
+@read_only
+def emoji_names(request: HttpRequest, language: str) -> HttpResponse:
+    if language not in LANGUAGES:
+        raise Http404
+    return _named_by_digest(request, assets.emoji_names(language))
+
+
+@read_only
 def panel_styles(request: HttpRequest) -> HttpResponse:
     return _named_by_digest(request, assets.panel_styles(context.scheme(request)))
 
@@ -72,7 +85,7 @@ def panel(request: HttpRequest) -> HttpResponse:
         response = render(request, "embed/unavailable.html", words, status=404)
         response.headers["Content-Security-Policy"] = policy(frame_ancestors=ANYWHERE)
         return response
-    shown = context.panel(embed, words["words"], words["scheme"], has_session=panel_cookie.has_cookie(request))
+    shown = context.panel(embed, words, has_session=panel_cookie.has_cookie(request))
     response = render(request, "embed/panel.html", words | shown)
     ancestors = frame_ancestors(embed, request.GET.get("host", ""))
     response.headers["Content-Security-Policy"] = policy(frame_ancestors=ancestors, connect_src=with_streams())

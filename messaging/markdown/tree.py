@@ -59,7 +59,7 @@ class _Tree:
             case "inline":
                 for child in token.children or ():
                     self.add(child)
-            case "softbreak":
+            case "softbreak" | "hardbreak":
                 self.text("\n")
             case "code_inline":
                 self.children.append(Node("code", [token.content], {}))

@@ -4,7 +4,8 @@ const URL_MAX = 2048;
 // No control, space, direction mark, quote, bracket, or punctuation of Chinese and Japanese.
 const BARE = /^https?:\/\/[^\x00-\x20\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000-\u303f\ufeff\uff00-\uffef<>"`\\^{|}[\]]+/i;
 const TRAILING = ".,;:!?'*_~\u2019\u201d\u2026\u00bb";
-const SAFE = /^(?:https?:\/\/.|mailto:[^?#]+@)/i;
+// Browsers differ in what they accept as a host.
+const SAFE = /^(?:https?:\/\/[a-z0-9._:@[\]\u00a1-\uffff-]+(?:[/?#]|$)|mailto:[^?#]+@)/i;
 
 /** The URL with which a text begins, without the punctuation of its sentence. */
 export function bareUrl(text) {

@@ -52,7 +52,7 @@ class Tree {
     const { type, content, children, hidden } = token;
     if (hidden) return;
     if (type === "inline") children.forEach((child) => this.add(child));
-    else if (type === "softbreak") this.text("\n");
+    else if (type === "softbreak" || type === "hardbreak") this.text("\n");
     else if (type === "code_inline") this.node[1].push(["code", [content], {}]);
     else if (type === "fence") this.node[1].push(["pre", [content.replace(/\n$/, "")], {}]);
     else if (type === "strong_open" || type === "em_open") this.mark(token);

@@ -3,6 +3,7 @@
 import { count } from "./analytics.js";
 import { listReactions, newKey, write } from "./api.js";
 import { fill, h, icon, userText } from "./dom.js";
+import { openPicker, remember } from "./emoji.js";
 import { explain } from "./failures.js";
 import { current } from "./session.js";
 import { number, t } from "./words.js";
@@ -64,7 +65,7 @@ export class Reactions {
   async toggleChoice() {
     if (!this.choice.hidden) return this.closeChoice();
     const names = h("p", { class: "names" });
-    fill(this.choice, OFFERED.map((emoji) => h("button", { type: "button", class: "emoji", "aria-label": emoji, "aria-pressed": String(this.own === emoji), onclick: () => this.press(emoji) }, emoji)), names);
+    fill(this.choice, OFFERED.map((emoji) => h("button", { type: "button", class: "emoji", "aria-label": emoji, "aria-pressed": String(this.own === emoji), onclick: () => this.press(emoji) }, emoji)), this.more(), this.picker, names);
     this.choice.hidden = false;
     this.add.setAttribute("aria-expanded", "true");
     this.choice.querySelector("button").focus();
@@ -75,6 +76,31 @@ export class Reactions {
       fill(names, reactions.slice(0, 8).map(({ emoji, author }) => h("span", {}, emoji, " ", userText("bdi", author.name))));
     } catch {
       // The names are optional; choosing an emoji works without them.
+    }
+  }
+
+  /** The button that opens the picker of all emoji. */
+  more() {
+    this.picker = h("div", { class: "picker-place" });
+    const button = h("button", { type: "button", "aria-label": t("panel.more_emoji"), title: t("panel.more_emoji"), "aria-expanded": "false", onclick: () => this.openPicker(button) }, icon("more"));
+    return button;
+  }
+
+  async openPicker(button) {
+    const place = this.picker;
+    if (place.firstChild || this.isOpening) return;
+    this.isOpening = true;
+    try {
+      const picker = await openPicker((emoji) => this.press(emoji));
+      fill(place, picker.element);
+      button.setAttribute("aria-expanded", "true");
+      if (!place.isConnected || this.choice.hidden) return;
+      picker.field.focus({ preventScroll: true });
+      picker.element.scrollIntoView({ block: "nearest" });
+    } catch {
+      this.panel.failed({}, t("error.network"));
+    } finally {
+      this.isOpening = false;
     }
   }
 
@@ -100,7 +126,10 @@ export class Reactions {
       const { record } = await write(session, "POST", "/v1/reactions", { body: { messageId: this.id, emoji, toggle }, key: newKey() });
       const isRemoved = record.action === "removed";
       this.panel.own.set(this.id, isRemoved ? null : emoji);
-      if (!isRemoved) count("reaction_added");
+      if (!isRemoved) {
+        count("reaction_added");
+        remember(emoji);
+      }
       this.counts = { ...this.counts, [emoji]: record.count };
       this.panel.announce(t(isRemoved ? "panel.unreacted" : "panel.reacted", { emoji }));
     } catch (failure) {

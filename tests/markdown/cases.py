@@ -1,0 +1,78 @@
+"""Texts with the tree that both parsers of posts return: the server's and the panel's."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+CASES: list[dict[str, Any]] = json.loads((Path(__file__).parent / "markdown_cases.json").read_text(encoding="utf-8"))
+LENGTH = 20_000
+# Each is repeated to the longest text of a post.
+REPEATED = [
+    *("*a **b ", "[", "![", "[a](", "![a](", "`", "``a`", "> ", ">", "- ", "*", "_a", "<", "\\", "a:// ", "http://a "),
+    *("[](", "*_", "1. ", "  - a\n", "- a\n", "> - ", "`a\n", "x\n> y\n\n", "https://x.org/((((", "[a](b", "```\n"),
+    *("a**b", "\n- ", "- - - ", "*** ", "[[]", "![[]()", "[x](https://a.b/) ", "**a*", "a _b __c ", "\n", "\n\n> "),
+]
+PARTS = [
+    *(
+        "*",
+        "**",
+        "_",
+        "__",
+        "`",
+        "``",
+        "```",
+        "~~~",
+        "\n",
+        "\n\n",
+        " ",
+        "  ",
+        "    ",
+        "\t",
+        ">",
+        "> ",
+        "- ",
+        "* ",
+        "+ ",
+    ),
+    *("1. ", "2) ", "[", "]", "(", ")", "](", "![", "\\", "<", ">", "&amp;", "&#65;", "https://a.org/b", "http://"),
+    *("https://é.fr/", "mailto:a@b.c", "javascript:x", "a", "b c", "é", "😀", "。", "#", "# ", "---", "===", "|", ":"),
+    *('"', "'", "!", "www.x.org", "x://y", "[t](https://b.org)", "[a](<https://b.org/ c>)", ".", "\u200b", "\u00a0"),
+    *("\0", "\r", "\r\n"),
+]
+# Without marks: the panel shows these texts without its parser.
+PLAIN_PARTS = [
+    "a",
+    "b c",
+    "é",
+    "😀",
+    "\n",
+    "\n\n",
+    " ",
+    "   ",
+    "\t",
+    "\r\n",
+    "\u00a0",
+    "(",
+    ")",
+    "!",
+    "&amp;",
+    "<b>",
+    "#",
+    ":",
+    "|",
+    "1",
+    ".",
+]
+
+
+def texts_of(parts: list[str], count: int) -> list[str]:
+    """The same texts in each run."""
+    source = random.Random(1)
+    return ["".join(source.choices(parts, k=source.randint(1, 25))) for _ in range(count)]
+
+
+def longest_texts() -> list[str]:
+    return [(part * LENGTH)[:LENGTH] for part in REPEATED]

@@ -1,0 +1,117 @@
+"""The Markdown of posts on the server: the cases, HTML of any text, and texts that are meant to cost much."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from messaging.excerpts import excerpt
+from messaging.markdown.html import to_html, to_plain
+from messaging.markdown.rules import LEVEL_MAX
+from messaging.markdown.tree import DEPTH_MAX, Node, parse
+from tests.markdown.cases import CASES, LENGTH, PARTS, longest_texts
+
+# Blocks, marks in a paragraph, and a link.
+DEEPEST = LEVEL_MAX + 2 + DEPTH_MAX + 1
+ALLOWED: dict[str, set[str]] = {
+    "p": {"dir"},
+    "li": {"dir"},
+    "blockquote": {"dir"},
+    "ul": set(),
+    "ol": {"start"},
+    "pre": set(),
+    "code": set(),
+    "strong": set(),
+    "em": set(),
+    "br": set(),
+    "a": {"href", "rel", "target"},
+}
+ANY_TEXT = st.one_of(st.text(max_size=200), st.lists(st.sampled_from(PARTS), max_size=40).map("".join))
+
+
+class Reader(HTMLParser):
+    """Collects elements, and the text; it fails for a tag or an attribute of another kind."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[dict[str, str | None]] = []
+        self.text = ""
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert {name for name, _ in attrs} <= ALLOWED[tag]
+        if tag == "a":
+            self.links.append(dict(attrs))
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(data)
+
+    handle_decl = handle_pi = unknown_decl = handle_comment
+
+
+def depth_of(children: list[str | Node]) -> int:
+    return 1 + max((depth_of(child.children) for child in children if isinstance(child, Node)), default=0)
+
+
+def nodes_in(children: list[str | Node]) -> int:
+    return sum(1 + (nodes_in(child.children) if isinstance(child, Node) else 0) for child in children)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["rule"] for case in CASES])
+def test_case(case: dict[str, Any]) -> None:
+    assert json.loads(json.dumps(parse(case["text"]))) == case["tree"]
+
+
+@given(text=ANY_TEXT)
+def test_html_has_only_known_elements_and_safe_addresses(text: str) -> None:
+    reader = Reader(to_html(text))
+    for link in reader.links:
+        assert link["rel"] == "ugc nofollow noopener"
+        assert link["target"] == "_blank"
+        assert urlsplit(link["href"] or "").scheme in {"http", "https", "mailto"}
+
+
+@given(text=st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), max_size=100))
+def test_text_without_marks_is_unchanged(text: str) -> None:
+    plain = re.sub(r"[-*_`\[\]\\<>+~:.)]", "", text)
+    assert unescape(re.sub(r"<[^>]*>", "", to_html(plain))) == plain
+    assert to_plain(plain) == plain
+
+
+@pytest.mark.parametrize("text", longest_texts(), ids=lambda text: ascii(text[:12]))
+def test_the_longest_text_makes_a_bounded_tree(text: str) -> None:
+    tree = parse(text)
+    assert depth_of(tree) <= DEEPEST
+    assert nodes_in(tree) <= LENGTH
+
+
+def test_plain_text_has_a_line_for_each_block_and_no_marks() -> None:
+    text = "**One** [link](https://a.example)\n\n- two\n  > three\n\n```\nfour\n```"
+    assert to_plain(text) == "One link\ntwo\nthree\nfour"
+    assert excerpt(text, 80) == "One link two three four"
+
+
+def test_html_of_a_post() -> None:
+    assert to_html("**One** <b>\n[two](https://a.example)") == (
+        '<p dir="auto"><strong>One</strong> &lt;b&gt;<br>'
+        '<a href="https://a.example/" rel="ugc nofollow noopener" target="_blank">two</a> (a.example)</p>'
+    )
