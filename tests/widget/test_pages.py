@@ -196,6 +196,23 @@ def test_no_entry_or_host_changes_the_structure_of_the_policy(texts: list[str], 
         assert re.fullmatch(r"'none'|http: https:|http://[a-z0-9._*:\[\]-]+( http://[a-z0-9._*:\[\]-]+)*", ancestors)
 
 
+def test_panel_says_whether_it_was_requested_with_the_cookie_of_a_session(client: Client) -> None:
+    """The page does not look the session up, and no cache may return it for another cookie."""
+    embed = an_embed()
+    for cookies, has_session in (
+        ("", False),
+        ("sessionid=x", False),
+        ("__Host-panel=x", True),
+        ("__Host-panel=", False),
+    ):
+        response = panel(client, embed, Cookie=cookies)
+        assert data_of(response)["settings"]["hasSession"] is has_session
+        assert "Cookie" in response.headers["Vary"]
+        assert response.headers["Cache-Control"] == "private, no-cache"
+        assert "Set-Cookie" not in response.headers
+        assert not response.cookies
+
+
 @pytest.mark.parametrize("service_id", ["", "nonsense", "01a1f80d-317e-70be-95e8-1b2720202b76", "\x00", "x" * 3000])
 def test_panel_of_an_unknown_embed_is_404(client: Client, service_id: str) -> None:
     response = client.get("/embed/panel", {"serviceId": service_id})

@@ -68,7 +68,8 @@ export async function write(session, method, path, { body, key }) {
   }
 }
 
-export const newKey = () => crypto.randomUUID();
+/** 128 random bits. Pages of plain http have no `crypto.randomUUID`. */
+export const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 export async function pageIdOf(url) {
   // Tells that the page has a widget, unless the panel is opened by itself.

@@ -3,7 +3,7 @@
  * service returns for it. Where the browser blocks the cookie, a user token is stored for the life of the tab.
  */
 
-import { call } from "./api.js";
+import { call, newKey } from "./api.js";
 import { forget } from "./memory.js";
 import { Retry } from "./retry.js";
 import { language, settings } from "./words.js";
@@ -118,7 +118,7 @@ async function start({ accessToken, user }) {
  */
 export function signIn() {
   if (waiting) waiting.finish(null);
-  const nonce = crypto.randomUUID();
+  const nonce = newKey();
   const opened = window.open(`/embed/sign-in?lang=${language}#${nonce}`, "_blank", WINDOW);
   if (!opened) return Promise.resolve(undefined);
   return new Promise((resolve) => {

@@ -1,0 +1,68 @@
+"""Sign-in and drafts where Chromium blocks third-party cookies, and storage of third parties with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, expect
+
+from messaging.models import Account
+from tests.browser import ARGUMENTS, PATIENCE_MS
+from tests.widget.live import Live, panel_frame
+from tests.widget.test_panel_session import (
+    DRAFT,
+    SIGNED_IN,
+    SIGNED_OUT,
+    draft_in,
+    expect_account,
+    reopen,
+    sign_in,
+)
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+IS_BLOCKED = "(() => { try { localStorage.length; return false; } catch { return true; } })()"
+
+
+@pytest.fixture
+def context(browser: Browser, chromium: str) -> Iterator[BrowserContext]:
+    """Chromium refuses storage of third parties too, as it does where it cannot partition the storage."""
+    arguments = [
+        f"{argument},ThirdPartyStoragePartitioning" if "-features=" in argument else argument for argument in ARGUMENTS
+    ]
+    strict = browser.browser_type.launch(executable_path=chromium, args=arguments)
+    context = strict.new_context(viewport={"width": 1200, "height": 800}, locale="en-GB")
+    context.set_default_timeout(PATIENCE_MS)
+    yield context
+    strict.close()
+
+
+def test_sign_in_and_drafts_survive_where_storage_is_blocked(live: Live, ada: Account) -> None:
+    page, panel = live.open()
+    assert panel_frame(page).evaluate(IS_BLOCKED)
+    assert live.context.cookies() == []
+    draft_in(panel).fill(DRAFT)
+    sign_in(page, panel)
+    reopen(page)
+    expect_account(panel, SIGNED_IN)
+    expect(draft_in(panel)).to_have_value(DRAFT)
+    _, in_tab = live.open()
+    expect_account(in_tab, SIGNED_IN)
+    expect(draft_in(in_tab)).to_have_value(DRAFT)
+    requests: list[Any] = []
+    live.context.on("request", lambda request: requests.append(request))  # noqa: PLW0108
+    in_tab.locator("#write").get_by_role("button", name="Post").click()
+    expect(in_tab.locator("article .content")).to_have_text([DRAFT])
+    sent = [request.all_headers().get("cookie", "") for request in requests if "/api/messages" in request.url]
+    assert set(sent) == {""}, "no cookie is sent with calls of the API"
+
+    draft_in(in_tab).fill("long " * 4000)
+    expect(in_tab.locator("#write .counter")).to_be_visible()
+    draft_in(in_tab).fill("short again")
+    reopen(page)
+    expect(draft_in(panel)).to_have_value("short again")
+    panel.get_by_role("button", name="Sign out").click()
+    expect_account(in_tab, SIGNED_OUT)
+    assert [cookie["name"] for cookie in live.context.cookies()] == []
+    assert live.errors == []
