@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -58,7 +59,8 @@ def asset(content_type: str, text: str) -> Asset:
 def loader_source(script: str, styles: str) -> str:
     """Return the loader with its texts and styles."""
     table = {language: words(language)["loader"] for language in LANGUAGES}
-    strings = json.dumps(table, ensure_ascii=False, separators=(",", ":"))
+    # A name as a key of an object needs no quotes in JavaScript.
+    strings = re.sub(r'"(\w+)":', r"\1:", json.dumps(table, ensure_ascii=False, separators=(",", ":")))
     css = json.dumps(cssmin(styles))
     return str(jsmin(script.replace(STRINGS_PLACEHOLDER, strings, 1).replace(STYLES_PLACEHOLDER, css, 1)))
 

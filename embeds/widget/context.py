@@ -31,6 +31,7 @@ def panel(embed: Embed, words: Mapping[str, Any]) -> dict[str, Any]:
         "onAccent": ink_on(accent),
         "pollSeconds": POLL_SECONDS,
         "streamUrl": settings.STREAM_URL,
+        "editMinutes": settings.EDIT_MINUTES,
     }
     data = _data(words, "panel", "tag", settings=panel_settings)
     return {"data": data, "script": panel_script().digest, "styles": panel_styles().digest}

@@ -22,6 +22,8 @@
   const embeds = new Map();
   let sheet = null;
   let unfollow = null;
+  // The id of the post in the URL, once an embed has opened at it.
+  let linked;
 
   /** Wrap a function so that none of its exceptions reaches the page. */
   function safely(work) {
@@ -177,10 +179,10 @@
     update() {
       if (!this.config) return;
       const page = currentPage();
-      if (page === this.page) return;
+      if (page === this.page) return this.shown && this.arrive();
       this.page = page;
-      const shown = pageAllowed(this.config.pageRules, location.pathname);
-      if (!shown) {
+      this.shown = pageAllowed(this.config.pageRules, location.pathname);
+      if (!this.shown) {
         this.report("page_not_allowed");
         this.close();
         if (this.host) this.host.remove();
@@ -189,7 +191,22 @@
       if (!this.host) this.paint();
       this.attach();
       this.track("trigger_view");
-      this.post({ type: "page", url: this.pageUrl() });
+      this.arrive();
+    }
+
+    /** Open the panel at the post that the URL names (`/p/{id}` leads there). Of several embeds, the first does. */
+    arrive() {
+      const id = location.hash.split("#community-post-")[1];
+      if (id !== linked) {
+        this.target = linked = id;
+        if (id) this.open();
+      }
+      this.tell();
+    }
+
+    /** Tell the panel its page, and the post to show. */
+    tell() {
+      this.post({ type: "page", url: this.pageUrl(), id: this.target });
     }
 
     pageUrl() {
@@ -214,7 +231,7 @@
       this.box = make("div", { className: [kind, look.size, this.inline ? "" : "float " + corner].join(" ") }, root);
       this.box.style.setProperty("--back", color);
       this.box.style.setProperty("--text", textOn(color));
-      this.box.style.setProperty("--nth", Array.from(embeds.values()).filter((other) => other !== this && other.corner === corner).length);
+      this.box.style.setProperty("--nth", [...embeds.values()].filter((other) => other !== this && other.corner === corner).length);
       this.trigger = make("button", { type: "button", className: "trigger", onclick: safely(() => this.toggle()) }, this.box);
       this.trigger.setAttribute("aria-haspopup", "dialog");
       this.trigger.setAttribute("aria-expanded", "false");
@@ -279,6 +296,7 @@
       const query = new URLSearchParams({ serviceId: this.id, lang: this.lang, host: location.host });
       this.frame = make("iframe", { title: label, referrerPolicy: "no-referrer" });
       // allow-same-origin for API calls, popups for sign-in and links; the frame cannot navigate the page around it.
+      this.frame.allow = "clipboard-write";
       this.frame.sandbox = "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox";
       this.frame.src = this.app + "/embed/panel?" + query + "#" + hash;
       this.frame.onload = () => setTimeout(safely(() => this.check()), SILENCE);
@@ -308,7 +326,7 @@
       this.ready = true;
       this.failed.hidden = true;
       if (this.opened) this.frame.focus();
-      this.post({ type: "page", url: this.pageUrl() });
+      this.tell();
     }
 
     post(message) {
@@ -345,7 +363,7 @@
     return sheet;
   }
 
-  const each = (name) => safely((value) => Array.from(embeds.values()).forEach((embed) => embed[name](value)));
+  const each = (name) => safely((value) => embeds.forEach((embed) => embed[name](value)));
 
   /** Listen to messages, navigation and the end of the visit; returns the function that stops it. */
   function follow() {
@@ -387,7 +405,7 @@
   }
 
   function destroy(id) {
-    Array.from(embeds.values()).filter((embed) => id === undefined || embed.id === id).forEach((embed) => embed.destroy());
+    embeds.forEach((embed) => { if (id === undefined || embed.id === id) embed.destroy(); });
     if (embeds.size || !unfollow) return;
     unfollow();
     unfollow = null;
@@ -397,7 +415,7 @@
 
   safely(() => {
     const own = document.currentScript;
-    const scripts = own ? [own] : Array.from(document.querySelectorAll('script[data-service-id][src*="/embed/v1.js"]'));
+    const scripts = own ? [own] : document.querySelectorAll('script[data-service-id][src*="/embed/v1.js"]');
     if (!window[GLOBAL]) {
       window[GLOBAL] = { version: "1.0.0", mount: safely(mount), open: call("open"), close: call("close"), destroy: safely(destroy) };
     }

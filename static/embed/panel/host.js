@@ -12,11 +12,11 @@ function post(message) {
 export const postReady = () => post({ type: "ready" });
 export const requestClose = () => post({ type: "close" });
 
-/** `handlers`: page(url), open(), close(). */
+/** `handlers`: page(url, id of a post), open(), close(). */
 export function listen(handlers) {
   addEventListener("message", (event) => {
     if (!embedded || event.source !== window.parent || event.origin !== origin) return;
-    const { type, url } = event.data || {};
-    if (Object.hasOwn(handlers, type)) handlers[type](url);
+    const { type, url, id } = event.data || {};
+    if (Object.hasOwn(handlers, type)) handlers[type](url, id);
   });
 }

@@ -1,5 +1,7 @@
 /** Shows lists of posts in a thread: the next ones are appended, one that was loaded again is merged. */
 
+import { following, newestFirst } from "./order.js";
+
 // So many posts are created in one task; between two tasks the browser draws and responds.
 const POSTS_PER_TASK = 4;
 
@@ -16,6 +18,16 @@ export async function append(thread, messages) {
     if (run !== thread.run) break;
   }
   return added;
+}
+
+/**
+ * Put the button for the next posts where these will appear. A post that a link has named may follow them: the posts
+ * before it are not loaded yet.
+ */
+export function placeMore({ posts, element, list, more, lastLoaded }) {
+  const next = lastLoaded && !more.hidden && following(posts, lastLoaded, newestFirst);
+  if (next) list.insertBefore(more, next);
+  else element.append(more);
 }
 
 /** If the list has no known post, posts are missing between the new ones and the shown ones. No list has pending posts. */

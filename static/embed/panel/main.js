@@ -1,6 +1,7 @@
 /** The entry point of the panel: creates its parts and connects them. */
 
 import { setPage } from "./analytics.js";
+import { Arrival } from "./arrival.js";
 import { Changes } from "./changes.js";
 import { Composer } from "./composer.js";
 import { fill, h } from "./dom.js";
@@ -35,6 +36,14 @@ const panel = {
   signedOut: signOut,
   published: (message) => showWritten(thread, message),
   toTop: () => scroller.scrollTo({ top: 0 }),
+  /** A list of posts is shown. */
+  shown: () => arrival.attempt(),
+  /** Posts were removed. */
+  settle: () => thread.settle(),
+  showEveryone: () => {
+    byId("kind").value = "";
+    return thread.setKind("");
+  },
   pageChanged: () => {
     composer.restore();
     loadOwn();
@@ -73,6 +82,7 @@ async function loadOwn() {
 }
 
 const thread = new Thread(panel);
+const arrival = new Arrival(thread, panel);
 const composer = new Composer({ panel, parent: null, label: t("panel.write"), onSent: (message) => panel.published(message) });
 const changes = new Changes(thread, scroller);
 const live = new Live({
@@ -117,7 +127,10 @@ onChange(() => {
 });
 showAccount();
 listen({
-  page: openPage,
+  page: (url, id) => {
+    openPage(url);
+    arrival.go(id);
+  },
   open: () => {
     setOpen(true);
     thread.refresh();
@@ -128,6 +141,8 @@ document.addEventListener("visibilitychange", () => setOpen(isOpen));
 // A page in the back-forward cache holds no connection.
 addEventListener("pagehide", () => live.stop());
 addEventListener("pageshow", () => setOpen(isOpen));
-setInterval(() => isVisible() && thread.tick(), CLOCK_MS);
+setInterval(() => {
+  if (isVisible()) for (const post of thread.all()) post.tick();
+}, CLOCK_MS);
 openPage(firstPageUrl);
 postReady();

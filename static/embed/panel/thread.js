@@ -3,7 +3,7 @@
 import { listMessages, pageIdOf } from "./api.js";
 import { fill, h } from "./dom.js";
 import { explain } from "./failures.js";
-import { append, merge } from "./listing.js";
+import { append, merge, placeMore } from "./listing.js";
 import { News } from "./news.js";
 import { emptyNotice, failureNotice, skeletons } from "./notices.js";
 import { following, newestFirst } from "./order.js";
@@ -109,6 +109,7 @@ export class Thread {
     if (run !== this.run) return;
     showPending(this);
     if (!this.posts.size) this.showEmpty();
+    this.panel.shown();
   }
 
   async append({ messages, nextCursor }) {
@@ -116,7 +117,9 @@ export class Thread {
     const added = await append(this, messages);
     if (run !== this.run) return [];
     this.cursor = nextCursor;
+    this.lastLoaded = messages.at(-1);
     this.more.hidden = !nextCursor;
+    placeMore(this);
     return added;
   }
 
@@ -212,9 +215,5 @@ export class Thread {
     if (isRepeated) return; // An alert that is filled again is read again.
     fill(this.list);
     fill(this.notice, failureNotice(failure, isRetried, () => this.reload()));
-  }
-
-  tick() {
-    for (const post of this.all()) post.tick();
   }
 }
