@@ -72,13 +72,11 @@ export class Arrival {
   }
 }
 
-/** Scroll to a post and mark it until the mark has faded, or, without animations, until the focus leaves it. */
+/** Scroll to a post and mark it until the focus leaves it; with animations, the mark fades. */
 function highlight({ element }, scroller) {
   const isHigh = element.offsetHeight > scroller.clientHeight;
-  const unmark = () => element.classList.remove("linked");
   element.classList.add("linked");
-  element.addEventListener("animationend", unmark, { once: true });
-  element.addEventListener("focusout", unmark, { once: true });
+  element.addEventListener("focusout", () => element.classList.remove("linked"), { once: true });
   element.focus({ preventScroll: true });
   element.scrollIntoView({ block: isHigh ? "start" : "center" });
 }
