@@ -51,6 +51,7 @@ def panel(embed: Embed, chosen: Mapping[str, Any], *, has_session: bool) -> dict
         "markdownUrl": _address("markdown-script", markdown_script()),
         "pickerUrl": _address("picker-script", picker_script()),
         "emojiUrl": _address("emoji-names", emoji_names(lang), lang),
+        "editMinutes": settings.EDIT_MINUTES,
     }
     data = _data(chosen["words"], "panel", "tag", settings=panel_settings)
     digests = {"script": panel_script().digest, "styles": panel_styles(chosen["scheme"]).digest}

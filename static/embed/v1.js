@@ -30,6 +30,8 @@
   const counted = new WeakMap();
   let sheet = null;
   let isFollowing = false;
+  // The id of the post in the URL, once an embed has opened at it.
+  let linked;
 
   /** Wrap a function so that none of its exceptions reaches the page. */
   function safely(work) {
@@ -144,7 +146,7 @@
 
     configure(config) {
       if (this.destroyed) return;
-      if (!config || !config.status) return this.report("config_invalid");
+      if (!config?.status) return this.report("config_invalid");
       if (config.status !== "active") return this.report("embed_" + config.status);
       this.config = config;
       this.words = config.words || {};
@@ -156,11 +158,11 @@
     update() {
       if (!this.config) return;
       const page = currentPage();
-      if (page === this.page) return;
+      if (page === this.page) return this.shown && this.arrive();
       this.page = page;
       fillCounts();
-      const shown = pageAllowed(this.config.pageRules, location.pathname);
-      if (!shown) {
+      this.shown = pageAllowed(this.config.pageRules, location.pathname);
+      if (!this.shown) {
         this.report("page_not_allowed");
         this.close();
         if (this.host) this.host.remove();
@@ -170,7 +172,22 @@
       this.attach();
       if (this.site) this.site.apply();
       if (this.trigger) this.track("trigger_view");
-      this.post({ type: "page", url: this.pageUrl() });
+      this.arrive();
+    }
+
+    /** Open the panel at the post that the URL names (`/p/{id}` leads there). Of several embeds, the first does. */
+    arrive() {
+      const id = location.hash.split("#community-post-")[1];
+      if (id !== linked) {
+        this.linked = linked = id;
+        if (id) this.open();
+      }
+      this.sendPage();
+    }
+
+    /** Tell the panel its page, and the post to show. */
+    sendPage() {
+      this.post({ type: "page", url: this.pageUrl(), id: this.linked });
     }
 
     pageUrl() {
@@ -199,7 +216,7 @@
       }
       this.box.style.setProperty("--back", look.color);
       this.box.style.setProperty("--text", this.config.ink);
-      this.box.style.setProperty("--nth", Array.from(embeds.values()).filter((other) => other !== this && other.corner === corner).length);
+      this.box.style.setProperty("--nth", [...embeds.values()].filter((other) => other !== this && other.corner === corner).length);
       this.trigger = make("button", { type: "button", className: "trigger", onclick: safely(() => this.toggle()) }, this.box);
       this.trigger.setAttribute("aria-haspopup", "dialog");
       this.trigger.setAttribute("aria-expanded", "false");
@@ -292,6 +309,7 @@
       if (this.site) hash.set("variables", JSON.stringify(this.site.values()));
       this.frame = make("iframe", { title: this.label, referrerPolicy: "no-referrer" });
       // allow-same-origin for API calls, popups for sign-in and links; the frame cannot navigate the page around it.
+      this.frame.allow = "clipboard-write";
       this.frame.sandbox = "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox";
       this.frame.src = this.app + "/embed/panel?" + query + "#" + hash;
       this.frame.onload = () => setTimeout(safely(() => this.check()), SILENCE);
@@ -324,7 +342,7 @@
       this.ready = true;
       this.failed.hidden = true;
       if (this.opened && !this.isInPage) this.frame.focus();
-      this.post({ type: "page", url: this.pageUrl() });
+      this.sendPage();
       if (this.site) this.site.apply();
     }
 
@@ -372,16 +390,16 @@
   }
 
   /** Request the counts of at most 100 pages, in the order of their URLs. */
-  function counts(urls, app = Array.from(embeds.values(), (embed) => embed.app)[0]) {
+  function counts(urls, app = embeds.values().next().value?.app) {
     // Plain text needs no preflight.
     return fetch(app + "/v1/presence/counts", { method: "POST", credentials: "omit", headers: { "Content-Type": "text/plain" }, body: JSON.stringify({ urls }) })
-      .then((response) => (response.ok ? response.json() : Promise.reject(new Error("counts " + response.status))))
+      .then((response) => (response.ok ? response.json() : Promise.reject(Error("counts " + response.status))))
       .then((record) => record.counts);
   }
 
   /** Fill the badges and the elements with `data-community-count` by one request, when every embed has its config. */
   function fillCounts() {
-    const all = Array.from(embeds.values());
+    const all = [...embeds.values()];
     const active = all.filter((embed) => embed.config);
     if (!active.length || !all.every((embed) => embed.settled) || document.readyState === "loading") return;
     const fills = new Map();
@@ -399,7 +417,7 @@
       add(url, (count) => { node.textContent = count.toLocaleString(active[0].lang); });
     });
     if (!fills.size) return;
-    counts(Array.from(fills.keys()), active[0].app).then(safely((records) => {
+    counts([...fills.keys()], active[0].app).then(safely((records) => {
       records.forEach((record) => { if (record.pageId) fills.get(record.url).forEach((fill) => fill(record.posts + record.replies)); });
       active.forEach((embed) => embed.tell("counts", { counts: records }));
     }), () => report("counts_unreachable"));
@@ -420,16 +438,15 @@
     const update = each("update"), flush = each("flush");
     addEventListener("message", each("receive"));
     addEventListener("pagehide", flush);
-    document.addEventListener("visibilitychange", () => { if (document.visibilityState === "hidden") flush(); });
+    document.addEventListener("visibilitychange", () => { if (document.hidden) flush(); });
     document.addEventListener("DOMContentLoaded", safely(fillCounts));
     if (window.navigation) return navigation.addEventListener("currententrychange", update);
     addEventListener("popstate", update);
     ["pushState", "replaceState"].forEach((name) => {
       const original = history[name];
-      history[name] = function () {
-        const result = original.apply(this, arguments);
+      history[name] = (...values) => {
+        original.apply(history, values);
         update();
-        return result;
       };
     });
   }
@@ -453,7 +470,7 @@
 
   safely(() => {
     const own = document.currentScript;
-    const scripts = own ? [own] : Array.from(document.querySelectorAll('script[data-service-id][src*="/embed/v1.js"]'));
+    const scripts = own ? [own] : document.querySelectorAll('script[data-service-id][src*="/embed/v1.js"]');
     if (!window[GLOBAL]) {
       window[GLOBAL] = { version: "1.0.0", mount: safely(mount), open: call("open"), close: call("close"), destroy: safely(destroy), counts };
     }

@@ -98,7 +98,7 @@ def test_blocked_frame_offers_a_link_to_a_new_tab(site: Site) -> None:
     site.headers["content-security-policy"] = f"script-src {APP}; connect-src {APP}; frame-src 'none'"
     page = site.open()
     page.get_by_role("button", name="Talk").click()
-    link = page.get_by_role("link", name="Open the discussion in a new tab")
+    link = page.get_by_role("link", name="Open in a new tab")
     link.wait_for()
     assert (link.get_attribute("href") or "").startswith(f"{APP}/embed/panel?serviceId=e1")
     page.get_by_role("button", name="Close").click()

@@ -24,7 +24,7 @@ export class Changes {
   }
 
   applyOne({ type, messageId, message, reaction }) {
-    if (!message) return this.withdraw(messageId);
+    if (!message) return this.withdraw(messageId, type);
     const post = this.thread.find(messageId);
     const isOfMessage = type.startsWith("message.");
     if (post) post.update(message);
@@ -41,8 +41,10 @@ export class Changes {
     else if (parent || news.messages.has(message.parentId)) this.countLater(message.parentId);
   }
 
-  withdraw(id) {
+  /** The author's own post that an edit or a report has put back to review stays, marked as such. */
+  withdraw(id, type) {
     const post = this.thread.find(id);
+    if (post && post.isPending && type !== "message.deleted") return;
     if (post) {
       post.withdraw();
       if (post.message.parentId) this.countLater(post.message.parentId);

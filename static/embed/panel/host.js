@@ -20,7 +20,7 @@ export function postPosted({ id, parentId, status }) {
   post({ type: "posted", message: { messageId: id, parentId, status } });
 }
 
-/** `handlers`: page({ url }), theme({ values }), open(), close(). */
+/** `handlers`: page({ url, id of a post }), theme({ values }), open(), close(). */
 export function listen(handlers) {
   addEventListener("message", (event) => {
     if (!embedded || event.source !== window.parent || event.origin !== origin) return;

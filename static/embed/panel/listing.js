@@ -2,7 +2,7 @@
 
 import { fill, h } from "./dom.js";
 import { explain } from "./failures.js";
-import { newestFirst } from "./order.js";
+import { ORDERS, following, newestFirst } from "./order.js";
 
 // So many posts are created in one task; between two tasks the browser draws and responds.
 const POSTS_PER_TASK = 4;
@@ -40,6 +40,16 @@ export async function loadMore(thread) {
 }
 
 /**
+ * Put the button for the next posts where these will appear. A post that a link has named may follow them: the posts
+ * before it are not loaded yet.
+ */
+export function placeMore({ posts, sort, element, list, more, lastLoaded }) {
+  const next = lastLoaded && !more.hidden && following(posts, lastLoaded, ORDERS[sort]);
+  if (next) list.insertBefore(more, next);
+  else element.append(more);
+}
+
+/**
  * Newest first: if the list has no known post, posts are missing between the new ones and the shown ones. No list has
  * pending posts.
  */
@@ -58,7 +68,9 @@ export function merge(thread, page) {
   }
   news.hasGap ||= hasGap;
   // Later posts than those of this list may not be shown yet.
-  if (sort === "oldest" && nextCursor && !thread.cursor) thread.setCursor(nextCursor);
+  if (sort !== "oldest" || !nextCursor || thread.cursor) return;
+  thread.lastLoaded = messages.at(-1);
+  thread.setCursor(nextCursor);
 }
 
 /** Remove posts in the range of the list that it does not have: they were hidden or deleted. */

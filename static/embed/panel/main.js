@@ -1,6 +1,7 @@
 /** The entry point of the panel: creates its parts and connects them. */
 
 import { setPage } from "./analytics.js";
+import { Arrival } from "./arrival.js";
 import { Changes } from "./changes.js";
 import { Composer } from "./composer.js";
 import { fill, h } from "./dom.js";
@@ -44,6 +45,12 @@ const panel = {
   authors: () => [...thread.all()].map(({ message }) => message).filter((message) => !isDeleted(message)).map(({ author }) => author),
   chosen: () => tools.show(),
   counted: () => tools.count(),
+  /** A list of posts is shown. */
+  shown: () => arrival.attempt(),
+  /** Posts were removed. */
+  settle: () => thread.settle(),
+  showEveryone: () => thread.choose({ kind: "" }),
+  reveal: (id) => arrival.show(id),
   pageChanged: () => {
     tools.reset();
     composer.restore();
@@ -89,6 +96,7 @@ async function loadOwn() {
 
 const thread = new Thread(panel);
 const tools = new Tools(panel, thread);
+const arrival = new Arrival(thread, panel);
 const composer = new Composer({ panel, parent: null, label: t("panel.write"), onSent: (message) => panel.published(message) });
 const changes = new Changes(thread, scroller);
 const live = new Live({
@@ -135,7 +143,10 @@ onChange(() => {
 showAccount();
 renewQuietly();
 listen({
-  page: ({ url }) => openPage(url),
+  page: ({ url, id }) => {
+    openPage(url);
+    arrival.go(id);
+  },
   theme: ({ values }) => applyTheme(values),
   open: () => {
     setOpen(true);
@@ -147,7 +158,9 @@ document.addEventListener("visibilitychange", () => setOpen(isOpen));
 // A page in the back-forward cache holds no connection.
 addEventListener("pagehide", () => live.stop());
 addEventListener("pageshow", () => setOpen(isOpen));
-setInterval(() => isVisible() && thread.tick(), CLOCK_MS);
+setInterval(() => {
+  if (isVisible()) for (const post of thread.all()) post.tick();
+}, CLOCK_MS);
 openPage(firstPageUrl);
 if (isInline) growWithThread(scroller);
 postReady();

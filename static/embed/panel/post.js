@@ -1,9 +1,11 @@
 /** A post, reply or quote as an article, with the replies below it. */
 
+import { actionsOf } from "./actions.js";
 import { agentBadge } from "./card.js";
 import { Composer } from "./composer.js";
 import { fill, h, icon, userText, webLink } from "./dom.js";
 import { plainText, textElement } from "./markdown.js";
+import { Menu } from "./menu.js";
 import { settlePending } from "./own.js";
 import { Reactions } from "./reactions.js";
 import { Replies } from "./replies.js";
@@ -24,6 +26,11 @@ export class Post {
     this.reactions = new Reactions(message, panel);
     this.replies = new Replies(message, (reply) => new Post(reply, panel, depth + 1, this.message), depth);
     this.time = h("time", { datetime: message.createdAt, title: dateAndTime(message.createdAt) });
+    this.link = h("a", { target: "_blank", rel: "noopener" }, this.time);
+    this.edited = h("span");
+    this.menu = new Menu(() => actionsOf(this));
+    // The place of the form of an action of the menu.
+    this.tool = h("div", { class: "tool" });
     this.replyPlace = h("div", { class: "reply-place" });
     this.said = h("div", { class: "said" });
     this.review = h("p", { class: "review" }, h("strong", {}, t("panel.awaiting")), " ", t("panel.awaiting_hint"));
@@ -31,26 +38,27 @@ export class Post {
     this.actions = h("div", { class: "actions" }, this.replyAction, this.action("quote", () => panel.quote(this.message)), this.reactions.add);
     this.showContent();
     this.name = h("div", { class: "name", id: `name-${message.id}` }, author(message.author));
-    this.meta = h("div", { class: "meta" }, userText("span", `@${message.author.handle}`), " · ", this.time);
+    this.meta = h("div", { class: "meta" }, userText("span", `@${message.author.handle}`), " · ", this.link, this.edited);
     this.avatar = avatar(message.author);
     this.element = h("article", { class: depth ? "post reply" : "post", id: `community-post-${message.id}`, "aria-labelledby": this.name.id, tabindex: -1 },
       this.avatar,
-      h("header", {}, this.name, this.meta, depth > INDENTED_DEPTH && inReplyTo(parent)),
+      h("header", {}, this.name, this.meta, depth > INDENTED_DEPTH && inReplyTo(parent), this.menu.element),
       this.body = h("div", { class: "body" },
-        this.said, this.review, this.reactions.chips, this.actions, this.reactions.choice, this.replyPlace),
+        this.said, this.tool, this.review, this.reactions.chips, this.actions, this.reactions.choice, this.replyPlace),
       this.replies.element);
     this.showStatus();
     if (isDeleted(message)) this.bury();
     this.tick();
   }
 
-  /** Show a deleted post that has replies. A reply that the reader is writing stays. */
+  /** Show a deleted post that has replies. What the reader is writing stays. */
   bury() {
     this.element.classList.add("deleted");
     fill(this.name, t("panel.deleted"));
-    fill(this.meta, this.time);
+    fill(this.meta, this.link);
     fill(this.avatar);
-    fill(this.body, this.replyPlace);
+    this.menu.element.remove();
+    fill(this.body, isWriting(this.tool) && this.tool, this.replyPlace);
   }
 
   action(name, onclick) {
@@ -75,6 +83,10 @@ export class Post {
   showStatus() {
     this.review.hidden = !this.isPending;
     this.actions.hidden = this.isPending;
+    const { editedAt, url } = this.message;
+    if (this.isPending) this.link.removeAttribute("href");
+    else this.link.href = url;
+    fill(this.edited, editedAt && [" · ", h("time", { datetime: editedAt, title: dateAndTime(editedAt) }, t("panel.edited"))]);
   }
 
   /** Remove a post that is not public any more. If the reader writes below it, only its content disappears. */

@@ -117,6 +117,13 @@ export class Replies {
     element.focus({ preventScroll: true });
   }
 
+  /** Show a reply that a link has named, with the first replies. Those between them can be loaded. */
+  async reveal(message) {
+    if (!this.open && !this.posts.has(message.id)) await this.load(1);
+    this.add(message);
+    this.label();
+  }
+
   /** Show a reply of another reader if no reply before it is hidden; returns whether it is shown. */
   receive(message) {
     const isShown = this.open || this.hiddenCount <= 0;
@@ -136,12 +143,6 @@ export class Replies {
   addPending() {
     const messages = pendingPosts(this.parent.pageId).filter(({ id, parentId }) => parentId === this.parent.id && !this.posts.has(id));
     messages.forEach((message) => this.add(message));
-  }
-
-  /** Show a reply by itself; those before and after it are offered as before. */
-  show(message) {
-    this.add(message);
-    this.label();
   }
 
   /** Insert a reply in the order of time; a reply that is shown already is updated. */

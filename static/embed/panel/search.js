@@ -3,7 +3,6 @@
 import { searchMessages } from "./api.js";
 import { fill, h, userText } from "./dom.js";
 import { explain } from "./failures.js";
-import { reveal } from "./reveal.js";
 import { since, t } from "./words.js";
 
 const PAUSE_MS = 400;
@@ -112,13 +111,8 @@ export class Search {
     return [from ? "…" : "", text.slice(from, at), word && h("mark", {}, text.slice(at, at + word.length)), rest];
   }
 
-  async show(id) {
+  show(id) {
     this.close();
-    try {
-      await reveal(this.thread, id);
-    } catch (failure) {
-      this.panel.failed(failure, explain(failure));
-      this.open();
-    }
+    this.panel.reveal(id);
   }
 }

@@ -2,7 +2,7 @@
 
 import { listMessages, pageIdOf } from "./api.js";
 import { fill, h } from "./dom.js";
-import { append, loadMore, merge } from "./listing.js";
+import { append, loadMore, merge, placeMore } from "./listing.js";
 import { load, store } from "./memory.js";
 import { News } from "./news.js";
 import { emptyNotice, failureNotice, skeletons } from "./notices.js";
@@ -112,12 +112,14 @@ export class Thread {
     if (run !== this.run) return;
     showPending(this);
     if (!this.posts.size) this.showEmpty();
+    this.panel.shown();
   }
 
   async append({ messages, nextCursor }) {
     const { run } = this;
     const added = await append(this, messages);
     if (run !== this.run) return [];
+    this.lastLoaded = messages.at(-1);
     this.setCursor(nextCursor);
     return added;
   }
@@ -125,6 +127,7 @@ export class Thread {
   setCursor(cursor) {
     this.cursor = cursor;
     this.more.hidden = !cursor;
+    placeMore(this);
     this.panel.counted(this);
   }
 
@@ -197,9 +200,5 @@ export class Thread {
     if (isRepeated) return; // An alert that is filled again is read again.
     fill(this.list);
     fill(this.notice, failureNotice(failure, isRetried, () => this.reload()));
-  }
-
-  tick() {
-    for (const post of this.all()) post.tick();
   }
 }

@@ -1,0 +1,244 @@
+"""The menu of a post: copy its link, edit, delete and report it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import FrameLocator, Locator, Page, expect
+
+from embeds.widget.locales import words
+from messaging.models import Account, Message, Report
+from messaging.permalinks import permalink
+from tests.api import Api
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory
+from tests.widget.clock import poll
+from tests.widget.live import Live
+from tests.widget.test_accessibility import violations_of
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+WORDS = words("en")["panel"]
+ERRORS = words("en")["error"]
+
+
+def post_of(panel: FrameLocator | Page, message: Message) -> Locator:
+    return panel.locator(f"#community-post-{message.pk}")
+
+
+def choose(post: Locator, item: str) -> None:
+    post.locator("> header .menu > button").click()
+    post.get_by_role("menuitem", name=WORDS[item]).click()
+
+
+def items(post: Locator) -> list[str]:
+    post.locator("> header .menu > button").click()
+    shown = post.get_by_role("menuitem").all_inner_texts()
+    post.page.keyboard.press("Escape")
+    return shown
+
+
+def test_the_menu_offers_what_the_reader_may_do_and_has_the_keys_of_a_menu(live: Live, ada: Account) -> None:
+    own, other = live.message(author=ada, content="Mine"), live.message(content="Theirs")
+    answered = live.message(author=ada, content="Gone")
+    live.message(parent=answered)
+    Api.as_person(ada).delete(f"/api/messages/{answered.pk}")
+    signed_out = live.open_alone()
+    assert items(post_of(signed_out, own)) == ["Copy link", "Report"]
+    live.signed_in(ada)
+    page, panel = live.open()
+    assert items(post_of(panel, own)) == ["Copy link", "Edit", "Delete"]
+    assert items(post_of(panel, other)) == ["Copy link", "Report"]
+    expect(post_of(panel, answered).locator("> header .menu")).to_have_count(0)
+    button = post_of(panel, own).locator("> header .menu > button")
+    button.focus()
+    page.keyboard.press("ArrowDown")
+    item = panel.locator("[role=menuitem]:focus")
+    for key, name in (("ArrowDown", "Edit"), ("End", "Delete"), ("ArrowDown", "Copy link"), ("ArrowUp", "Delete")):
+        page.keyboard.press(key)
+        expect(item).to_have_text(name)
+    assert violations_of(page) == []
+    page.keyboard.press("Escape")
+    expect(button).to_be_focused()
+    expect(button).to_have_attribute("aria-expanded", "false")
+    expect(page.locator("dialog")).to_be_visible()
+    button.click()
+    panel.locator("h1").click()
+    expect(panel.get_by_role("menu")).to_have_count(0)
+    assert live.errors == []
+
+
+def test_an_edit_and_a_deletion_are_seen_in_another_window_at_once(live: Live, ada: Account) -> None:
+    live.context.clock.install()
+    message = live.message(author=ada, content="Teh text")
+    answered = live.message(author=ada, content="Answered")
+    live.message(parent=answered, content="An answer")
+    reader, readers_panel = live.follow()
+    live.signed_in(ada)
+    page, panel = live.follow()
+    post = post_of(panel, message)
+    choose(post, "edit")
+    area = post.locator("textarea")
+    expect(area).to_be_focused()
+    expect(area).to_have_value("Teh text")
+    page.keyboard.press("Escape")
+    expect(post.locator(".content")).to_be_visible()
+    expect(post.locator("> header .menu > button")).to_be_focused()
+    choose(post, "edit")
+    area.fill("The text")
+    assert violations_of(page) == []
+    post.get_by_role("button", name="Save").click()
+    expect(post.locator(".content")).to_have_text("The text")
+    expect(panel.locator("#toast")).to_have_text(WORDS["saved"])
+    edited = post.locator("> header").get_by_text(WORDS["edited"])
+    assert str(message.created_at.year) in (edited.get_attribute("title") or "")
+    poll(reader)
+    expect(post_of(readers_panel, message).locator(".content")).to_have_text("The text")
+    expect(post_of(readers_panel, message).locator("> header")).to_contain_text(WORDS["edited"])
+    for own in (answered, message):
+        choose(post_of(panel, own), "delete")
+        expect(post_of(panel, own).locator("form")).to_contain_text(WORDS["delete_question"])
+        assert violations_of(page) == []
+        post_of(panel, own).locator("form").get_by_role("button", name="Delete").click()
+        expect(panel.locator("#toast")).to_have_text(WORDS["post_deleted"])
+    expect(post).to_have_count(0)
+    expect(post_of(panel, answered).locator("> header .name")).to_have_text(WORDS["deleted"])
+    poll(reader)
+    expect(post_of(readers_panel, message)).to_have_count(0)
+    expect(post_of(readers_panel, answered).locator("> header .name")).to_have_text(WORDS["deleted"])
+    assert live.errors == []
+
+
+def test_a_failed_edit_says_why_and_the_text_stays(live: Live, ada: Account) -> None:
+    message = live.message(author=ada, content="Before", community=CommunityFactory(blocked_words=["forbidden"]))
+    live.signed_in(ada)
+    page, panel = live.open()
+    post = post_of(panel, message)
+    choose(post, "edit")
+    post.locator("textarea").fill("A forbidden word")
+    save, problem = post.get_by_role("button", name="Save"), post.locator("form .problem")
+    save.click()
+    expect(problem).to_have_text(ERRORS["content_blocked"])
+    refusals: list[tuple[int, dict[str, Any], str]] = [
+        (409, {"error": "edit_window_closed", "max": 15}, ERRORS["edit_window_closed"]["other"].format(n=15)),
+        (409, {"error": "too_many_edits", "max": 20}, ERRORS["too_many_edits"]["other"].format(n=20)),
+        (403, {"error": "not_author"}, ERRORS["not_author"]),
+        (404, {"error": "message_not_found"}, ERRORS["message_not_found"]),
+    ]
+    path = f"/api/messages/{message.pk}"
+    for status, body, text in refusals:
+        live.respond(path, status, body)
+        save.click()
+        expect(problem).to_have_text(text)
+    live.context.unroute(f"{live.app}{path}")
+    live.context.route(f"{live.app}{path}", lambda route: route.abort())
+    save.click()
+    expect(problem).to_have_text(ERRORS["network"])
+    expect(post.locator("textarea")).to_have_value("A forbidden word")
+    live.context.unroute(f"{live.app}{path}")
+    post.locator("textarea").fill("Another word")
+    save.click()
+    expect(post.locator(".content")).to_have_text("Another word")
+    assert page.locator("dialog").is_visible()
+
+
+def test_an_edit_that_waits_for_approval_stays_visible_to_its_author(live: Live, ada: Account) -> None:
+    live.context.clock.install()
+    message = live.message(author=ada, content="Before", community=CommunityFactory(pre_moderation="everyone"))
+    live.signed_in(ada)
+    page, panel = live.follow()
+    post = post_of(panel, message)
+    choose(post, "edit")
+    post.locator("textarea").fill("After")
+    post.get_by_role("button", name="Save").click()
+    expect(panel.locator("#toast")).to_have_text(WORDS["pending"])
+    expect(post.locator(".review")).to_contain_text(WORDS["awaiting"])
+    poll(page)
+    expect(post.locator(".content")).to_have_text("After")
+    expect(post.locator("> header a")).not_to_have_attribute("href", permalink(message.pk))
+    assert items(post) == ["Edit", "Delete"]
+    choose(post, "delete")
+    post.locator("form").get_by_role("button", name="Delete").click()
+    expect(post).to_have_count(0)
+    page.reload()
+    page.locator("community-embed button.trigger").click()
+    panel.locator(".thread[aria-busy=false]").wait_for()
+    expect(panel.locator("article")).to_have_count(0)
+
+
+def test_after_the_time_for_edits_the_menu_offers_none(live: Live, ada: Account, settings: Any) -> None:
+    settings.EDIT_MINUTES = 0
+    message = live.message(author=ada)
+    live.signed_in(ada)
+    assert items(post_of(live.open_alone(), message)) == ["Copy link", "Delete"]
+
+
+def test_a_report_has_a_reason_and_a_note_and_is_confirmed(live: Live, ada: Account) -> None:
+    message = live.message(content="Buy now")
+    live.signed_in(ada)
+    page, panel = live.open()
+    post = post_of(panel, message)
+    choose(post, "report")
+    form = post.locator("form")
+    expect(form.get_by_role("radio").first).to_be_focused()
+    assert violations_of(page) == []
+    send = form.get_by_role("button", name=WORDS["report_send"])
+    send.click()
+    expect(form).to_be_visible()
+    assert not Report.objects.exists()
+    form.get_by_role("radio", name=WORDS["reason_off_topic"]).check()
+    form.get_by_role("textbox").fill("About cats")
+    refused = live.respond(f"/api/messages/{message.pk}/report", 503, {"error": "temporarily_unavailable"})
+    send.click()
+    expect(form.locator(".problem")).to_have_text(ERRORS["temporarily_unavailable"])
+    assert len(refused) == 1
+    live.context.unroute(f"{live.app}/api/messages/{message.pk}/report")
+    send.click()
+    expect(panel.locator("#toast")).to_have_text(WORDS["reported"])
+    expect(form).to_have_count(0)
+    stored = Report.objects.get()
+    assert (stored.reporter, stored.reason, stored.note) == (ada, "off_topic", "About cats")
+    assert live.errors == []
+
+
+def test_a_reported_post_that_is_put_back_to_review_leaves_the_panels_of_others(live: Live) -> None:
+    live.context.clock.install()
+    message = live.message(content="Rude", community=CommunityFactory(reports_to_hide=1))
+    live.message(content="Another")
+    page, panel = live.follow()
+    Api.as_person(PersonFactory()).post(f"/api/messages/{message.pk}/report", {"reason": "abuse"})
+    poll(page)
+    expect(panel.locator("article .content")).to_have_text(["Another"])
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_the_link_is_copied_or_shown_selected(live: Live, allowed: bool) -> None:
+    message = live.message(content="A post")
+    if allowed:
+        live.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    else:
+        live.context.add_init_script("delete Navigator.prototype.clipboard")
+    page, panel = live.open()
+    choose(post_of(panel, message), "copy_link")
+    url = permalink(message.pk)
+    if allowed:
+        expect(panel.locator("#toast")).to_have_text(WORDS["link_copied"])
+        page.bring_to_front()
+        page.locator("h1").click()
+        assert page.evaluate("navigator.clipboard.readText()") == url
+    else:
+        field = panel.get_by_role("textbox", name=WORDS["copy_link"])
+        expect(field).to_have_value(url)
+        expect(field).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(field).to_have_count(0)
+        expect(page.locator("dialog")).to_be_visible()
+
+
+def test_the_time_of_a_post_is_its_permalink(live: Live) -> None:
+    message = live.message(content="A post")
+    reply = MessageFactory(page=live.article, parent=message)
+    page = live.open_alone()
+    for shown in (message, reply):
+        link = post_of(page, shown).locator("> header .meta > a")
+        expect(link).to_have_attribute("href", permalink(shown.pk))
+        expect(link.locator("time")).to_have_count(1)
