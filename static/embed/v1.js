@@ -192,15 +192,15 @@
       this.attach();
       this.track("trigger_view");
       this.arrive();
+      this.tell();
     }
 
     /** Open the panel at the post that the URL names (`/p/{id}` leads there). Of several embeds, the first does. */
     arrive() {
       const id = location.hash.split("#community-post-")[1];
-      if (id !== linked) {
-        this.target = linked = id;
-        if (id) this.open();
-      }
+      if (id === linked) return;
+      this.target = linked = id;
+      if (id) this.open();
       this.tell();
     }
 
