@@ -173,20 +173,20 @@
       if (this.site) this.site.apply();
       if (this.trigger) this.track("trigger_view");
       this.arrive();
+      this.showPage();
     }
 
     /** Open the panel at the post that the URL names (`/p/{id}` leads there). Of several embeds, the first does. */
     arrive() {
       const id = location.hash.split("#community-post-")[1];
-      if (id !== linked) {
-        this.linked = linked = id;
-        if (id) this.open();
-      }
-      this.sendPage();
+      if (id === linked) return;
+      this.linked = linked = id;
+      if (id) this.open();
+      this.showPage();
     }
 
     /** Tell the panel its page, and the post to show. */
-    sendPage() {
+    showPage() {
       this.post({ type: "page", url: this.pageUrl(), id: this.linked });
     }
 
@@ -342,7 +342,7 @@
       this.ready = true;
       this.failed.hidden = true;
       if (this.opened && !this.isInPage) this.frame.focus();
-      this.sendPage();
+      this.showPage();
       if (this.site) this.site.apply();
     }
 
@@ -393,7 +393,7 @@
   function counts(urls, app = embeds.values().next().value?.app) {
     // Plain text needs no preflight.
     return fetch(app + "/v1/presence/counts", { method: "POST", credentials: "omit", headers: { "Content-Type": "text/plain" }, body: JSON.stringify({ urls }) })
-      .then((response) => (response.ok ? response.json() : Promise.reject(Error("counts " + response.status))))
+      .then((response) => (response.ok ? response.json() : Promise.reject(Error(response.status))))
       .then((record) => record.counts);
   }
 

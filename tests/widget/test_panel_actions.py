@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -9,7 +10,6 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from embeds.widget.locales import words
 from messaging.models import Account, Message, Report
-from messaging.permalinks import permalink
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory
 from tests.widget.clock import poll
@@ -23,6 +23,11 @@ ERRORS = words("en")["error"]
 
 def post_of(panel: FrameLocator | Page, message: Message) -> Locator:
     return panel.locator(f"#community-post-{message.pk}")
+
+
+def link_of(message: Message) -> re.Pattern[str]:
+    """Its permalink; the service has read BASE_URL before the test has set another."""
+    return re.compile(rf"^http://127\.0\.0\.1:\d+/p/{message.pk}$")
 
 
 def choose(post: Locator, item: str) -> None:
@@ -154,7 +159,7 @@ def test_an_edit_that_waits_for_approval_stays_visible_to_its_author(live: Live,
     expect(post.locator(".review")).to_contain_text(WORDS["awaiting"])
     poll(page)
     expect(post.locator(".content")).to_have_text("After")
-    expect(post.locator("> header a")).not_to_have_attribute("href", permalink(message.pk))
+    expect(post.locator("> header a")).not_to_have_attribute("href", link_of(message))
     assert items(post) == ["Edit", "Delete"]
     choose(post, "delete")
     post.locator("form").get_by_role("button", name="Delete").click()
@@ -219,12 +224,12 @@ def test_the_link_is_copied_or_shown_selected(live: Live, allowed: bool) -> None
         live.context.add_init_script("delete Navigator.prototype.clipboard")
     page, panel = live.open()
     choose(post_of(panel, message), "copy_link")
-    url = permalink(message.pk)
+    url = link_of(message)
     if allowed:
         expect(panel.locator("#toast")).to_have_text(WORDS["link_copied"])
         page.bring_to_front()
         page.locator("h1").click()
-        assert page.evaluate("navigator.clipboard.readText()") == url
+        assert url.search(page.evaluate("navigator.clipboard.readText()"))
     else:
         field = panel.get_by_role("textbox", name=WORDS["copy_link"])
         expect(field).to_have_value(url)
@@ -240,5 +245,5 @@ def test_the_time_of_a_post_is_its_permalink(live: Live) -> None:
     page = live.open_alone()
     for shown in (message, reply):
         link = post_of(page, shown).locator("> header .meta > a")
-        expect(link).to_have_attribute("href", permalink(shown.pk))
+        expect(link).to_have_attribute("href", link_of(shown))
         expect(link.locator("time")).to_have_count(1)
