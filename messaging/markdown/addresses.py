@@ -15,9 +15,7 @@ BARE = re.compile(
 )
 TRAILING = ".,;:!?'*_~\u2019\u201d\u2026\u00bb"
 # Browsers differ in what they accept as a host.
-SAFE = re.compile(
-    r"https?://[a-z0-9._:@\[\]\u00a1-\U0010ffff-]+(?:[/?#]|\Z)|mailto:[^?#]+@", re.IGNORECASE | re.ASCII
-)
+SAFE = re.compile(r"https?://[a-z0-9._:@\[\]\u00a1-\U0010ffff-]+(?:[/?#]|\Z)|mailto:[^?#]+@", re.IGNORECASE | re.ASCII)
 SCHEME = re.compile(r"\A(?:https?://|mailto:)")
 
 
