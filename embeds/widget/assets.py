@@ -67,9 +67,8 @@ def markdown_script() -> Asset:
 @cache
 def picker_script() -> Asset:
     """The picker of emoji: a module, which the panel imports when a reader opens it."""
-    return asset(
-        JAVASCRIPT, str(jsmin(f"{join_modules(_source(PICKER_MODULES))}\nexport const {{ Picker }} = $picker;"))
-    )
+    modules = str(jsmin(join_modules(_source(PICKER_MODULES))))
+    return asset(JAVASCRIPT, f"{modules}\nexport const {{ Picker }} = $picker;")
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from markdown_it.token import Token
@@ -53,30 +53,28 @@ class _Tree:
         return self.open[-1].children
 
     def add(self, token: Token) -> None:
-        match token.type:
-            case _ if token.hidden:
-                return
-            case "inline":
-                for child in token.children or ():
-                    self.add(child)
-            case "softbreak" | "hardbreak":
-                self.text("\n")
-            case "code_inline":
-                self.children.append(Node("code", [token.content], {}))
-            case "fence":
-                self.children.append(Node("pre", [token.content.removesuffix("\n")], {}))
-            case "strong_open" | "em_open":
-                self.mark(token)
-            case "strong_close" | "em_close":
-                self.unmark(token)
-            case "link_close":
-                self.close_link()
-            case _ if token.nesting > 0:
-                self.push(token)
-            case _ if token.nesting < 0:
-                self.open.pop()
-            case _:
-                self.text(token.content)
+        if not token.hidden:
+            handle = HANDLERS.get(token.type) or BY_NESTING[token.nesting]
+            handle(self, token)
+
+    def inline(self, token: Token) -> None:
+        for child in token.children or ():
+            self.add(child)
+
+    def line_break(self, _token: Token) -> None:
+        self.text("\n")
+
+    def code(self, token: Token) -> None:
+        self.children.append(Node("code", [token.content], {}))
+
+    def fence(self, token: Token) -> None:
+        self.children.append(Node("pre", [token.content.removesuffix("\n")], {}))
+
+    def pop(self, _token: Token) -> None:
+        self.open.pop()
+
+    def content(self, token: Token) -> None:
+        self.text(token.content)
 
     def push(self, token: Token) -> None:
         node = Node(TAGS[token.type], [], {})
@@ -109,7 +107,7 @@ class _Tree:
             self.open.pop()
         self.depth -= 1
 
-    def close_link(self) -> None:
+    def close_link(self, _token: Token) -> None:
         """A link to nowhere, `[text]()`, stays text."""
         link = self.open.pop()
         if href := str(link.attributes["href"]):
@@ -124,3 +122,18 @@ class _Tree:
             else:
                 self.children.append(child)
         self.text("]()")
+
+
+HANDLERS: dict[str, Callable[[_Tree, Token], None]] = {
+    "inline": _Tree.inline,
+    "softbreak": _Tree.line_break,
+    "hardbreak": _Tree.line_break,
+    "code_inline": _Tree.code,
+    "fence": _Tree.fence,
+    "strong_open": _Tree.mark,
+    "strong_close": _Tree.unmark,
+    "em_open": _Tree.mark,
+    "em_close": _Tree.unmark,
+    "link_close": _Tree.close_link,
+}
+BY_NESTING: dict[int, Callable[[_Tree, Token], None]] = {1: _Tree.push, -1: _Tree.pop, 0: _Tree.content}

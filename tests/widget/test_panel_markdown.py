@@ -25,7 +25,8 @@ PARSE = """async (texts) => {
 SIZES = """async (texts) => {
   const { markdownUrl } = JSON.parse(document.getElementById("data").textContent).settings;
   const { parse } = await import(markdownUrl);
-  const count = (children) => children.reduce((sum, child) => sum + 1 + (typeof child === "string" ? 0 : count(child[1])), 0);
+  const size = (child) => 1 + (typeof child === "string" ? 0 : count(child[1]));
+  const count = (children) => children.reduce((sum, child) => sum + size(child), 0);
   return texts.map((text) => count(parse(text)));
 }"""
 TEXT = """**One** <b>two</b> [three](https://other.example/a)
