@@ -199,7 +199,7 @@
       }
       this.box.style.setProperty("--back", look.color);
       this.box.style.setProperty("--text", this.config.ink);
-      this.box.style.setProperty("--nth", Array.from(embeds.values()).filter((other) => other !== this && other.corner === corner).length);
+      this.box.style.setProperty("--nth", [...embeds.values()].filter((other) => other !== this && other.corner === corner).length);
       this.trigger = make("button", { type: "button", className: "trigger", onclick: safely(() => this.toggle()) }, this.box);
       this.trigger.setAttribute("aria-haspopup", "dialog");
       this.trigger.setAttribute("aria-expanded", "false");
@@ -218,7 +218,7 @@
     }
 
     tell(type, more) {
-      const detail = Object.assign({ id: this.id, page: this.pageUrl() }, more);
+      const detail = { id: this.id, page: this.pageUrl(), ...more };
       document.dispatchEvent(new CustomEvent("community-embed:" + type, { detail }));
     }
 
@@ -372,16 +372,17 @@
   }
 
   /** Request the counts of at most 100 pages, in the order of their URLs. */
-  function counts(urls, app = Array.from(embeds.values(), (embed) => embed.app)[0]) {
+  async function counts(urls, app = [...embeds.values()][0].app) {
     // Plain text needs no preflight.
-    return fetch(app + "/v1/presence/counts", { method: "POST", credentials: "omit", headers: { "Content-Type": "text/plain" }, body: JSON.stringify({ urls }) })
-      .then((response) => (response.ok ? response.json() : Promise.reject(new Error("counts " + response.status))))
-      .then((record) => record.counts);
+    const headers = { "Content-Type": "text/plain" };
+    const response = await fetch(app + "/v1/presence/counts", { method: "POST", credentials: "omit", headers, body: JSON.stringify({ urls }) });
+    if (!response.ok) throw new Error("counts " + response.status);
+    return (await response.json()).counts;
   }
 
   /** Fill the badges and the elements with `data-community-count` by one request, when every embed has its config. */
   function fillCounts() {
-    const all = Array.from(embeds.values());
+    const all = [...embeds.values()];
     const active = all.filter((embed) => embed.config);
     if (!active.length || !all.every((embed) => embed.settled) || document.readyState === "loading") return;
     const fills = new Map();
@@ -399,7 +400,7 @@
       add(url, (count) => { node.textContent = count.toLocaleString(active[0].lang); });
     });
     if (!fills.size) return;
-    counts(Array.from(fills.keys()), active[0].app).then(safely((records) => {
+    counts([...fills.keys()], active[0].app).then(safely((records) => {
       records.forEach((record) => { if (record.pageId) fills.get(record.url).forEach((fill) => fill(record.posts + record.replies)); });
       active.forEach((embed) => embed.tell("counts", { counts: records }));
     }), () => report("counts_unreachable"));
