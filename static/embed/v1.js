@@ -235,7 +235,7 @@
     }
 
     tell(type, more) {
-      const detail = Object.assign({ id: this.id, page: this.pageUrl() }, more);
+      const detail = { id: this.id, page: this.pageUrl(), ...more };
       document.dispatchEvent(new CustomEvent("community-embed:" + type, { detail }));
     }
 
@@ -390,11 +390,11 @@
   }
 
   /** Request the counts of at most 100 pages, in the order of their URLs. */
-  function counts(urls, app = embeds.values().next().value?.app) {
-    // Plain text needs no preflight.
-    return fetch(app + "/v1/presence/counts", { method: "POST", credentials: "omit", headers: { "Content-Type": "text/plain" }, body: JSON.stringify({ urls }) })
-      .then((response) => (response.ok ? response.json() : Promise.reject(Error(response.status))))
-      .then((record) => record.counts);
+  async function counts(urls, app = [...embeds.values()][0].app) {
+    // A text is sent as text/plain, which needs no preflight.
+    const response = await fetch(app + "/v1/presence/counts", { method: "POST", credentials: "omit", body: JSON.stringify({ urls }) });
+    if (!response.ok) throw Error("counts " + response.status);
+    return (await response.json()).counts;
   }
 
   /** Fill the badges and the elements with `data-community-count` by one request, when every embed has its config. */
