@@ -4,7 +4,7 @@ import { listParticipants } from "./api.js";
 import { fill, h, userText } from "./dom.js";
 import { t } from "./words.js";
 
-const MENTION = /(?<![\p{L}\p{N}_])(@[a-z0-9_]{3,30})(?![\p{L}\p{N}_])/iu;
+const MENTION = /(?<![\p{L}\p{N}_])(@[A-Za-z0-9_]{3,30})(?![\p{L}\p{N}_])/u;
 const BEGUN = /(?<![\p{L}\p{N}_])@([\p{L}\p{N}_]{0,30})$/u;
 const SHOWN_MAX = 5;
 const MOVES = ["ArrowLeft", "ArrowRight", "Home", "End"];
@@ -25,7 +25,12 @@ async function people({ pageId, authors }) {
   return [...new Map([...authors(), ...others].map((account) => [account.handle, account])).values()];
 }
 
-const isMatch = ({ handle, name }, text) => [handle, ...name.toLowerCase().split(/\s+/)].some((word) => word.startsWith(text));
+/** The accounts with this beginning of their handle, then those with this beginning of a word of their name. */
+function matching(accounts, text) {
+  const byHandle = accounts.filter(({ handle }) => handle.startsWith(text));
+  const byName = accounts.filter(({ name }) => name.toLowerCase().split(/\s+/).some((word) => word.startsWith(text)));
+  return [...new Set([...byHandle, ...byName])];
+}
 
 /** The list below a text field: `take` handles its keys, the option that they chose is `aria-activedescendant`. */
 export class Mentions {
@@ -52,7 +57,7 @@ export class Mentions {
     const all = await people(this.panel);
     const begun = this.begun();
     if (run !== this.run || !begun || document.activeElement !== this.area) return;
-    const found = all.filter((account) => isMatch(account, begun.text)).slice(0, SHOWN_MAX);
+    const found = matching(all, begun.text).slice(0, SHOWN_MAX);
     const isComplete = found.length === 1 && found[0].handle === begun.text;
     this.show(isComplete ? [] : found);
   }
