@@ -24,7 +24,7 @@ def test_a_completed_mention_reaches_the_inbox_of_the_agent(live: Live, ada: Acc
     for _ in range(20):
         live.message(content="Later", author=ada)
     live.signed_in(ada)
-    page, panel = live.open()
+    _, panel = live.open()
     area, options = field(panel), panel.locator("#write [role=option]")
     area.press_sequentially("Ask @libr")
     # The agent's post is not loaded.
