@@ -111,8 +111,7 @@ def _reading_in_order() -> Iterator[None]:
 
 
 def _sample(text: str, scope: dict[str, Any]) -> Sample:
-    row = fetch_one(SAMPLED.format(scope=condition_of(scope)), {"text": text, **scope})
-    assert row is not None, "an aggregate has a row"
+    (row,) = fetch_all(SAMPLED.format(scope=condition_of(scope)), {"text": text, **scope})
     return Sample(*row)
 
 

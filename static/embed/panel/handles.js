@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 
-const MENTION = /(?<![\p{L}\p{N}_])(@[a-z0-9_]{3,30})(?![\p{L}\p{N}_])/iu;
+const MENTION = /(?<![\p{L}\p{N}_])(@[A-Za-z0-9_]{3,30})(?![\p{L}\p{N}_])/u;
 
 /** A text as strings and marked handles. */
 export function withMentions(text) {

@@ -19,7 +19,12 @@ async function people({ pageId, authors }) {
   return [...new Map([...authors(), ...others].map((account) => [account.handle, account])).values()];
 }
 
-const isMatch = ({ handle, name }, text) => [handle, ...name.toLowerCase().split(/\s+/)].some((word) => word.startsWith(text));
+/** The accounts with this beginning of their handle, then those with this beginning of a word of their name. */
+function matching(accounts, text) {
+  const byHandle = accounts.filter(({ handle }) => handle.startsWith(text));
+  const byName = accounts.filter(({ name }) => name.toLowerCase().split(/\s+/).some((word) => word.startsWith(text)));
+  return [...new Set([...byHandle, ...byName])];
+}
 
 /** The list below a text field: `take` handles its keys, the option that they chose is `aria-activedescendant`. */
 export class Mentions {
@@ -46,7 +51,7 @@ export class Mentions {
     const all = await people(this.panel);
     const begun = this.begun();
     if (run !== this.run || !begun || document.activeElement !== this.area) return;
-    const found = all.filter((account) => isMatch(account, begun.text)).slice(0, SHOWN_MAX);
+    const found = matching(all, begun.text).slice(0, SHOWN_MAX);
     const isComplete = found.length === 1 && found[0].handle === begun.text;
     this.show(isComplete ? [] : found);
   }

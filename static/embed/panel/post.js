@@ -116,7 +116,8 @@ export class Post {
   }
 
   tick() {
-    this.time.textContent = since(this.message.createdAt);
+    const text = since(this.message.createdAt);
+    if (this.time.textContent !== text) this.time.textContent = text;
   }
 
   openReply() {

@@ -4,6 +4,10 @@ import { isAtTop, scrollBy, shownPart } from "./inline.js";
 
 const USED = ":is(a, button, summary, textarea):is(:focus, :hover)";
 
+// Posts that are measured, however many the thread has.
+const SHOWN_MAX = 30;
+const ABOVE_MAX = 30;
+
 /** Run `work`, then scroll so that the focused element, else the first post on the screen, is where it was. */
 export function holdPlace(scroller, work) {
   const places = landmarks(scroller).map((node) => [node, topOf(node)]);
@@ -12,13 +16,27 @@ export function holdPlace(scroller, work) {
   if (place) scrollBy(scroller, topOf(place[0]) - place[1]);
 }
 
-/** The focused element, the posts that begin on the screen, and those that begin above it, nearest first. */
+/** The focused element, the posts that begin on the screen, and some of those that begin above it, nearest first. */
 function landmarks(scroller) {
   const { top, bottom } = shownPart(scroller);
   const isShown = (node) => topOf(node) >= top && topOf(node) < bottom;
-  const posts = [...scroller.querySelectorAll("article")];
+  const posts = scroller.querySelectorAll("article");
+  const first = firstFrom(posts, top);
+  let end = first;
+  while (end < posts.length && end < first + SHOWN_MAX && topOf(posts[end]) < bottom) end += 1;
   const focused = [...scroller.querySelectorAll(":focus")].filter(isShown);
-  return [...focused, ...posts.filter(isShown), ...posts.filter((post) => topOf(post) < top).reverse()];
+  return [...focused, ...[...posts].slice(first, end), ...[...posts].slice(Math.max(0, first - ABOVE_MAX), first).reverse()];
+}
+
+/** The index of the first post that begins at or below `top`: in their order, each begins below the one before it. */
+function firstFrom(posts, top) {
+  let [low, high] = [0, posts.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (topOf(posts[middle]) < top) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 const topOf = (node) => node.getBoundingClientRect().top;
