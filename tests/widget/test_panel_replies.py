@@ -126,7 +126,7 @@ def test_replies_deeper_than_three_name_the_post_that_they_answer(live: Live) ->
     _, panel = live.open()
     panel.get_by_role("button", name="Show 1 reply").first.click()
     expect(panel.locator("article")).to_have_count(7)
-    links = panel.locator("article header").get_by_role("link")
+    links = panel.locator("article header").get_by_role("link", name="In reply to")
     expect(links).to_have_text([f"In reply to Author {n}" for n in (3, 4, 5)])
     assert (links.first.get_attribute("href") or "").endswith(f"/p/{posts[3].pk}")
     links.first.click()

@@ -7,7 +7,6 @@ import { addPending, settlePending } from "./own.js";
 import { current } from "./session.js";
 import { settings, t } from "./words.js";
 
-const REASONS = ["spam", "abuse", "off_topic", "illegal", "other"];
 const NOTE_MAX = 500;
 
 const pathOf = ({ id }) => `/api/messages/${id}`;
@@ -86,8 +85,13 @@ function remove(post) {
 
 function report(post) {
   const { message, panel } = post;
-  const choice = (value) => h("label", {}, h("input", { type: "radio", name: "reason", value, required: true }), t(`panel.reason_${value}`));
-  const choices = REASONS.map(choice);
+  const choices = [
+    ["spam", t("panel.reason_spam")],
+    ["abuse", t("panel.reason_abuse")],
+    ["off_topic", t("panel.reason_off_topic")],
+    ["illegal", t("panel.reason_illegal")],
+    ["other", t("panel.reason_other")],
+  ].map(([value, label]) => h("label", {}, h("input", { type: "radio", name: "reason", value, required: true }), label));
   const note = h("textarea", { rows: 1, dir: "auto", maxlength: NOTE_MAX, "aria-label": t("panel.report_note"), placeholder: t("panel.report_note") });
   const form = new PostForm(post, {
     fields: [h("fieldset", { class: "reasons" }, h("legend", {}, t("panel.report_question")), choices), note],
