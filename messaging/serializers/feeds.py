@@ -24,8 +24,8 @@ class FeedItemSerializer(serializers.Serializer[Any]):
         "url": f"{BASE}/p/{ID}",
         "external_url": f"{PAGE_URL}#community-post-{ID}",
         "title": "Well said.",
-        "content_text": "**Well** said.",
-        "content_html": '<p dir="auto"><strong>Well</strong> said.</p>',
+        "content_text": "Well said.",
+        "content_html": '<p dir="auto">Well said.</p>',
     }
     id = serializers.CharField(help_text="`urn:uuid:` and the id of the post.")
     url = serializers.CharField(help_text="The permalink of the post.")
