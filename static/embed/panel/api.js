@@ -92,17 +92,23 @@ async function load(path, query) {
   }
 }
 
-/** List the posts of a page, or the replies to `parentId`: { messages, hasMore, nextCursor }. */
-export async function listMessages(query) {
-  const page = await load("/api/messages", query);
+async function loadList(path, query) {
+  const page = await load(path, query);
   await prepare(page.messages.flatMap(textsOf));
   return page;
 }
 
-export const getMessage = (id) => load(`/api/messages/${id}`);
+/** List the posts of a page, or the replies to `parentId`: { messages, hasMore, nextCursor }. */
+export const listMessages = (query) => loadList("/api/messages", query);
 
 /** Search the posts of a page: as a list. */
-export const searchMessages = (query) => load("/v1/search", query);
+export const searchMessages = (query) => loadList("/v1/search", query);
+
+export async function getMessage(id) {
+  const message = await load(`/api/messages/${id}`);
+  await prepare(textsOf(message));
+  return message;
+}
 
 /** The published posts and replies of a page. */
 export async function countPosts(url) {

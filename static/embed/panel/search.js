@@ -3,6 +3,7 @@
 import { searchMessages } from "./api.js";
 import { fill, h, userText } from "./dom.js";
 import { explain } from "./failures.js";
+import { plainText } from "./markdown.js";
 import { since, t } from "./words.js";
 
 const PAUSE_MS = 400;
@@ -96,7 +97,7 @@ export class Search {
   }
 
   result({ id, author, createdAt, content, payload }) {
-    const text = content || Object.values(payload || {}).filter((value) => typeof value === "string").join(" ");
+    const text = plainText(content) || Object.values(payload || {}).filter((value) => typeof value === "string").join(" ");
     return h("li", {}, h("button", { type: "button", onclick: () => this.show(id) },
       h("span", { class: "meta" }, userText("bdi", author.name), " · ", since(createdAt)), userText("span", this.line(text), { class: "line" })));
   }
