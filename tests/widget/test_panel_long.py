@@ -1,0 +1,67 @@
+"""A thread of a thousand posts: the work of one task is bounded, whatever the number of posts.
+
+Times would depend on the machine, so posts and measurements are counted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from tests.widget.clock import poll
+from tests.widget.live import Live
+from tests.widget.test_panel_budget import COUNT_PER_TASK
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+LIST = "**/api/messages?*"
+POSTS = 1000
+POSTS_PER_TASK_MAX = 4
+MEASURED_MAX = 200
+COUNT_MEASURED = """
+window.measured = 0;
+const original = Element.prototype.getBoundingClientRect;
+Element.prototype.getBoundingClientRect = function () {
+  measured += 1;
+  return original.call(this);
+};
+"""
+
+
+def test_a_thousand_posts_are_added_and_measured_a_few_at_a_time(live: Live) -> None:
+    live.message(content="A post")
+
+    def thousand(route: Route) -> None:
+        body = route.fetch().json()
+        message = body["messages"][-1]
+        body["messages"] = [numbered(message, n) for n in range(POSTS)]
+        route.fulfill(json=body)
+
+    live.context.route(LIST, thousand)
+    live.context.clock.install()
+    live.context.add_init_script(COUNT_PER_TASK)
+    live.context.add_init_script(COUNT_MEASURED)
+    page = live.open_alone()
+    page.locator("[data-live=poll]").wait_for()
+    expect(page.locator("article")).to_have_count(POSTS)
+    assert max(page.evaluate("perTask")) <= POSTS_PER_TASK_MAX
+
+    page.locator("article").nth(POSTS // 2).scroll_into_view_if_needed()
+    before = page.locator("article").nth(POSTS // 2).bounding_box()
+    page.evaluate("measured = 0")
+    live.post("New")
+    poll(page)
+    expect(page.get_by_role("button", name="1 new post")).to_be_visible()
+    assert page.evaluate("measured") <= MEASURED_MAX
+    assert page.locator("article").nth(POSTS // 2).bounding_box() == before
+    assert not live.errors
+
+
+def numbered(message: dict[str, Any], n: int) -> dict[str, Any]:
+    """Newest first: each is a second older than the one before it."""
+    second = POSTS - n
+    created_at = f"2026-01-01T{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}.000000Z"
+    return {**message, "id": str(UUID(int=n + 1)), "content": f"Post {n}", "createdAt": created_at}
