@@ -15,13 +15,14 @@ from rcssmin import cssmin
 from rjsmin import jsmin
 
 from embeds.widget.locales import LANGUAGES
-from embeds.widget.modules import join_modules
+from embeds.widget.modules import join_modules, used_of_other
 
 JSON = "application/json"
 JAVASCRIPT, CSS = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
 LOADER, LOADER_STYLES, LOADER_THEME = "embed/v1.js", "embed/v1.css", "embed/theme.js"
 MARKDOWN_MODULES, MARKDOWN_LIBRARY = "embed/markdown", "vendor/markdown-it/markdown-it.js"
 PICKER_MODULES, EMOJI = "embed/picker", "vendor/emoji/{language}.json"
+LATER_MODULES, LATER_EXPORTS = "embed/later", "$card, $forms, $marks, $mentions, $search, $variables"
 PANEL_MODULES, PANEL_STYLES = "embed/panel", ("embed/base.css", "embed/panel.css")
 PREFERS_DARK = "@media (prefers-color-scheme:dark)"
 LANGUAGES_PLACEHOLDER, THEME_PLACEHOLDER = "/*languages*/", "/*theme*/"
@@ -54,7 +55,21 @@ def loader_theme() -> Asset:
 
 @cache
 def panel_script() -> Asset:
-    return asset(JAVASCRIPT, str(jsmin(join_modules(_source(PANEL_MODULES)))))
+    modules = jsmin(join_modules(_source(PANEL_MODULES)))
+    return asset(JAVASCRIPT, f"{modules}\n$scripts.share({{ {used_of_other(_source(LATER_MODULES))} }});")
+
+
+@cache
+def later_script() -> Asset:
+    """What the panel imports when it is first used: forms in posts, help with writing, the search, cards, variables.
+
+    It gets the modules of the panel that it uses. If it imported them from the panel's script, an open panel would start
+    again inside itself after an upgrade of the service.
+    """
+    folder = _source(LATER_MODULES)
+    modules = jsmin(join_modules(folder))
+    create = f"({{ {used_of_other(folder)} }}) => {{\n{modules}\nreturn {{ {LATER_EXPORTS} }};\n}}"
+    return asset(JAVASCRIPT, f"export const create = {create};")
 
 
 @cache

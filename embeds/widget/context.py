@@ -10,7 +10,17 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from embeds.models import Embed
-from embeds.widget.assets import Asset, Scheme, emoji_names, markdown_script, panel_script, panel_styles, picker_script
+from embeds.widget.assets import (
+    Asset,
+    Scheme,
+    emoji_names,
+    later_script,
+    markdown_script,
+    panel_script,
+    panel_styles,
+    picker_script,
+)
+from embeds.widget.ink import ink_on
 from embeds.widget.locales import direction, pick_language, words
 
 # How often a client without a stream asks for changes, on average.
@@ -49,9 +59,11 @@ def panel(embed: Embed, chosen: Mapping[str, Any], *, has_session: bool) -> dict
     panel_settings = {
         "serviceId": str(embed.pk),
         "accent": accent,
+        "onAccent": ink_on(accent),
         "pollSeconds": POLL_SECONDS,
         "streamUrl": settings.STREAM_URL,
         "hasSession": has_session,
+        "laterUrl": _address("later-script", later_script()),
         "markdownUrl": _address("markdown-script", markdown_script()),
         "pickerUrl": _address("picker-script", picker_script()),
         "emojiUrl": _address("emoji-names", emoji_names(lang), lang),

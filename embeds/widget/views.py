@@ -49,6 +49,11 @@ def panel_script(request: HttpRequest) -> HttpResponse:
 
 
 @read_only
+def later_script(request: HttpRequest) -> HttpResponse:
+    return _named_by_digest(request, assets.later_script())
+
+
+@read_only
 def markdown_script(request: HttpRequest) -> HttpResponse:
     return _named_by_digest(request, assets.markdown_script())
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from embeds.widget.assets import Asset, panel_script, panel_styles
-from embeds.widget.modules import join_modules
+from embeds.widget.assets import Asset, later_script, panel_script, panel_styles
+from embeds.widget.modules import join_modules, used_of_other
 
 JOINED = """const $a = (() => {
 const ONE = 1;
@@ -39,6 +39,12 @@ def test_each_module_becomes_a_function_after_those_that_it_imports(tmp_path: Pa
     assert joined == JOINED
 
 
+def test_modules_of_another_folder_are_those_of_the_function_around(tmp_path: Path) -> None:
+    joined = modules(tmp_path, c='import { h } from "../panel/dom.js";\nimport { t } from "../panel/words.js";\n')
+    assert joined == "const $c = (() => {\nconst { h } = $dom;\nconst { t } = $words;\n\nreturn {  };\n})();"
+    assert used_of_other(tmp_path) == "$dom, $words"
+
+
 @pytest.mark.parametrize(
     "line",
     ['import "./a.js";', 'import * as a from "./a.js";', 'import { x as y } from "./a.js";', "export default 1;"],
@@ -48,7 +54,9 @@ def test_import_or_export_in_another_form_is_refused(tmp_path: Path, line: str) 
         modules(tmp_path, a="export const x = 1;\n", b=f"{line}\n")
 
 
-@pytest.mark.parametrize(("path", "asset"), [("panel.js", panel_script()), ("panel.css", panel_styles())])
+@pytest.mark.parametrize(
+    ("path", "asset"), [("panel.js", panel_script()), ("later.js", later_script()), ("panel.css", panel_styles())]
+)
 def test_asset_is_stored_by_browsers_only_under_its_own_digest(client: Client, path: str, asset: Asset) -> None:
     current = client.get(f"/embed/{path}", {"v": asset.digest}, headers={"Accept-Encoding": "gzip"})
     assert (current.content, current.headers["Content-Encoding"]) == (asset.gzipped, "gzip")

@@ -4,11 +4,10 @@ import { newKey, write } from "./api.js";
 import { fill, h, icon, userText } from "./dom.js";
 import { explain } from "./failures.js";
 import { plainText } from "./markdown.js";
-import { enableMarks } from "./marks.js";
 import { load, store } from "./memory.js";
-import { Mentions } from "./mentions.js";
 import { afterPress } from "./press.js";
 import { Preview } from "./preview.js";
+import { later } from "./scripts.js";
 import { t } from "./words.js";
 
 export const CONTENT_MAX = 20000;
@@ -26,18 +25,30 @@ export class Composer {
   constructor({ panel, parent, label, onSent, onCancel }) {
     Object.assign(this, { panel, parent, onSent, onCancel, quote: null, key: null });
     this.area = h("textarea", { rows: 1, dir: "auto", "aria-label": label, placeholder: label, oninput: () => this.changed() });
-    enableMarks(this.area);
     this.preview = new Preview(this.area);
-    this.mentions = new Mentions(this.area, panel);
     this.counter = h("span", { class: "counter", role: "status" });
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     this.quoted = h("div", { class: "quoted", hidden: true });
     this.button = h("button", { type: "submit", class: "primary" }, icon("send"), h("span", {}, t(parent ? "panel.send_reply" : "panel.send")));
     const cancel = onCancel && h("button", { type: "button", class: "quiet", onclick: onCancel }, t("panel.cancel"));
     this.element = h("form", { class: "composer", onsubmit: (event) => this.submit(event), onkeydown: (event) => this.shortcut(event) },
-      this.quoted, this.area, this.mentions.list, this.preview.shown, this.problem, this.preview.hint, h("div", { class: "bar" }, this.counter, cancel, this.preview.button, this.button));
+      this.quoted, this.area, this.preview.shown, this.problem, this.preview.hint, h("div", { class: "bar" }, this.counter, cancel, this.preview.button, this.button));
     this.element.addEventListener("focusin", () => this.element.classList.add("active"));
+    this.area.addEventListener("focus", () => this.helpWriting(), { once: true });
     this.element.addEventListener("focusout", () => afterPress(() => this.fold()));
+  }
+
+  /** Load the keys for marks, and the list of handles. Both can be typed without. */
+  async helpWriting() {
+    try {
+      const [{ enableMarks }, { Mentions }] = await Promise.all([later("marks"), later("mentions")]);
+      enableMarks(this.area);
+      this.mentions = new Mentions(this.area, this.panel);
+      this.area.after(this.mentions.list);
+      this.mentions.update();
+    } catch {
+      this.area.addEventListener("input", () => this.helpWriting(), { once: true });
+    }
   }
 
   /** Hide the buttons, unless the form has the focus again. */
@@ -87,7 +98,7 @@ export class Composer {
 
   /** Escape closes a reply box and not the panel. */
   shortcut(event) {
-    if (event.isComposing || this.mentions.take(event)) return;
+    if (event.isComposing || this.mentions?.take(event)) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target === this.area) this.submit(event);
     if (event.key !== "Escape" || !this.onCancel) return;
     event.stopPropagation();

@@ -129,8 +129,9 @@ function setOpen(open) {
   live.setVisible(isVisible());
 }
 
-applyTheme(firstTheme());
-document.documentElement.classList.remove("themed");
+const showThemed = () => document.documentElement.classList.remove("themed");
+applyTheme(null);
+applyTheme(firstTheme()).then(showThemed, showThemed);
 document.documentElement.classList.toggle("embedded", embedded);
 scroller.append(thread.element);
 byId("write").querySelector("form").replaceWith(composer.element);
@@ -147,7 +148,7 @@ listen({
     openPage(url);
     arrival.go(id);
   },
-  theme: ({ values }) => applyTheme(values),
+  theme: ({ values }) => { applyTheme(values).catch(() => {}); },
   open: () => {
     setOpen(true);
     thread.refresh();

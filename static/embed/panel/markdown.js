@@ -2,6 +2,7 @@
 
 import { fill, h } from "./dom.js";
 import { withMentions } from "./handles.js";
+import { importScript } from "./scripts.js";
 import { settings } from "./words.js";
 
 // A text without these is paragraphs, also for the parser.
@@ -14,17 +15,11 @@ const LITERAL = ["code", "pre", "a"];
 
 let parser = null;
 let loading = null;
-let attempts = 0;
 
 const needsParser = (text) => !parser && Boolean(text) && MARKS.test(text);
 
-/** An address whose module could not be loaded is not loaded again. */
 function loadParser() {
-  const retry = attempts ? `&attempt=${attempts}` : "";
-  loading ||= import(`${settings.markdownUrl}${retry}`).then(
-    (module) => { parser = module; },
-    () => { attempts += 1; loading = null; },
-  );
+  loading ||= importScript(settings.markdownUrl).then((module) => { parser = module; }, () => { loading = null; });
   return loading;
 }
 

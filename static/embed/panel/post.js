@@ -1,7 +1,7 @@
 /** A post, reply or quote as an article, with the replies below it. */
 
 import { actionsOf } from "./actions.js";
-import { agentBadge } from "./card.js";
+import { agentBadge } from "./badge.js";
 import { Composer } from "./composer.js";
 import { fill, h, icon, userText, webLink } from "./dom.js";
 import { plainText, textElement } from "./markdown.js";

@@ -2,7 +2,8 @@
 
 import { countPosts } from "./api.js";
 import { icon } from "./dom.js";
-import { Search } from "./search.js";
+import { explain } from "./failures.js";
+import { later } from "./scripts.js";
 
 // Discussions with more posts and replies have a search.
 const LARGE = 50;
@@ -10,16 +11,13 @@ const READING = ["scroll", "focusin"];
 
 export class Tools {
   constructor(panel, thread) {
-    Object.assign(this, { panel, thread, counted: null });
+    Object.assign(this, { panel, thread, search: null, counted: null });
     const [sort, kind, find] = ["sort", "kind", "find"].map((id) => document.getElementById(id));
-    this.search = new Search(panel, thread);
-    this.search.onClose = () => this.find.focus();
     Object.assign(this, { sort, kind, find });
     sort.onchange = () => thread.choose({ sort: sort.value });
     kind.onchange = () => thread.choose({ kind: kind.value });
     find.append(icon("search"));
     find.onclick = () => this.toggle();
-    find.closest(".tools").after(this.search.element);
     this.show();
   }
 
@@ -28,15 +26,28 @@ export class Tools {
     this.kind.value = this.thread.kind;
   }
 
-  toggle() {
+  async toggle() {
+    try {
+      await this.loadSearch();
+    } catch (failure) {
+      return this.panel.failed(failure, explain(failure));
+    }
     if (this.search.isOpen) this.search.close();
     else this.search.open();
     this.panel.toTop();
   }
 
+  async loadSearch() {
+    const { Search } = await later("search");
+    if (this.search) return;
+    this.search = new Search(this.panel, this.thread);
+    this.search.onClose = () => this.find.focus();
+    this.find.closest(".tools").after(this.search.element);
+  }
+
   /** Another page: hide the search until its posts are counted. */
   reset() {
-    this.search.clear();
+    if (this.search) this.search.clear();
     this.find.hidden = true;
     this.counted = null;
   }

@@ -1,9 +1,9 @@
-/** The badge of an agent, and its card: what an agent is, who operates it, and when it was approved. */
+/** The card of an agent: what an agent is, who operates it, and when it was approved. */
 
-import { getAgent } from "./api.js";
-import { fill, h, userText } from "./dom.js";
-import { explain } from "./failures.js";
-import { dayOf, t } from "./words.js";
+import { getAgent } from "../panel/api.js";
+import { fill, h, userText } from "../panel/dom.js";
+import { explain } from "../panel/failures.js";
+import { dayOf, t } from "../panel/words.js";
 
 const HOVER_MS = 250;
 const EDGE = 8;
@@ -24,9 +24,8 @@ addEventListener("pointerdown", ({ target }) => opener && target !== opener && !
 addEventListener("scroll", () => opener && close(), true);
 addEventListener("resize", () => opener && close());
 
-/** A button that opens the card: by a press, the focus of the keyboard, or the pointer above it. */
-export function agentBadge(handle) {
-  const badge = h("button", { type: "button", class: "badge", "aria-expanded": "false" }, t("panel.agent"));
+/** Let a badge open the card: by a press, the focus of the keyboard, or the pointer above it. */
+export function attach(badge, handle) {
   const show = () => open(badge, handle);
   badge.onclick = () => {
     if (opener === badge && isPressed) return close();
@@ -37,7 +36,6 @@ export function agentBadge(handle) {
   badge.onblur = () => opener === badge && close();
   badge.onpointerenter = ({ pointerType }) => pointerType === "mouse" && later(show);
   badge.onpointerleave = () => closeLater();
-  return badge;
 }
 
 function later(work) {

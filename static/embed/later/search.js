@@ -1,10 +1,10 @@
 /** Search in the discussion: a field, and results of one line each, which lead to the post in the thread. */
 
-import { searchMessages } from "./api.js";
-import { fill, h, userText } from "./dom.js";
-import { explain } from "./failures.js";
-import { plainText } from "./markdown.js";
-import { since, t } from "./words.js";
+import { searchMessages } from "../panel/api.js";
+import { fill, h, userText } from "../panel/dom.js";
+import { explain } from "../panel/failures.js";
+import { plainText } from "../panel/markdown.js";
+import { since, t } from "../panel/words.js";
 
 const PAUSE_MS = 400;
 const AT_ONCE = 10;

@@ -1,8 +1,8 @@
 /** Completes handles while a text is written. */
 
-import { listParticipants } from "./api.js";
-import { fill, h, userText } from "./dom.js";
-import { t } from "./words.js";
+import { listParticipants } from "../panel/api.js";
+import { fill, h, userText } from "../panel/dom.js";
+import { t } from "../panel/words.js";
 
 const BEGUN = /(?<![\p{L}\p{N}_])@([\p{L}\p{N}_]{0,30})$/u;
 const SHOWN_MAX = 5;

@@ -1,9 +1,9 @@
 /** A form inside a post, for what its reader does to it: edit, delete, report. Escape closes it and not the panel. */
 
-import { newKey } from "./api.js";
-import { fill, h } from "./dom.js";
-import { explain } from "./failures.js";
-import { t } from "./words.js";
+import { newKey } from "../panel/api.js";
+import { fill, h } from "../panel/dom.js";
+import { explain } from "../panel/failures.js";
+import { t } from "../panel/words.js";
 
 export class PostForm {
   /**
