@@ -12,6 +12,7 @@ from config.api import throttling
 from config.api.addresses import client_network
 from config.api.authentication import credential_of
 from config.api.credentials import Credential
+from config.api.dry_runs import refuse_unknown_dry_run
 from config.api.exception_handler import response_to
 from config.api.exceptions import AgentRouteNotAllowed, AgentScopeMissing
 from config.api.operations import Operation, operation_of
@@ -23,9 +24,10 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 class ScopeMiddleware:
     """Refuses what the operation's declaration does not allow, in this order.
 
-    A bad credential (401); one that the operation does not accept (401, 403); soft throttles (429); a body that is not
-    JSON (400, 413, 415); missing scopes and rights for the body (403). A view without a declaration refuses agents on
-    unsafe methods. Sets `request.user`, `request.auth` and, if the operation has a body, `request.parsed_body`.
+    A bad credential (401); one that the operation does not accept (401, 403); soft throttles (429); `dryRun` where
+    there is none (400); a body that is not JSON (400, 413, 415); missing scopes and rights for the body (403). A view
+    without a declaration refuses agents on unsafe methods. Sets `request.user`, `request.auth` and, if the operation
+    has a body, `request.parsed_body`.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -60,6 +62,7 @@ def _check(request: HttpRequest, operation: Operation) -> None:
     operation.admit(credential)
     request.user, request.auth = credential.user, credential  # type: ignore[attr-defined]
     _throttle(request, operation, credential)
+    refuse_unknown_dry_run(request, operation)
     if operation.has_body:
         request.parsed_body = parse_body(request, operation)  # type: ignore[attr-defined]
         _check_body(request.parsed_body, operation, credential)  # type: ignore[attr-defined]
