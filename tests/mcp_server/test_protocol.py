@@ -63,8 +63,9 @@ class TestVersions:
 class TestHttp:
     @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
     def test_only_post_is_allowed(self, method: str) -> None:
-        answer = Api().send(method, PATH)
-        assert (answer.status, answer.error, answer.headers["Allow"]) == (405, "method_not_allowed", "POST")
+        for api in (Api(), agent_with_token().api):
+            answer = api.send(method, PATH)
+            assert (answer.status, answer.error, answer.headers["Allow"]) == (405, "method_not_allowed", "POST")
 
     def test_a_bad_token_is_challenged(self) -> None:
         agent = agent_with_token()
