@@ -9,6 +9,7 @@ from django.views.generic import RedirectView
 from config.api import error_pages
 from config.api.exception_handler import read_only
 from config.api.openapi.views import DocumentView, RedocView, SwaggerView
+from config.api.public_documents import any_origin
 
 # Pages that people open without the slash. Operations have no slash and never redirect.
 PAGES = ("admin", "demo", "docs/errors", "api/docs", "api/redoc", "api/schema")
@@ -21,7 +22,7 @@ urlpatterns = [
     path("", include("mcp_server.urls")),
     path("", include("embeds.widget.urls")),
     path("", include("config.discovery.urls")),
-    path("api/schema/", DocumentView.as_view(), name="schema"),
+    path("api/schema/", any_origin(DocumentView.as_view()), name="schema"),
     path("api/docs/", SwaggerView.as_view(url_name="schema"), name="docs"),
     path("api/redoc/", RedocView.as_view(url_name="schema"), name="redoc"),
     path("docs/errors/", error_pages.index, name="errors"),

@@ -147,7 +147,7 @@ def _save(embed: Embed) -> None:
 
 def _require_community(community_id: UUID) -> None:
     if not Community.objects.filter(pk=community_id).exists():
-        raise CommunityNotFound
+        raise CommunityNotFound(field="communityId")
 
 
 def _check_status(embed: Embed, status: str, owner: Account) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import orjson
 from django.http import HttpRequest
-from django_mcpz.server import ToolError
 
 from config.api import subrequests
 from config.api.credentials import Credential
@@ -21,12 +20,24 @@ from config.writes.idempotency import IdempotencyKey
 DERIVED_KEY_SECONDS = 600
 
 
+class RefusedByApi(Exception):
+    """The body of a refusal, in the words of the API."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        super().__init__(body.get("error"))
+        self.body = body
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A successful response. `headers` are those of the HTTP response."""
 
     json: dict[str, Any]
     headers: Mapping[str, str]
+
+    @property
+    def is_replayed(self) -> bool:
+        return "Idempotent-Replayed" in self.headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +55,21 @@ class Api:
         return self.send("GET", path, query=sent).json
 
     def send(self, method: str, path: str, **parts: Any) -> Answer:
-        """Raises ToolError with the body of the refusal for any status but success."""
+        """Raises RefusedByApi for any status but success."""
         response = subrequests.send(self.request, method, path, **parts)
-        content: bytes = response.content  # type: ignore[attr-defined]
+        content = orjson.loads(response.content)  # type: ignore[attr-defined]
         if response.status_code >= HTTPStatus.BAD_REQUEST:
-            raise ToolError(content.decode())
-        return Answer(orjson.loads(content), response.headers)
+            raise RefusedByApi(content)
+        return Answer(content, response.headers)
 
-    def send_once(self, method: str, path: str, *, body: Any = None, key: str | None) -> Answer:
-        """Send a write that must not happen twice if the client repeats its call.
+    def derived_key(self, method: str, path: str, body: Any = None) -> str:
+        """The key of a write whose client sent none: the same for DERIVED_KEY_SECONDS."""
+        key = f"mcp-{sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()}"
+        named = IdempotencyKey.named(method, path, key)
+        idempotency.forget(named, account_id=self.credential.user.pk, seconds=DERIVED_KEY_SECONDS)
+        return key
 
-        Without a key of the client, the key is derived from the request, and holds for DERIVED_KEY_SECONDS.
-        """
-        if key is None:
-            key = f"mcp-{sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()}"
-            named = IdempotencyKey.named(method, path, key)
-            idempotency.forget(named, account_id=self.credential.user.pk, seconds=DERIVED_KEY_SECONDS)
-        return self.send(method, path, body=body, key=key)
+
+def next_key(key: str, post_id: str) -> str:
+    """The key of a write that repeats one whose post is gone or edited: the same for every call that finds this."""
+    return f"mcp-{sha256(f'{key} {post_id}'.encode()).hexdigest()}"

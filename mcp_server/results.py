@@ -53,7 +53,7 @@ def own_post(answer: Answer) -> dict[str, Any]:
 
 def write_facts(answer: Answer) -> dict[str, Any]:
     """Whether the answer is that of an earlier call, and the writes that remain."""
-    facts: dict[str, Any] = {"replayed": "Idempotent-Replayed" in answer.headers}
+    facts: dict[str, Any] = {"replayed": answer.is_replayed}
     if "Idempotency-Payload-Mismatch" in answer.headers:
         facts["warning"] = "This idempotencyKey was used with other arguments before: nothing was written now."
     remaining = {name: int(left) for name, left in REMAINING.findall(answer.headers.get("RateLimit", ""))}

@@ -54,7 +54,8 @@ class Caller(NamedTuple):
 
 
 @lru_cache(maxsize=SERVERS_MAX)
-def server_for(caller: Caller) -> MCPServer:
+def server_for(caller: Caller, *, is_call: bool = False) -> MCPServer:
+    """The server that lists the tools of the caller. That of a call has all: those of others say what they need."""
     server = MCPServer(
         name=NAME,
         title="Community Messaging",
@@ -63,8 +64,9 @@ def server_for(caller: Caller) -> MCPServer:
         # The middlewares have checked the credential.
         auth=public,
     )
-    for tool in filter(caller.sees, TOOLS):
-        _register(server, tool, caller)
+    for tool in TOOLS:
+        if is_call or caller.sees(tool):
+            _register(server, tool, caller)
     return server
 
 

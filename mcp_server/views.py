@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import json
 from http import HTTPStatus
 
 from django.http import HttpResponse
-from django_mcpz.jsonrpc import PARSE_ERROR
+from django_mcpz.jsonrpc import PARSE_ERROR, read_id
 
 from config.api.credentials import CredentialKind
 from config.api.exceptions import ApiError
@@ -27,8 +28,21 @@ class McpViewSet(ApiViewSet):
         check_media_type(http_request)
         try:
             # The library's parser accepts values on which later code would fail.
-            parse_json(http_request.body)
+            message = parse_json(http_request.body)
         except ApiError as refusal:
             error = {"code": PARSE_ERROR, "message": refusal.message, "data": refusal.body()}
-            return Response({"jsonrpc": "2.0", "id": None, "error": error}, status=HTTPStatus.BAD_REQUEST)
-        return server_for(Caller.of(request.auth))(http_request)
+            body = {"jsonrpc": "2.0", "id": _id_in(http_request.body), "error": error}
+            return Response(body, status=HTTPStatus.BAD_REQUEST)
+        is_call = isinstance(message, dict) and message.get("method") == "tools/call"
+        return server_for(Caller.of(request.auth), is_call=is_call)(http_request)
+
+
+def _id_in(raw: bytes) -> str | int | None:
+    """The id of a message that was refused, so that its client does not wait for an answer; None without one."""
+    try:
+        # Unlike parse_json it accepts what was refused, such as a lone surrogate.
+        request_id = read_id(json.loads(raw))
+        parse_json(json.dumps(request_id).encode())
+    except (ValueError, RecursionError, ApiError):
+        return None
+    return request_id

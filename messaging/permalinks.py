@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
@@ -21,6 +22,12 @@ def anchor_of(message_id: UUID) -> str:
     return f"community-post-{message_id}"
 
 
-def place_on_page(page_url: str, message_id: UUID) -> str:
-    """The address of a post on its page. A URL has one fragment: where it selects the page (`#!/…`), it stays."""
+def place_on_page(page_url: str, message_id: UUID, origin: str | None = None) -> str:
+    """The address of a post on its page. A URL has one fragment: where it selects the page (`#!/…`), it stays.
+
+    `origin`: where the page was seen. Its normalised URL is https and without `www.`, which not every site answers.
+    """
+    if origin is not None:
+        parts = urlsplit(page_url)
+        page_url = origin + page_url.removeprefix(f"{parts.scheme}://{parts.netloc}")
     return page_url if "#" in page_url else f"{page_url}#{anchor_of(message_id)}"

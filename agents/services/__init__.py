@@ -1,6 +1,6 @@
 from agents.services.agents import freeze_agent, narrow_agent, unfreeze_agent
 from agents.services.expiry import announce_expiring_tokens
-from agents.services.requests import approve_request, cancel_request, own_request, reject_request, request_agent
+from agents.services.requests import approve_request, cancel_request, readable_request, reject_request, request_agent
 from agents.services.tokens import (
     create_token,
     require_revocable,
@@ -16,7 +16,7 @@ __all__ = [
     "create_token",
     "freeze_agent",
     "narrow_agent",
-    "own_request",
+    "readable_request",
     "reject_request",
     "request_agent",
     "require_revocable",

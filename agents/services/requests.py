@@ -14,6 +14,7 @@ from agents.models import Agent, AgentRequest, RequestStatus
 from agents.models.request import PENDING_MAX
 from agents.services.grants import known_communities, narrowed_communities, narrowed_scopes
 from config.admin.audit import log_decision
+from config.api.credentials import Credential
 from messaging.exceptions import HandleTaken
 from messaging.models import Account
 from messaging.services.accounts import claim_handle, create_agent_account, release_handle
@@ -91,9 +92,12 @@ def cancel_request(*, request_id: UUID, by: Account) -> AgentRequest:
     return _decide(request, RequestStatus.CANCELLED, by=by, reason="")
 
 
-def own_request(*, request_id: UUID, by: Account) -> AgentRequest:
-    """The requester's own request; raises RequestNotFound (404) for any other account."""
-    request = AgentRequest.objects.with_accounts().asked_by(by).filter(pk=request_id).first()
+def readable_request(*, request_id: UUID, auth: Credential) -> AgentRequest:
+    """A request of the caller, any request for super admins; raises RequestNotFound (404)."""
+    requests = AgentRequest.objects.with_accounts()
+    if not auth.is_super_admin:
+        requests = requests.asked_by(auth.user)
+    request = requests.filter(pk=request_id).first()
     if request is None:
         raise RequestNotFound
     return request

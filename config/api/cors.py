@@ -2,6 +2,7 @@
 
 - Operations that need no credential and return none (`Operation.any_origin`): pages of any origin, `*`, no
   Authorization header.
+- Documents for programs (`config.api.public_documents`): pages of any origin.
 - All other operations, sign-in included: only pages of APP_URL, where the panel runs.
 
 No response allows cookies: the API uses none.
@@ -27,6 +28,7 @@ EXPOSED = (
     "Retry-After, WWW-Authenticate, X-Request-ID"
 )
 PREFLIGHT_SECONDS = "7200"
+READS = frozenset({"GET", "HEAD"})
 
 
 class CorsMiddleware:
@@ -52,11 +54,13 @@ def preflight(request: HttpRequest, method: str) -> HttpResponse:
     del response.headers["Content-Type"]
     patch_vary_headers(response, ("Origin", "Access-Control-Request-Method"))
     try:
-        operation = _operation(resolve(request.path_info), method)
+        match = resolve(request.path_info)
     except Http404:
-        operation = None
+        return response
+    operation = _operation(match, method)
+    is_document = method in READS and getattr(match.func, "any_origin", False)
     own = request.META["HTTP_ORIGIN"] == settings.APP_URL
-    if operation is None or not (own or operation.any_origin):
+    if not (is_document or (operation is not None and (own or operation.any_origin))):
         return response
     response.headers["Access-Control-Allow-Origin"] = settings.APP_URL if own else ANY
     response.headers["Access-Control-Allow-Methods"] = method

@@ -12,8 +12,9 @@ from config.api import throttling
 from config.api.addresses import client_network
 from config.api.authentication import credential_of
 from config.api.credentials import Credential
+from config.api.dry_runs import refuse_unknown_dry_run
 from config.api.exception_handler import response_to
-from config.api.exceptions import AgentRouteNotAllowed, AgentScopeMissing
+from config.api.exceptions import AgentRouteNotAllowed, AgentScopeMissing, MethodNotAllowed
 from config.api.operations import Operation, operation_of
 from config.api.parsers import parse_body
 
@@ -23,9 +24,10 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 class ScopeMiddleware:
     """Refuses what the operation's declaration does not allow, in this order.
 
-    A bad credential (401); one that the operation does not accept (401, 403); soft throttles (429); a body that is not
-    JSON (400, 413, 415); missing scopes and rights for the body (403). A view without a declaration refuses agents on
-    unsafe methods. Sets `request.user`, `request.auth` and, if the operation has a body, `request.parsed_body`.
+    A bad credential (401); one that the operation does not accept (401, 403); soft throttles (429); `dryRun` where
+    there is none (400); a body that is not JSON (400, 413, 415); missing scopes and rights for the body (403). A view
+    without a declaration refuses agents on unsafe methods (403), a viewset on those that it does not have (405). Sets
+    `request.user`, `request.auth` and, if the operation has a body, `request.parsed_body`.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -38,7 +40,7 @@ class ScopeMiddleware:
         operation = operation_of(view, request.method or "")
         try:
             if operation is None:
-                _refuse_agents(request)
+                _refuse_agents(request, view)
             else:
                 _check(request, operation)
         except Exception as failure:  # noqa: BLE001  response_to re-raises unexpected exceptions
@@ -46,11 +48,26 @@ class ScopeMiddleware:
         return None
 
 
-def _refuse_agents(request: HttpRequest) -> None:
+def _refuse_agents(request: HttpRequest, view: Any) -> None:
     credential: Credential | None = getattr(request, "auth", None)
     if credential is not None and credential.is_agent and request.method not in SAFE_METHODS:
         throttling.check("agent_refused", str(credential.token_id))
+        if not _has_handler(view, request.method or ""):
+            raise MethodNotAllowed(_allowed_methods(view))
         raise AgentRouteNotAllowed
+
+
+def _has_handler(view: Any, method: str) -> bool:
+    """Whether the view may answer the method with anything but 405; assumed of all but viewsets."""
+    actions = getattr(view, "actions", None)
+    name = method.lower()
+    return actions is None or (name in view.cls.http_method_names and (name in actions or hasattr(view.cls, name)))
+
+
+def _allowed_methods(view: Any) -> list[str]:
+    """Those of the viewset, as DRF lists them."""
+    names = {*view.actions, *(["head"] if "get" in view.actions else []), "options"}
+    return [name.upper() for name in view.cls.http_method_names if name in names]
 
 
 def _check(request: HttpRequest, operation: Operation) -> None:
@@ -60,6 +77,7 @@ def _check(request: HttpRequest, operation: Operation) -> None:
     operation.admit(credential)
     request.user, request.auth = credential.user, credential  # type: ignore[attr-defined]
     _throttle(request, operation, credential)
+    refuse_unknown_dry_run(request, operation)
     if operation.has_body:
         request.parsed_body = parse_body(request, operation)  # type: ignore[attr-defined]
         _check_body(request.parsed_body, operation, credential)  # type: ignore[attr-defined]

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.urls import reverse
 
+from config.api.operations import all_operations
 from config.cache.rendering import to_json
 
 MARKDOWN = "text/markdown; charset=utf-8"
@@ -28,6 +29,20 @@ def text(name: str) -> bytes:
         "is_open": settings.REGISTRATION_OPEN,
     }
     return render_to_string(f"discovery/{name}", context).strip().encode() + b"\n"
+
+
+@cache
+def robots() -> bytes:
+    """RFC 9309. Robots may read what needs no credential, except streams, which do not end."""
+    public = [
+        (operation, f"/{path.partition('<')[0]}")
+        for path, method, operation in all_operations()
+        if method == "GET" and operation.is_public_read
+    ]
+    streams = sorted({path for operation, path in public if operation.event is not None})
+    reads = sorted({path for operation, path in public if operation.event is None})
+    context = {"base": settings.BASE_URL, "streams": streams, "reads": reads}
+    return render_to_string("discovery/robots.txt", context).strip().encode() + b"\n"
 
 
 @cache

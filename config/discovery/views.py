@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from config.api.exception_handler import read_only
 from config.api.openapi.views import JSON_DOCUMENT, document
-from config.api.public_documents import public_document
+from config.api.public_documents import any_origin, public_document
 from config.api.responses import JSON_TYPE
 from config.discovery import texts
 
@@ -17,24 +17,28 @@ PLAIN = "text/plain; charset=utf-8"
 LINKSET = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
 
 
+@any_origin
 @read_only
 def llms(request: HttpRequest) -> HttpResponse:
     """https://llmstxt.org"""
     return public_document(request, texts.text("llms.txt"), PLAIN)
 
 
+@any_origin
 @read_only
 def skill(request: HttpRequest) -> HttpResponse:
     """https://agentskills.io"""
     return public_document(request, texts.text("skill.md"), texts.MARKDOWN)
 
 
+@any_origin
 @read_only
 def openapi(request: HttpRequest) -> HttpResponse:
     """The OpenAPI document as JSON. `Accept` has no effect."""
     return public_document(request, document(JSON_DOCUMENT), JSON_TYPE)
 
 
+@any_origin
 @read_only
 def api_catalog(request: HttpRequest) -> HttpResponse:
     """RFC 9727, which asks for the Link header."""
@@ -43,6 +47,7 @@ def api_catalog(request: HttpRequest) -> HttpResponse:
     return response
 
 
+@any_origin
 @read_only
 def security_txt(request: HttpRequest) -> HttpResponse:
     """RFC 9116; 404 while the operator has set no SECURITY_CONTACT, which the document requires."""
@@ -51,6 +56,7 @@ def security_txt(request: HttpRequest) -> HttpResponse:
     return public_document(request, texts.security_txt(datetime.now(UTC)), PLAIN)
 
 
+@any_origin
 @read_only
 def robots(request: HttpRequest) -> HttpResponse:
-    return public_document(request, texts.text("robots.txt"), PLAIN)
+    return public_document(request, texts.robots(), PLAIN)

@@ -15,7 +15,7 @@ from embeds.analytics.salts import visitor_hash
 from embeds.lookup import find_active_embed
 from embeds.models.analytics import PATH_MAX
 from messaging.page_ids import InvalidUrl, NormalizedUrl, normalize
-from messaging.services.pages import MARK_EMBEDDED
+from messaging.services.pages import MARK_EMBEDDED, origin_of
 
 # A crash of the database may lose the events of the last fraction of a second. Posts commit synchronously.
 INSERT = f"""
@@ -41,21 +41,30 @@ def record_event(*, embed_id: str, event: str, page_url: str, address: str, user
         address=address,
         user_agent=user_agent,
         page_id=page.page_id,
+        origin=origin_of(page_url),
     )
 
 
 # No savepoint inside the transaction of a request: this saves two round trips.
 @transaction.atomic(savepoint=False)
 def add_event(
-    *, embed_id: UUID, day: date, event: str, path: str, address: str, user_agent: str, page_id: str | None = None
+    *,
+    embed_id: UUID,
+    day: date,
+    event: str,
+    path: str,
+    address: str,
+    user_agent: str,
+    page_id: str | None = None,
+    origin: str | None = None,
 ) -> None:
     """Store an event of a day (UTC) of an existing embed, with a hash instead of the address and user agent.
 
-    `page_id`: the page, which remembers the day; no event refers to it.
+    `page_id`: the page, which remembers the day and the origin of its address; no event refers to it.
     """
     visitor = visitor_hash(day=day, embed_id=embed_id, address=address, user_agent=user_agent)
     with connection.cursor() as cursor:
-        cursor.execute(INSERT, [page_id, slot_of(day), day, embed_id, event, path, visitor])
+        cursor.execute(INSERT, [origin, page_id, slot_of(day), day, embed_id, event, path, visitor])
 
 
 def path_of(page_url: str) -> str:

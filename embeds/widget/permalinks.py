@@ -65,7 +65,7 @@ def _preview(linked: LinkedPost, deleted: str) -> dict[str, Any]:
     return {
         "post": post,
         "is_embedded": linked.is_embedded,
-        "place": place_on_page(post["pageUrl"], linked.message["id"]),
+        "place": place_on_page(post["pageUrl"], linked.message["id"], linked.origin),
         "site": urlsplit(post["pageUrl"]).hostname,
         "title": deleted if post["status"] == DELETED else title,
         "description": excerpt(content or " ".join(post["texts"]), DESCRIPTION_MAX),

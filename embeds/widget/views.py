@@ -13,8 +13,8 @@ from django.views.decorators.gzip import gzip_page
 
 from config.api.exception_handler import read_only
 from config.api.ids import is_id
-from config.api.public_documents import public_document
-from config.api.responses import JSON_TYPE
+from config.api.public_documents import any_origin, public_document
+from config.api.responses import JSON_TYPE, LINK
 from config.cache.rendering import to_json
 from config.discovery import texts
 from embeds.models import Embed, EmbedStatus
@@ -128,6 +128,7 @@ def demo(request: HttpRequest) -> HttpResponse:
     return response
 
 
+@any_origin
 @read_only
 @page
 def start(request: HttpRequest) -> HttpResponse:
@@ -140,6 +141,7 @@ def start(request: HttpRequest) -> HttpResponse:
     else:
         origins = {"base_url": settings.BASE_URL, "app_url": settings.APP_URL, "stream_url": settings.STREAM_URL}
         response = render(request, "pages/start.html", origins)
+    response.headers["Link"] = LINK
     patch_vary_headers(response, ("Accept",))
     return response
 

@@ -8,22 +8,23 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Any
 
-import msgspec
 import msgspec.json
 from django.http import HttpRequest
 from django_mcpz.server import ToolError
 
+from config.api.credentials import CredentialKind
 from config.api.exception_handler import as_api_error
-from config.api.exceptions import ApiError, InvalidInput
+from config.api.exceptions import ApiError
+from config.api.operations import Operation
 from config.cache.rendering import to_json
-from mcp_server.api import Api
+from mcp_server.api import Api, RefusedByApi
+from mcp_server.refusals import in_words_of_tool
+from mcp_server.tools.checking import Arguments, checked
 
 logger = logging.getLogger(__name__)
 Run = Callable[[Api, Any], dict[str, Any]]
-
-
-class Arguments(msgspec.Struct, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """The arguments of a tool. `null` is an absent value of an optional one."""
+# Admits the callers of tools that act for an account.
+FOR_ACCOUNTS = Operation("getAccount", callers={CredentialKind.AGENT, CredentialKind.PERSON})
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,9 @@ class Tool:
     needs_account: bool = False
     # Arguments that are listed with a scope only.
     scope_of_argument: Mapping[str, str] = field(default_factory=dict)
+    # The arguments by their names in the API, and parts of its messages that differ for the tool: for refusals.
+    argument_of: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
     output: Mapping[str, Any] | None = None
     is_read: bool = True
     is_destructive: bool = False
@@ -53,14 +57,27 @@ class Tool:
         properties = {name: _shortened(value) for name, value in definition["properties"].items()}
         return {name: value for name, value in definition.items() if name != "title"} | {"properties": properties}
 
+    @cached_property
+    def choices(self) -> dict[str, list[str]]:
+        """The values of the arguments that have a choice of them."""
+        properties = self.schema["properties"].items()
+        return {name: declared["enum"] for name, declared in properties if "enum" in declared}
+
     def call(self, request: HttpRequest, sent: Mapping[str, Any]) -> dict[str, Any]:
-        """Run the tool. Raises ToolError with the body of a refusal, that of an operation included."""
+        """Run the tool. Raises ToolError with the body of a refusal, that of an operation included.
+
+        A caller that lacks a scope is refused by the operation, which knows the one that this call needs.
+        """
+        api = Api(request)
         try:
-            return self.run(Api(request), self._validated(sent))
-        except ToolError:
-            raise
+            if self.scopes or self.needs_account:
+                FOR_ACCOUNTS.admit(api.credential)
+            return self.run(api, checked(self.arguments, sent, self.choices))
+        except RefusedByApi as refused:
+            body = refused.body
         except Exception as failure:  # noqa: BLE001  as in the API, a defect is logged and answered by a refusal
-            raise ToolError(to_json(self._refusal(failure).body()).decode()) from None
+            body = self._refusal(failure).body()
+        raise ToolError(to_json(in_words_of_tool(body, self.argument_of, self.texts)).decode())
 
     def _refusal(self, failure: Exception) -> ApiError:
         refusal = as_api_error(failure)
@@ -68,20 +85,15 @@ class Tool:
             logger.error("The tool %s failed", self.name, exc_info=failure)
         return refusal or ApiError()
 
-    def _validated(self, sent: Mapping[str, Any]) -> Arguments:
-        optional = {each.encode_name for each in msgspec.structs.fields(self.arguments) if not each.required}
-        given = {name: value for name, value in sent.items() if value is not None or name not in optional}
-        try:
-            return msgspec.convert(given, self.arguments)
-        except msgspec.ValidationError as failure:
-            raise InvalidInput(f"Correct the arguments of {self.name}: {failure}.") from None
-
 
 def _shortened(schema: dict[str, Any]) -> dict[str, Any]:
     """An optional argument without its null, which need not be sent; a choice with the type that clients expect."""
     if "default" in schema:
         schema = schema["anyOf"][0]
     return {"type": "string", **schema} if "enum" in schema else schema
+
+
+__all__ = ["Arguments", "Tool", "declared"]
 
 
 def declared(**parts: Any) -> Callable[[Run], Tool]:

@@ -41,6 +41,7 @@ class ReadPage(Arguments):
 @declared(
     description="Read the conversation about a web page, newest posts first. replyCount says which posts have replies.",
     arguments=ReadPage,
+    argument_of={"pageId": "url"},
     output=UNTRUSTED_SCHEMA,
 )
 def read_page(api: Api, arguments: ReadPage) -> dict[str, Any]:
@@ -66,14 +67,19 @@ def read_post(api: Api, arguments: ReadPost) -> dict[str, Any]:
 class Search(Arguments):
     query: Annotated[str, Meta(description='All words must occur; "a phrase", or, -not')]
     url: Annotated[str, Meta(description="Searches this page only")] | None = None
+    cursor: Cursor | None = None
 
 
 @declared(
-    description="Search posts on all pages, or on one. Best matches first.", arguments=Search, output=UNTRUSTED_SCHEMA
+    description="Search posts on all pages, or on one. Best matches first.",
+    arguments=Search,
+    argument_of={"q": "query", "pageId": "url"},
+    output=UNTRUSTED_SCHEMA,
 )
 def search(api: Api, arguments: Search) -> dict[str, Any]:
     page_id = None if arguments.url is None else normalized(arguments.url).page_id
-    return untrusted_list("messages", api.get("/v1/search", q=arguments.query, pageId=page_id))
+    found = api.get("/v1/search", q=arguments.query, pageId=page_id, cursor=arguments.cursor)
+    return untrusted_list("messages", found)
 
 
 class Inbox(Arguments):
@@ -85,6 +91,7 @@ class Inbox(Arguments):
     "Store nextCursor for the next time.",
     arguments=Inbox,
     needs_account=True,
+    texts={"go on from a new cursor: GET the same list with tail=true": "call inbox without a cursor"},
     output=UNTRUSTED_SCHEMA,
 )
 def inbox(api: Api, arguments: Inbox) -> dict[str, Any]:

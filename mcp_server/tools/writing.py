@@ -7,16 +7,20 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from config.api.ids import parse_id
-from mcp_server.api import Api
+from mcp_server.api import Answer, Api, next_key
 from mcp_server.results import POST_SCHEMA, own_post, write_facts
 from mcp_server.tools.arguments import PostId, Url
 from mcp_server.tools.declaration import Arguments, declared
 from mcp_server.tools.reading import MESSAGES, path_of
 from messaging.exceptions import MessageNotFound
+from messaging.models import Message, MessageStatus
 from reactions.queries import own_reaction_id
 
 AUTHOR_SCOPES = {"post", "reply", "quote"}
 REACTIONS = "/v1/reactions"
+OF_POST = {"messageId": "id"}
+# How often the same text is written again within the life of a derived key.
+REWRITES_MAX = 50
 
 
 class WritePost(Arguments):
@@ -48,10 +52,13 @@ class WritePost(Arguments):
 
 @declared(
     description="Write a post, reply or quote on a web page. The same call again within 10 minutes is a retry: it "
-    "returns the first post with replayed true. To write a text twice, send different idempotencyKeys.",
+    "returns the first post with replayed true, unless you deleted or edited it. To write a text twice, send different "
+    "idempotencyKeys.",
     arguments=WritePost,
     scopes=AUTHOR_SCOPES,
     scope_of_argument={"replyTo": "reply", "quote": "quote"},
+    argument_of={"parentId": "replyTo", "quoteId": "quote", "pageId": "url", "Idempotency-Key": "idempotencyKey"},
+    texts={"tagType, attachments and quoteId": "tagType and quote"},
     output=POST_SCHEMA,
     is_read=False,
 )
@@ -61,7 +68,26 @@ def write_post(api: Api, arguments: WritePost) -> dict[str, Any]:
     if arguments.dry_run:
         checked = api.send("POST", MESSAGES, query={"dryRun": "true"}, body=body).json
         return {"wouldBe": checked["wouldBe"], "limits": checked["limits"]}
-    return own_post(api.send_once("POST", MESSAGES, body=body, key=arguments.idempotency_key))
+    if arguments.idempotency_key is not None:
+        return own_post(api.send("POST", MESSAGES, body=body, key=arguments.idempotency_key))
+    return own_post(_written_once(api, body))
+
+
+def _written_once(api: Api, body: dict[str, Any]) -> Answer:
+    """Write the post unless this was done some minutes ago, and the author has not deleted or edited it since."""
+    key = api.derived_key("POST", MESSAGES, body)
+    answer = api.send("POST", MESSAGES, body=body, key=key)
+    # Each round follows a post of these minutes, so the limits of an agent end the loop long before.
+    for _ in range(REWRITES_MAX):
+        if not answer.is_replayed or _is_as_written(answer.json["id"]):
+            break
+        key = next_key(key, answer.json["id"])
+        answer = api.send("POST", MESSAGES, body=body, key=key)
+    return answer
+
+
+def _is_as_written(post_id: str) -> bool:
+    return Message.objects.filter(pk=post_id, edited_at=None).exclude(status=MessageStatus.DELETED).exists()
 
 
 class EditPost(Arguments):
@@ -73,6 +99,8 @@ class EditPost(Arguments):
     description="Change the text of your own post, within 15 minutes.",
     arguments=EditPost,
     scopes=AUTHOR_SCOPES,
+    argument_of=OF_POST,
+    texts={"at least one of content, tagType, attachments and quoteId": "a content that is not empty"},
     output=POST_SCHEMA,
     is_read=False,
     is_destructive=True,
@@ -89,11 +117,13 @@ class DeletePost(Arguments):
     description="Delete your own post for good.",
     arguments=DeletePost,
     scopes=AUTHOR_SCOPES,
+    argument_of=OF_POST,
     is_read=False,
     is_destructive=True,
 )
 def delete_post(api: Api, arguments: DeletePost) -> dict[str, Any]:
-    answer = api.send_once("DELETE", path_of(arguments.id), key=None)
+    path = path_of(arguments.id)
+    answer = api.send("DELETE", path, key=api.derived_key("DELETE", path))
     return answer.json | write_facts(answer)
 
 
@@ -106,6 +136,7 @@ class React(Arguments):
     description="Set your reaction to a post. It replaces an earlier one.",
     arguments=React,
     scopes={"react"},
+    argument_of={"messageId": "postId", "id": "postId"},
     is_read=False,
 )
 def react(api: Api, arguments: React) -> dict[str, Any]:

@@ -102,9 +102,10 @@ class TooManyEdits(ApiError):
 
 class CommunityNotFound(NotFound):
     default_code = "community_not_found"
-    message = "Use the id or name of an existing community, or leave communityId out."
-    cause = "No community has this id or name."
-    remedy = "Posts of the page name their `communityId`; a post may also belong to none."
+    message = "Use the id of a community that GET /v1/communities lists, or leave communityId out."
+    cause = "No community has this id, or, in the address of a feed, this slug."
+    remedy = "GET /v1/communities lists ids, names and rules; a post may also belong to no community."
+    example = {"field": "communityId"}
 
 
 class ParentNotFound(NotFound):
@@ -113,12 +114,18 @@ class ParentNotFound(NotFound):
     cause = "No post has the id `parentId`, it is not public, or it is on another page than `pageId`."
     remedy = "Send the `pageId` of the parent, or list the posts of the page again."
 
+    def __init__(self) -> None:
+        super().__init__(field="parentId")
+
 
 class QuoteNotFound(NotFound):
     default_code = "quote_not_found"
     message = "Use as quoteId the id of a published post."
     cause = "No post has the id `quoteId`, or it is not public."
     remedy = "List the posts again. A quote may be on another page than the quoted post."
+
+    def __init__(self) -> None:
+        super().__init__(field="quoteId")
 
 
 class ContentBlocked(ApiError):

@@ -15,19 +15,23 @@ EMBEDDED_DAYS = 30
 
 IS_EMBEDDED = f"page.last_embedded_on > (clock_timestamp() AT TIME ZONE 'UTC')::date - {EMBEDDED_DAYS}"
 FIND = f"""
-SELECT coalesce({IS_EMBEDDED}, false), {COLUMNS} {JOINS}
+SELECT coalesce({IS_EMBEDDED}, false), page.embedded_origin, {COLUMNS} {JOINS}
 WHERE m.id = %s AND {is_visible("m")}
 """
 
 
 class LinkedPost(NamedTuple):
-    """A public post or a tombstone; `is_embedded`: a widget was loaded on its page in the last EMBEDDED_DAYS."""
+    """A public post or a tombstone; `is_embedded`: a widget was loaded on its page in the last EMBEDDED_DAYS.
+
+    `origin`: where it was loaded, if that is known.
+    """
 
     message: dict[str, Any]
     is_embedded: bool
+    origin: str | None
 
 
 def linked_post(message_id: UUID) -> LinkedPost | None:
     """The post of a permalink; None if it is not public."""
     row = fetch_one(FIND, [message_id])
-    return None if row is None else LinkedPost(message_from_row(row[1:]), row[0])
+    return None if row is None else LinkedPost(message_from_row(row[2:]), row[0], row[1])

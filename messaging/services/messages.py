@@ -112,7 +112,7 @@ def _community(draft: Draft, targets: MessageTargets) -> Community | None:
         return None
     community = Community.objects.filter(pk=community_id).first()
     if community is None:
-        raise CommunityNotFound
+        raise CommunityNotFound(field="communityId")
     if not community.allows(author_kind=draft.author_kind, tag_type=draft.data["tag_type"]):
         raise CommunityForbids
     return community

@@ -24,19 +24,28 @@ def lock_own_post(*, auth: Credential, message_id: UUID) -> Message:
     post = next(iter(locked_posts([message_id], Message.objects.all())), None)
     if post is None or post.status not in EDITABLE:
         raise MessageNotFound
-    if post.author_id != auth.user.pk:
-        raise NotAuthor if post.is_public else MessageNotFound
-    require_rights(auth=auth, post=post)
+    is_own = post.author_id == auth.user.pk
+    if not is_own and not post.is_public:
+        raise MessageNotFound
+    # First, so that an agent without a scope to write posts is told so for every post.
+    _require_scopes(auth=auth, post=post)
+    if not is_own:
+        raise NotAuthor
+    auth.require_community(post.community_id)
     return post
 
 
 def require_rights(*, auth: Credential, post: Message) -> None:
     """Raises AgentScopeMissing or AgentCommunityNotAllowed (403) for an agent that might not write the post now."""
+    _require_scopes(auth=auth, post=post)
+    auth.require_community(post.community_id)
+
+
+def _require_scopes(*, auth: Credential, post: Message) -> None:
     needed = post.required_scopes
     for scope in needed if auth.is_agent else ():
         if scope not in auth.scopes:
             raise AgentScopeMissing(scope, needed=needed, allowed=auth.scopes)
-    auth.require_community(post.community_id)
 
 
 def current_time() -> datetime:

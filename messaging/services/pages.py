@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import NamedTuple
 
+from ada_url import URL
 from django.conf import settings
 from django.db import IntegrityError
 from django.utils.module_loading import import_string
@@ -27,13 +28,17 @@ SELECT %(id)s::text, %(url)s, clock_timestamp() WHERE NOT EXISTS (
 )
 ON CONFLICT (id) DO UPDATE SET handed_out_at = excluded.created_at
 """
-# A widget was loaded on the page today, if the page is stored. Written once a day, and not while another transaction
-# has locked the page: events must not wait.
+# A widget was loaded on the page today, if the page is stored. Written once a day, or where the origin is unknown, and
+# not while another transaction has locked the page: events must not wait.
 MARK_EMBEDDED = """
-UPDATE messaging_page SET last_embedded_on = (clock_timestamp() AT TIME ZONE 'UTC')::date
+UPDATE messaging_page SET
+    last_embedded_on = (clock_timestamp() AT TIME ZONE 'UTC')::date, embedded_origin = %s
 WHERE id = (
     SELECT id FROM messaging_page
-    WHERE id = %s AND coalesce(last_embedded_on, '-infinity') < (clock_timestamp() AT TIME ZONE 'UTC')::date
+    WHERE id = %s AND (
+        embedded_origin IS NULL
+        OR coalesce(last_embedded_on, '-infinity') < (clock_timestamp() AT TIME ZONE 'UTC')::date
+    )
     FOR NO KEY UPDATE SKIP LOCKED
 )
 """
@@ -62,8 +67,13 @@ def normalize_url(*, url: str, embed_id: str | None = None) -> NormalizedUrl:
         # The feeds of a page show its URL.
         invalidate(page_tag(page.page_id))
     if embed_id is not None and any(check(embed_id=embed_id, page_url=url) for check in _embed_checks()):
-        execute(MARK_EMBEDDED, [page.page_id])
+        execute(MARK_EMBEDDED, [origin_of(url), page.page_id])
     return page
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port of a URL that `normalized` accepts."""
+    return str(URL(url).origin)
 
 
 def normalized(url: str) -> NormalizedUrl:

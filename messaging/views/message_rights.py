@@ -10,7 +10,6 @@ import orjson
 from django.http import HttpRequest
 
 from config.api.credentials import Credential
-from config.api.exceptions import AgentScopeMissing
 from config.api.ids import is_id, parse_id
 from config.writes.idempotency import Replay
 from messaging.exceptions import MessageNotFound
@@ -40,14 +39,8 @@ def authorize_replay(request: HttpRequest, _body: Mapping[str, Any], replay: Rep
 
 
 def no_scopes_of_body(_data: Mapping[str, Any]) -> frozenset[str]:
-    """An edit and a deletion need the scopes that writing the post needed, and are charged to no limit."""
+    """An edit and a deletion are charged to no limit. They need the scopes that the post needed: `require_rights`."""
     return frozenset()
-
-
-def authorize_author(credential: Credential, _body: Mapping[str, Any]) -> None:
-    """An agent without any scope to write posts is refused before the post is read."""
-    if credential.is_agent and not credential.scopes & WRITING_SCOPES:
-        raise AgentScopeMissing("post", needed=WRITING_SCOPES, allowed=credential.scopes)
 
 
 def authorize_author_replay(request: HttpRequest, _body: Mapping[str, Any], _replay: Replay) -> None:

@@ -39,7 +39,6 @@ from messaging.views.message_lists import listed
 from messaging.views.message_rights import (
     WRITING_SCOPES,
     authorize,
-    authorize_author,
     authorize_author_replay,
     authorize_replay,
     no_scopes_of_body,
@@ -61,7 +60,6 @@ OF_AUTHOR: dict[str, Any] = {
     "callers": WRITERS,
     "scopes": WRITING_SCOPES,
     "scopes_of_body": no_scopes_of_body,
-    "authorize": authorize_author,
     "authorize_replay": authorize_author_replay,
 }
 

@@ -23,11 +23,16 @@ def test_the_requester_gets_the_record_of_the_list(factory: Any) -> None:
     assert (answer.status, [answer.json]) == (200, api.get(URL).json["requests"])
 
 
-def test_a_request_of_another_person_is_404_for_super_admins_too() -> None:
+def test_a_request_of_another_person_is_404() -> None:
+    answer = Api.as_person(PersonFactory()).get(f"{URL}/{RequestFactory().pk}")
+    assert (answer.status, answer.error) == (404, "request_not_found")
+
+
+def test_a_super_admin_gets_any_request_as_its_requester_does() -> None:
     request = RequestFactory()
-    for person in (PersonFactory(), SuperAdminFactory()):
-        answer = Api.as_person(person).get(f"{URL}/{request.pk}")
-        assert (answer.status, answer.error) == (404, "request_not_found")
+    answers = [Api.as_person(person).get(f"{URL}/{request.pk}") for person in (SuperAdminFactory(), request.requester)]
+    assert [answer.status for answer in answers] == [200, 200]
+    assert answers[0].body == answers[1].body
 
 
 @pytest.mark.parametrize("request_id", [uuid4(), "x", "0" * 36])

@@ -104,6 +104,13 @@ def test_other_json_is_forwarded_as_it_is(message: Any) -> None:
         assert server.received[0].body == message
 
 
+@pytest.mark.parametrize("status", [200, 400])
+def test_an_answer_without_the_id_gets_that_of_its_request(status: int) -> None:
+    error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Send valid JSON."}}
+    with scripted(Answer(status, error)) as server:
+        assert bridge(server, CALL) == [error | {"id": 7}]
+
+
 def test_empty_lines_are_skipped(server: Scripted) -> None:
     assert bridge(server, b"", b"  ", CALL)[0]["id"] == 7
     assert len(server.received) == 1

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.robotparser import RobotFileParser
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
 from config import env
+from config.api.operations import all_operations
 from config.discovery.texts import security_txt
 
 pytestmark = pytest.mark.django_db
@@ -30,6 +33,7 @@ def test_the_start_page_has_the_form_that_the_client_prefers(client: Client, acc
     answer = client.get("/", headers={"Accept": accept})
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, media_type)
     assert answer.headers["Vary"] == "Accept"
+    assert answer.headers["Link"] == '</openapi.json>; rel="service-desc", </llms.txt>; rel="service-doc"'
 
 
 def test_the_addresses_are_served(client: Client, settings: Any) -> None:
@@ -50,6 +54,40 @@ def test_openapi_json_is_the_schema_on_one_line(client: Client) -> None:
     assert document.json() == client.get("/api/schema/", headers={"Accept": "application/json"}).json()
     # `Accept` has no effect on an address that names its form.
     assert client.get("/openapi.json", headers={"Accept": "text/html"}).content == document.content
+
+
+@pytest.mark.parametrize("path", [*DOCUMENTS, "/"])
+def test_a_page_of_any_origin_may_ask_for_a_document_in_a_preflight(client: Client, path: str) -> None:
+    def preflight(method: str) -> Any:
+        sent = {"Origin": "https://any.example", "Access-Control-Request-Method": method}
+        return client.options(path, headers=sent | {"Access-Control-Request-Headers": "x-trace"})
+
+    answer = preflight("GET")
+    assert (answer.status_code, answer.headers["Access-Control-Allow-Origin"]) == (204, "*")
+    assert answer.headers["Access-Control-Allow-Methods"] == "GET"
+    assert "Access-Control-Allow-Origin" not in preflight("POST").headers
+
+
+def test_a_page_has_no_cors() -> None:
+    sent = {"Origin": "https://any.example", "Access-Control-Request-Method": "GET"}
+    assert "Access-Control-Allow-Origin" not in Client().options("/demo", headers=sent).headers
+
+
+def test_robots_may_read_what_the_texts_for_agents_name(client: Client, settings: Any) -> None:
+    robots = RobotFileParser()
+    robots.parse(client.get("/robots.txt").content.decode().splitlines())
+    texts = "".join(client.get(path).content.decode() for path in ("/llms.txt", "/skill.md"))
+    reads = set(re.findall(r"GET (" + re.escape(settings.BASE_URL) + r"[\w./?=-]+)\n(?!Authorization)", texts))
+    public = {
+        f"/{path}"
+        for path, method, operation in all_operations()
+        if method == "GET" and operation.is_public_read and operation.event is None
+    }
+    assert f"{settings.BASE_URL}/api/messages?pageId=PAGE_ID" in reads
+    for url in [*reads, *(path.partition("<")[0] for path in public)]:
+        assert robots.can_fetch("an-agent", url), url
+    for path in ("/admin/", "/v1/agent/self", "/v1/inbox", "/v1/changes/stream", "/api/auth/me", "/embed/x"):
+        assert not robots.can_fetch("an-agent", path), path
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from agents.models.request import PURPOSE_MIN
 from agents.services.requests import approve_request
 from messaging.models import Account
+from messaging.models.account import HANDLE, HANDLE_MAX, HANDLE_MIN, NAME_MIN
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.discovery.reader import Reader
@@ -63,7 +65,7 @@ def test_a_reader_of_skill_md_gets_a_token_and_posts() -> None:
         }
     )
     reader.follow(before)
-    assert reader.answers[-1][1].json["requests"][0]["status"] == "pending"
+    assert reader.last(f"GET /v1/agent-tokens/requests/{reader.words['REQUEST_ID']}")["status"] == "pending"
     approve_request(request_id=reader.words["REQUEST_ID"], by=SuperAdminFactory())
     reader.follow(heading + after)
     assert reader.last("POST /api/messages")["author"]["handle"] == "ada_answers"
@@ -71,6 +73,19 @@ def test_a_reader_of_skill_md_gets_a_token_and_posts() -> None:
     assert reader.last("GET /v1/inbox")["nextCursor"]
     account = Account.objects.get(handle="ada_operator")
     assert reader.words["USER_ID"] == str(account.pk)
+
+
+def test_skill_md_says_what_would_be_refused() -> None:
+    skill = text("/skill.md")
+    rules = f"{HANDLE_MIN} to {HANDLE_MAX} of `a-z`, `0-9` and `_`"
+    assert skill.count(rules) == 2
+    assert HANDLE.pattern == rf"[a-z0-9_]{{{HANDLE_MIN},{HANDLE_MAX}}}\Z"
+    assert skill.count(f"at least {NAME_MIN} characters") == 2
+    assert f"has at least {PURPOSE_MIN} characters" in skill
+    too_short = {"handle": "ada", "name": "Ada", "password": "q8#Zk!r2w"}
+    assert "a password at least 10" in skill
+    assert Api().post("/api/auth/register", too_short).json["field"] == "password"
+    assert Api().post("/api/auth/register", too_short | {"password": "q8#Zk!r2wX"}).status == 201
 
 
 def test_a_service_that_registers_nobody_says_so(settings: Any) -> None:

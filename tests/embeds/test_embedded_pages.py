@@ -41,6 +41,36 @@ def test_an_event_stores_the_day_with_its_page(before: Any) -> None:
     assert (day_of(page), day_of(other)) == (TODAY, None)
 
 
+def origin(page: Page) -> Any:
+    return Page.objects.get(pk=page.pk).embedded_origin
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        (URL, "https://site.example"),
+        ("http://www.SITE.example:80/blog?utm_source=x#top", "http://www.site.example"),
+        ("https://user:secret@site.example/blog", "https://site.example"),
+    ],
+)
+def test_the_origin_is_stored_and_nothing_else_of_the_address(url: str, expected: str) -> None:
+    reported, normalised = PageFactory(url=URL), PageFactory(url=f"{URL}/2")
+    assert report(an_embed(), url) == 201
+    assert normalize(an_embed().pk, url.replace("/blog", "/blog/2")) == 200
+    assert (origin(reported), origin(normalised)) == (expected, expected)
+
+
+def test_the_origin_is_written_once_a_day_and_at_once_where_it_is_unknown() -> None:
+    page, embed = PageFactory(url=URL), an_embed()
+    Page.objects.filter(pk=page.pk).update(last_embedded_on=TODAY)
+    for url in ("http://site.example/blog", URL):
+        report(embed, url)
+        assert origin(page) == "http://site.example"
+    Page.objects.filter(pk=page.pk).update(last_embedded_on=TODAY - timedelta(days=1))
+    report(embed, URL)
+    assert (origin(page), day_of(page)) == ("https://site.example", TODAY)
+
+
 def test_the_panel_stores_the_day_when_it_asks_for_the_id_of_the_page() -> None:
     """It names the whole URL, events only the path."""
     page = PageFactory(url=f"{URL}?story=1")
@@ -79,7 +109,7 @@ def test_an_embed_that_may_not_run_on_the_page_stores_nothing(fields: dict[str, 
     if status:
         Embed.objects.filter(pk=embed.pk).update(status=status)
     assert (report(embed), normalize(embed.pk)) == (403, 200)
-    assert day_of(page) is None
+    assert (day_of(page), origin(page)) == (None, None)
 
 
 @pytest.mark.parametrize("embed_id", [UNKNOWN_ID, "", "x", "0" * 5_000])

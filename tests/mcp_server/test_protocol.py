@@ -63,8 +63,9 @@ class TestVersions:
 class TestHttp:
     @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
     def test_only_post_is_allowed(self, method: str) -> None:
-        answer = Api().send(method, PATH)
-        assert (answer.status, answer.error, answer.headers["Allow"]) == (405, "method_not_allowed", "POST")
+        for api in (Api(), agent_with_token().api):
+            answer = api.send(method, PATH)
+            assert (answer.status, answer.error, answer.headers["Allow"]) == (405, "method_not_allowed", "POST")
 
     def test_a_bad_token_is_challenged(self) -> None:
         agent = agent_with_token()
@@ -196,6 +197,20 @@ class TestHostileMessages:
         error = Api().send("POST", PATH, raw=b"{").json["error"]
         assert error["data"]["error"] == "invalid_input"
         assert error["data"]["requestId"]
+
+    @pytest.mark.parametrize("value", ['"a\\u0000b"', '"\\ud800"', "1e30", "NaN", "9" * 30, "[" * 40 + "]" * 40])
+    @pytest.mark.parametrize("id", [7, "seven", -(2**60)])
+    def test_a_value_that_is_refused_is_answered_with_the_id_of_the_request(self, value: str, id: Any) -> None:
+        head = orjson.dumps({"jsonrpc": "2.0", "id": id, "method": "tools/call"})[:-1]
+        raw = head + b',"params":{"name":"search","arguments":{"query":' + value.encode() + b"}}}"
+        answer = Api().send("POST", PATH, raw=raw)
+        assert (rpc_error(answer), answer.json["id"]) == (PARSE, id)
+        assert answer.json["error"]["data"]["error"] == "invalid_input"
+
+    @pytest.mark.parametrize("id", ['"\\ud800"', "9" * 30, "1.5", "true", "[]", '"\\u0000"'])
+    def test_an_id_that_cannot_be_repeated_is_null(self, id: str) -> None:
+        raw = b'{"jsonrpc":"2.0","id":' + id.encode() + b',"method":"ping","params":{"a":NaN}}'
+        assert Api().send("POST", PATH, raw=raw).json["id"] is None
 
     @pytest.mark.parametrize("method", ["", "resources/list", "tools", "__class__", "x" * 10_000, "\U000e0001"])
     def test_unknown_methods(self, method: str) -> None:

@@ -47,3 +47,12 @@ def test_the_same_call_at_once_after_the_key_has_ended_writes_one_more() -> None
     StoredResponse.objects.update(created_at=F("created_at") - timedelta(minutes=11))
     at_once(mcp)
     assert Message.objects.count() == 2
+
+
+def test_the_same_call_at_once_after_a_deletion_writes_one_more() -> None:
+    mcp = Mcp(agent_with_token().api)
+    first = mcp.call("write_post", url=URL, content="At once.").content["id"]
+    mcp.call("delete_post", id=first)
+    outcomes = set(at_once(mcp)) - {"idempotency_in_progress"}
+    assert len(outcomes) == 1
+    assert first not in outcomes

@@ -11,9 +11,10 @@ from django.db.models import F
 
 from config.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Message
+from messaging.services.moderation import hide_message
 from tests.agents.factories import agent_with_token
 from tests.api import Api
-from tests.factories import CommunityFactory, PersonFactory
+from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
 from tests.mcp_server.rpc import Mcp
 
 pytestmark = pytest.mark.django_db
@@ -110,6 +111,50 @@ class TestRefusals:
         refusal = mcp.call("write_post", url=URL, content="3").refusal
         assert (refusal["error"], refusal["counter"]) == ("agent_rate_limited", "post")
         assert 3590 < refusal["retryAfter"] <= 3600
+
+
+class TestPostsThatAreGone:
+    def test_a_deleted_post_is_written_again_and_that_is_once(self) -> None:
+        mcp = Mcp(agent_with_token().api)
+        seen = []
+        for _ in range(3):
+            written = mcp.call("write_post", url=URL, content="Again.").content
+            assert (written["replayed"], written["status"]) == (False, "published")
+            again = mcp.call("write_post", url=URL, content="Again.").content
+            assert (again["replayed"], again["id"]) == (True, written["id"])
+            mcp.call("delete_post", id=written["id"])
+            assert mcp.call("read_post", id=written["id"]).error == "message_not_found"
+            seen.append(written["id"])
+        assert len(set(seen)) == RateLimitEvent.objects.count() == 3
+
+    def test_a_deleted_post_with_replies_is_written_again(self) -> None:
+        agent = agent_with_token()
+        mcp = Mcp(agent.api)
+        first = mcp.call("write_post", url=URL, content="Again.").content["id"]
+        mcp.call("write_post", url=URL, content="A reply.", replyTo=first)
+        mcp.call("delete_post", id=first)
+        assert mcp.call("write_post", url=URL, content="Again.").content["replayed"] is False
+
+    def test_an_edited_post_is_written_again(self) -> None:
+        mcp = Mcp(agent_with_token().api)
+        first = mcp.call("write_post", url=URL, content="Again.").content["id"]
+        mcp.call("edit_post", id=first, content="Other.")
+        again = mcp.call("write_post", url=URL, content="Again.").content
+        assert (again["replayed"], again["id"] != first) == (False, True)
+        assert sorted(Message.objects.values_list("content", flat=True)) == ["Again.", "Other."]
+
+    def test_a_key_of_the_client_is_never_changed(self) -> None:
+        mcp = Mcp(agent_with_token().api)
+        arguments = {"url": URL, "content": "Again.", "idempotencyKey": "a"}
+        first = mcp.call("write_post", **arguments).content["id"]
+        mcp.call("delete_post", id=first)
+        assert mcp.call("write_post", **arguments).content["id"] == first
+
+    def test_a_post_that_a_moderator_has_hidden_is_not_written_again(self) -> None:
+        mcp = Mcp(agent_with_token().api)
+        first = mcp.call("write_post", url=URL, content="Again.").content["id"]
+        hide_message(message_id=Message.objects.get().pk, by=SuperAdminFactory())
+        assert mcp.call("write_post", url=URL, content="Again.").content["id"] == first
 
 
 class TestRetries:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from config.writes.models import RateLimitEvent, StoredResponse
-from messaging.models import Message, PageCount
+from messaging.models import Account, Message, PageCount
+from reactions.models import Reaction
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Answer, Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
@@ -140,3 +141,39 @@ def test_a_dry_run_is_throttled_as_a_read(page_id: str, settings: Any) -> None:
     settings.SOFT_THROTTLES = {**settings.SOFT_THROTTLES, "person": (1, 3600)}
     person = Api.as_person(PersonFactory())
     assert [try_out(person, page_id).status for _ in range(3)] == [200] * 3
+
+
+@pytest.mark.parametrize("name", ["dryrun", "DRYRUN", "DryRun", "dry_run", "dry-run"])
+def test_another_spelling_of_the_parameter_is_400_and_writes_nothing(
+    agent: TokenHolder, page_id: str, name: str
+) -> None:
+    answer = agent.api.post(f"/api/messages?{name}=true", {"pageId": page_id, "content": "Hello"})
+    assert (answer.status, answer.refusal) == (400, {"error": "invalid_input", "field": "dryRun"})
+    assert not Message.objects.exists()
+
+
+@pytest.mark.parametrize("query", ["dryRun=true", "dryrun=1", "DRYRUN=", "dryRun=false", "x=1&dryRun"])
+class TestWritesWithoutADryRun:
+    def test_refuse_the_parameter_and_change_nothing(self, agent: TokenHolder, query: str) -> None:
+        post = MessageFactory(author=agent.account, content="First")
+        person = Api.as_person(PersonFactory())
+        answers = [
+            agent.api.put(f"/api/messages/{post.pk}?{query}", {"content": "Second"}),
+            agent.api.delete(f"/api/messages/{post.pk}?{query}", key="k"),
+            agent.api.post(f"/v1/reactions?{query}", {"messageId": str(post.pk), "emoji": "👍"}),
+            person.post(f"/api/messages/{post.pk}/report?{query}", {"reason": "spam"}),
+            Api().post(f"/api/auth/register?{query}", {"handle": "new_one", "name": "New", "password": "x" * 12}),
+        ]
+        for answer in answers:
+            assert (answer.status, answer.refusal) == (400, {"error": "invalid_input", "field": "dryRun"})
+            assert "createMessage (POST /api/messages)" in answer.json["message"]
+        assert Api().get(f"/api/messages/{post.pk}").json["content"] == "First"
+        assert not Reaction.objects.exists()
+        assert not StoredResponse.objects.exists()
+        assert not Account.objects.filter(handle="new_one").exists()
+
+    def test_say_first_who_may_call(self, query: str) -> None:
+        assert Api().delete(f"/api/messages/{MessageFactory().pk}?{query}").error == "not_authenticated"
+
+    def test_reads_ignore_it(self, page_id: str, query: str) -> None:
+        assert Api().get(f"/api/messages?pageId={page_id}&{query}").status == 200

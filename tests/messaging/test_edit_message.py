@@ -132,8 +132,11 @@ class TestRights:
         assert answer.json["needed"] == [scope]
 
     def test_an_agent_without_a_scope_to_write_posts_is_refused_before_the_body(self) -> None:
-        answer = agent_with_token(scopes=["react"]).api.put("/api/messages/x", {"content": 1})
-        assert (answer.status, answer.error) == (403, "agent_scope_missing:post")
+        agent = agent_with_token(scopes=["react"])
+        for author in (agent.account, PersonFactory()):
+            answer = edit(agent.api, post_of(author, parent=MessageFactory()), {"content": 1})
+            assert (answer.status, answer.error, answer.json["needed"]) == (403, "agent_scope_missing:reply", ["reply"])
+            assert 'scope="reply"' in answer.headers["WWW-Authenticate"]
 
     def test_a_limited_agent_edits_in_its_communities_only(self) -> None:
         agent = agent_with_token(community_ids=[CommunityFactory().pk])

@@ -30,6 +30,17 @@ class Scoped(ApiViewSet):
         return Response({})
 
 
+class Undeclared(ApiViewSet):
+    def create(self, request: Any) -> Response:
+        CALLS.append(request)
+        return Response({})
+
+    def delete(self, request: Any) -> Response:
+        """DRF would call it though no route names it."""
+        CALLS.append(request)
+        return Response({})
+
+
 @csrf_exempt
 def plain(request: Any) -> HttpResponse:
     return HttpResponse("plain")
@@ -37,7 +48,7 @@ def plain(request: Any) -> HttpResponse:
 
 routes = router()
 routes.register("scoped", Scoped, basename="scoped")
-urlpatterns = [*routes.urls, path("plain", plain)]
+urlpatterns = [*routes.urls, path("plain", plain), path("undeclared", Undeclared.as_view({"post": "create"}))]
 
 
 @pytest.fixture(autouse=True)
@@ -85,3 +96,15 @@ def test_a_refused_request_does_not_reach_the_view(api: Any, body: bytes, refusa
 def test_a_view_without_a_declaration_refuses_agents_on_unsafe_methods(method: str, status: int) -> None:
     assert send(agent_with_token().api, "/plain", method)[0] == status
     assert send(Api(), "/plain", method)[0] == 200
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "QUERY"])
+def test_a_method_that_a_viewset_does_not_have_is_405_for_agents_as_for_others(method: str) -> None:
+    for api in (agent_with_token().api, Api()):
+        assert send(api, method=method) == (405, "method_not_allowed")
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+def test_a_handler_without_a_declaration_refuses_agents(method: str) -> None:
+    assert send(agent_with_token().api, "/undeclared", method) == (403, "agent_route_not_allowed")
+    assert CALLS == []

@@ -57,7 +57,7 @@ revokeAgentToken      anon    bad  deny      deny   deny   ok      404    bad   
 createAgentToken      anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
 requestAgent          anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
 listAgentRequests     anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
-getAgentRequest       anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
+getAgentRequest       anon    bad  deny      deny   deny   ok      404    bad    bad    ok     bad
 listAllRequests       anon    bad  deny      deny   deny   admin   admin  bad    bad    ok     bad
 approveAgentRequest   anon    bad  deny      deny   deny   admin   admin  bad    bad    ok     bad
 rejectAgentRequest    anon    bad  deny      deny   deny   admin   admin  bad    bad    ok     bad

@@ -223,3 +223,23 @@ def test_it_is_throttled_as_reads_are(settings: Any) -> None:
     post = MessageFactory()
     statuses = [get(post, REMOTE_ADDR="198.51.100.7").status_code for _ in range(2)]
     assert statuses == [200, 429]
+
+
+@pytest.mark.parametrize(
+    ("url", "origin", "place"),
+    [
+        ("https://example.com/a?b=c", None, "https://example.com/a?b=c#{anchor}"),
+        ("https://example.com/a?b=c", "http://www.example.com:8080", "http://www.example.com:8080/a?b=c#{anchor}"),
+        ("https://example.com/#!/a", "http://example.com", "http://example.com/#!/a"),
+        ("https://example.com", "http://example.com", "http://example.com{slash}#{anchor}"),
+    ],
+)
+def test_it_leads_to_the_origin_where_the_widget_was_loaded(url: str, origin: str | None, place: str) -> None:
+    page = embedded_page(url)
+    Page.objects.filter(pk=page.pk).update(embedded_origin=origin)
+    post = MessageFactory(page=page)
+    slash = "/" if page.normalized_url.endswith("/") else ""
+    expected = place.format(anchor=f"community-post-{post.pk}", slash=slash)
+    document = document_of(post)
+    assert expected in [link["href"] for link in document.of("a")]
+    assert document.of("script")[0]["data-place"] == expected

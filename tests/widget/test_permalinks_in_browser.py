@@ -64,7 +64,7 @@ def test_an_article_of_the_panel_has_the_id_that_permalinks_name(live: Live) -> 
     expect(page.locator(f"#community-post-{post.pk}")).to_contain_text("A post")
 
 
-def test_a_page_has_a_widget_if_a_panel_was_opened_in_it(live: Live) -> None:
+def test_a_permalink_leads_to_the_page_in_which_a_panel_was_opened(live: Live) -> None:
     def day() -> date | None:
         return Page.objects.get(pk=live.article.pk).last_embedded_on
 
@@ -72,3 +72,9 @@ def test_a_page_has_a_widget_if_a_panel_was_opened_in_it(live: Live) -> None:
     assert day() is None
     live.open()
     assert day() is not None
+    assert Page.objects.get(pk=live.article.pk).embedded_origin == live.host
+    # The normalised URL is https, which this host does not answer.
+    post = live.message()
+    reader = live.context.new_page()
+    reader.goto(f"{live.app}/p/{post.pk}", wait_until="commit")
+    reader.wait_for_url(f"{live.url}#community-post-{post.pk}")

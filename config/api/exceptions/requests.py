@@ -56,6 +56,9 @@ class InvalidIdempotencyKey(ApiError):
     remedy = "Use a new UUID as the key of each write, and the same one only to repeat that write."
     example = {"max": 160}
 
+    def __init__(self, max: int) -> None:
+        super().__init__(field="Idempotency-Key", max=max)
+
 
 class InvalidCursor(ApiError):
     status_code = 400
@@ -63,6 +66,9 @@ class InvalidCursor(ApiError):
     message = "Send the nextCursor of this same list with the same filters, or no cursor to start again."
     cause = "The cursor is not one of this list, or it was issued for other filters. Cursors are signed."
     remedy = "Copy `nextCursor` as it is, and repeat the filters of the request that returned it."
+
+    def __init__(self, field: str = "cursor") -> None:
+        super().__init__(field=field)
 
 
 class NotFound(ApiError):

@@ -47,8 +47,10 @@ class Credential:
     @classmethod
     def of(cls, token: str | Credential | None) -> Credential | None:
         """The credential of a token. The id of a person is the subject of the user token."""
-        if token is None or isinstance(token, Credential):
-            return token
+        return token if token is None or isinstance(token, Credential) else cls.of_text(token)
+
+    @classmethod
+    def of_text(cls, token: str) -> Credential:
         return cls(token, "" if token.startswith(AGENT_PREFIX) else _subject(token))
 
 

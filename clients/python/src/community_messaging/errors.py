@@ -8,6 +8,7 @@ import httpx
 
 UNREACHABLE = "unreachable"
 INVALID_RESPONSE = "invalid_response"
+INVALID_INPUT = "invalid_input"
 # Another attempt may succeed. The last three are what proxies and the service answer while it is away.
 PASSING_STATUSES = frozenset({429, 502, 503, 504})
 PASSING_CODES = frozenset({UNREACHABLE, "idempotency_in_progress"})
@@ -17,8 +18,9 @@ class ServiceError(Exception):
     """A refusal of the service, or no usable response of it.
 
     `code` is what a program decides by: a code of the service, `unreachable` (no response), `invalid_response` (a
-    success without the expected JSON) or `http_502` and the like (an error that is not the service's own). `status` is
-    0 if there was no response. `body` has all keys of the response.
+    success without the expected JSON) or `http_502` and the like (an error that is not the service's own). What no
+    request can carry is `invalid_input`, and nothing is sent. `status` is 0 if there was no response. `body` has all
+    keys of the response.
     """
 
     def __init__(self, code: str, message: str, *, status: int = 0, body: dict[str, Any] | None = None) -> None:
@@ -58,6 +60,11 @@ class ServiceError(Exception):
     def is_unreachable(self) -> bool:
         """Whether the service did not answer by itself: no response, a failure, or a response of another program."""
         return self.status >= 500 or self.code in (UNREACHABLE, INVALID_RESPONSE) or not self.body
+
+    @classmethod
+    def of_input(cls, message: str, field: str) -> ServiceError:
+        """An input that cannot be sent."""
+        return cls(INVALID_INPUT, message, body={"error": INVALID_INPUT, "message": message, "field": field})
 
     @classmethod
     def of_transport(cls, error: httpx.TransportError) -> ServiceError:

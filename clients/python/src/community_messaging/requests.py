@@ -9,7 +9,10 @@ from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
+from community_messaging.errors import ServiceError
+
 PARAMETER = re.compile(r"\{\w+\}")
+KEY_HEADER, KEY_MAX = "Idempotency-Key", 160
 AFTER_UNDERSCORE = re.compile(r"_([a-z])")
 
 
@@ -50,7 +53,7 @@ def post(template: str, *, is_repeatable: bool = True, **body: Any) -> Request:
 
 def write(method: str, template: str, *ids: str, key: str | None, **body: Any) -> Request:
     """A write, which is done once per Idempotency-Key. Without a key it gets one of its own."""
-    headers = {"Idempotency-Key": key or str(uuid4())}
+    headers = {KEY_HEADER: str(uuid4()) if key is None else _checked_key(key)}
     return Request(method, _path(template, ids), body=_given(body) or None, headers=headers)
 
 
@@ -78,6 +81,17 @@ def _path(template: str, ids: tuple[str, ...]) -> str:
 
 def _segment(value: str) -> str:
     """One segment of a path for any text. Dots alone would name another path."""
-    if not value.strip("."):
-        raise ValueError(f"not an id: {value!r}")
-    return quote(value, safe="")
+    try:
+        if not value.strip("."):
+            raise ServiceError.of_input(f"Send an id: {value!r} is none.", "id")
+        return quote(value, safe="")
+    except (UnicodeError, AttributeError, TypeError) as error:
+        raise ServiceError.of_input(f"Send an id as a text in UTF-8: {value!r} is none.", "id") from error
+
+
+def _checked_key(key: str) -> str:
+    # A header has no space at its ends.
+    if not (key.isascii() and key.isprintable() and 0 < len(key.strip()) == len(key) <= KEY_MAX):
+        message = f"Send an Idempotency-Key of 1 to {KEY_MAX} printable ASCII characters, such as a new UUID."
+        raise ServiceError.of_input(message, KEY_HEADER)
+    return key

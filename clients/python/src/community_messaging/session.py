@@ -22,6 +22,7 @@ TIMEOUT_SECONDS = 30.0
 # The service sends a comment every 15 seconds.
 STREAM_TIMEOUT = httpx.Timeout(TIMEOUT_SECONDS, read=45.0)
 PAGE_ID_PREFIX = "p1_"
+NO_SIGN_IN = "This needs the sign-in of a person, with handle and password: a user or agent token alone is not enough."
 
 
 class Session:
@@ -107,17 +108,26 @@ class Session:
         return self.credential.refresh_token if self.credential and is_expired else ""
 
     def _built(self, request: Request, origin: str, timeout: Any) -> httpx.Request:
+        """Raises ServiceError for values that JSON, a URL or a header cannot have: NaN, a lone surrogate, a cycle."""
         accepted = {"User-Agent": USER_AGENT, "Accept": "application/json"}
-        return self._build_request(
-            request.method,
-            (origin or self.base_url) + request.path,
-            params=request.query or None,
-            json=request.body,
-            headers=accepted | self._authorization(request.sender) | request.headers,
-            timeout=timeout,
-        )
+        headers = accepted | self._authorization(request.sender) | request.headers
+        try:
+            return self._build_request(
+                request.method,
+                (origin or self.base_url) + request.path,
+                params=request.query or None,
+                json=request.body,
+                headers=headers,
+                timeout=timeout,
+            )
+        except (ValueError, TypeError, RecursionError, httpx.InvalidURL) as error:
+            raise ServiceError.of_input(f"Correct the arguments, they cannot be sent: {error}", "body") from error
 
     def _authorization(self, sender: Sender) -> dict[str, str]:
         if self.credential is None or sender is Sender.NOBODY:
             return {}
-        return self.credential.sign_in_headers if sender is Sender.SIGN_IN else self.credential.headers
+        if sender is Sender.CALLER:
+            return self.credential.headers
+        if not self.credential.access_token:
+            raise ServiceError("not_authenticated", NO_SIGN_IN, status=401)
+        return self.credential.sign_in_headers

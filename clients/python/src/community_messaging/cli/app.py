@@ -13,7 +13,7 @@ import click
 from platformdirs import user_config_path
 
 from community_messaging.cli.output import clean, echo_json
-from community_messaging.cli.store import KINDS, SERVICE, Store
+from community_messaging.cli.store import AGENT, KINDS, PERSON, SERVICE, Store
 from community_messaging.client import Client
 from community_messaging.credentials import Credential
 from community_messaging.errors import ServiceError
@@ -38,6 +38,10 @@ class State:
         url = self.url or self.store.address
         if not url:
             raise click.UsageError("Which service? Set CM_URL, or sign in with: cm --url ADDRESS login")
+        try:
+            url.encode()
+        except UnicodeError:
+            raise click.UsageError("The address of the service is not encoded in UTF-8.") from None
         return url.rstrip("/")
 
     @contextmanager
@@ -61,14 +65,21 @@ class State:
 
     def _chosen(self, kinds: tuple[str, ...]) -> tuple[str, Credential | None]:
         if token := os.environ.get("CM_TOKEN", "").strip():
-            try:
-                return "", Credential.of(token)
-            except ValueError as error:
-                raise click.UsageError(f"CM_TOKEN: {error}") from error
+            return "", self._of_environment(token)
         for kind in kinds:
             if self.only in (None, kind) and (credential := self.store.get(self.base_url, kind)):
                 return kind, credential
         return "", None
+
+    def _of_environment(self, token: str) -> Credential:
+        try:
+            credential = Credential.of_text(token)
+        except ValueError as error:
+            raise click.UsageError(f"CM_TOKEN: {error}") from error
+        kind = AGENT if credential.is_agent else PERSON
+        if self.only not in (None, kind):
+            raise click.UsageError(f"CM_TOKEN is the token of {kind!r}: unset it, or call without --as {self.only}.")
+        return credential
 
 
 class JsonCommand(click.Command):
@@ -113,7 +124,8 @@ def report(error: ServiceError, *, is_json: bool) -> None:
     if error.retry_after is not None:
         lines.append(f"  Try again in {error.retry_after} seconds.")
     if error.status == 401:
-        lines.append("  Sign in with: cm login")
+        unset = ", and unset CM_TOKEN, which comes first" if os.environ.get("CM_TOKEN") else ""
+        lines.append(f"  Sign in with: cm login{unset}")
     click.echo("\n".join(clean(line, lines=False) for line in lines), err=True)
 
 

@@ -62,7 +62,10 @@ def secret(prompt: str, *, confirm: bool = False) -> str:
     """A secret: prompted for on a terminal, else the first line of standard input. Never an argument."""
     if sys.stdin.isatty():
         return str(click.prompt(prompt, hide_input=True, confirmation_prompt=confirm, err=True))
-    line = sys.stdin.readline().rstrip("\r\n")
+    try:
+        line = sys.stdin.readline().rstrip("\r\n")
+    except UnicodeError:
+        raise click.UsageError(f"{prompt}: standard input is not encoded in UTF-8") from None
     if not line:
         raise click.UsageError(f"{prompt}: nothing on standard input")
     return line

@@ -61,7 +61,7 @@ class Bridge:
                 raise ServiceError.of_response(response)
             for answer in _messages(response):
                 self._learn(answer)
-                yield answer
+                yield _with_id(answer, message)
         except httpx.TransportError as error:
             yield from _refused(message, ServiceError.of_transport(error))
         except ServiceError as error:
@@ -89,6 +89,12 @@ class Bridge:
 
 def _is_notification(message: Any) -> bool:
     return isinstance(message, dict) and "method" in message and "id" not in message
+
+
+def _with_id(answer: Any, message: Any) -> Any:
+    """The answer with the id of its request: a server that could not read the request answers with null."""
+    is_lost = isinstance(answer, dict) and answer.get("id", "") is None and isinstance(message, dict)
+    return answer | {"id": message.get("id")} if is_lost else answer
 
 
 def _messages(response: httpx.Response) -> Iterator[Any]:
