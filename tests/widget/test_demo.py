@@ -55,7 +55,9 @@ def test_demo_visit_signs_in_posts_reacts_and_is_counted(service: Service, conte
         "reaction_added",
     )
     assert totals_with(service, facts, events) == dict.fromkeys(events, 1)
-    assert context.cookies() == []
+    assert [(cookie["name"], cookie.get("partitionKey")) for cookie in context.cookies()] == [
+        ("__Host-panel", "http://localhost")
+    ]
 
 
 def test_visit_without_a_click_is_counted_when_it_ends(service: Service, context: BrowserContext) -> None:

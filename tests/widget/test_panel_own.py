@@ -16,6 +16,7 @@ from reactions.models import Reaction
 from reactions.services import set_reaction
 from tests.factories import PersonFactory, SuperAdminFactory
 from tests.widget.live import Live
+from tests.widget.test_panel_actions import choose, items
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 AWAITING = words("en")["panel"]["awaiting"]
@@ -115,12 +116,36 @@ def test_pending_post_stays_visible_to_its_author_alone(live: Live, ada: Account
     expect(panel.locator("#toast")).to_have_text(words("en")["panel"]["pending"])
     pending = panel.locator("article", has_text="Please look at this")
     expect(pending.locator(".review")).to_contain_text(AWAITING)
-    expect(pending.get_by_role("button")).to_have_count(0)
+    expect(pending.get_by_role("button")).to_have_count(1)
+    assert items(pending) == ["Edit", "Delete"]
     reopen(page)
     expect(panel.locator("article .content")).to_have_text(["Please look at this", "From before"])
     expect(pending.locator(".review")).to_contain_text(AWAITING)
     panel.get_by_role("button", name="Sign out").click()
     expect(panel.locator("article .content")).to_have_text(["From before"])
+
+
+@pytest.mark.usefixtures("moderated")
+def test_author_edits_and_deletes_a_pending_post(live: Live, ada: Account) -> None:
+    live.signed_in(ada)
+    page, panel = live.open()
+    write(panel, "Please look at this")
+    pending = panel.locator("article")
+    choose(pending, "edit")
+    pending.locator("textarea").fill("Please look at that")
+    pending.get_by_role("button", name="Save").click()
+    expect(pending.locator(".content")).to_have_text("Please look at that")
+    expect(pending.locator(".review")).to_be_visible()
+    reopen(page)
+    expect(pending.locator(".content")).to_have_text("Please look at that")
+    choose(pending, "delete")
+    pending.locator("form").get_by_role("button", name="Delete").click()
+    expect(panel.locator("#toast")).to_have_text(words("en")["panel"]["post_deleted"])
+    expect(pending).to_have_count(0)
+    reopen(page)
+    expect(panel.locator(".notice")).not_to_be_empty()
+    expect(pending).to_have_count(0)
+    assert Message.objects.get().status == "deleted"
 
 
 @pytest.mark.usefixtures("moderated")

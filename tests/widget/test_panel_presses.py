@@ -15,6 +15,7 @@ TO_END = "document.getElementById('scroll').scrollTop = 1e6"
 
 def press(page: Page, button: Locator) -> None:
     """Press and release at one place, as a person does: after the focus has moved and the page is drawn again."""
+    button.scroll_into_view_if_needed()
     box = button.bounding_box()
     assert box
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
