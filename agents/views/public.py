@@ -5,7 +5,7 @@ from typing import Any
 from agents.cache_tags import agent_tag
 from agents.exceptions import AgentNotFound
 from agents.models import Agent
-from agents.serializers import PublicAgentSerializer
+from agents.serializers.outputs import PublicAgentSerializer
 from config.api.credentials import CredentialKind
 from config.api.operations import operation
 from config.api.requests import ApiRequest

@@ -14,16 +14,8 @@ from agents.exceptions import (
 )
 from agents.filters import AgentRequestFilter
 from agents.models import AgentRequest, RequestStatus
-from agents.serializers import (
-    EXAMPLE_AGENT,
-    Approval,
-    NewRequest,
-    NewToken,
-    NewTokenSerializer,
-    ReasonBody,
-    RequestListSerializer,
-    RequestSerializer,
-)
+from agents.serializers.inputs import Approval, NewRequest, NewToken, ReasonBody
+from agents.serializers.outputs import EXAMPLE_AGENT, NewTokenSerializer, RequestListSerializer, RequestSerializer
 from agents.services import (
     approve_request,
     cancel_request,

@@ -3,7 +3,7 @@ from __future__ import annotations
 from rest_framework.decorators import action
 
 from agents.models import Agent, Scope
-from agents.serializers import SelfSerializer
+from agents.serializers.outputs import SelfSerializer
 from config.api.credentials import CredentialKind
 from config.api.operations import operation
 from config.api.requests import ApiRequest

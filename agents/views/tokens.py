@@ -9,7 +9,8 @@ from rest_framework.mixins import ListModelMixin
 from agents.exceptions import InvalidTokenId, TokenNotFound
 from agents.filters import AgentTokenFilter
 from agents.models import AgentToken
-from agents.serializers import ReasonBody, RevocationSerializer, TokenListSerializer, TokenSerializer
+from agents.serializers.inputs import ReasonBody
+from agents.serializers.outputs import RevocationSerializer, TokenListSerializer, TokenSerializer
 from agents.services import require_revocable, revoke_token
 from config.api.credentials import CredentialKind
 from config.api.exceptions import SuperAdminRequired

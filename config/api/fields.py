@@ -1,7 +1,7 @@
 """Strict serializer fields, which convert no types.
 
-DRF's own fields accept `5` as a string, `"5"` and `1_0` as an integer and `"yes"` as a boolean. A value over `cap=` is
-a 413 with the field's JSON path (`attachments[3].url`); one over `max_length` is a 400.
+DRF's own fields accept `5` as a string, `"5"` and `1_0` as an integer and `"yes"` as a boolean. Over `cap=` is a 413
+with the field's JSON path (`attachments[3].url`), over `max_length` a 400.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from config.api.exceptions import ContentTooLong, InvalidCursor, OverCap, Payloa
 from config.api.ids import is_id
 from config.api.serializers import QuerySerializer
 
-# Bounded, because int() is slow for long texts.
-INTEGER_TEXT = re.compile(r"-?[0-9]{1,100}\Z", re.ASCII)
+INTEGER_TEXT = re.compile(r"-?[0-9]{1,100}\Z", re.ASCII)  # Bounded, because int() is slow for long texts.
 CURSOR_MAX = 128
 BOOLEAN_TEXT = {"true": True, "1": True, "false": False, "0": False}
 
@@ -31,14 +30,14 @@ def path_of(field: serializers.Field[Any, Any, Any, Any]) -> str:
     parent = field.parent
     if parent is None:
         return ""
-    if isinstance(parent, ListOf):
-        return f"{path_of(parent)}[{parent.index}]"
     prefix = path_of(parent)
+    if isinstance(parent, ListOf):
+        return f"{prefix}[{parent.index}]"
     return f"{prefix}.{field.field_name}" if prefix else str(field.field_name)
 
 
 def _shown(data: Any) -> str:
-    """A wrong value as an error message quotes it: shortened, because it may be as long as the body."""
+    """A wrong value as an error message quotes it: shortened, as it may be as long as the body."""
     return type(data).__name__ if isinstance(data, (dict, list)) else str(data)[:40]
 
 

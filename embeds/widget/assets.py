@@ -61,10 +61,10 @@ def panel_script() -> Asset:
 
 @cache
 def later_script() -> Asset:
-    """What the panel imports when it is first used: forms in posts, help with writing, the search, cards, variables.
+    """What the panel imports when it is first used: forms in posts, help with writing, search, cards, variables.
 
-    It gets the modules of the panel that it uses. If it imported them from the panel's script, an open panel would start
-    again inside itself after an upgrade of the service.
+    It gets the modules of the panel that it uses. If it imported them from the panel's script, an open panel would
+    start again inside itself after an upgrade of the service.
     """
     folder = _source(LATER_MODULES)
     modules = jsmin(join_modules(folder))

@@ -35,6 +35,7 @@ from messaging.services.deleting import delete_message
 from messaging.services.editing import edit_message, lock_for_edit
 from messaging.services.messages import create_message
 from messaging.services.moving import PageMoved
+from messaging.views.message_links import LINKS_OF_NEW
 from messaging.views.message_lists import listed
 from messaging.views.message_rights import (
     WRITING_SCOPES,
@@ -106,18 +107,7 @@ class MessageViewSet(ApiViewSet):
         status=201,
         headers=("x-service-embed-id",),
         response_headers=("Location",),
-        links={
-            **{
-                name: {"id": "id"}
-                for name in ("getMessage", "editMessage", "deleteMessage", "listReactions", "reportMessage")
-            },
-            "listMessages": {"pageId": "pageId", "parentId": "id"},
-            "createMessage": {"body.pageId": "pageId", "body.parentId": "id", "body.content": "=A reply."},
-            "addReaction": {"body.messageId": "id", "body.emoji": "=👍"},
-            "listOwnReactions": {"pageId": "pageId"},
-            "getPageJsonFeed": {"pageId": "pageId"},
-            "listChanges": {"pageId": "pageId"},
-        },
+        links=LINKS_OF_NEW,
         query=NewMessageQuery,
         has_dry_run=True,
         also={200: OpenApiResponse(DryRunSerializer, description="With `dryRun=true`: nothing was written.")},

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import orjson
 import pytest
 
-from agents.serializers import EXAMPLE_PREFIX, EXAMPLE_TOKEN
+from agents.serializers.outputs import EXAMPLE_PREFIX, EXAMPLE_TOKEN
 from config.api.openapi.example_values import CURSOR, ID, JWT, TIME
 from config.api.openapi.examples import sample
 from config.database.sql import database_now
