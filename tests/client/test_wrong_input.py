@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from community_messaging import AsyncClient, Client, ServiceError
+from community_messaging import AsyncClient, Client, Credential, ServiceError
 
 from tests.client.commands import NOT_SIGNED_IN, REFUSED, USAGE, Command
 from tests.client.scripted import CUT, Answer, Scripted, scripted
@@ -79,6 +79,12 @@ def test_what_needs_a_sign_in_is_not_authenticated_without_one(server: Scripted,
     with Client(server.base_url, token) as client, pytest.raises(ServiceError, match="handle and password") as refused:
         client.sign_out_everywhere()
     assert (refused.value.code, refused.value.status, server.received) == ("not_authenticated", 401, [])
+
+
+@pytest.mark.parametrize("parts", [("",), ("a\n",), ("é",), ("a", "b\n"), ("a", "b", "é")])
+def test_a_credential_that_no_header_can_carry_is_refused(parts: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="visible ASCII"):
+        Credential(*parts)
 
 
 def cm(server: Scripted, token: str) -> Command:

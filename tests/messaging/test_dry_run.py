@@ -177,3 +177,10 @@ class TestWritesWithoutADryRun:
 
     def test_reads_ignore_it(self, page_id: str, query: str) -> None:
         assert Api().get(f"/api/messages?pageId={page_id}&{query}").status == 200
+
+
+def test_a_query_of_too_many_parameters_is_400_and_writes_nothing(agent: TokenHolder) -> None:
+    post = MessageFactory(author=agent.account)
+    answer = agent.api.delete(f"/api/messages/{post.pk}?{'a=1&' * 1_001}dryRun=true")
+    assert (answer.status, answer.error) == (400, "invalid_input")
+    assert Api().get(f"/api/messages/{post.pk}").status == 200

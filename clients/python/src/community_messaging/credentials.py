@@ -24,7 +24,8 @@ class Credential:
     refresh_token: str = ""
 
     def __post_init__(self) -> None:
-        if not self.token.isascii() or not self.token.isprintable() or not self.token.strip():
+        others = (self.user_id, self.access_token, self.refresh_token)
+        if not self.token.strip() or not all(text.isascii() and text.isprintable() for text in (self.token, *others)):
             raise ValueError("A token consists of visible ASCII characters.")
 
     @property
