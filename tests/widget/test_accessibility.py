@@ -24,7 +24,7 @@ def violations_of(page: Page) -> list[tuple[str, str, str]]:
     """Return the violations that axe reports, by colour scheme and width: (scheme and width, rule, first element)."""
     found = []
     for scheme in ("light", "dark"):
-        for width in (320, 1440):
+        for width in (320, 390, 1440):
             page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": width, "height": 900})
             violations = Axe().run(page).response["violations"]
