@@ -28,7 +28,7 @@ class RegisterBody(BodySerializer):
     }
     handle = Text(pattern=HANDLE, min_length=HANDLE_MIN, max_length=HANDLE_MAX, help_text="Unique, of a-z, 0-9 and _.")
     name = Name(min_length=NAME_MIN, max_length=NAME_MAX, help_text="Shown beside posts.")
-    password = Text(max_length=PASSWORD_MAX, help_text="At least 10 characters, none of the common ones.")
+    password = Text(max_length=PASSWORD_MAX, help_text="At least 8 characters, none of the common ones.")
 
 
 class RefreshBody(BodySerializer):

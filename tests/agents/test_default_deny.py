@@ -63,17 +63,23 @@ def test_sample_path_resolves_to_its_view() -> None:
 
 
 def test_write_without_a_declared_scope_refuses_agents(holder: TokenHolder, settings: Any) -> None:
-    """403 agent_route_not_allowed for a token with every scope, before CSRF checks and parsers."""
+    """403 agent_route_not_allowed for a token with every scope, before CSRF checks and parsers.
+
+    405 for a method that a viewset does not have, as for people.
+    """
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"agent_refused": (10**6, 60)}
     client, admitted = Client(enforce_csrf_checks=True), set()
-    for url, _view in routes():
+    for url, view in routes():
+        actions = getattr(view, "actions", None)
         for method in UNSAFE:
             declared = operation_of(resolve(url).func, method)
             if (method, url) in PUBLIC_WRITES or (declared is not None and declared.scopes):
                 admitted.add((method, url))
                 continue
             response = client.generic(method, url, b"{", headers={"Authorization": f"Bearer {holder.value}"})
-            assert (response.status_code, response.json()["error"]) == (403, "agent_route_not_allowed"), url
+            exists = actions is None or method.lower() in actions
+            refusal = (403, "agent_route_not_allowed") if exists else (405, "method_not_allowed")
+            assert (response.status_code, response.json()["error"]) == refusal, (method, url)
     assert ("POST", "/api/messages") in admitted
 
 

@@ -248,7 +248,7 @@ def test_put_accepts_the_record_of_a_disabled_embed(owner: Api, community: Commu
         ({"triggerConfig": {"color": "blue"}}, 400, "triggerConfig.color"),
         ({"domainWhitelist": ["a b"]}, 400, "domainWhitelist[0]"),
         ({"status": "disabled"}, 400, "status"),
-        ({"communityId": str(uuid4())}, 404, None),
+        ({"communityId": str(uuid4())}, 404, "communityId"),
     ],
 )
 def test_put_validates_as_create_does(changes: dict[str, Any], status: int, field: str | None) -> None:
