@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from playwright.sync_api import BrowserContext, Frame, FrameLocator, Page, Request, Route
+from playwright.sync_api import BrowserContext, Frame, FrameLocator, Locator, Page, Request, Route
 
 from config.api import jwt
 from config.api.credentials import Credential, CredentialKind
@@ -84,10 +84,7 @@ class Live:
         """Open the host page and its panel; return both when the thread is loaded."""
         page = self.context.new_page()
         page.goto(self.url)
-        page.locator("community-embed button.trigger").click()
-        panel = page.frame_locator("iframe")
-        panel.locator(".thread[aria-busy=false]").wait_for()
-        return page, panel
+        return page, open_panel(page)
 
     def follow(self, mode: str = "poll") -> tuple[Page, FrameLocator]:
         """Open the panel; return when it follows the changes of its page."""
@@ -138,6 +135,31 @@ class Live:
 
 def panel_frame(page: Page) -> Frame:
     return page.frames[-1]
+
+
+def open_panel(page: Page) -> FrameLocator:
+    """Press the trigger of a host page; return the panel when its thread is loaded and it can be pressed."""
+    page.locator("community-embed button.trigger").click()
+    panel = page.frame_locator("iframe")
+    panel.locator(".thread[aria-busy=false]").wait_for()
+    wait_until_drawn(page, panel.locator("h1"))
+    return panel
+
+
+def reopen(page: Page) -> None:
+    """Reload a host page and open its panel again."""
+    page.reload()
+    open_panel(page)
+
+
+def wait_until_drawn(page: Page, heading: Locator) -> None:
+    """Wait until the frame of a panel gets the pointer: before its first drawing, the page around it gets presses."""
+    for _ in range(PATIENCE_MS // 20):
+        heading.hover()
+        if heading.evaluate("(node) => node.matches(':hover')"):
+            return
+        page.wait_for_timeout(20)
+    raise AssertionError("The panel is not drawn.")
 
 
 def intercept(context: BrowserContext, url: str) -> list[Route]:

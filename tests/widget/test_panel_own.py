@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import FrameLocator, Page, expect
+from playwright.sync_api import FrameLocator, expect
 
 from config.api.credentials import Credential, CredentialKind
 from config.writes.transaction import write_transaction
@@ -15,7 +15,7 @@ from messaging.services.moderation import approve_message
 from reactions.models import Reaction
 from reactions.services import set_reaction
 from tests.factories import PersonFactory, SuperAdminFactory
-from tests.widget.live import Live
+from tests.widget.live import Live, reopen
 from tests.widget.test_panel_actions import choose, items
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -26,12 +26,6 @@ def react(account: Account, message: Message, emoji: str) -> None:
     auth = Credential(kind=CredentialKind.PERSON, user=account)
     with write_transaction() as transaction:
         set_reaction(auth=auth, transaction=transaction, message_id=message.pk, emoji=emoji)
-
-
-def reopen(page: Page) -> None:
-    page.reload()
-    page.locator("community-embed button.trigger").click()
-    page.frame_locator("iframe").locator(".thread[aria-busy=false]").wait_for()
 
 
 def write(panel: FrameLocator, text: str) -> None:

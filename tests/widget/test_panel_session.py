@@ -13,7 +13,7 @@ from playwright.sync_api import FrameLocator, Page, Route, expect
 from embeds.widget.locales import words
 from messaging.models import Account, Message, PanelSession
 from messaging.services.accounts import change_password
-from tests.widget.live import CODE, PASSWORD, Live, panel_frame
+from tests.widget.live import CODE, PASSWORD, Live, open_panel, panel_frame, reopen
 from tests.widget.sites import html
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -33,12 +33,6 @@ def sign_in(page: Page, panel: FrameLocator) -> None:
     expect_account(panel, SIGNED_IN)
 
 
-def reopen(page: Page) -> None:
-    page.reload()
-    page.locator("community-embed button.trigger").click()
-    page.frame_locator("iframe").locator(".thread[aria-busy=false]").wait_for()
-
-
 def expect_account(panel: FrameLocator | Page, text: str) -> None:
     expect(panel.locator("#account")).to_be_visible()
     expect(panel.locator("#account")).to_contain_text(text)
@@ -53,8 +47,7 @@ def open_other_site(live: Live) -> tuple[Page, FrameLocator]:
     live.context.route(OTHER_SITE, lambda route: route.fulfill(body=html(code), content_type="text/html"))
     page = live.context.new_page()
     page.goto(OTHER_SITE)
-    page.locator("community-embed button.trigger").click()
-    return page, page.frame_locator("iframe")
+    return page, open_panel(page)
 
 
 def test_a_sign_in_lasts_in_every_tab_of_one_site_until_the_person_signs_out(live: Live, ada: Account) -> None:

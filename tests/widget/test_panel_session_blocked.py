@@ -10,14 +10,13 @@ from playwright.sync_api import Browser, BrowserContext, expect
 
 from messaging.models import Account
 from tests.browser import ARGUMENTS, PATIENCE_MS
-from tests.widget.live import Live, panel_frame
+from tests.widget.live import Live, panel_frame, reopen
 from tests.widget.test_panel_session import (
     DRAFT,
     SIGNED_IN,
     SIGNED_OUT,
     draft_in,
     expect_account,
-    reopen,
     sign_in,
 )
 
