@@ -11,7 +11,7 @@ from playwright.sync_api import FrameLocator, Page, expect
 from embeds.widget.locales import words
 from messaging.models import Message
 from tests.factories import PersonFactory
-from tests.widget.live import Live
+from tests.widget.live import Live, wait_until_drawn
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 WORDS = words("en")
@@ -23,6 +23,7 @@ def arrive(live: Live, message_id: object) -> tuple[Page, FrameLocator]:
     page.goto(f"{live.url}#community-post-{message_id}")
     panel = page.frame_locator("iframe")
     panel.locator(".thread[aria-busy=false]").wait_for()
+    wait_until_drawn(page, panel.locator("h1"))
     return page, panel
 
 
@@ -139,5 +140,8 @@ def test_the_service_is_away_and_the_post_is_shown_when_it_is_back(live: Live) -
     page = live.context.new_page()
     page.goto(f"{live.url}#community-post-{message.pk}")
     panel = page.frame_locator("iframe")
-    panel.get_by_role("button", name=WORDS["panel"]["retry"]).click()
+    retry = panel.get_by_role("button", name=WORDS["panel"]["retry"])
+    retry.wait_for()
+    wait_until_drawn(page, panel.locator("h1"))
+    retry.click()
     expect_arrived(panel, message)
