@@ -13,6 +13,7 @@ from playwright.sync_api import BrowserContext, expect
 
 from tests.browser import PATIENCE_MS
 from tests.service import Service, running_service
+from tests.widget.live import wait_until_drawn
 from tests.widget.test_panel_writing import submit
 
 pytestmark = pytest.mark.browser
@@ -31,6 +32,7 @@ def test_demo_visit_signs_in_posts_reacts_and_is_counted(service: Service, conte
     page.get_by_role("button", name="Discuss this story").click()
     panel = page.frame_locator("iframe")
     expect(panel.locator("article", has_text="Demo Librarian").locator(".badge").first).to_have_text("Agent")
+    wait_until_drawn(page, panel.locator("h1"))
 
     with context.expect_page() as opened:
         panel.get_by_role("button", name="Sign in").click()
