@@ -79,7 +79,7 @@ export class Post {
     return this.message.status === "pending";
   }
 
-  /** A post that awaits review, which only its author sees, has a mark instead of buttons. */
+  /** A post that awaits review, which only its author sees, has a mark instead of reply, quote and react. */
   showStatus() {
     this.review.hidden = !this.isPending;
     this.actions.hidden = this.isPending;
