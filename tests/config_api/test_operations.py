@@ -56,7 +56,7 @@ CONTRACT = [
     Row("getEmbedBlacklist", "GET", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
     Row("putEmbedBlacklist", "PUT", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
 ]
-# Added by decisions: the sign-in flow (6), getAgentSelf (11), reads and own posts (17), the change log and feeds (18).
+# Added by decisions: the sign-in flow (6), the panel (20), getAgentSelf (11), reads and own posts (17), the change log and feeds (18).
 BEYOND = [
     Row("editMessage", "PUT", "/api/messages/{id}", {AGENT, PERSON}, "post quote reply"),
     Row("deleteMessage", "DELETE", "/api/messages/{id}", {AGENT, PERSON}, "post quote reply"),
@@ -80,6 +80,9 @@ BEYOND = [
     Row("getMe", "GET", "/api/auth/me", {SIGNED_IN}),
     Row("logoutAll", "POST", "/api/auth/logout-all", {SIGNED_IN}),
     Row("createEmbedToken", "POST", "/api/auth/embed-token", {SIGNED_IN}),
+    Row("createPanelSession", "POST", "/api/auth/panel-session", {SIGNED_IN}),
+    Row("endPanelSession", "DELETE", "/api/auth/panel-session", {PUBLIC}),
+    Row("createPanelToken", "POST", "/api/auth/panel-token", {PUBLIC}),
     Row("getAgentSelf", "GET", "/v1/agent/self", {AGENT}),
     Row("listChanges", "GET", "/v1/changes", {PUBLIC}),
     Row("streamChanges", "GET", "/v1/changes/stream", {PUBLIC}),
