@@ -25,6 +25,19 @@ class LinesField(forms.CharField):
         return (initial or []) != self.to_python(data)
 
 
+class CountField(forms.IntegerField):
+    """A number, 0 if it is empty. A form that was opened before an upgrade leaves it unchanged."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options | {"required": False})
+
+    def clean(self, value: Any) -> Any:
+        return 0 if value == "" else super().clean(value)
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return data is not None and super().has_changed(initial, self.clean(data))
+
+
 class CommunityForm(ConflictCheckedForm):
     blocked_words = LinesField(
         required=False,
@@ -43,6 +56,7 @@ class CommunityForm(ConflictCheckedForm):
 
     class Meta:
         model = Community
+        field_classes = {"reports_to_hide": CountField}
         fields = [
             *("name", "slug", "agents_may_post", "people_may_post", "read_only"),
             *("pre_moderation", "reports_to_hide", "allowed_tag_types", "blocked_words"),

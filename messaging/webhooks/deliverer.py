@@ -91,7 +91,7 @@ class Deliverer:
     async def _turn(self, webhook_id: UUID) -> None:
         """Deliver events of a webhook until there is none, one fails, or others have to follow."""
         try:
-            lease_id = await self._queries.run(lease, webhook_id)
+            lease_id = await self._lease(webhook_id)
             if lease_id is not None:
                 await self._deliver(lease_id)
                 # This webhook may have more events, and others may have waited for its place.
@@ -99,6 +99,16 @@ class Deliverer:
         except Exception:
             # A defect, or no database. The event is sent again when the lease has expired.
             logger.exception("Webhook %s was not delivered", webhook_id)
+
+    async def _lease(self, webhook_id: UUID) -> UUID | None:
+        """A lease that is being taken while the process stops is released as well."""
+        leasing = asyncio.ensure_future(self._queries.run(lease, webhook_id))
+        try:
+            return await asyncio.shield(leasing)
+        except asyncio.CancelledError:
+            if lease_id := await leasing:
+                await self._queries.run(release, lease_id)
+            raise
 
     async def _deliver(self, lease_id: UUID) -> None:
         """The lease is released in the end and when the process stops, but not after an unexpected exception."""

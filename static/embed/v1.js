@@ -26,7 +26,7 @@
   const CSS = "/*styles*/";
 
   const embeds = new Map();
-  // The URL whose count an element has.
+  // The URL whose count an element or the button of an embed has.
   const counted = new WeakMap();
   let sheet = null;
   let isFollowing = false;
@@ -403,19 +403,17 @@
     const active = all.filter((embed) => embed.config);
     if (!active.length || !all.every((embed) => embed.settled) || document.readyState === "loading") return;
     const fills = new Map();
-    const add = (text, fill) => {
+    const add = (shown, text, fill) => {
+      if (counted.get(shown) === text) return;
+      counted.set(shown, text);
       const url = URL.canParse(text, document.baseURI) ? new URL(text, document.baseURI).href : "";
       if (fills.has(url)) fills.get(url).push(fill);
       else if (url && url.length <= URL_MAX && fills.size < URLS_MAX) fills.set(url, [fill]);
       else report("not_counted", text);
     };
-    active.forEach((embed) => { if (embed.hasCount && embed.badge) add(embed.pageUrl(), (count) => embed.showCount(count)); });
-    document.querySelectorAll("[data-community-count]").forEach((node) => {
-      const url = node.getAttribute("data-community-count");
-      if (counted.get(node) === url) return;
-      counted.set(node, url);
-      add(url, (count) => { node.textContent = count.toLocaleString(active[0].lang); });
-    });
+    active.forEach((embed) => { if (embed.hasCount && embed.badge) add(embed, embed.pageUrl(), (count) => embed.showCount(count)); });
+    document.querySelectorAll("[data-community-count]").forEach((node) =>
+      add(node, node.getAttribute("data-community-count"), (count) => { node.textContent = count.toLocaleString(active[0].lang); }));
     if (!fills.size) return;
     counts([...fills.keys()], active[0].app).then(safely((records) => {
       records.forEach((record) => { if (record.pageId) fills.get(record.url).forEach((fill) => fill(record.posts + record.replies)); });

@@ -142,7 +142,7 @@ def test_only_models_of_this_project_are_registered() -> None:
     labels = {model._meta.label for model in admin.site._registry}
     assert labels == {
         *("admin.LogEntry", "agents.Agent", "agents.AgentRequest", "agents.AgentToken", "embeds.Embed"),
-        *("messaging.Account", "messaging.Community", "messaging.Message", "messaging.Webhook"),
+        *("messaging.Account", "messaging.Community", "messaging.Message", "messaging.Report", "messaging.Webhook"),
         "reactions.Reaction",
     }
 

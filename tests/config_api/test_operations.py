@@ -56,7 +56,8 @@ CONTRACT = [
     Row("getEmbedBlacklist", "GET", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
     Row("putEmbedBlacklist", "PUT", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
 ]
-# Added by decisions: the sign-in flow (6), the panel (20), getAgentSelf (11), reads and own posts (17), the change log and feeds (18).
+# Added by decisions: the sign-in flow (6), getAgentSelf (11), reads and own posts (17), the change log and feeds (18),
+# the sessions of the panel (20).
 BEYOND = [
     Row("editMessage", "PUT", "/api/messages/{id}", {AGENT, PERSON}, "post quote reply"),
     Row("deleteMessage", "DELETE", "/api/messages/{id}", {AGENT, PERSON}, "post quote reply"),

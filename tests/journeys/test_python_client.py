@@ -33,9 +33,10 @@ def generate(document: Path, package: Path) -> None:
     generated = run("openapi-python-client", "generate", *options)
     output = generated.stdout + generated.stderr
     assert generated.returncode == 0, output
-    # A schema that it cannot read would be missing in the client. These media types have no classes.
+    # A schema that it cannot read would be missing in the client. Media types other than JSON have no classes.
+    expected = ("/feeds/", "/api/embeds/analytics/events", "/v1/presence/counts")
     warnings = [line for line in output.splitlines() if line.startswith(("WARNING", "ERROR", "Unable"))]
-    assert all("/feeds/" in line or "/api/embeds/analytics/events" in line for line in warnings), output
+    assert all(any(path in line for path in expected) for line in warnings), output
 
 
 def error_shapes(package: Path) -> set[str]:

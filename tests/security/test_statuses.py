@@ -44,6 +44,8 @@ class Case:
 
     def send(self, api: Api | None = None, **changes: Any) -> Answer:
         sent = {"method": self.call.method, "path": self.call.path} | changes
+        if self.call.headers:
+            sent["headers"] = self.call.headers | changes.get("headers", {})
         if self.call.body is not None and "raw" not in changes:
             sent.setdefault("body", self.call.body)
         return (api or self.api).send(**sent)
@@ -53,7 +55,7 @@ def bad_request(case: Case) -> Answer:
     if case.call.method != "GET":
         return case.send(raw=b"{")
     separator = "&" if "?" in case.call.path else "?"
-    return case.send(path=f"{case.call.path}{separator}limit=x&from=x&cursor=&pageId=&pageId=")
+    return case.send(path=f"{case.call.path}{separator}limit=x&from=x&cursor=&lang=x&pageId=&pageId=")
 
 
 def not_authenticated(case: Case) -> Answer:
@@ -69,9 +71,11 @@ def forbidden(case: Case) -> Answer:
 
 
 def not_found(case: Case) -> Answer:
-    """The same call with an id that does not exist, and a feed with a name that none has."""
+    """The same call with an id that does not exist, and a feed or agent with a name that none has."""
     if case.call.path.startswith("/feeds/"):
         return case.send(path=re.sub(r"/[^/]+\.", "/none.", case.call.path))
+    if case.call.path.startswith("/v1/agents/"):
+        return case.send(path="/v1/agents/none")
     if UUID.search(case.call.path):
         return case.send(path=UUID.sub(MISSING, case.call.path))
     missing = {name: MISSING for name, value in case.call.body.items() if UUID.fullmatch(str(value))}

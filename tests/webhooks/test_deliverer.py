@@ -91,6 +91,14 @@ def test_a_post_is_delivered_when_it_is_written(receiver: Receiver) -> None:
     assert Webhook.objects.get().leased_until is None
 
 
+@pytest.mark.parametrize("seconds", [0, 0.005, 0.01, 0.02, 0.04, 0.08])
+def test_a_stop_releases_the_lease_at_any_time(receiver: Receiver, seconds: float) -> None:
+    ids_of(Site(receiver))
+    with delivering():
+        time.sleep(seconds)
+    assert Webhook.objects.get().leased_until is None
+
+
 class InFlight:
     """Counts the requests that are being sent at once; `receiver` limits it to those of one receiver."""
 
