@@ -113,6 +113,6 @@ def _plain(message: dict[str, Any]) -> dict[str, Any]:
     quote = plain["quote"]
     return plain | {
         "texts": [text for text in (plain["payload"] or {}).values() if isinstance(text, str)],
-        "html": mark_safe(to_html(plain["content"])),  # noqa: S308 (it escapes every text)
+        "html": mark_safe(to_html(plain["content"])),  # noqa: S308  # nosec B308 B703  it escapes every text
         "quoted": to_plain(quote["content"]) if quote else "",
     }
