@@ -35,7 +35,7 @@ class CountField(forms.IntegerField):
         return 0 if value == "" else super().clean(value)
 
     def has_changed(self, initial: Any, data: Any) -> bool:
-        return data is not None and super().has_changed(initial, self.clean(data))
+        return data is not None and super().has_changed(initial, data or 0)
 
 
 class CommunityForm(ConflictCheckedForm):
