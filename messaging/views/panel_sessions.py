@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework.decorators import action
 
 from config.api import jwt
@@ -16,7 +18,12 @@ from messaging.services import panel_sessions
 from messaging.services.accounts import account_record
 
 PRIVATE = {"Cache-Control": "no-store"}
-GUARDED = (panel_cookie.GUARD,)
+# The declaration that the three operations share.
+OF_PANEL: dict[str, Any] = {
+    "throttle": "session",
+    "headers": (panel_cookie.GUARD,),
+    "response_headers": ("Set-Cookie",),
+}
 
 
 class PanelSessionViewSet(ApiViewSet):
@@ -28,9 +35,7 @@ class PanelSessionViewSet(ApiViewSet):
         callers={CredentialKind.SIGNED_IN},
         response=PanelSessionSerializer,
         errors=(PanelRequired, RecentSignInRequired),
-        throttle="session",
-        headers=GUARDED,
-        response_headers=("Set-Cookie",),
+        **OF_PANEL,
     )
     def start(self, request: ApiRequest) -> Response:
         """Open a session of the panel with a sign-in of the last five minutes.
@@ -51,9 +56,7 @@ class PanelSessionViewSet(ApiViewSet):
         callers={CredentialKind.PUBLIC},
         response=PanelSessionSerializer,
         errors=(PanelRequired,),
-        throttle="session",
-        headers=GUARDED,
-        response_headers=("Set-Cookie",),
+        **OF_PANEL,
     )
     def end(self, request: ApiRequest) -> Response:
         """Sign out on this site: end the session of the panel's cookie, and delete the cookie. Idempotent."""
@@ -68,9 +71,7 @@ class PanelSessionViewSet(ApiViewSet):
         callers={CredentialKind.PUBLIC},
         response=PanelTokenSerializer,
         errors=(PanelRequired, PanelSessionEnded),
-        throttle="session",
-        headers=GUARDED,
-        response_headers=("Set-Cookie",),
+        **OF_PANEL,
     )
     def token(self, request: ApiRequest) -> Response:
         """Create a user token of 15 minutes from the panel's cookie."""

@@ -1,4 +1,4 @@
-"""A thread of a thousand posts: the work of one task is bounded, whatever the number of posts.
+"""A thread of a thousand posts: the work of one task is bounded for any number of posts.
 
 Times would depend on the machine, so posts and measurements are counted.
 """
