@@ -13,6 +13,7 @@ function show() {
 
 preview.hidden = false;
 frame.addEventListener("load", show);
+show();
 form.addEventListener("input", () => {
   clearTimeout(timer);
   timer = setTimeout(show, PAUSE);
