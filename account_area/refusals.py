@@ -14,6 +14,11 @@ SENTENCES = {
     "rate_limited": _("Too many requests. Wait %(seconds)s seconds, then try again."),
     "temporarily_unavailable": _("The service is busy for a moment. Nothing was changed; try again."),
     "handle_taken": _("This handle is already in use. Choose another one."),
+    "embed_not_found": _("There is no such page, or it is not yours."),
+    "embed_disabled": _("An administrator disabled this site. Only they can enable it."),
+    "community_not_found": _("There is no such community."),
+    "too_many_communities": _("You have made as many communities as one person may. Choose one that exists."),
+    "community_creation_closed": _("New communities cannot be made here. Choose one that exists."),
     "payload_too_large": _("This is too long."),
 }
 

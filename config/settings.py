@@ -50,10 +50,14 @@ STREAM_URL = env.origin("STREAM_URL", bind_address.stream_origin(PORT, BASE_URL)
 
 # Behaviour.
 REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)
+# Whether people may create communities; super admins always may.
+COMMUNITY_CREATION = env.choice("COMMUNITY_CREATION", "open", ("open", "closed"))
 EDIT_MINUTES = env.integer("EDIT_MINUTES", 15, minimum=0)  # after the post was written
 IDEMPOTENCY_MISMATCH = env.choice("IDEMPOTENCY_MISMATCH", "replay", ("replay", "reject"))
 # Seconds for which a process collects uses of agent tokens before it writes them in one statement; 0: one by one.
 TOKEN_USE_SECONDS = 1
+# Seconds for which a process collects visits of widgets before it writes them in one statement; 0: one by one.
+SIGHTING_SECONDS = 1
 # Seconds for which a process collects commits before it wakes the streams (see config.changes.wakeups); 0: one by one.
 WAKEUP_SECONDS = 0.05
 # Webhooks. Only with WEBHOOKS=1 the service calls other machines.

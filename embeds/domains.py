@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
 from ada_url import URL
 
@@ -26,6 +27,13 @@ OPAQUE = "null"
 
 class InvalidDomain(ValueError):
     """Not a host with an optional port."""
+
+
+class DomainVerdict(NamedTuple):
+    """Whether a widget may run on a host, and the entry that decides. None: no entry of the whitelist matches."""
+
+    is_allowed: bool
+    entry: str | None = None
 
 
 def normalize_entry(text: str) -> str:
@@ -65,6 +73,18 @@ def is_allowed(host: str, *, whitelist: Collection[str], blacklist: Collection[s
         return not whitelist
     entries = set(_matching_entries(name, port))
     return entries.isdisjoint(blacklist) and (not whitelist or not entries.isdisjoint(whitelist))
+
+
+def explain(host: str, *, whitelist: Collection[str], blacklist: Collection[str]) -> DomainVerdict:
+    """Decide as `is_allowed`, and name the entry that decides."""
+    allowed = is_allowed(host, whitelist=whitelist, blacklist=blacklist)
+    try:
+        name, port = _split(host)
+    except InvalidDomain:
+        return DomainVerdict(allowed)
+    entries = set(_matching_entries(name, port)) if name != OPAQUE else set()
+    deciding = (entry for entry in (whitelist if allowed else blacklist) if entry in entries)
+    return DomainVerdict(allowed, next(deciding, None))
 
 
 def host_of_origin(origin: str) -> str:

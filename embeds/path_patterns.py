@@ -7,10 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 NOT_ENCODED = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+class PathVerdict(NamedTuple):
+    """Whether the widget shows on a path, and the first pattern that matches it; `number` counts from 1."""
+
+    is_shown: bool
+    pattern: str | None = None
+    number: int | None = None
 
 
 def matches(pattern: str, path: str) -> bool:
@@ -36,11 +44,18 @@ def matches(pattern: str, path: str) -> bool:
 
 def shows_on(rules: Mapping[str, Any], path: str) -> bool:
     """Whether page rules (`{"type", "patterns"}`) show the widget on a percent-encoded path."""
+    return explain(rules, path).is_shown
+
+
+def explain(rules: Mapping[str, Any], path: str) -> PathVerdict:
+    """Decide as `shows_on`, and name the pattern that decides."""
     if rules["type"] == "all":
-        return True
+        return PathVerdict(is_shown=True)
     decoded = _decode(path)
-    matched = any(matches(pattern, path) or matches(pattern, decoded) for pattern in rules["patterns"])
-    return matched is (rules["type"] == "patterns")
+    for number, pattern in enumerate(rules["patterns"], start=1):
+        if matches(pattern, path) or matches(pattern, decoded):
+            return PathVerdict(rules["type"] == "patterns", pattern, number)
+    return PathVerdict(is_shown=rules["type"] != "patterns")
 
 
 def _decode(path: str) -> str:

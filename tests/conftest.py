@@ -150,6 +150,12 @@ def _uses_written_at_once(settings: Any) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _visits_not_written(settings: Any) -> None:
+    """Collect the hosts of widgets without writing them; a test that reads them sets 0."""
+    settings.SIGHTING_SECONDS = 3600
+
+
+@pytest.fixture(autouse=True)
 def _own_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Soft throttles count per minute: clear the counters, and stop the clock for the test."""
     from config.api import throttling

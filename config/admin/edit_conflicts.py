@@ -28,7 +28,7 @@ class ConflictCheckedForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if self.instance.pk and not self.instance._state.adding:
-            self.initial["opened"] = _written(self._fingerprints(self.instance))
+            self.initial["opened"] = written(self._fingerprints(self.instance))
 
     @property
     def changed_columns(self) -> list[str]:
@@ -51,7 +51,7 @@ class ConflictCheckedForm(forms.ModelForm):
         return cleaned
 
     def _compare(self, typed: Mapping[str, Any]) -> None:
-        opened = _read(typed.get("opened", ""))
+        opened = read(typed.get("opened", ""))
         saved = type(self.instance)._default_manager.select_for_update().get(pk=self.instance.pk)
         current = self._fingerprints(saved)
         changed = [
@@ -62,7 +62,7 @@ class ConflictCheckedForm(forms.ModelForm):
         if not changed:
             return
         self.data = data = cast("QueryDict", self.data).copy()
-        data["opened"] = _written(current)
+        data["opened"] = written(current)
         self.add_error(None, CHANGED)
         for name in changed:
             value = self._as_typed(name, saved)
@@ -85,12 +85,12 @@ def fingerprint(value: Any) -> str:
     return sha256(json.dumps(value).encode()).hexdigest()[:16]
 
 
-def _written(fingerprints: Mapping[str, str]) -> str:
+def written(fingerprints: Mapping[str, str]) -> str:
     return " ".join(f"{name}={value}" for name, value in fingerprints.items())
 
 
-def _read(written: str) -> dict[str, str]:
-    return {name: value for name, _, value in (part.partition("=") for part in written.split())}
+def read(text: str) -> dict[str, str]:
+    return {name: value for name, _, value in (part.partition("=") for part in text.split())}
 
 
 def _sent(shown: Any) -> list[Any]:

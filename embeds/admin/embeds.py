@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib import admin
@@ -15,12 +14,11 @@ from config.admin.formatting import age
 from config.admin.model_admin import ReadOnlyModelAdmin
 from config.api.ids import is_id
 from config.database.sql import database_now
-from embeds import domains
 from embeds.admin.chart import daily_chart
 from embeds.analytics.summary import period, summarize
+from embeds.checkup import NoAddress, Reason, check_page
 from embeds.embed_code import embed_code
 from embeds.models import Embed, EmbedStatus
-from embeds.path_patterns import shows_on
 from embeds.services import disable_embed, enable_embed
 
 DISABLE = AdminAction(
@@ -108,17 +106,23 @@ class EmbedAdmin(ReadOnlyModelAdmin):
         return embed_code(app_url=settings.APP_URL, embed_id=embed.pk)
 
 
+NOT_SHOWN = {
+    Reason.DISABLED: "the embed is disabled",
+    Reason.PAUSED: "the embed is paused",
+    Reason.BLACKLISTED: "its domain lists do not allow this host",
+    Reason.NOT_WHITELISTED: "its domain lists do not allow this host",
+    Reason.NO_PATTERN: "its page rules do not include this path",
+    Reason.EXCLUDED: "its page rules do not include this path",
+}
+
+
 def verdict(embed: Embed, address: str) -> str:
     """Return a sentence that states whether the embed shows on the page at `address`, and if not, why."""
-    if not address.startswith(("http://", "https://")):
+    try:
+        verdict = check_page(embed, address)
+    except NoAddress:
         return "Enter a full address, such as https://example.com/blog."
-    if embed.status != EmbedStatus.ACTIVE:
-        return f"Not shown: the embed is {embed.status}."
-    if not embed.allows_host(domains.host_of_url(address)):
-        return "Not shown: its domain lists do not allow this host."
-    if not shows_on(embed.page_rules, urlsplit(address).path or "/"):
-        return "Not shown: its page rules do not include this path."
-    return "Shown."
+    return "Shown." if verdict.is_shown else f"Not shown: {NOT_SHOWN[verdict.reason]}."
 
 
 def _matches(term: str) -> Q:

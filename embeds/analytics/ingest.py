@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import connection, transaction
 
 from config.api.exceptions import InvalidInput
-from embeds import domains
+from embeds import domains, sightings
 from embeds.analytics.events import OTHER, slot_of
 from embeds.analytics.salts import visitor_hash
 from embeds.lookup import find_active_embed
@@ -32,12 +32,14 @@ def record_event(*, embed_id: str, event: str, page_url: str, address: str, user
     """
     snapshot = find_active_embed(embed_id)
     page = _normalized(page_url)
-    snapshot.require_host(domains.host_of_url(page_url))
+    host, path = domains.host_of_url(page_url), _path(page.normalized_url)
+    snapshot.require_host(host)
+    sightings.note(embed_id=snapshot.id, host=host, path=path)
     add_event(
         embed_id=snapshot.id,
         day=snapshot.today,
         event=event,
-        path=_path(page.normalized_url),
+        path=path,
         address=address,
         user_agent=user_agent,
         page_id=page.page_id,

@@ -1,5 +1,6 @@
 from embeds.models.analytics import DailyCount, DailySalt, DailyVisitors
 from embeds.models.embed import Embed, EmbedStatus, PageRuleType, TriggerPosition, TriggerSize, TriggerType
+from embeds.models.sighting import Sighting
 
 __all__ = [
     "DailyCount",
@@ -8,6 +9,7 @@ __all__ = [
     "Embed",
     "EmbedStatus",
     "PageRuleType",
+    "Sighting",
     "TriggerPosition",
     "TriggerSize",
     "TriggerType",

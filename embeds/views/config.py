@@ -12,10 +12,12 @@ from config.api.requests import ApiRequest
 from config.api.responses import Response
 from config.api.serializers import render
 from config.api.viewsets import ApiViewSet
+from embeds import sightings
 from embeds.analytics.events import KNOWN_EVENTS
 from embeds.cache_tags import embed_tag
+from embeds.domains import host_of_origin
 from embeds.exceptions import DomainNotAllowed, EmbedNotFound
-from embeds.lookup import find_embed
+from embeds.lookup import EmbedSnapshot, find_embed
 from embeds.serializers.inputs import EmbedConfigQuery
 from embeds.serializers.outputs import ClientConfigSerializer, EmbedConfigFields, EmbedConfigSerializer
 from embeds.widget.context import POLL_SECONDS
@@ -50,13 +52,24 @@ class EmbedConfigViewSet(ApiViewSet):
 def _config(embed_id: UUID, origin: str | None, language: str | None) -> dict[str, Any]:
     snapshot = find_embed(embed_id)
     try:
-        snapshot.require_origin(origin)
+        _require_origin(snapshot, origin)
     except DomainNotAllowed as refusal:
         refusal.headers |= {"Cache-Control": "no-store", "Vary": "Origin"}
         raise
     config: dict[str, Any] = render(EmbedConfigFields, snapshot)
     shown = {"words": words(language)["loader"], "ink": ink_on(config["triggerConfig"]["color"])} if language else {}
     return config | {"config": config} | shown
+
+
+def _require_origin(snapshot: EmbedSnapshot, origin: str | None) -> None:
+    """Raises DomainNotAllowed (403). The owner sees which hosts asked, and which of them were refused."""
+    is_refused = True
+    try:
+        snapshot.require_origin(origin)
+        is_refused = False
+    finally:
+        if origin is not None:
+            sightings.note(embed_id=snapshot.id, host=host_of_origin(origin), is_refused=is_refused)
 
 
 class ClientConfigViewSet(ApiViewSet):

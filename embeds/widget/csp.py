@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 
 from embeds import domains
 from embeds.models import Embed
+from embeds.widget import demo
 
 # Proxies truncate long headers. A longer list is replaced by the host of the embedding page.
 SOURCES_MAX = 3_000
@@ -66,13 +67,23 @@ def frame_ancestors(embed: Embed, host: str) -> str:
     """Return the `frame-ancestors` sources of the panel by the embed's lists. `host` is what the embedding page sends.
 
     A source list cannot exclude hosts and has to be short. With a blacklist or a long whitelist, the only source is
-    `host` if the lists allow it, else none. A false `host` is harmless: browsers compare it with the real one.
+    `host` if the lists allow it, else none. A false `host` is harmless: browsers compare it with the real one. The
+    service's own pages, such as the preview of an embed's look, may always frame it.
     """
+    if host in own_hosts():
+        return f"http://{host}"
     if not embed.domain_blacklist:
         sources = _sources(embed.domain_whitelist) if embed.domain_whitelist else ANYWHERE
         if len(sources) <= SOURCES_MAX:
             return sources
     return f"http://{host}" if domains.is_host(host) and embed.allows_host(host) else NOWHERE
+
+
+def own_hosts() -> set[str]:
+    """The hosts of this service. Each local name has a twin (see `embeds.widget.demo`)."""
+    origins = (settings.BASE_URL, settings.APP_URL)
+    hosts = {origin.partition("://")[2] for origin in origins}
+    return hosts | {demo.twin(host) for host in hosts}
 
 
 def _sources(entries: Iterable[str]) -> str:

@@ -38,8 +38,14 @@ def demo_page(host: str, *, secure: bool) -> DemoPage | None:
 
 def app_origin(host: str, *, secure: bool) -> str:
     """Return the app's origin for a page on `host`. On the local host it differs from the origin of the page."""
-    name, _, port = host.partition(":")
     origin = f"{'https' if secure else 'http'}://{host}"
-    if name not in OTHER_NAME or origin != settings.APP_URL:
+    if twin(host) == host or origin != settings.APP_URL:
         return settings.APP_URL
-    return origin.replace(host, f"{OTHER_NAME[name]}:{port}" if port else OTHER_NAME[name])
+    return origin.replace(host, twin(host))
+
+
+def twin(host: str) -> str:
+    """Return the other name of the local host, with the port; any other host unchanged."""
+    name, _, port = host.partition(":")
+    other = OTHER_NAME.get(name, name)
+    return f"{other}:{port}" if port else other

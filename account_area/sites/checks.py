@@ -1,0 +1,81 @@
+"""What the check-up of a page says: in sentences, from the rules and from what the loader told. Nothing is fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from embeds.checkup import PageVerdict, Reason, check_page
+from embeds.domains import OPAQUE
+from embeds.models import Embed, Sighting
+
+SENTENCES = {
+    Reason.DISABLED: gettext_lazy("Not shown: an administrator disabled this site."),
+    Reason.PAUSED: gettext_lazy("Not shown: this site is paused."),
+    Reason.BLACKLISTED: gettext_lazy("Not shown on %(host)s: your entry %(rule)s refuses this domain."),
+    Reason.NOT_WHITELISTED: gettext_lazy("Not shown: %(host)s is not one of the domains of the site."),
+    Reason.NO_PATTERN: gettext_lazy("%(path)s: not shown, because no rule matches it."),
+    Reason.EXCLUDED: gettext_lazy("%(path)s: not shown, because rule %(number)s matches: %(rule)s"),
+    Reason.ALL_PAGES: gettext_lazy("%(path)s: shown, as on all pages."),
+    Reason.MATCHES: gettext_lazy("%(path)s: shown, because rule %(number)s matches: %(rule)s"),
+    Reason.NOT_EXCLUDED: gettext_lazy("%(path)s: shown, because no rule excludes it."),
+}
+
+
+class Answer(NamedTuple):
+    is_shown: bool
+    sentence: str
+    hints: Sequence[str] = ()
+
+
+def answer(site: Embed, address: str, sightings: Sequence[Sighting] = ()) -> Answer:
+    """Whether the widget shows on the page, why, and what else may be wrong."""
+    verdict = check_page(site, address)
+    values = {"host": verdict.host, "path": verdict.path, "rule": verdict.rule, "number": verdict.number}
+    hints = [*_hints(verdict, address, sightings)]
+    return Answer(verdict.is_shown, SENTENCES[verdict.reason] % values, hints)
+
+
+def content_policy() -> str:
+    """The directives that a site with a Content-Security-Policy adds."""
+    names = ("script-src", "connect-src", "frame-src")
+    return "\n".join(f"{name} {settings.APP_URL};" for name in names)
+
+
+def state_of(site: Embed, sightings: Sequence[Sighting]) -> tuple[str, str]:
+    """What is known of the installation: its name, for scripts, and the sentence."""
+    seen = [sighting for sighting in sightings if not sighting.is_refused]
+    refused = [sighting for sighting in sightings if sighting.is_refused]
+    if seen and not (refused and refused[0].last_seen_at > seen[0].last_seen_at):
+        return "seen", _("We have seen your widget on %(page)s.") % {"page": page_of(seen[0])}
+    if refused:
+        return "refused", _(
+            "A page on %(page)s asked for the widget, but it is not one of the domains of the site."
+        ) % {"page": page_of(refused[0])}
+    return "waiting", _("Waiting for the first visit. Open a page of your site that has the code.")
+
+
+def page_of(sighting: Sighting) -> str:
+    if sighting.host == OPAQUE:
+        return _("a page without a domain, such as a file")
+    return f"{sighting.host}{sighting.path}"
+
+
+def _hints(verdict: PageVerdict, address: str, sightings: Sequence[Sighting]) -> Iterator[str]:
+    hosts = {sighting.host for sighting in sightings}
+    if verdict.host in hosts:
+        return
+    if address.startswith("https://") and settings.APP_URL.startswith("http://"):
+        yield _("The page is https, but the widget comes from http. Browsers refuse that.")
+    if _twin(verdict.host) in hosts:
+        yield _("We have seen the widget on %(host)s, but not on this address.") % {"host": _twin(verdict.host)}
+    elif verdict.is_shown:
+        yield _("We have not seen the widget on this domain in 30 days: the code may be missing on the page.")
+
+
+def _twin(host: str) -> str:
+    return host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"

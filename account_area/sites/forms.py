@@ -1,0 +1,110 @@
+"""The forms that create a site, and those that try something."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from account_area.forms import AccountForm
+from account_area.sites.code_check import CODE_MAX
+from account_area.sites.communities import CommunityField
+from account_area.sites.fields import AddressField, domain_entry
+from account_area.submissions import OnceForm
+from config.api.serializers import validated
+from embeds.checkup import parts_of
+from embeds.models.embed import NAME_MAX
+from embeds.serializers.inputs import NewEmbed
+from embeds.services import create_embed
+from messaging.models import Account
+from messaging.models.message import CONTENT_MAX
+from messaging.services.communities import create_community, may_create
+
+NEW, EXISTING = "new", "existing"
+
+
+class NewSiteForm(OnceForm):
+    api_fields: Mapping[str, str] = {"domainWhitelist": "address", "communityId": "community", "slug": "name"}
+
+    name = forms.CharField(
+        label=_("Name of the site"), max_length=NAME_MAX, widget=forms.TextInput(attrs={"autocomplete": "organization"})
+    )
+    address = AddressField(
+        label=_("Address of the site"),
+        help_text=_("The conversation is shown on this domain alone. You can add others later."),
+    )
+    community_choice = forms.ChoiceField(
+        label=_("Community"),
+        widget=forms.RadioSelect,
+        initial=NEW,
+        choices=[(NEW, _("A new one with the name of the site; you moderate it")), (EXISTING, _("One that exists"))],
+    )
+    community = CommunityField(required=False, help_text=_("Its name, or one of the list."))
+
+    def __init__(self, owner: Account, data: QueryDict | None = None) -> None:
+        super().__init__(data)
+        self.owner = owner
+        self.fields["community"].label = _("Which community")
+        self.fields["community"].suggest_for(owner)  # type: ignore[attr-defined]
+        if not may_create(owner):
+            del self.fields["community_choice"]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if not self.is_new_community and not cleaned.get("community") and "community" not in self.errors:
+            self.add_error("community", _("Choose a community."))
+        if self.is_new_community:
+            self.errors.pop("community", None)
+        return cleaned
+
+    @property
+    def is_new_community(self) -> bool:
+        return "community_choice" in self.fields and self.cleaned_data.get("community_choice") != EXISTING
+
+    def create(self) -> str | None:
+        """Create the site, and its community if that is new. Returns the page of the next step."""
+        return self.submit_once(self.owner, self._create)
+
+    def _create(self) -> str:
+        name, host = self.cleaned_data["name"], parts_of(self.cleaned_data["address"])[0]
+        body = validated(
+            NewEmbed,
+            {
+                "name": name,
+                "communityId": str(self._community_id(name)),
+                "domainWhitelist": [domain_entry(host.removeprefix("www."))],
+            },
+        )
+        embed = create_embed(owner=self.owner, **body)
+        return reverse("site-look", args=[embed.pk]) + "?new=1"
+
+    def _community_id(self, name: str) -> Any:
+        if self.is_new_community:
+            return create_community(owner=self.owner, name=name).pk
+        return self.fields["community"].community.pk  # type: ignore[attr-defined]
+
+
+class AddressForm(AccountForm):
+    """The page that a check-up is about."""
+
+    address = AddressField(label=_("Address of the page"))
+
+
+class TryWordsForm(AccountForm):
+    text = forms.CharField(
+        label=_("Text"), max_length=CONTENT_MAX, strip=False, widget=forms.Textarea(attrs={"rows": 4})
+    )
+
+
+class CodeForm(AccountForm):
+    """The HTML of a page, to compare with the code of the site."""
+
+    html = forms.CharField(
+        label=_("The code on your page, or the whole source of the page"),
+        max_length=CODE_MAX,
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
+    )

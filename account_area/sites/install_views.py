@@ -1,0 +1,87 @@
+"""The code of a site, whether its pages load it, and the check-up of a page."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+
+from account_area.page import READ_METHODS, account_page
+from account_area.sites.access import own_site, site_page
+from account_area.sites.checks import answer, content_policy, page_of, state_of
+from account_area.sites.code_check import faults_of_code
+from account_area.sites.fields import domain_entry
+from account_area.sites.forms import AddressForm, CodeForm
+from account_area.sites.queries import locked, sightings_of
+from config.api.exceptions import InvalidInput
+from config.api.serializers import validated
+from embeds.domains import OPAQUE, explain
+from embeds.embed_code import embed_code
+from embeds.models import Embed, Sighting
+from embeds.serializers.inputs import EmbedChanges
+from embeds.services import update_embed
+
+
+@account_page
+def install(request: HttpRequest, embed: UUID) -> HttpResponse:
+    site = own_site(request, embed)
+    seen = sightings_of(site.pk)
+    address = AddressForm(request.GET if "address" in request.GET else None)
+    code = CodeForm(request.POST if request.method == "POST" else None)
+    context = {
+        "code": embed_code(app_url=settings.APP_URL, embed_id=site.pk),
+        "policy": content_policy(),
+        "state": state_of(site, seen),
+        "refused": _refused(site, seen),
+        "sightings": [(sighting, page_of(sighting)) for sighting in seen],
+        "address_form": address,
+        "answer": answer(site, address.cleaned_data["address"], seen) if address.is_valid() else None,
+        "code_form": code,
+        "faults": faults_of_code(code.cleaned_data["html"], site) if code.is_valid() else None,
+    }
+    return site_page(request, "site-install", site, context)
+
+
+@account_page(methods=READ_METHODS)
+def seen(request: HttpRequest, embed: UUID) -> HttpResponse:
+    """The state of the installation, for the script that waits for the first visit."""
+    site = own_site(request, embed)
+    state, sentence = state_of(site, sightings_of(site.pk))
+    return JsonResponse({"state": state, "sentence": sentence})
+
+
+@account_page(methods=["POST"])
+def allow(request: HttpRequest, embed: UUID) -> HttpResponse:
+    """Add a refused host to the domains of the site."""
+    site = own_site(request, embed)
+    try:
+        entry = domain_entry(request.POST.get("host", ""))
+    except ValidationError:
+        raise InvalidInput("Send a host.", field="host") from None
+    _allow(site, entry)
+    messages.success(
+        request, _("%(domain)s is one of the domains of the site now. Reload your page.") % {"domain": entry}
+    )
+    return redirect("site-install", site.pk)
+
+
+@transaction.atomic
+def _allow(site: Embed, entry: str) -> None:
+    row = locked(site.pk)
+    if entry not in row.domain_whitelist:
+        changes = validated(EmbedChanges, {"domainWhitelist": [*row.domain_whitelist, entry]})
+        update_embed(embed_id=row.pk, owner=row.owner, **changes)
+
+
+def _refused(site: Embed, seen: list[Sighting]) -> Sighting | None:
+    """The host that was refused last because no entry names it, unless a host was seen after it."""
+    if not seen or not seen[0].is_refused or seen[0].host == OPAQUE:
+        return None
+    verdict = explain(seen[0].host, whitelist=site.domain_whitelist, blacklist=site.domain_blacklist)
+    return None if verdict.is_allowed or verdict.entry else seen[0]

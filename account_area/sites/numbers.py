@@ -1,0 +1,159 @@
+"""The numbers of a site: views, opens and posts by day, and how they compare with the period before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from account_area.plots import Plot, Series
+from embeds.analytics.events import OTHER, KnownEvent
+from embeds.analytics.summary import Summary, summarize, table_of
+from embeds.models import Embed
+
+PERIODS = (7, 30, 90)
+DEFAULT_PERIOD = 30
+PAGES_MAX = 20
+SPARK_STEP, SPARK_HEIGHT = 12, 24
+# Spreadsheets evaluate cells that start with one of these.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+# The steps of a reader, each with the events that count for it.
+STEPS: tuple[tuple[str, str | Promise, tuple[KnownEvent, ...]], ...] = (
+    ("views", gettext_lazy("Views"), (KnownEvent.TRIGGER_VIEW,)),
+    ("opens", gettext_lazy("Opened"), (KnownEvent.PANEL_OPEN,)),
+    ("posts", gettext_lazy("Posts and replies"), (KnownEvent.POST_CREATED, KnownEvent.REPLY_CREATED)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number of the period and that of the period before."""
+
+    label: str
+    now: int
+    before: int
+
+    @property
+    def change(self) -> int | None:
+        """In percent; None without a number before."""
+        return round((self.now - self.before) * 100 / self.before) if self.before else None
+
+    @property
+    def fall(self) -> int:
+        return -(self.change or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class FunnelStep:
+    """`share`: percent of the step before; None if that is 0 or smaller. `width`: percent of the largest step."""
+
+    label: str
+    count: int
+    share: int | None
+    width: int
+
+
+class Numbers:
+    """The last `days` days of a site."""
+
+    def __init__(self, site: Embed, *, days: int, today: date) -> None:
+        first = today - timedelta(days=days - 1)
+        self.days = days
+        self.now = summarize(embed_id=site.pk, first=first, last=today)
+        self.before = summarize(embed_id=site.pk, first=first - timedelta(days=days), last=first - timedelta(days=1))
+
+    @property
+    def figures(self) -> list[Figure]:
+        now, before = self.now.counts, self.before.counts
+        steps = [Figure(str(label), _sum(now, events), _sum(before, events)) for _name, label, events in STEPS]
+        return [*steps, Figure(_("Visitors"), self.now.unique_visitors, self.before.unique_visitors)]
+
+    @property
+    def funnel(self) -> list[FunnelStep]:
+        counts = [_sum(self.now.counts, events) for _name, _label, events in STEPS]
+        steps, previous = [], 0
+        for (_name, label, _events), count in zip(STEPS, counts, strict=True):
+            share = round(count * 100 / previous) if previous >= count and previous else None
+            steps.append(FunnelStep(str(label), count, share, round(count * 100 / max(*counts, 1))))
+            previous = count
+        return steps
+
+    @property
+    def plots(self) -> list[Plot]:
+        """One for each step: their numbers differ too much for one scale."""
+        return [
+            Plot(
+                str(label),
+                first=self.now.first,
+                last=self.now.last,
+                series=[
+                    Series(
+                        str(label),
+                        {day: count for day, counts in self.now.days.items() if (count := _sum(counts, events))},
+                    )
+                ],
+            )
+            for _name, label, events in STEPS
+        ]
+
+    @property
+    def pages(self) -> list[tuple[str, list[int]]]:
+        """(path, number of each step) of the busiest pages; an empty path is all others."""
+        rows = [
+            (path, [_sum(counts, events) for _name, _label, events in STEPS])
+            for path, counts in self.now.pages.items()
+            if path != OTHER
+        ]
+        return [row for row in rows if any(row[1])][:PAGES_MAX]
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.now.counts and not self.before.counts
+
+
+def chosen_period(text: str | None) -> int:
+    return int(text) if text in map(str, PERIODS) else DEFAULT_PERIOD
+
+
+def day_rows(summary: Summary) -> list[list[Any]]:
+    return [safe_row(row) for row in table_of(summary)]
+
+
+def page_rows(summary: Summary) -> list[list[Any]]:
+    events = [event.value for event in KnownEvent]
+    rows = [[path, *(counts[event] for event in events)] for path, counts in summary.pages.items()]
+    return [safe_row(row) for row in [["path", *events], *rows]]
+
+
+def safe_row(row: Iterable[Any]) -> list[Any]:
+    """Prefix text that a spreadsheet would evaluate with an apostrophe, which it shows as text."""
+    return [f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_STARTS) else cell for cell in row]
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """A small line of a few days. `points` is the attribute of a polyline."""
+
+    total: int
+    points: str
+    width: int
+
+
+def spark(counts: Mapping[date, int], first: date, days: int) -> Spark:
+    values = [counts.get(first + timedelta(days=number), 0) for number in range(days)]
+    scale = (SPARK_HEIGHT - 4) / max(*values, 1)
+    points = (
+        f"{SPARK_STEP // 2 + at * SPARK_STEP},{SPARK_HEIGHT - 2 - value * scale:.1f}" for at, value in enumerate(values)
+    )
+    return Spark(sum(values), " ".join(points), SPARK_STEP * days)
+
+
+def _sum(counts: Counter[str], events: Sequence[KnownEvent]) -> int:
+    return sum(counts[event] for event in events)

@@ -1,0 +1,55 @@
+"""What the pages of sites read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from config.database.sql import database_now
+from embeds.models import Embed, Sighting
+from embeds.models.embed import EmbedQuerySet
+from messaging.models import Account, Community, Moderator
+
+SUGGESTIONS_MAX = 50
+# A name may be that of several communities; more than one is as good as many.
+SAME_NAME_MAX = 2
+REFUSED_DAYS = 7
+
+
+def sites_of(owner: Account) -> EmbedQuerySet:
+    """The sites of a person, newest first."""
+    return Embed.objects.live().owned_by(owner.pk).select_related("community").order_by("-created_at", "-id")
+
+
+def locked(embed_id: UUID) -> Embed:
+    """The site's row, until the end of the transaction; its community is read too."""
+    return Embed.objects.select_related("community").select_for_update(of=("self",)).get(pk=embed_id)
+
+
+def sightings_of(embed_id: UUID) -> list[Sighting]:
+    """The hosts of a site, the last seen first: at most `sightings.HOSTS_MAX`."""
+    return list(Sighting.objects.filter(embed_id=embed_id).order_by("-last_seen_at", "host"))
+
+
+def last_seen(embed_ids: Sequence[UUID]) -> dict[UUID, Sighting]:
+    """The last sighting of each site that was not refused."""
+    rows = Sighting.objects.filter(embed_id__in=embed_ids, is_refused=False).order_by("last_seen_at")
+    return {row.embed_id: row for row in rows}
+
+
+def is_recent(sighting: Sighting) -> bool:
+    return sighting.last_seen_at > database_now() - timedelta(days=REFUSED_DAYS)
+
+
+def communities_called(text: str) -> list[Community]:
+    """The community with this slug, else at most two with this name."""
+    by_slug = Community.objects.filter(slug=text.lower()).first()
+    return [by_slug] if by_slug else list(Community.objects.filter(name=text).order_by("pk")[:SAME_NAME_MAX])
+
+
+def suggested_communities(account: Account) -> list[Community]:
+    """The communities of which the account is a moderator, then the newest others."""
+    own = [row.community for row in Moderator.objects.filter(account=account).select_related("community")]
+    newest = Community.objects.order_by("-created_at", "-id")[:SUGGESTIONS_MAX]
+    return list(dict.fromkeys([*own, *newest]))[:SUGGESTIONS_MAX]

@@ -1,0 +1,84 @@
+"""The list of one's sites, a new one, and its state: paused, deleted."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from account_area.forms import AccountForm
+from account_area.page import account_page
+from account_area.sites.access import own_site
+from account_area.sites.forms import NewSiteForm
+from account_area.sites.numbers import spark
+from account_area.sites.queries import last_seen, sites_of
+from config.database.sql import database_now
+from embeds.analytics.recent import posts_by_day
+from embeds.models import EmbedStatus
+from embeds.services import delete_embed, update_embed
+
+PAGE_SIZE = 20
+SPARK_DAYS = 7
+
+
+@account_page
+def sites(request: HttpRequest) -> HttpResponse:
+    page = Paginator(sites_of(request.user), PAGE_SIZE).get_page(request.GET.get("page"))  # type: ignore[arg-type]
+    ids = [site.pk for site in page]
+    today = database_now().date()
+    first = today - timedelta(days=SPARK_DAYS - 1)
+    posts, seen = posts_by_day(embed_ids=ids, first=first, last=today), last_seen(ids)
+    rows = [(site, spark(posts.get(site.pk, {}), first, SPARK_DAYS), seen.get(site.pk)) for site in page]
+    return render(request, "account_area/sites/list.html", {"page": page, "rows": rows})
+
+
+@account_page
+def new_site(request: HttpRequest) -> HttpResponse:
+    form = NewSiteForm(request.user, request.POST if request.method == "POST" else None)  # type: ignore[arg-type]
+    if form.is_bound and form.is_valid() and (location := form.create()):
+        return redirect(location)
+    return render(request, "account_area/sites/new.html", {"form": form, "step": 1})
+
+
+@account_page(methods=["POST"])
+def pause(request: HttpRequest, embed: UUID) -> HttpResponse:
+    return _set_status(request, embed, EmbedStatus.PAUSED, _("Paused. The widget is gone from your pages."))
+
+
+@account_page(methods=["POST"])
+def resume(request: HttpRequest, embed: UUID) -> HttpResponse:
+    return _set_status(request, embed, EmbedStatus.ACTIVE, _("Active again. The widget is on your pages."))
+
+
+@account_page
+def delete(request: HttpRequest, embed: UUID) -> HttpResponse:
+    site = own_site(request, embed)
+    if request.method == "POST":
+        delete_embed(embed_id=site.pk, owner=request.user)  # type: ignore[arg-type]
+        messages.success(request, _("The site “%(name)s” is deleted.") % {"name": site.name})
+        return redirect("sites")
+    context = {
+        "heading": _("Delete “%(name)s”?") % {"name": site.name},
+        "explanation": _(
+            "The widget disappears from your pages at once, and its numbers with it. The posts stay in the community, "
+            "where readers and moderators still find them. This cannot be undone; to stop for a while, pause the site."
+        ),
+        "button": _("Delete the site"),
+        "back": reverse("site-settings", args=[site.pk]),
+        "form": AccountForm(),
+        "danger": True,
+    }
+    return render(request, "account_area/confirm.html", context)
+
+
+def _set_status(request: HttpRequest, embed: UUID, status: EmbedStatus, done: str) -> HttpResponse:
+    site = own_site(request, embed)
+    update_embed(embed_id=site.pk, owner=request.user, status=status.value)  # type: ignore[arg-type]
+    messages.success(request, done)
+    return redirect("site", site.pk)

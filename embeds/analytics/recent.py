@@ -1,0 +1,31 @@
+"""The posts that the widgets of several embeds reported, by day: for a list, with one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from uuid import UUID
+
+from config.database.sql import fetch_all
+from embeds.analytics.events import KnownEvent
+
+POST_EVENTS = [KnownEvent.POST_CREATED.value, KnownEvent.REPLY_CREATED.value]
+
+COUNT = """
+SELECT embed_id, day, sum(n)::bigint FROM (
+    SELECT embed_id, day, count AS n FROM embeds_dailycount
+    WHERE embed_id = ANY(%(embeds)s) AND day BETWEEN %(first)s AND %(last)s AND event = ANY(%(events)s)
+    UNION ALL
+    SELECT embed_id, day, 1 FROM embeds_event
+    WHERE embed_id = ANY(%(embeds)s) AND day BETWEEN %(first)s AND %(last)s AND event = ANY(%(events)s)
+) AS every GROUP BY embed_id, day
+"""
+
+
+def posts_by_day(*, embed_ids: Sequence[UUID], first: date, last: date) -> dict[UUID, dict[date, int]]:
+    """Posts and replies of each embed that has any; days without one are absent."""
+    values = {"embeds": list(embed_ids), "first": first, "last": last, "events": POST_EVENTS}
+    counts: dict[UUID, dict[date, int]] = {}
+    for embed_id, day, count in fetch_all(COUNT, values):
+        counts.setdefault(embed_id, {})[day] = count
+    return counts

@@ -1,0 +1,31 @@
+// The preview of a site's look: the real loader, which gets its configuration from the form beside this frame.
+// A classic script before the loader, because it replaces what the loader calls.
+(() => {
+  const config = JSON.parse(document.getElementById("config").textContent);
+  const request = window.fetch.bind(window);
+
+  window.fetch = (url, options) => String(url).includes("/api/embeds/config/")
+    ? Promise.resolve(new Response(JSON.stringify({ ...config, ink: inkOn(config.triggerConfig.color) })))
+    : request(url, options);
+  // A preview is no visit.
+  navigator.sendBeacon = () => true;
+
+  /** Black or white: the one with more contrast, as the service computes it (embeds/widget/ink.py). */
+  function inkOn(color) {
+    const digits = color.length === 4 ? [...color.slice(1)].map((digit) => digit + digit) : color.slice(1).match(/../g);
+    const [red, green, blue] = digits.map((pair) => parseInt(pair, 16) / 255)
+      .map((part) => (part > 0.04045 ? ((part + 0.055) / 1.055) ** 2.4 : part / 12.92));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000" : "#fff";
+  }
+
+  addEventListener("message", (event) => {
+    if (event.origin !== location.origin || event.source !== parent || event.data?.type !== "look") return;
+    config.triggerConfig = event.data.look;
+    const script = document.querySelector("script[data-preview]");
+    // The form follows the code of the site; here the place is in the text.
+    document.getElementById("place").append(script);
+    if (!window.CommunityEmbed) return;
+    window.CommunityEmbed.destroy();
+    window.CommunityEmbed.mount(script);
+  });
+})();

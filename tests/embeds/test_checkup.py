@@ -1,0 +1,97 @@
+"""Why a widget shows on a page or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embeds import domains, path_patterns
+from embeds.checkup import NoAddress, PageVerdict, Reason, check_page, parts_of
+from embeds.models import Embed
+from tests.embeds.test_matching import cases
+
+BLOG = {"type": "patterns", "patterns": ["/news/*", "/blog/*"]}
+NO_CART = {"type": "exclude", "patterns": ["/cart*"]}
+
+
+def embed(**fields: Any) -> Embed:
+    return Embed(**fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "address", "verdict"),
+    [
+        ({}, "https://site.example", (True, Reason.ALL_PAGES, "site.example", "/")),
+        ({"status": "paused"}, "https://site.example/", (False, Reason.PAUSED, "site.example", "/")),
+        ({"status": "disabled"}, "https://site.example/", (False, Reason.DISABLED, "site.example", "/")),
+        (
+            {"domain_whitelist": ["other.example"]},
+            "https://site.example/x",
+            (False, Reason.NOT_WHITELISTED, "site.example", "/x"),
+        ),
+        (
+            {"domain_blacklist": ["*.example"]},
+            "https://site.example/x",
+            (False, Reason.BLACKLISTED, "site.example", "/x", "*.example"),
+        ),
+        (
+            {"page_rules": BLOG},
+            "http://www.site.example:8080/blog/x?y#z",
+            (True, Reason.MATCHES, "www.site.example:8080", "/blog/x", "/blog/*", 2),
+        ),
+        ({"page_rules": BLOG}, "https://site.example/about", (False, Reason.NO_PATTERN, "site.example", "/about")),
+        (
+            {"page_rules": NO_CART},
+            "https://site.example/cart/1",
+            (False, Reason.EXCLUDED, "site.example", "/cart/1", "/cart*", 1),
+        ),
+        ({"page_rules": NO_CART}, "https://site.example/a", (True, Reason.NOT_EXCLUDED, "site.example", "/a")),
+    ],
+)
+def test_the_verdict_names_the_rule_that_decides(fields: Any, address: str, verdict: tuple[Any, ...]) -> None:
+    assert check_page(embed(**fields), address) == PageVerdict(*verdict)
+
+
+@pytest.mark.parametrize(
+    "address", ["", "site.example", "/blog", "ftp://site.example/", "https://", "mailto:a@b.example", "a" * 3_000]
+)
+def test_text_that_is_not_the_address_of_a_page_is_refused(address: str) -> None:
+    with pytest.raises(NoAddress):
+        check_page(embed(), address)
+
+
+@given(st.text(max_size=200))
+def test_any_text_has_a_verdict_or_is_refused(text: str) -> None:
+    for address in (text, f"https://site.example/{text}", f"https://{text}/"):
+        try:
+            host, path = parts_of(address)
+        except NoAddress:
+            continue
+        assert domains.is_host(host)
+        assert path.startswith("/")
+
+
+@pytest.mark.parametrize("case", cases("domains"))
+def test_the_explanation_of_domain_lists_decides_as_they_do(case: dict[str, Any]) -> None:
+    lists = {name: [domains.normalize_entry(entry) for entry in case[name]] for name in ("whitelist", "blacklist")}
+    verdict = domains.explain(case["host"], **lists)
+    assert verdict.is_allowed is case["allowed"]
+    assert verdict.entry is None or verdict.entry in lists["whitelist"] + lists["blacklist"]
+
+
+@given(
+    st.sampled_from(["all", "patterns", "exclude"]), st.lists(st.text("/ab*", max_size=5)), st.text("/ab", max_size=5)
+)
+def test_the_explanation_of_page_rules_names_the_first_pattern_that_matches(
+    kind: str, patterns: list[str], path: str
+) -> None:
+    rules = {"type": kind, "patterns": patterns}
+    verdict = path_patterns.explain(rules, path)
+    assert verdict.is_shown is path_patterns.shows_on(rules, path)
+    matching = [number for number, pattern in enumerate(patterns, 1) if path_patterns.matches(pattern, path)]
+    expected = matching[0] if matching and kind != "all" else None
+    assert verdict.number == expected
+    assert verdict.pattern == (patterns[expected - 1] if expected else None)
