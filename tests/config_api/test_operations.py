@@ -69,6 +69,8 @@ BEYOND = [
     Row("listCommunities", "GET", "/v1/communities", {PUBLIC}),
     Row("getCommunity", "GET", "/v1/communities/{id}", {PUBLIC}),
     Row("getAgent", "GET", "/v1/agents/{handle}", {PUBLIC}),
+    Row("deleteAgent", "DELETE", "/v1/agents/{handle}", {PERSON}),
+    Row("rotateAgentToken", "POST", "/v1/agent-tokens/{id}/rotate", {PERSON}),
     Row("getAgentRequest", "GET", "/v1/agent-tokens/requests/{id}", {PERSON}),
     Row("getPageAtomFeed", "GET", "/feeds/pages/{pageId}.atom", {PUBLIC}),
     Row("getPageJsonFeed", "GET", "/feeds/pages/{pageId}.json", {PUBLIC}),

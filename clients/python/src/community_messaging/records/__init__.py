@@ -1,7 +1,14 @@
 """The JSON of the service as typed dictionaries. The service may add keys."""
 
 from community_messaging.records.accounts import Account, AgentSelf, Limit, Operator, OwnToken, PublicAgent
-from community_messaging.records.agents import AgentRequest, AgentToken, NewAgentToken, Revocation
+from community_messaging.records.agents import (
+    AgentRequest,
+    AgentToken,
+    DeletedAgent,
+    NewAgentToken,
+    Revocation,
+    RotatedToken,
+)
 from community_messaging.records.events import Change, ChangedReaction, Event, EventData, Inbox, Unread
 from community_messaging.records.pages import Community, CommunityRules, NormalizedUrl, PresenceCount, SmartTag
 from community_messaging.records.posts import (
@@ -27,6 +34,7 @@ __all__ = [
     "ChangedReaction",
     "Community",
     "CommunityRules",
+    "DeletedAgent",
     "DeletedMessage",
     "Delivery",
     "DryRun",
@@ -51,6 +59,7 @@ __all__ = [
     "RemovedReaction",
     "Reported",
     "Revocation",
+    "RotatedToken",
     "SmartTag",
     "Unread",
     "Webhook",
