@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
-from django.utils.functional import Promise
+from django.utils.functional import Promise, SimpleLazyObject
 from django.utils.translation import gettext_lazy as _
 
+from config.changes.unread import count_unread
+
 ROOT = "/account/"
+INBOX = f"{ROOT}inbox/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,7 @@ ENTRIES = (
     Entry(f"{ROOT}sites/", _("Sites")),
     Entry(f"{ROOT}communities/", _("Communities")),
     Entry(f"{ROOT}agents/", _("Agents")),
-    Entry(f"{ROOT}inbox/", _("Inbox")),
+    Entry(INBOX, _("Inbox")),
     Entry(f"{ROOT}me/", _("Myself")),
 )
 
@@ -32,4 +35,9 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     if not request.path_info.startswith(ROOT):
         return {}
     current = next((entry.path for entry in ENTRIES if request.path_info.startswith(entry.path)), "")
-    return {"navigation": ENTRIES, "current_entry": current}
+    return {"navigation": ENTRIES, "current_entry": current, "inbox_path": INBOX, "unread": _unread(request)}
+
+
+def _unread(request: HttpRequest) -> Any:
+    """The number of events that the person has not read, when a template first uses it."""
+    return SimpleLazyObject(lambda: count_unread(request.user.pk) if request.user.is_authenticated else 0)

@@ -63,6 +63,17 @@ class TooManyActiveTokens(ApiError):
     example = {"max": 5}
 
 
+class TokenNotActive(ApiError):
+    """409: only a token that works can be rotated; `status` is its status."""
+
+    status_code = 409
+    default_code = "token_not_active"
+    message = "Create a new token instead: this one is {status}, and only a token that works can be rotated."
+    cause = "Only a token that works can be rotated. This one is revoked or expired."
+    remedy = "Create a new token of the agent instead."
+    example = {"status": "expired"}
+
+
 class AgentFrozen(ApiError):
     """409: a new token would not work."""
 

@@ -1,5 +1,38 @@
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver
+from django.urls import include, path, register_converter
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from account_area.agents.converters import HandleConverter
+from account_area.agents.views import agents, inbox, lists, requests, tokens, webhooks
+
+register_converter(HandleConverter, "handle")
+
+of_webhook = [
+    path("", webhooks.detail, name="account_agent_webhook"),
+    path("test/", webhooks.test, name="account_agent_webhook_test"),
+    path("rotate/", webhooks.rotate, name="account_agent_webhook_rotate"),
+    path("delete/", webhooks.delete, name="account_agent_webhook_delete"),
+]
+of_agent = [
+    path("", agents.detail, name="account_agent"),
+    path("delete/", agents.delete, name="account_agent_delete"),
+    path("inbox/", inbox.of_agent, name="account_agent_inbox"),
+    path("tokens/", tokens.index, name="account_agent_tokens"),
+    path("tokens/new/", tokens.create, name="account_agent_token_new"),
+    path("tokens/<uuid:token_id>/rotate/", tokens.rotate, name="account_agent_token_rotate"),
+    path("tokens/<uuid:token_id>/revoke/", tokens.revoke, name="account_agent_token_revoke"),
+    path("webhooks/", webhooks.index, name="account_agent_webhooks"),
+    path("webhooks/new/", webhooks.create, name="account_agent_webhook_new"),
+    path("webhooks/<uuid:webhook_id>/", include(of_webhook)),
+]
+urlpatterns = [
+    path("inbox/", inbox.own, name="account_inbox"),
+    path("agents/", lists.index, name="account_agents"),
+    # No handle has a hyphen.
+    path("agents/handle-check/", requests.handle_check, name="account_handle_check"),
+    path("agents/community-search/", requests.communities, name="account_community_search"),
+    path("agents/request/", requests.ask, name="account_agent_ask"),
+    path("agents/requests/<uuid:request_id>/", requests.detail, name="account_agent_request"),
+    path("agents/requests/<uuid:request_id>/withdraw/", requests.withdraw, name="account_agent_withdraw"),
+    path("agents/<handle:handle>/", include(of_agent)),
+]

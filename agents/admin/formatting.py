@@ -51,4 +51,4 @@ def agent_badge(agent: Agent) -> SafeString:
         return badge("frozen", "bad")
     if not agent.operator.is_active:
         return badge("operator suspended", "bad")
-    return badge("working", "good") if agent.account.is_active else badge("inactive", "bad")
+    return badge("working", "good") if agent.account.is_active else badge("deleted", "bad")

@@ -31,6 +31,10 @@ class AgentQuerySet(models.QuerySet["Agent"]):
     def operated_by(self, account: Account) -> AgentQuerySet:
         return self.filter(operator=account)
 
+    def live(self) -> AgentQuerySet:
+        """Without deleted ones (see `Agent.is_deleted`)."""
+        return self.filter(account__is_active=True)
+
     def stopped(self) -> AgentQuerySet:
         """The agents with `is_stopped`, as a query."""
         return self.filter(Q(frozen_at__isnull=False) | Q(account__is_active=False) | Q(operator__is_active=False))
@@ -68,6 +72,11 @@ class Agent(models.Model):
 
     def __str__(self) -> str:
         return str(self.account)
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the operator deleted it: the account stays, with its handle and posts, and is inactive for good."""
+        return not self.account.is_active
 
     @property
     def is_stopped(self) -> bool:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -79,6 +81,11 @@ class AgentToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.prefix}…"
+
+    @property
+    def ends_at(self) -> datetime:
+        """When it stopped to work or will, if its agent is not stopped."""
+        return self.expires_at if self.revoked_at is None else self.revoked_at
 
     @property
     def status(self) -> TokenStatus:

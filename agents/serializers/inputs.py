@@ -8,6 +8,7 @@ from agents.models import Scope
 from agents.models.agent import COMMUNITIES_MAX, REASON_MAX
 from agents.models.request import PURPOSE_MAX, PURPOSE_MIN, WEBSITE_MAX
 from agents.models.token import DAYS_DEFAULT, DAYS_MAX, LABEL_MAX
+from agents.services.rotation import OldEnds
 from config.api.fields import Choice, Id, Integer, ListOf, Text
 from config.api.serializers import BodySerializer
 from messaging.fields import Name, WebUrl
@@ -58,4 +59,18 @@ class NewToken(BodySerializer):
     label = Name(max_length=LABEL_MAX, required=False, allow_blank=True, help_text="To tell tokens apart.")  # type: ignore[assignment]  # Field has a `label`
     expiresInDays = Integer(
         source="expires_in_days", min_value=1, max_value=DAYS_MAX, default=DAYS_DEFAULT, help_text="Days it is valid."
+    )
+
+
+class Rotation(BodySerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"oldEndsIn": OldEnds.DAY}
+    oldEndsIn = Choice(
+        source="old_ends_in", choices=OldEnds.choices, default=OldEnds.NOW, help_text="When the former token ends."
+    )
+    expiresInDays = Integer(
+        source="expires_in_days",
+        min_value=1,
+        max_value=DAYS_MAX,
+        required=False,
+        help_text="Days the new token is valid; absent: as the former one at first.",
     )

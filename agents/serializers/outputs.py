@@ -106,6 +106,12 @@ class NewTokenSerializer(serializers.Serializer[Any]):
     expiresAt = serializers.DateTimeField(source="row.expires_at")
 
 
+# From `{"token", "row", "former"}`.
+class RotatedTokenSerializer(NewTokenSerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {}
+    oldEndsAt = serializers.DateTimeField(source="former.ends_at", help_text="When the former token ends, or ended.")
+
+
 class RevocationSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {"revoked": True}
     revoked = serializers.BooleanField(help_text="false: the token was revoked before this call.")
@@ -126,6 +132,12 @@ class LimitSerializer(serializers.Serializer[RateLimitUsage]):
     resetsAt = serializers.DateTimeField(
         source="resets_at", allow_null=True, help_text="When the oldest counted write expires; null: none is counted."
     )
+
+
+class DeletedAgentSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"handle": "library_helper", "deleted": True}
+    handle = serializers.CharField(help_text="Nobody gets it again.")
+    deleted = serializers.BooleanField(help_text="Always true.")
 
 
 class OperatorSerializer(serializers.Serializer[Any]):

@@ -26,7 +26,11 @@ def create_token(
     The row stores only a digest. Raises RequestNotFound (404); RequestNotApproved, AgentFrozen or TooManyActiveTokens
     (409).
     """
-    agent = _lock_agent_of(request_id, requester=by)
+    return add_token(_lock_agent_of(request_id, requester=by), by=by, label=label, expires_in_days=expires_in_days)
+
+
+def add_token(agent: Agent, *, by: Account, label: str, expires_in_days: int) -> tuple[AgentToken, str]:
+    """Create a token of an agent that the caller has locked. Raises TooManyActiveTokens (409)."""
     if agent.tokens.active().count() >= ACTIVE_MAX:
         raise TooManyActiveTokens(max=ACTIVE_MAX)
     value, now = tokens.mint(), database_now()
@@ -53,7 +57,7 @@ def revoke_token(*, token_id: UUID, by: Account, reason: str = "") -> tuple[Agen
         raise TokenNotFound
     if token.revoked_at is not None:
         return token, False
-    _revoke([token], by=by, reason=reason)
+    end_tokens([token], by=by, reason=reason)
     return token, True
 
 
@@ -67,7 +71,7 @@ def require_revocable(*, token_id: UUID, by: Account) -> None:
 def revoke_tokens(*, tokens: AgentTokenQuerySet, by: Account, reason: str) -> list[AgentToken]:
     """Revoke the active tokens of a queryset and return them. The caller checks the permission of `by`."""
     active = list(tokens.active().locked().order_by("id"))
-    _revoke(active, by=by, reason=reason)
+    end_tokens(active, by=by, reason=reason)
     return active
 
 
@@ -84,14 +88,21 @@ def _lock_agent_of(request_id: UUID, *, requester: Account) -> Agent:
         raise RequestNotFound
     if request.agent_id is None:
         raise RequestNotApproved(status=request.status)
-    # Lock in a separate statement, so that the caller's count sees the rows committed during the wait.
-    agent = Agent.objects.locked().select_related("account", "operator").get(pk=request.agent_id)
+    return active_agent(request.agent_id)
+
+
+def active_agent(agent_id: UUID) -> Agent:
+    """The agent, locked; raises AgentFrozen (409)."""
+    # Lock, then read in a second statement: the first would see the accounts of before the wait for the lock.
+    Agent.objects.locked().get(pk=agent_id)
+    agent = Agent.objects.select_related("account", "operator").get(pk=agent_id)
     if agent.is_stopped:
         raise AgentFrozen
     return agent
 
 
-def _revoke(rows: list[AgentToken], *, by: Account, reason: str) -> None:
+def end_tokens(rows: list[AgentToken], *, by: Account, reason: str) -> None:
+    """Revoke tokens that the caller has locked."""
     now = timezone.now()
     for row in rows:
         row.revoked_at, row.revoked_by, row.revoke_reason = now, by, reason

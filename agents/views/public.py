@@ -5,7 +5,8 @@ from typing import Any
 from agents.cache_tags import agent_tag
 from agents.exceptions import AgentNotFound
 from agents.models import Agent
-from agents.serializers.outputs import PublicAgentSerializer
+from agents.serializers.outputs import DeletedAgentSerializer, PublicAgentSerializer
+from agents.services import delete_agent
 from config.api.credentials import CredentialKind
 from config.api.operations import operation
 from config.api.requests import ApiRequest
@@ -18,7 +19,7 @@ PATH = {"handle": {"type": "string", "pattern": "^[a-z0-9_]{3,30}$", "examples":
 
 
 class AgentViewSet(ApiViewSet):
-    """What anyone may know about an agent."""
+    """What anyone may know about an agent, and its deletion."""
 
     lookup_url_kwarg = "handle"
 
@@ -34,6 +35,23 @@ class AgentViewSet(ApiViewSet):
         if not HANDLE.fullmatch(handle):
             raise AgentNotFound
         return self.read(lambda: _found(handle), agent_tag(handle))
+
+    @operation(
+        "deleteAgent",
+        callers={CredentialKind.PERSON},
+        path=PATH,
+        response=DeletedAgentSerializer,
+        errors=(AgentNotFound,),
+    )
+    def destroy(self, request: ApiRequest, handle: str) -> Response:
+        """Delete an agent that you operate, for good: its tokens end at once, its posts stay, its handle is not free.
+
+        Its webhooks are deleted as well.
+        """
+        if not HANDLE.fullmatch(handle):
+            raise AgentNotFound
+        delete_agent(handle=handle, by=request.user)
+        return Response({"handle": handle, "deleted": True})
 
 
 def _found(handle: str) -> dict[str, Any]:

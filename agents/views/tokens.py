@@ -6,12 +6,17 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework.decorators import action
 from rest_framework.mixins import ListModelMixin
 
-from agents.exceptions import InvalidTokenId, TokenNotFound
+from agents.exceptions import AgentFrozen, InvalidTokenId, TokenNotActive, TokenNotFound, TooManyActiveTokens
 from agents.filters import AgentTokenFilter
 from agents.models import AgentToken
-from agents.serializers.inputs import ReasonBody
-from agents.serializers.outputs import RevocationSerializer, TokenListSerializer, TokenSerializer
-from agents.services import require_revocable, revoke_token
+from agents.serializers.inputs import ReasonBody, Rotation
+from agents.serializers.outputs import (
+    RevocationSerializer,
+    RotatedTokenSerializer,
+    TokenListSerializer,
+    TokenSerializer,
+)
+from agents.services import require_revocable, revoke_token, rotate_token
 from config.api.credentials import CredentialKind
 from config.api.exceptions import SuperAdminRequired
 from config.api.fields import ListQuery
@@ -62,3 +67,22 @@ class AgentTokenViewSet(ListModelMixin, ApiViewSet):
         token, now_revoked = revoke_token(token_id=self.path_id(InvalidTokenId), by=request.user, **self.body())
         already = {} if now_revoked else {"alreadyRevokedAt": token.revoked_at}
         return Response(RevocationSerializer({"revoked": now_revoked, **already}).data)
+
+    @action(detail=True, methods=["post"])
+    @operation(
+        "rotateAgentToken",
+        callers=PERSON,
+        body=Rotation,
+        response=RotatedTokenSerializer,
+        status=201,
+        errors=(TokenNotFound, TokenNotActive, TooManyActiveTokens, AgentFrozen),
+        links={"revokeAgentToken": {"id": "tokenId"}},
+    )
+    def rotate(self, request: ApiRequest, id: str) -> Response:
+        """Create a token in the place of another one, with its label, for the operator. Only this response shows it.
+
+        The former token ends at once or later. While it works, it is one of the five active tokens. A retry with the
+        same Idempotency-Key returns the same token.
+        """
+        row, value, former = rotate_token(token_id=self.path_id(InvalidTokenId), by=request.user, **self.body())
+        return Response(RotatedTokenSerializer({"token": value, "row": row, "former": former}).data, status=201)

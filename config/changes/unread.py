@@ -6,8 +6,8 @@ from uuid import UUID
 
 from config.changes import reading
 from config.changes.exceptions import CursorExpired
-from config.changes.rows import START, Cursor
-from config.database.sql import execute, fetch_all
+from config.changes.rows import START, Cursor, Position
+from config.database.sql import execute, fetch_all, fetch_one
 
 UNREAD_MAX = 1_000
 # Never back: of two requests at the same time, the later position counts.
@@ -35,6 +35,12 @@ def count_unread(account_id: UUID) -> int:
     """The number of events after the account's position, at most UNREAD_MAX."""
     ((count,),) = fetch_all(COUNT, {"account": account_id})
     return int(count)
+
+
+def read_position(account_id: UUID) -> Position:
+    """Up to where the account has read."""
+    row = fetch_one("SELECT xid, row_id FROM changes_readposition WHERE account_id = %s", [account_id])
+    return START if row is None else Position(*row)
 
 
 def mark_read(account_id: UUID, cursor: Cursor) -> None:

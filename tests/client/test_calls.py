@@ -146,12 +146,14 @@ def test_a_person_requests_an_agent_and_manages_its_tokens(person: Client, clien
     created = person.create_agent_token(request["id"], label="test", expires_in_days=3)
     (listed,) = person.agent_tokens()
     assert (listed["id"], listed["label"]) == (created["tokenId"], "test")
-    with Client(person.base_url, created["token"]) as agent:
+    rotated = person.rotate_agent_token(created["tokenId"], old_ends_in="hour")
+    with Client(person.base_url, rotated["token"]) as agent:
         assert agent.whoami()["handle"] == f"a_{handle}"
-        assert person.revoke_agent_token(created["tokenId"], reason="done")["revoked"]
+        assert person.revoke_agent_token(rotated["tokenId"], reason="done")["revoked"]
         with pytest.raises(ServiceError) as refused:
             agent.whoami()
     assert (refused.value.status, refused.value.code) == (401, "token_revoked")
+    assert person.delete_agent(f"a_{handle}")["deleted"]
 
 
 def test_a_person_signs_in_posts_reads_the_inbox_and_signs_out(person: Client) -> None:

@@ -34,6 +34,7 @@ NEED_SIGN_IN = [
     ("cancel", "r1"),
     ("token", "list"),
     ("token", "create", "r1"),
+    ("token", "rotate", "t1"),
     ("token", "revoke", "t1"),
     ("request", "--handle", "abc", "--name", "A", "--purpose", "p", "--scope", "post"),
 ]
@@ -131,6 +132,8 @@ def test_a_person_gets_an_agent(cm: Command, clients: Clients) -> None:
     assert printed.out.startswith("cag_")
     assert printed.out.strip() not in printed.err
     assert "laptop" in cm("token", "list").out
+    rotated = cm("token", "rotate", posted(cm, "token", "create", request["id"])["tokenId"], "--ends", "now")
+    assert rotated.out.startswith("cag_")
     assert posted(cm, "token", "revoke", saved["tokenId"], "--reason", "done") == {"revoked": True}
     assert cm("token", "revoke", saved["tokenId"]).out == "It was revoked before.\n"
     assert cm("post", new_url(), "By the agent").code == NOT_SIGNED_IN

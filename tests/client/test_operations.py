@@ -42,6 +42,7 @@ COMPONENTS = {
     "ChangedReaction": "ChangedReactionRecord",
     "CommunityRules": "RulesRecord",
     "NewAgentToken": "NewTokenRecord",
+    "RotatedToken": "RotatedTokenRecord",
     "ReactionResult": "ReactionResult",
     "RemainingLimit": "RemainingRecord",
     "RemovedReaction": "RemovedRecord",

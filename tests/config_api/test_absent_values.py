@@ -89,6 +89,7 @@ def test_null_is_an_absent_body_if_the_body_is_optional(body: bytes) -> None:
     admin = SuperAdminFactory()
     api = Api.as_person(admin)
     token = agent_with_token(requester=admin).token.pk
+    rotated = agent_with_token(requester=admin).token.pk
     asked, refused, withdrawn = (RequestFactory(requester=admin).pk for _ in range(3))
     calls = [
         (f"/v1/agent-tokens/requests/{asked}/approve", 200),
@@ -96,6 +97,7 @@ def test_null_is_an_absent_body_if_the_body_is_optional(body: bytes) -> None:
         (f"/v1/agent-tokens/requests/{withdrawn}/cancel", 200),
         (f"/v1/agent-tokens/requests/{asked}/token", 201),
         (f"/v1/agent-tokens/{token}/revoke", 200),
+        (f"/v1/agent-tokens/{rotated}/rotate", 201),
     ]
     for path, status in calls:
         response = api.send("POST", path, raw=body, key="a key")

@@ -89,6 +89,7 @@ def test_the_shapes_reach_every_check_of_the_parser() -> None:
 
 PERSON = (
     *("requestAgent", "approveAgentRequest", "rejectAgentRequest", "createAgentToken", "revokeAgentToken"),
+    *("rotateAgentToken",),
     *("createWebhook", "readInbox"),
 )
 SIGNED_IN = ("createEmbedInstance", "updateEmbedInstance", "putEmbedBlacklist")

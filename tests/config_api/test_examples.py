@@ -109,6 +109,8 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "createAgentToken": lambda world: Call(world.person, world.agent.request.pk),
     "listAgentTokens": lambda world: Call(world.person, world.agent.token.pk),
     "revokeAgentToken": lambda world: Call(world.person, world.agent.token.pk),
+    "rotateAgentToken": lambda world: Call(world.person, world.agent.token.pk),
+    "deleteAgent": lambda world: Call(world.person, world.agent.account.pk),
     "getAgent": lambda world: Call(Api(), world.agent.account.pk),
     "getAgentSelf": lambda world: Call(world.agent.api),
     # Webhooks.

@@ -79,6 +79,8 @@ BEYOND = [
     Row("banAccount", "POST", "/v1/moderation/communities/{id}/bans", {PERSON}),
     Row("liftBan", "DELETE", "/v1/moderation/communities/{id}/bans/{accountId}", {PERSON}),
     Row("getAgent", "GET", "/v1/agents/{handle}", {PUBLIC}),
+    Row("deleteAgent", "DELETE", "/v1/agents/{handle}", {PERSON}),
+    Row("rotateAgentToken", "POST", "/v1/agent-tokens/{id}/rotate", {PERSON}),
     Row("getAgentRequest", "GET", "/v1/agent-tokens/requests/{id}", {PERSON}),
     Row("getPageAtomFeed", "GET", "/feeds/pages/{pageId}.atom", {PUBLIC}),
     Row("getPageJsonFeed", "GET", "/feeds/pages/{pageId}.json", {PUBLIC}),

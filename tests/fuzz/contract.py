@@ -34,7 +34,7 @@ CHAINS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("person", ("listInbox", "readInbox")),
     ("person", ("addReaction", "removeReaction")),
     ("super admin", REQUESTS),
-    ("super admin", ("createAgentToken", "listAgentTokens", "revokeAgentToken")),
+    ("super admin", ("createAgentToken", "listAgentTokens", "rotateAgentToken", "revokeAgentToken")),
     ("signed in", EMBEDS),
 )
 

@@ -139,6 +139,7 @@ BODIES: dict[str, Callable[[Ids], dict[str, Any]]] = {
     "approveAgentRequest": lambda ids: {"scopes": ["post"], "communityIds": ids["communityId"], "reason": "Fine"},
     "rejectAgentRequest": lambda _ids: {"reason": "No"},
     "createAgentToken": lambda _ids: {"label": "generated", "expiresInDays": 30},
+    "rotateAgentToken": lambda _ids: {"oldEndsIn": "hour", "expiresInDays": 30},
     "revokeAgentToken": lambda _ids: {"reason": "Lost"},
     "createEmbedInstance": _embed,
     "updateEmbedInstance": _embed,

@@ -60,10 +60,12 @@ getPageJsonFeed       ok      bad  ok        ok     ok     ok      ok     ok    
 getCommunityAtomFeed  ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getCommunityJsonFeed  ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getAgent              ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+deleteAgent           anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
 getAgentSelf          anon    bad  ok        ok     ok     bad     bad    bad    bad    bad    bad
 listAgentTokens       anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
 listAllTokens         anon    bad  deny      deny   deny   admin   admin  bad    bad    ok     bad
 revokeAgentToken      anon    bad  deny      deny   deny   ok      404    bad    bad    ok     bad
+rotateAgentToken      anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
 createAgentToken      anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
 requestAgent          anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
 listAgentRequests     anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
@@ -212,11 +214,13 @@ class World:
             "getCommunityAtomFeed": Call("GET", f"/feeds/communities/{self.community.slug}.atom"),
             "getCommunityJsonFeed": Call("GET", f"/feeds/communities/{self.community.slug}.json"),
             "getAgent": Call("GET", f"/v1/agents/{self.agent.account.handle}"),
+            "deleteAgent": Call("DELETE", f"/v1/agents/{self.agent.account.handle}"),
             "getAgentSelf": Call("GET", "/v1/agent/self"),
             "mcp": Call("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
             "listAgentTokens": Call("GET", "/v1/agent-tokens"),
             "listAllTokens": Call("GET", "/v1/agent-tokens?all=1"),
             "revokeAgentToken": Call("POST", f"/v1/agent-tokens/{self.agent.token.pk}/revoke", {}),
+            "rotateAgentToken": Call("POST", f"/v1/agent-tokens/{self.agent.token.pk}/rotate", {}),
             "createAgentToken": Call("POST", f"{approved}/token", {}),
             "requestAgent": Call("POST", request, new_request),
             "listAgentRequests": Call("GET", request),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from community_messaging.declarations import call, listing
-from community_messaging.records import AgentRequest, AgentToken, NewAgentToken, Revocation
+from community_messaging.records import AgentRequest, AgentToken, DeletedAgent, NewAgentToken, Revocation, RotatedToken
 from community_messaging.requests import get, write
 from community_messaging.session import Session
 from community_messaging.steps import Steps
@@ -70,3 +70,24 @@ class AgentCalls(Session):
     ) -> Steps[Revocation]:
         """Revoke a token at once (revokeAgentToken)."""
         return self.ask(Revocation, write("POST", "/v1/agent-tokens/{id}/revoke", token_id, key=key, reason=reason))
+
+    @call
+    def rotate_agent_token(
+        self,
+        token_id: str,
+        *,
+        old_ends_in: str | None = None,
+        expires_in_days: int | None = None,
+        key: str | None = None,
+    ) -> Steps[RotatedToken]:
+        """Create a token in the place of another one, which ends `now`, in an `hour`, `day` or `week`.
+
+        The value is in this answer only (rotateAgentToken).
+        """
+        fields = {"old_ends_in": old_ends_in, "expires_in_days": expires_in_days}
+        return self.ask(RotatedToken, write("POST", "/v1/agent-tokens/{id}/rotate", token_id, key=key, **fields))
+
+    @call
+    def delete_agent(self, handle: str, *, key: str | None = None) -> Steps[DeletedAgent]:
+        """Delete an agent for good; its posts stay, and its handle is never free again (deleteAgent)."""
+        return self.ask(DeletedAgent, write("DELETE", "/v1/agents/{handle}", handle, key=key))

@@ -76,13 +76,7 @@ def create(state: State, request_id: str, label: str | None, days: int | None, k
     if save:
         state.store.put(state.base_url, AGENT, Credential(created.pop("token")))
         state.store.address = state.base_url
-    if state.is_json:
-        echo_json(created)
-    else:
-        # The token alone is on stdout, so that it can be piped into a secret store.
-        click.echo(clean(f"{created['prefix']}… is valid until {created['expiresAt']}.", lines=False), err=True)
-        if not save:
-            click.echo(clean(created["token"], lines=False))
+    _show_token(state, created)
 
 
 @token.command("list")
@@ -114,11 +108,34 @@ def revoke(state: State, token_id: str, reason: str | None, key: str | None) -> 
         click.echo("Revoked." if revocation["revoked"] else "It was revoked before.")
 
 
+@token.command()
+@click.argument("token_id", metavar="ID")
+@click.option("--ends", type=click.Choice(["now", "hour", "day", "week"]), help="When the former token ends.")
+@click.option("--days", type=int, help="The new token is valid for 1 to 365 days; by default as the former one.")
+@key_option
+@click.pass_obj
+def rotate(state: State, token_id: str, ends: str | None, days: int | None, key: str | None) -> None:
+    """Create a token in the place of another one, which ends. The new one is shown once."""
+    with _person(state) as client:
+        rotated = client.rotate_agent_token(token_id, old_ends_in=ends, expires_in_days=days, key=key)
+    _show_token(state, {**rotated})
+
+
 @contextmanager
 def _person(state: State) -> Iterator[Client]:
     require(state.caller(PERSON))
     with state.client(PERSON) as client:
         yield client
+
+
+def _show_token(state: State, created: dict[str, Any]) -> None:
+    if state.is_json:
+        return echo_json(created)
+    # The token alone is on stdout, so that it can be piped into a secret store.
+    click.echo(clean(f"{created['prefix']}… is valid until {created['expiresAt']}.", lines=False), err=True)
+    if "token" in created:
+        click.echo(clean(created["token"], lines=False))
+    return None
 
 
 def _show_request(state: State, found: Any) -> None:

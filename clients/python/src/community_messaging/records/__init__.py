@@ -1,7 +1,14 @@
 """The JSON of the service as typed dictionaries. The service may add keys."""
 
 from community_messaging.records.accounts import Account, AgentSelf, Limit, Operator, OwnToken, PublicAgent
-from community_messaging.records.agents import AgentRequest, AgentToken, NewAgentToken, Revocation
+from community_messaging.records.agents import (
+    AgentRequest,
+    AgentToken,
+    DeletedAgent,
+    NewAgentToken,
+    Revocation,
+    RotatedToken,
+)
 from community_messaging.records.events import Change, ChangedReaction, Event, EventData, Inbox, Unread
 from community_messaging.records.moderation import (
     Ban,
@@ -39,6 +46,7 @@ __all__ = [
     "Community",
     "CommunityRules",
     "Decided",
+    "DeletedAgent",
     "DeletedMessage",
     "Delivery",
     "DryRun",
@@ -69,6 +77,7 @@ __all__ = [
     "Reported",
     "Revocation",
     "RuleChanges",
+    "RotatedToken",
     "SmartTag",
     "Unread",
     "Webhook",

@@ -46,6 +46,15 @@ class NewAgentToken(TypedDict):
     expiresAt: str
 
 
+class RotatedToken(NewAgentToken):
+    oldEndsAt: str
+
+
+class DeletedAgent(TypedDict):
+    handle: str
+    deleted: bool
+
+
 class Revocation(TypedDict):
     revoked: bool
     alreadyRevokedAt: NotRequired[str]

@@ -1,0 +1,91 @@
+"""The events of an inbox as a page shows them, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from agents.models import Agent, AgentRequest, AgentToken
+from config.api.pagination import bound_to
+from config.changes import cursors
+from config.changes.latest import read_latest
+from config.changes.rows import ChangeRow, Cursor, Position
+from messaging.changes.related import Related, related_to
+
+SHOWN = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """`handle`: of the agent that the event is about. `message`: the post as in the API, None if it is not public."""
+
+    row: ChangeRow
+    actor: dict[str, Any] | None
+    message: dict[str, Any] | None
+    handle: str | None
+    is_new: bool
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return self.row.data or {}
+
+
+@dataclass(frozen=True, slots=True)
+class InboxPage:
+    """`newest` and `older` are cursors: up to the newest event shown, and where the older ones begin."""
+
+    events: Sequence[Event]
+    newest: str
+    older: str | None
+
+
+def inbox_page(account_id: UUID, *, before: str | None, read_up_to: Position | None) -> InboxPage:
+    """`read_up_to`: later events are new; None: none is. Raises InvalidCursor (400)."""
+    bound = bound_to("account-inbox", {"account": account_id})
+    batch = read_latest(account_id, cursors.decode(before, bound_to=bound) if before else None, limit=SHOWN)
+    related, handles = related_to(batch.rows), _handles(batch.rows)
+    events = [
+        _event(row, related, handles, is_new=read_up_to is not None and row.position > read_up_to) for row in batch.rows
+    ]
+    newest = batch.cursor_after(batch.rows[0]) if batch.rows else batch.next
+    older = cursors.encode(batch.next, bound_to=bound) if batch.has_more else None
+    return InboxPage(events, cursors.encode(newest, bound_to=bound), older)
+
+
+def cursor_of(text: str, account_id: UUID) -> Cursor:
+    """A cursor of `InboxPage`; raises InvalidCursor (400)."""
+    return cursors.decode(text, bound_to=bound_to("account-inbox", {"account": account_id}))
+
+
+def _event(row: ChangeRow, related: Related, handles: dict[str, str], *, is_new: bool) -> Event:
+    body = None if row.message_id is None else related.messages.get(row.message_id)
+    message = None if body is None else orjson.loads(body)
+    about = next((handles[found] for found in _ids(row).values() if found in handles), None)
+    return Event(row, related.actor(row), message, about, is_new)
+
+
+def _ids(row: ChangeRow) -> dict[str, str]:
+    """The ids in the data of an event, by name."""
+    return {name: str(value) for name, value in (row.data or {}).items() if name in _HANDLES_BY}
+
+
+# How to find the handle of the agent that an event names: (rows by id, the path to the handle).
+_HANDLES_BY: dict[str, tuple[Any, str]] = {
+    "agentId": (Agent.objects, "account__handle"),
+    "requestId": (AgentRequest.objects, "agent_handle"),
+    "tokenId": (AgentToken.objects, "agent__account__handle"),
+}
+
+
+def _handles(rows: Sequence[ChangeRow]) -> dict[str, str]:
+    """The handles of agents by the ids in events: one query for each kind of id that there is."""
+    found: dict[str, str] = {}
+    for name, (objects, path) in _HANDLES_BY.items():
+        ids = {ids[name] for ids in map(_ids, rows) if name in ids}
+        if ids:
+            found |= {str(pk): handle for pk, handle in objects.filter(pk__in=ids).values_list("pk", path)}
+    return found

@@ -1,0 +1,149 @@
+"""The forms of requests, tokens and deletions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.core.validators import RegexValidator
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+
+from account_area.agents.communities import communities_for_form
+from account_area.agents.texts import OLD_ENDS, SCOPES
+from account_area.forms import AccountForm
+from account_area.submissions import OnceForm
+from agents.models.agent import COMMUNITIES_MAX
+from agents.models.request import PURPOSE_MAX, PURPOSE_MIN, WEBSITE_MAX
+from agents.models.token import DAYS_DEFAULT, LABEL_MAX
+from agents.serializers.inputs import NewRequest, NewToken
+from agents.services import OldEnds
+from config.api.serializers import validated
+from messaging.models.account import HANDLE, HANDLE_MAX, HANDLE_MIN, NAME_MAX, NAME_MIN
+
+DAYS = {7: _("1 week"), 30: _("30 days"), 90: _("90 days"), 180: _("180 days"), 365: _("1 year")}
+
+
+class RequestForm(OnceForm):
+    """`found`: the communities that a search has found, which are offered beside the selected ones."""
+
+    agent_name = forms.CharField(
+        label=_("Name"), min_length=NAME_MIN, max_length=NAME_MAX, help_text=_("Shown beside its posts.")
+    )
+    agent_handle = forms.CharField(
+        label=_("Handle"),
+        min_length=HANDLE_MIN,
+        max_length=HANDLE_MAX,
+        validators=[RegexValidator(rf"\A{HANDLE.pattern}", _("Use a to z, 0 to 9 and _ only."))],
+        help_text=_("3 to 30 of a to z, 0 to 9 and _. It stays the agent's for ever."),
+        widget=forms.TextInput(attrs={"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}),
+    )
+    purpose = forms.CharField(
+        label=_("What will it do?"),
+        min_length=PURPOSE_MIN,
+        max_length=PURPOSE_MAX,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text=_("On which pages, how often, and who looks after it. A person reads this."),
+    )
+    website = forms.CharField(
+        label=_("Website (optional)"),
+        max_length=WEBSITE_MAX,
+        required=False,
+        widget=forms.URLInput,
+        help_text=_("About the agent."),
+    )
+    scopes = forms.MultipleChoiceField(
+        label=_("What may it do?"),
+        choices=[(scope, format_lazy("{}: {}", name, text)) for scope, (name, text) in SCOPES.items()],
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Ask for what it needs: a grant can be narrowed later, not widened."),
+    )
+    communities = forms.MultipleChoiceField(
+        label=_("Only in these communities (optional)"),
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+        help_text=_("Select none, and it may write everywhere."),
+    )
+    api_fields = {"communityIds": "communities"}
+
+    def __init__(self, *args: Any, search: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        selected = self.data.getlist(self.add_prefix("communities")) if self.is_bound else []
+        offered: Any = self.fields["communities"]
+        offered.choices = communities_for_form(selected[:COMMUNITIES_MAX], search)
+
+    def clean(self) -> dict[str, Any]:
+        """The arguments of `request_agent` under the key `arguments`, by the rules of the API."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if not self.errors:
+            body = {
+                "agentName": cleaned["agent_name"],
+                "agentHandle": cleaned["agent_handle"],
+                "purpose": cleaned["purpose"],
+                "website": cleaned["website"] or None,
+                "scopes": cleaned["scopes"],
+                "communityIds": cleaned["communities"],
+            }
+            cleaned["arguments"] = self.carry_out(validated, serializer=NewRequest, data=body)
+        return cleaned
+
+
+class TokenForm(OnceForm):
+    label = forms.CharField(
+        label=_("Label (optional)"),
+        max_length=LABEL_MAX,
+        required=False,
+        help_text=_("To tell tokens apart: where it is used, such as “laptop”."),
+    )
+    days = forms.TypedChoiceField(label=_("Valid for"), choices=list(DAYS.items()), coerce=int, initial=DAYS_DEFAULT)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if not self.errors:
+            body = {"label": cleaned["label"], "expiresInDays": cleaned["days"]}
+            cleaned["arguments"] = self.carry_out(validated, serializer=NewToken, data=body)
+        return cleaned
+
+
+class RotationForm(OnceForm):
+    old_ends_in = forms.ChoiceField(
+        label=_("The former token ends"),
+        choices=list(OLD_ENDS.items()),
+        widget=forms.RadioSelect,
+        initial=OldEnds.DAY,
+        help_text=_("Until then both work."),
+    )
+
+    def __init__(self, *args: Any, is_full: bool, **kwargs: Any) -> None:
+        """`is_full`: with one more token, the agent would have too many."""
+        super().__init__(*args, **kwargs)
+        if is_full:
+            field: Any = self.fields["old_ends_in"]
+            field.choices = [(OldEnds.NOW, OLD_ENDS[OldEnds.NOW])]
+            field.initial = OldEnds.NOW
+            field.help_text = _("The agent has five tokens that work, the most allowed. Revoke one for another choice.")
+
+
+class DeletionForm(AccountForm):
+    """The handle has to be typed, so that nothing else is deleted by mistake."""
+
+    handle = forms.CharField(
+        label=_("Type the agent's handle"),
+        max_length=HANDLE_MAX + 1,
+        widget=forms.TextInput(attrs={"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}),
+    )
+
+    def __init__(self, *args: Any, expected: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.expected = expected
+
+    def clean_handle(self) -> str:
+        if self.cleaned_data["handle"].removeprefix("@") != self.expected:
+            raise forms.ValidationError(_("This is not the agent's handle."))
+        return self.expected
+
+
+def ids(texts: Collection[str]) -> list[UUID]:
+    return [UUID(text) for text in texts]

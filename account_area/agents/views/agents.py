@@ -1,0 +1,78 @@
+"""One agent: what it may do, what it did, and its deletion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from account_area.agents import queries
+from account_area.agents.forms import DeletionForm
+from account_area.agents.texts import COUNTERS, SCOPES
+from account_area.page import READ_METHODS, account_page
+from account_area.plots import Plot, Series
+from agents.models import Agent, Scope
+from agents.services import delete_agent
+from config.writes.rate_limits import usages_of
+
+
+@account_page(methods=READ_METHODS)
+def detail(request: HttpRequest, handle: str) -> HttpResponse:
+    agent = queries.own_agent(request.user, handle)  # type: ignore[arg-type]
+    refused_by_day, refused_codes = queries.refusals(agent)
+    context = {
+        "agent": agent,
+        "tab": "overview",
+        "active_tokens": queries.active_tokens(agent),
+        "usages": [(COUNTERS[Scope(usage.name)], usage) for usage in usages_of(agent.pk, Scope.values)],
+        "decisions": queries.decisions_about(agent),
+        "posts": queries.latest_posts(agent),
+        "written": _plot(_("Posts and replies by day"), _("Posts"), queries.posts_by_day(agent)),
+        "refused": _plot(_("Refused calls by day"), _("Refused"), refused_by_day),
+        "refused_codes": refused_codes,
+        "days": queries.DAYS,
+        **_grant(agent),
+    }
+    return render(request, "account_area/agents/agent.html", context)
+
+
+@account_page
+def delete(request: HttpRequest, handle: str) -> HttpResponse:
+    agent = queries.own_agent(request.user, handle)  # type: ignore[arg-type]
+    form = DeletionForm(request.POST or None, expected=handle)
+    if request.method == "POST" and form.is_valid():
+        delete_agent(handle=handle, by=request.user)  # type: ignore[arg-type]
+        messages.success(request, _("@%(handle)s is deleted.") % {"handle": handle})
+        return redirect("account_agents")
+    context = {
+        "heading": _("Delete @%(handle)s?") % {"handle": handle},
+        "explanation": _(
+            "Its tokens end at once, and its webhooks are deleted. Its posts stay, under its name. Nobody gets its "
+            "handle again, you neither. This cannot be undone."
+        ),
+        "button": _("Delete for good"),
+        "back": reverse("account_agent", args=[agent.account.handle]),
+        "form": form,
+        "danger": True,
+    }
+    return render(request, "account_area/confirm.html", context)
+
+
+def _grant(agent: Agent) -> dict[str, Any]:
+    """What was requested, and whether it holds; communities by name."""
+    requested = agent.request
+    names = queries.community_names({*agent.community_ids, *requested.community_ids})
+    scopes = [(SCOPES[Scope(scope)], scope in agent.scopes) for scope in requested.scopes]
+    # A request for every community may be approved for some.
+    asked = requested.community_ids or agent.community_ids
+    communities = [(names[pk], pk in agent.community_ids) for pk in names if pk in asked]
+    return {"scopes": scopes, "communities": communities}
+
+
+def _plot(title: str, label: str, counts: Any) -> Plot:
+    first, last = queries.last_days()
+    return Plot(title, first=first, last=last, series=[Series(label, counts)])

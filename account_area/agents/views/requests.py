@@ -1,0 +1,98 @@
+"""Asking for an agent: the form with its checks, the page of a request, and its withdrawal."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from account_area.agents import queries
+from account_area.agents.communities import SEARCH_MAX, find_communities
+from account_area.agents.forms import RequestForm
+from account_area.agents.handles import check_handle
+from account_area.agents.texts import REQUESTS, SCOPES
+from account_area.page import READ_METHODS, account_page
+from agents.models import RequestStatus, Scope
+from agents.models.request import PENDING_MAX
+from agents.services import cancel_request, request_agent
+from config.api import throttling
+
+
+@account_page
+def ask(request: HttpRequest) -> HttpResponse:
+    """The button beside the search sends the form too, and shows it again with what was found."""
+    search = request.POST.get("search", "").strip()[:SEARCH_MAX]
+    is_search = "find" in request.POST
+    if request.method != "POST":
+        form = RequestForm()
+    elif is_search:
+        form = RequestForm(request.POST, search=search)
+        form.errors.clear()
+    else:
+        form = RequestForm(request.POST)
+        if form.is_valid() and (location := form.submit_once(_person(request), lambda: _ask(request, form))):
+            return redirect(location)
+    context = {"form": form, "search": search, "pending_max": PENDING_MAX, "is_search": is_search}
+    return render(request, "account_area/agents/ask.html", context)
+
+
+def _ask(request: HttpRequest, form: RequestForm) -> str:
+    asked = request_agent(requester=_person(request), **form.cleaned_data["arguments"])
+    return reverse("account_agent_request", args=[asked.pk])
+
+
+@account_page(methods=READ_METHODS)
+def handle_check(request: HttpRequest) -> HttpResponse:
+    """Whether a handle is free, while it is typed."""
+    throttling.hit("account_page", str(request.user.pk))
+    return JsonResponse(check_handle(request.GET.get("handle", "")))
+
+
+@account_page(methods=READ_METHODS)
+def communities(request: HttpRequest) -> HttpResponse:
+    """The communities that a search finds, while it is typed."""
+    throttling.hit("account_page", str(request.user.pk))
+    found = find_communities(request.GET.get("q", "").strip())
+    return JsonResponse({"communities": [{"id": str(each.pk), "name": each.name} for each in found]})
+
+
+@account_page(methods=READ_METHODS)
+def detail(request: HttpRequest, request_id: UUID) -> HttpResponse:
+    row = queries.own_request(_person(request), request_id)
+    state, badge = REQUESTS[RequestStatus(row.status)]
+    context = {
+        "row": row,
+        "state": state,
+        "badge": badge,
+        "scopes": [SCOPES[Scope(scope)][0] for scope in row.scopes],
+        "communities": queries.community_names(row.community_ids).values(),
+    }
+    return render(request, "account_area/agents/request.html", context)
+
+
+@account_page
+def withdraw(request: HttpRequest, request_id: UUID) -> HttpResponse:
+    row = queries.own_request(_person(request), request_id)
+    back = reverse("account_agent_request", args=[row.pk])
+    if request.method == "POST":
+        cancel_request(request_id=row.pk, by=_person(request))
+        messages.success(request, _("The request is withdrawn."))
+        return redirect(back)
+    context = {
+        "heading": _("Withdraw the request for @%(handle)s?") % {"handle": row.agent_handle},
+        "explanation": _("Nobody decides on it any more, and its handle is free again. You can ask again."),
+        "button": _("Withdraw"),
+        "back": back,
+        "danger": True,
+    }
+    return render(request, "account_area/confirm.html", context)
+
+
+def _person(request: HttpRequest) -> Any:
+    """`account_page` lets in signed-in people only."""
+    return request.user

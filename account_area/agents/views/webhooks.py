@@ -1,0 +1,151 @@
+"""The webhooks of an agent. A secret is in the response that creates it, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from account_area.agents import queries, webhook_queries
+from account_area.agents.texts import DELIVERY_ERRORS, DISABLED, EVENTS, WEBHOOKS
+from account_area.agents.webhook_forms import WebhookForm
+from account_area.page import READ_METHODS, account_page
+from account_area.submissions import OnceForm
+from agents.models import Agent
+from messaging.changes.types import InboxType
+from messaging.models import Webhook, WebhookStatus
+from messaging.models.webhook import WEBHOOKS_MAX
+from messaging.services import webhooks as services
+
+
+@account_page(methods=READ_METHODS)
+def index(request: HttpRequest, handle: str) -> HttpResponse:
+    agent = _own(request, handle)
+    rows = [(row, *WEBHOOKS[WebhookStatus(row.status)]) for row in webhook_queries.webhooks_of(agent)]
+    context = _context(agent, webhooks=rows, is_full=len(rows) >= WEBHOOKS_MAX, maximum=WEBHOOKS_MAX)
+    return render(request, "account_area/agents/webhooks.html", context)
+
+
+@account_page
+def create(request: HttpRequest, handle: str) -> HttpResponse:
+    services.require_enabled()
+    agent = _own(request, handle)
+    form = WebhookForm(request.POST if request.method == "POST" else None, agent_id=agent.pk)
+    if request.method == "POST" and form.is_valid():
+
+        def make() -> tuple[Webhook, str]:
+            return services.create_webhook(owner=_person(request), **form.cleaned_data["arguments"])
+
+        if response := _secret_once(request, agent, form, make):
+            return response
+    return render(request, "account_area/agents/webhook_form.html", _context(agent, form=form))
+
+
+@account_page(methods=READ_METHODS)
+def detail(request: HttpRequest, handle: str, webhook_id: UUID) -> HttpResponse:
+    agent = _own(request, handle)
+    webhook = webhook_queries.webhook_of(agent, webhook_id)
+    deliveries = [(row, DELIVERY_ERRORS.get(row.error, "")) for row in webhook_queries.deliveries_of(webhook)]  # type: ignore[call-overload]
+    context = _context(
+        agent,
+        webhook=webhook,
+        state=WEBHOOKS[WebhookStatus(webhook.status)],
+        reason=DISABLED.get(webhook.disabled_reason, ""),  # type: ignore[call-overload]
+        types=[EVENTS[InboxType(event)] for event in webhook.types],
+        deliveries=deliveries,
+        made="made" in request.GET,
+    )
+    return render(request, "account_area/agents/webhook.html", context)
+
+
+@account_page(methods=["POST"])
+def test(request: HttpRequest, handle: str, webhook_id: UUID) -> HttpResponse:
+    services.require_enabled()
+    agent = _own(request, handle)
+    webhook = webhook_queries.webhook_of(agent, webhook_id)
+    services.test_webhook(webhook_id=webhook.pk, owner=_person(request))
+    messages.success(request, _("A test is sent. Its result is in the list in some seconds."))
+    return redirect(_page_of(agent, webhook))
+
+
+@account_page
+def rotate(request: HttpRequest, handle: str, webhook_id: UUID) -> HttpResponse:
+    agent = _own(request, handle)
+    webhook = webhook_queries.webhook_of(agent, webhook_id)
+    form = OnceForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+
+        def make() -> tuple[Webhook, str]:
+            return services.rotate_webhook_secret(webhook_id=webhook.pk, owner=_person(request))
+
+        if response := _secret_once(request, agent, form, make):
+            return response
+    context = {
+        "heading": _("Replace the secret?"),
+        "explanation": _("For 24 hours, events are signed with the new secret and with the former one."),
+        "button": _("Replace"),
+        "back": _page_of(agent, webhook),
+        "form": form,
+    }
+    return render(request, "account_area/confirm.html", context)
+
+
+@account_page
+def delete(request: HttpRequest, handle: str, webhook_id: UUID) -> HttpResponse:
+    agent = _own(request, handle)
+    webhook = webhook_queries.webhook_of(agent, webhook_id)
+    if request.method == "POST":
+        services.delete_webhook(webhook_id=webhook.pk, owner=_person(request))
+        messages.success(request, _("The webhook is deleted."))
+        return redirect("account_agent_webhooks", agent.account.handle)
+    context = {
+        "heading": _("Delete the webhook?"),
+        "explanation": webhook.url,
+        "button": _("Delete"),
+        "back": _page_of(agent, webhook),
+        "danger": True,
+    }
+    return render(request, "account_area/confirm.html", context)
+
+
+def _secret_once(
+    request: HttpRequest, agent: Agent, form: OnceForm, make: Callable[[], tuple[Webhook, str]]
+) -> HttpResponse | None:
+    """The page with the new secret; a redirect if an equal form has made it already; None: the form has errors."""
+    made: list[tuple[Webhook, str]] = []
+
+    def create() -> str:
+        made[:] = [make()]
+        return f"{_page_of(agent, made[0][0])}?made"
+
+    location = form.submit_once(_person(request), create)
+    if location is None:
+        return None
+    if not made:
+        return redirect(location)
+    webhook, secret = made[0]
+    return render(request, "account_area/agents/webhook_secret.html", _context(agent, webhook=webhook, secret=secret))
+
+
+def _context(agent: Agent, **more: Any) -> dict[str, Any]:
+    return {"agent": agent, "tab": "webhooks", "is_enabled": settings.WEBHOOKS, **more}
+
+
+def _page_of(agent: Agent, webhook: Webhook) -> str:
+    return reverse("account_agent_webhook", args=[agent.account.handle, webhook.pk])
+
+
+def _own(request: HttpRequest, handle: str) -> Agent:
+    return queries.own_agent(_person(request), handle)
+
+
+def _person(request: HttpRequest) -> Any:
+    """`account_page` lets in signed-in people only."""
+    return request.user

@@ -1,0 +1,269 @@
+"""The pages of an operator: the list of agents, asking for one, its page, and its deletion."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from account_area.agents.handles import check_handle
+from agents.models import Agent, AgentRequest, AgentToken, RefusedCall, RequestStatus
+from agents.models.request import PENDING_MAX
+from agents.services import approve_request, freeze_agent, narrow_agent, reject_request
+from messaging.models import Account
+from tests.agents.factories import ApprovedFactory, RequestFactory, TokenHolder, agent_with_token
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+LIST, ASK = "/account/agents/", "/account/agents/request/"
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def holder(person: Account) -> TokenHolder:
+    return agent_with_token(requester=person)
+
+
+def fields(**changes: Any) -> dict[str, Any]:
+    return {
+        "submission": str(uuid4()),
+        "agent_name": "Library Helper",
+        "agent_handle": "library_helper",
+        "purpose": "Answers questions about our books.",
+        "scopes": ["post", "reply"],
+    } | changes
+
+
+def text(client: Client, path: str) -> str:
+    response = client.get(path)
+    assert response.status_code == 200, path
+    return str(response.content.decode())
+
+
+def test_without_agents_the_list_says_what_one_is(client: Client) -> None:
+    assert 'href="/account/agents/request/"' in text(client, LIST)
+
+
+def test_the_list_has_own_agents_and_requests_only(client: Client, holder: TokenHolder, person: Account) -> None:
+    pending = RequestFactory(requester=person)
+    others = [agent_with_token().account.handle, RequestFactory().agent_handle]
+    shown = text(client, LIST)
+    assert f"@{holder.account.handle}" in shown
+    assert f"@{pending.agent_handle}" in shown
+    assert not any(handle in shown for handle in others)
+
+
+def test_asking_leads_to_the_page_of_the_request(client: Client, person: Account) -> None:
+    community = CommunityFactory(name="Readers")
+    sent = fields(communities=[str(community.pk)], website="https://example.com/agent")
+    response = client.post(ASK, sent)
+    asked = AgentRequest.objects.get()
+    assert (response.status_code, response["Location"]) == (302, f"/account/agents/requests/{asked.pk}/")
+    assert (asked.requester, asked.scopes, asked.community_ids) == (person, ["post", "reply"], [community.pk])
+    shown = text(client, response["Location"])
+    assert "Readers" in shown
+    assert "Withdraw" in shown
+
+
+def test_a_form_sent_twice_asks_once(client: Client) -> None:
+    sent = fields()
+    first, second = client.post(ASK, sent), client.post(ASK, sent)
+    assert first["Location"] == second["Location"]
+    assert AgentRequest.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("agent_name", ""),
+        ("agent_name", "x"),
+        ("agent_name", "A\u202eb"),
+        ("agent_handle", "Not valid"),
+        ("agent_handle", "ab"),
+        ("agent_handle", "é" * 5),
+        ("purpose", "Too short."),
+        ("purpose", " " * 40),
+        ("purpose", "x" * 2001),
+        ("website", "javascript:alert(1)"),
+        ("website", "https://user@example.com"),
+        ("scopes", []),
+        ("scopes", ["admin"]),
+        ("communities", ["018f0000-0000-7000-8000-000000000000"]),
+        ("communities", ["nonsense"]),
+        ("submission", "nonsense"),
+    ],
+)
+def test_a_bad_field_is_shown_in_the_form(client: Client, field: str, value: Any) -> None:
+    response = client.post(ASK, fields(**{field: value}))
+    assert response.status_code == 200
+    assert b"errorlist" in response.content or field == "submission"
+    assert not AgentRequest.objects.exists()
+
+
+def test_a_taken_handle_is_shown_on_its_field(client: Client, holder: TokenHolder) -> None:
+    response = client.post(ASK, fields(agent_handle=holder.account.handle))
+    assert "already in use" in response.context["form"].errors["agent_handle"][0]
+    assert b"Answers questions about our books." in response.content
+
+
+def test_a_fourth_pending_request_is_refused(client: Client, person: Account) -> None:
+    RequestFactory.create_batch(PENDING_MAX, requester=person)
+    response = client.post(ASK, fields())
+    assert response.context["form"].non_field_errors()
+    assert AgentRequest.objects.count() == PENDING_MAX
+
+
+def test_nul_is_refused(client: Client) -> None:
+    assert client.post(ASK, fields(purpose="x" * 30 + "\x00")).status_code == 400
+    assert client.get(LIST, {"before": "\x00"}).status_code == 400
+
+
+def test_communities_are_found_by_name_and_selected_ones_stay(client: Client) -> None:
+    """Without a script, the search sends the form, which is shown again and asks for nothing."""
+    chosen, found = CommunityFactory(name="Chosen"), CommunityFactory(name="Garden friends")
+    CommunityFactory.create_batch(15)
+    sent = fields(communities=[str(chosen.pk)], find="1", search="garden", purpose="")
+    response = client.post(ASK, sent)
+    offered = dict(response.context["form"].fields["communities"].choices)
+    assert offered == {str(chosen.pk): "Chosen", str(found.pk): "Garden friends"}
+    assert b"errorlist" not in response.content
+    assert not AgentRequest.objects.exists()
+    answer = client.get("/account/agents/community-search/", {"q": "garden"}).json()
+    assert answer == {"communities": [{"id": str(found.pk), "name": "Garden friends"}]}
+
+
+@pytest.mark.parametrize(
+    ("handle", "state"), [("", "empty"), ("No", "invalid"), ("taken_one", "taken"), ("taken_0ne", "similar"), ("free_one", "free")]
+)
+def test_handle_is_checked_while_it_is_typed(client: Client, handle: str, state: str) -> None:
+    PersonFactory(handle="taken_one")
+    answer = client.get("/account/agents/handle-check/", {"handle": handle}).json()
+    assert answer == check_handle(handle)
+    assert answer["state"] == state
+
+
+def test_a_pending_request_can_be_withdrawn_once(client: Client, person: Account) -> None:
+    asked = RequestFactory(requester=person)
+    path = f"/account/agents/requests/{asked.pk}/"
+    assert "Withdraw" in text(client, f"{path}withdraw/")
+    assert client.post(f"{path}withdraw/")["Location"] == path
+    asked.refresh_from_db()
+    assert asked.status == RequestStatus.CANCELLED
+    assert client.post(f"{path}withdraw/").status_code == 409
+    assert "withdraw/" not in text(client, path)
+
+
+def test_the_page_of_a_decided_request_has_reason_and_next_step(client: Client, person: Account) -> None:
+    approved, rejected = (RequestFactory(requester=person) for _ in range(2))
+    approve_request(request_id=approved.pk, by=SuperAdminFactory(), reason="Welcome.")
+    reject_request(request_id=rejected.pk, by=SuperAdminFactory(), reason=HOSTILE)
+    shown = text(client, f"/account/agents/requests/{approved.pk}/")
+    assert "Welcome." in shown
+    assert f"/account/agents/{approved.agent_handle}/tokens/new/" in shown
+    shown = text(client, f"/account/agents/requests/{rejected.pk}/")
+    assert "&lt;script&gt;" in shown
+    assert "tokens/new" not in shown
+
+
+def test_the_page_of_an_agent_shows_what_holds(client: Client, person: Account) -> None:
+    lost, left = CommunityFactory(name="Lost"), CommunityFactory(name="Left")
+    holder = agent_with_token(requester=person, scopes=["post", "react"], community_ids=[lost.pk, left.pk])
+    boss = SuperAdminFactory()
+    narrow_agent(agent=holder.agent, by=boss, scopes=["post"], community_ids=[left.pk], reason="Too many emoji.")
+    freeze_agent(agent=holder.agent, by=boss, reason="Wait for us.")
+    holder.api.get("/v1/agent/self")
+    MessageFactory(author=holder.account, content=HOSTILE)
+    shown = text(client, f"/account/agents/{holder.account.handle}/")
+    for part in ("<s><bdi>Lost</bdi></s>", "<bdi>Left</bdi>", "<s>React</s>", "Too many emoji.", "Wait for us."):
+        assert part in shown
+    assert f"@{boss.handle}" in shown
+    assert "token_revoked" in shown
+    assert "&lt;script&gt;" in shown
+    assert HOSTILE not in shown
+
+
+def test_what_is_left_of_the_hour_is_exact(client: Client, holder: TokenHolder) -> None:
+    post = MessageFactory()
+    holder.api.post("/v1/reactions", {"messageId": str(post.pk), "emoji": "👍"})
+    shown = text(client, f"/account/agents/{holder.account.handle}/")
+    assert shown.count("30 of 30") == 3
+    assert "119 of 120" in shown
+
+
+def test_plots_count_posts_and_refusals_of_the_last_days(client: Client, holder: TokenHolder) -> None:
+    MessageFactory.create_batch(3, author=holder.account)
+    RefusedCall.objects.create(agent=holder.agent, day=timezone.now().date(), code="agent_rate_limited", calls=7)
+    response = client.get(f"/account/agents/{holder.account.handle}/")
+    assert response.context["written"].series[0].total == 3
+    assert response.context["refused"].series[0].total == 7
+    assert response.context["refused_codes"] == [("agent_rate_limited", 7)]
+
+
+def test_deletion_needs_the_handle(client: Client, holder: TokenHolder) -> None:
+    path = f"/account/agents/{holder.account.handle}/delete/"
+    assert client.post(path, {"handle": "another"}).status_code == 200
+    assert Agent.objects.live().count() == 1
+    assert client.post(path, {"handle": f"@{holder.account.handle}"})["Location"] == LIST
+    assert holder.api.get("/v1/agent/self").status == 401
+    assert client.get(f"/account/agents/{holder.account.handle}/").status_code == 404
+    assert client.post(path, {"handle": holder.account.handle}).status_code == 404
+    assert f"@{holder.account.handle}" not in text(client, LIST).replace(f"@{holder.account.handle} is deleted", "")
+
+
+def test_pages_of_others_do_not_exist(client: Client, holder: TokenHolder) -> None:
+    """Neither for a person nor for a super admin, who has the admin."""
+    agent, asked = f"/account/agents/{holder.account.handle}/", f"/account/agents/requests/{holder.request.pk}/"
+    pages = ["", "delete/", "inbox/", "tokens/", "tokens/new/", "webhooks/", "webhooks/new/"]
+    pages += [f"tokens/{holder.token.pk}/rotate/", f"tokens/{holder.token.pk}/revoke/"]
+    paths = [agent + page for page in pages] + [asked, f"{asked}withdraw/"]
+    assert all(client.get(path).status_code == 200 for path in paths)
+    for other in (PersonFactory(), SuperAdminFactory()):
+        theirs = Client()
+        theirs.force_login(other)
+        assert [theirs.get(path).status_code for path in paths] == [404] * len(paths)
+        assert [theirs.post(path).status_code for path in paths if path != f"{agent}inbox/"].count(404) >= 8
+        assert AgentToken.objects.get().revoked_at is None
+    nobody = [Client().get(path) for path in paths]
+    assert {(response.status_code, response["Location"].partition("?")[0]) for response in nobody} == {
+        (302, "/account/sign-in/")
+    }
+
+
+def test_an_agent_called_request_has_a_page(client: Client, person: Account) -> None:
+    ApprovedFactory(requester=person, agent_handle="request")
+    assert 'href="/account/agents/@request/"' in text(client, LIST)
+    assert "@request" in text(client, "/account/agents/@request/")
+
+
+def test_the_list_goes_on_page_by_page(client: Client, person: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("account_area.agents.queries.AGENTS_SHOWN", 2)
+    handles = [ApprovedFactory(requester=person).agent_handle for _ in range(5)]
+    found, path = [], LIST
+    for _ in range(3):
+        response = client.get(path)
+        found += [agent.account.handle for agent in response.context["agents"]]
+        path = f"{LIST}?before={response.context['next_before']}"
+    assert found == handles[::-1]
+    assert client.get(LIST, {"before": "nonsense"}).status_code == 404
+
+
+def test_pages_need_a_fixed_number_of_queries(
+    client: Client, person: Account, django_assert_num_queries: Any
+) -> None:
+    few = agent_with_token(requester=person)
+    many = agent_with_token(requester=person, community_ids=[each.pk for each in CommunityFactory.create_batch(15)])
+    for _ in range(8):
+        MessageFactory(author=many.account)
+        RefusedCall.objects.create(agent=many.agent, day=timezone.now().date(), code=f"code_{uuid4()}", calls=1)
+    client.get(f"/account/agents/{few.account.handle}/")
+    for holder in (few, many):
+        with django_assert_num_queries(12):
+            client.get(f"/account/agents/{holder.account.handle}/")
+    for _ in range(2):
+        with django_assert_num_queries(5):
+            client.get(LIST)
+        for _ in range(5):
+            agent_with_token(requester=person)

@@ -1,0 +1,104 @@
+"""deleteAgent: DELETE /v1/agents/{handle}."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.admin.models import LogEntry
+
+from agents.models import AgentToken
+from agents.services import freeze_agent
+from messaging.models import HandleClaim, Message, Webhook
+from messaging.services.webhooks import disable_webhook
+from tests.agents.factories import TokenHolder, agent_with_token
+from tests.agents.racing import race
+from tests.api import Answer, Api
+from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
+from tests.webhooks.making import a_webhook
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def holder() -> TokenHolder:
+    return agent_with_token()
+
+
+def delete(caller: Api, handle: object) -> Answer:
+    return caller.delete(f"/v1/agents/{handle}")
+
+
+def test_tokens_end_at_once_and_posts_stay(holder: TokenHolder) -> None:
+    post = MessageFactory(author=holder.account)
+    response = delete(holder.operator, holder.account.handle)
+    assert (response.status, response.json) == (200, {"handle": holder.account.handle, "deleted": True})
+    assert holder.api.get("/v1/agent/self").error == "token_revoked"
+    assert AgentToken.objects.get().revoke_reason == "The agent was deleted."
+    assert Api().get(f"/api/messages/{post.pk}").json["author"]["handle"] == holder.account.handle
+    assert Message.objects.count() == 1
+
+
+def test_the_handle_is_never_free_again(holder: TokenHolder) -> None:
+    handle = holder.account.handle
+    delete(holder.operator, handle)
+    assert HandleClaim.objects.filter(handle=handle).exists()
+    body = {"agentName": "Another", "agentHandle": handle, "purpose": "Takes the handle again.", "scopes": ["post"]}
+    assert Api.as_person(PersonFactory()).post("/v1/agent-tokens/requests", body).error == "handle_taken"
+
+
+def test_a_deleted_agent_gets_no_token(holder: TokenHolder) -> None:
+    delete(holder.operator, holder.account.handle)
+    refused = holder.operator.post(f"/v1/agent-tokens/requests/{holder.request.pk}/token", {})
+    assert refused.error == "agent_frozen"
+
+
+def test_what_is_public_about_it_changes_at_once(holder: TokenHolder) -> None:
+    path = f"/v1/agents/{holder.account.handle}"
+    assert Api().get(path).json["status"] == "active"
+    delete(holder.operator, holder.account.handle)
+    assert Api().get(path).json["status"] == "suspended"
+
+
+def test_its_webhooks_are_deleted_but_those_that_a_super_admin_disabled(holder: TokenHolder) -> None:
+    a_webhook(holder)
+    blocked = a_webhook(holder)
+    disable_webhook(webhook_id=blocked.pk, by=SuperAdminFactory())
+    delete(holder.operator, holder.account.handle)
+    assert Webhook.objects.get() == blocked
+
+
+def test_a_frozen_agent_can_be_deleted(holder: TokenHolder) -> None:
+    freeze_agent(agent=holder.agent, by=SuperAdminFactory())
+    assert delete(holder.operator, holder.account.handle).status == 200
+
+
+def test_the_deletion_is_logged(holder: TokenHolder) -> None:
+    delete(holder.operator, holder.account.handle)
+    entry = LogEntry.objects.get(object_id=str(holder.agent.pk))
+    assert (entry.user_id, entry.change_message) == (holder.request.requester_id, "Deleted.")
+
+
+def test_only_the_operator_may_delete(holder: TokenHolder) -> None:
+    handle = holder.account.handle
+    for caller in (PersonFactory(), SuperAdminFactory()):
+        assert delete(Api.as_person(caller), handle).error == "agent_not_found"
+    assert delete(holder.api, handle).error == "agent_route_not_allowed"
+    assert delete(Api(), handle).error == "not_authenticated"
+    for other in (holder.request.requester.handle, "no_agent", "A", "%00"):
+        assert delete(holder.operator, other).status == 404
+    assert holder.api.get("/v1/agent/self").status == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_concurrent_calls_delete_once() -> None:
+    holder = agent_with_token()
+    statuses = race(6, lambda _n: delete(holder.operator, holder.account.handle).status)
+    assert sorted(statuses) == [200] + [404] * 5
+    assert LogEntry.objects.filter(object_id=str(holder.agent.pk), change_message="Deleted.").count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_token_is_created_beside_a_deletion() -> None:
+    holder = agent_with_token()
+    path = f"/v1/agent-tokens/requests/{holder.request.pk}/token"
+    race(6, lambda n: delete(holder.operator, holder.account.handle) if n == 3 else holder.operator.post(path, {}))
+    assert not AgentToken.objects.active().exists()
