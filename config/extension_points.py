@@ -12,6 +12,8 @@ WEBHOOK_TARGETS = ["embeds.webhooks.EmbedTargets", "agents.webhooks.AgentTargets
 PRUNERS = [
     "config.writes.pruning.prune",
     "config.changes.pruning.prune",
+    "messaging.models.erased_handle.prune",
+    "messaging.personal_data.exports.prune",
     "messaging.services.pages.prune",
     "messaging.services.panel_sessions.prune",
     "messaging.services.sessions.prune",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
+
+from django.db.models import Model, QuerySet
+
+Row = TypeVar("Row", bound=Model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +46,13 @@ class Subject:
     def heir_id(self) -> UUID:
         """The account that what the person decided is attributed to."""
         return self.heirs["human"]
+
+
+def in_batches(rows: QuerySet[Row, Row], size: int = 500) -> Iterator[Row]:
+    """The rows in the order of their keys, of which only a batch is in memory. Rows that are written meanwhile may be
+    missing.
+    """
+    ordered, last = rows.order_by("pk"), None
+    while batch := list(ordered[:size] if last is None else ordered.filter(pk__gt=last)[:size]):
+        yield from batch
+        last = batch[-1].pk

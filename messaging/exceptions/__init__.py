@@ -11,6 +11,12 @@ from messaging.exceptions.accounts import (
     RecentSignInRequired,
     RegistrationClosed,
 )
+from messaging.exceptions.personal_data import (
+    AccountBeingErased,
+    ErasureNotFound,
+    ExportNotFound,
+    TooManyExports,
+)
 from messaging.exceptions.posts import (
     CommunityForbids,
     CommunityMismatch,
@@ -39,12 +45,15 @@ from messaging.exceptions.webhooks import (
 )
 
 __all__ = [
+    "AccountBeingErased",
     "CommunityForbids",
     "CommunityMismatch",
     "CommunityNotFound",
     "ContentBlocked",
     "EditWindowClosed",
     "EmptyMessage",
+    "ErasureNotFound",
+    "ExportNotFound",
     "HandleTaken",
     "InvalidCredentials",
     "InvalidPayload",
@@ -62,6 +71,7 @@ __all__ = [
     "RecentSignInRequired",
     "RegistrationClosed",
     "TooManyEdits",
+    "TooManyExports",
     "TooManyWebhooks",
     "UnknownPage",
     "WebhookBlocked",
