@@ -21,6 +21,7 @@ PRUNERS = [
     "messaging.webhooks.pruning.prune",
     "agents.denied_calls.prune",
     "embeds.analytics.retention.prune",
+    "account_area.submissions.prune",
 ]
 # What an account has stored, for its export: `(account_id: UUID) -> Iterable[Section]` (see config.personal_data). A
 # section must not contain secrets.
