@@ -47,6 +47,8 @@ TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 HTTPS = BASE_URL.startswith("https://")
 # Where people report vulnerabilities: an address such as mailto:security@example.com, for /.well-known/security.txt.
 SECURITY_CONTACT = env.contact("SECURITY_CONTACT")
+# Whether an export starts the process that makes it. Without it, a cron job or the hourly run does.
+PERSON_JOBS = env.flag("PERSON_JOBS", default=True)
 # Whether `make run` fills the demo; its token is on the pages of the API then.
 DEMO = env.flag("DEMO", default=True)
 # License and contact in the OpenAPI document.

@@ -39,7 +39,9 @@ class ErasedHandle(models.Model):
     @classmethod
     def add(cls, handle: str) -> None:
         """Idempotent."""
-        cls.objects.bulk_create([cls(digest=_digest(handle, _key() or _new_key()))], ignore_conflicts=True)
+        ErasedHandle.objects.bulk_create(
+            [ErasedHandle(digest=_digest(handle, _key() or _new_key()))], ignore_conflicts=True
+        )
 
     @classmethod
     def contains(cls, handle: str) -> bool:
@@ -51,10 +53,10 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """Encrypt the key again that is under the previous root key, so that the rotation can be finished."""
     current, *previous = signing.root_keys()
     row = ErasedHandleKey.objects.first() if previous else None
-    key = row and _decrypted(row, previous[0])
+    key = _decrypted(row, previous[0]) if row else None
     if key and not dry_run:
         ErasedHandleKey.objects.update(encrypted_key=signing.encrypt(current, PURPOSE, NO_SECRET, key))
-    return {"keys of erased handles under the previous key": int(bool(key))}
+    return {"keys of erased handles under the previous key": int(key is not None)}
 
 
 def _digest(handle: str, key: bytes) -> bytes:
@@ -64,11 +66,12 @@ def _digest(handle: str, key: bytes) -> bytes:
 def _key() -> bytes | None:
     """None if no handle was erased, or if the root key is lost and the key with it."""
     row = ErasedHandleKey.objects.first()
-    for root in signing.root_keys() if row else ():
+    if row is None:
+        return None
+    for root in signing.root_keys():
         if key := _decrypted(row, root):
             return key
-    if row:
-        logger.error("the key of the erased handles cannot be decrypted: they can be claimed again")
+    logger.error("the key of the erased handles cannot be decrypted: they can be claimed again")
     return None
 
 

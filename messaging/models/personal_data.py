@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from uuid import UUID
+from typing import Self, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -18,9 +18,11 @@ EXPORT_LIFETIME = timedelta(days=7)
 # A process that runs a job renews its lease with each batch; after a crash another process takes over.
 LEASE = timedelta(seconds=60)
 
+Job = TypeVar("Job", bound=models.Model)
 
-class LeasedQuerySet(models.QuerySet[models.Model]):
-    def unleased(self) -> LeasedQuerySet:
+
+class LeasedQuerySet(models.QuerySet[Job]):
+    def unleased(self) -> Self:
         return self.filter(Q(leased_until=None) | Q(leased_until__lt=Now()))
 
 
@@ -46,11 +48,11 @@ class ExportStatus(models.TextChoices):
     FAILED = "failed"
 
 
-class PersonExportQuerySet(LeasedQuerySet):
-    def unfinished(self) -> PersonExportQuerySet:
+class PersonExportQuerySet(LeasedQuerySet["PersonExport"]):
+    def unfinished(self) -> Self:
         return self.filter(status__in=[ExportStatus.WAITING, ExportStatus.RUNNING])
 
-    def due(self) -> PersonExportQuerySet:
+    def due(self) -> Self:
         return self.unfinished().unleased()
 
 
@@ -113,11 +115,8 @@ class PostsChoice(models.TextChoices):
     DELETED = "deleted"
 
 
-class PersonErasureQuerySet(LeasedQuerySet):
-    def of(self, account_id: UUID) -> PersonErasureQuerySet:
-        return self.filter(account_id=account_id)
-
-    def due(self) -> PersonErasureQuerySet:
+class PersonErasureQuerySet(LeasedQuerySet["PersonErasure"]):
+    def due(self) -> Self:
         return self.unleased().filter(due_at__lte=Now())
 
 

@@ -21,9 +21,11 @@ OF_AN_EXPORT = ("id", "status", "requested_at", "finished_at", "size")
 
 
 def sections(account_id: UUID) -> Iterable[Section]:
-    posts = Message.objects.filter(author=account_id).select_related("page")
+    posts = posts_of(account_id)
     yield Section("account", "Your account.", 1, _account(account_id))
-    yield Section("posts", "Your posts, replies and quotes, with their earlier versions.", posts.count(), _posts(posts))
+    yield Section(
+        "posts", "Your posts, replies and quotes, with their earlier versions.", posts.count(), post_records(posts)
+    )
     yield table("reports", "The posts that you have reported.", Report.objects.filter(reporter=account_id), OF_A_REPORT)
     yield table("webhooks", "Your webhooks.", Webhook.objects.filter(owner=account_id), OF_A_WEBHOOK)
     sessions = PanelSession.objects.filter(account=account_id)
@@ -45,7 +47,11 @@ def _account(account_id: UUID) -> Iterator[dict[str, Any]]:
     yield {name: getattr(account, name) for name in names} | {"has_password": account.has_usable_password()}
 
 
-def _posts(posts: Any) -> Iterator[dict[str, Any]]:
+def posts_of(account_id: UUID) -> Any:
+    return Message.objects.filter(author=account_id).select_related("page")
+
+
+def post_records(posts: Any) -> Iterator[dict[str, Any]]:
     batch: list[Message] = []
     for post in in_batches(posts, BATCH):
         batch.append(post)

@@ -45,7 +45,9 @@ def exports_of(*, person: Account) -> list[PersonExport]:
 
 def ready_export(*, export_id: UUID, person: Account) -> PersonExport:
     """Raises ExportNotFound (404) for another person's, and for one that is not ready or too old."""
-    ready = PersonExport.objects.filter(account=person, status=ExportStatus.READY, requested_at__gt=Now() - EXPORT_LIFETIME)
+    ready = PersonExport.objects.filter(
+        account=person, status=ExportStatus.READY, requested_at__gt=Now() - EXPORT_LIFETIME
+    )
     export = ready.filter(pk=export_id).first()
     if export is None:
         raise ExportNotFound

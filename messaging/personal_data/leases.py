@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
 from uuid import uuid4
 
 from django.db import transaction
@@ -9,16 +10,18 @@ from django.db.models.functions import Now
 
 from messaging.models.personal_data import LEASE, Leased, LeasedQuerySet
 
+Job = TypeVar("Job", bound=Leased)
+
 
 class LeaseLost(Exception):
     """Another process has taken the job over, or it was cancelled."""
 
 
 @transaction.atomic
-def take(due: LeasedQuerySet) -> Leased | None:
+def take(due: LeasedQuerySet[Job]) -> Job | None:
     """Take one of the jobs, or None if there is none that no other process runs."""
     job = due.select_for_update(skip_locked=True, no_key=True, of=("self",)).first()
-    if not isinstance(job, Leased):
+    if job is None:
         return None
     job.lease_id = uuid4()
     job.save(update_fields=["lease_id"])
