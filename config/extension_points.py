@@ -12,6 +12,8 @@ WEBHOOK_TARGETS = ["embeds.webhooks.EmbedTargets", "agents.webhooks.AgentTargets
 PRUNERS = [
     "config.writes.pruning.prune",
     "config.changes.pruning.prune",
+    "messaging.models.erased_handle.prune",
+    "messaging.personal_data.exports.prune",
     "messaging.services.pages.prune",
     "messaging.services.panel_sessions.prune",
     "messaging.services.sessions.prune",
@@ -22,5 +24,35 @@ PRUNERS = [
     "embeds.sightings.prune",
     "account_area.submissions.prune",
 ]
+# What an account has stored, for its export: `(account_id: UUID) -> Iterable[Section]` (see config.personal_data). A
+# section must not contain secrets.
+PERSON_EXPORTERS = [
+    "messaging.personal_data.exporters.sections",
+    "reactions.personal_data.sections",
+    "agents.personal_data.sections",
+    "embeds.personal_data.sections",
+    "config.changes.personal_data.sections",
+]
+# The functions that erase people, in this order: `(subject: Subject) -> int` (see config.personal_data). Each call runs
+# in a transaction of its own, changes at most a batch of rows and returns their number; it is repeated until it returns
+# 0. An interrupted erasure starts again with the first function. After the last one, no row may refer to an account of
+# the subject.
+PERSON_ERASERS = [
+    "messaging.personal_data.erasers.exports",
+    "messaging.personal_data.erasers.webhooks",
+    "reactions.personal_data.erase",
+    "messaging.personal_data.posts.erase",
+    "messaging.personal_data.erasers.reports",
+    "embeds.personal_data.erase",
+    "agents.personal_data.erase",
+    "config.changes.personal_data.erase",
+    "config.writes.personal_data.erase",
+    "config.admin.personal_data.erase",
+    "messaging.personal_data.erasers.sign_ins",
+    "messaging.personal_data.erasers.handles",
+]
+# The functions that are called when a person asks to be erased: `(person: Account) -> list[UUID]`. They end what is
+# under way and return the accounts that the person operates.
+PERSON_STOPPERS = ["agents.personal_data.stop"]
 # The functions that create the demo data, in order; each takes a messaging.demo.DemoContext.
 DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation", "reactions.demo.reactions", "embeds.demo.embed"]

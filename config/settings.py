@@ -12,7 +12,17 @@ from config.api.throttle_rates import SOFT_THROTTLES
 from config.cache.django_cache import caches
 from config.changes.stream_limits import STREAM_HEARTBEAT_SECONDS, STREAMS_PER_ADDRESS, STREAMS_PER_TOKEN
 from config.database import urls
-from config.extension_points import CONTENT_RULES, CREDENTIAL_CHECKS, DEMO_PARTS, EMBED_CHECKS, PRUNERS, WEBHOOK_TARGETS
+from config.extension_points import (
+    CONTENT_RULES,
+    CREDENTIAL_CHECKS,
+    DEMO_PARTS,
+    EMBED_CHECKS,
+    PERSON_ERASERS,
+    PERSON_EXPORTERS,
+    PERSON_STOPPERS,
+    PRUNERS,
+    WEBHOOK_TARGETS,
+)
 from config.logging import LOGGING
 from config.runtime import bind_address, postgres
 
@@ -37,6 +47,8 @@ TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 HTTPS = BASE_URL.startswith("https://")
 # Where people report vulnerabilities: an address such as mailto:security@example.com, for /.well-known/security.txt.
 SECURITY_CONTACT = env.contact("SECURITY_CONTACT")
+# Whether an export starts the process that makes it. Without it, a cron job or the hourly run does.
+PERSON_JOBS = env.flag("PERSON_JOBS", default=True)
 # Whether `make run` fills the demo; its token is on the pages of the API then.
 DEMO = env.flag("DEMO", default=True)
 # License and contact in the OpenAPI document.

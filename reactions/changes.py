@@ -37,6 +37,11 @@ def record_reaction(transaction: WriteTransaction, action: Action, values: Mappi
     append([_public_change(action, values, changed), *_event(action, values, changed)], transaction=transaction)
 
 
+def removal(values: Mapping[str, Any], changed: Changed) -> NewChange:
+    """The row of a removed reaction, where many are removed together."""
+    return _public_change(Action.REMOVED, values, changed)
+
+
 def _public_change(action: Action, values: Mapping[str, Any], changed: Changed) -> NewChange:
     reaction = {
         "id": values["reaction"],

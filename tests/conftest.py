@@ -156,6 +156,12 @@ def _visits_not_written(settings: Any) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _no_processes_of_jobs(settings: Any) -> None:
+    """A process would use the database of the environment, not that of the test, which runs the jobs itself."""
+    settings.PERSON_JOBS = False
+
+
+@pytest.fixture(autouse=True)
 def _own_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Soft throttles count per minute: clear the counters, and stop the clock for the test."""
     from config.api import throttling

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, F, Func, Q, Value, When
 
 
 def log_decision(*, by: models.Model, about: models.Model, verb: str, reason: str = "") -> None:
@@ -28,3 +28,16 @@ def log_entries_about(rows: Iterable[models.Model], *, latest: int) -> list[LogE
     for row in rows:
         about |= Q(content_type=ContentType.objects.get_for_model(row), object_id=str(row.pk))
     return list(LogEntry.objects.filter(about).select_related("user", "content_type").order_by("-pk")[:latest])
+
+
+def forget_entries_about(model: type[models.Model], ids: Collection[object]) -> None:
+    """Remove from the history what rows were called and the reasons that were given; what was decided stays."""
+    entries = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(model))
+    _forget(entries.filter(object_id__in=[str(row_id) for row_id in ids]))
+
+
+def _forget(entries: models.QuerySet[LogEntry]) -> int:
+    """A message is "Verb: reason", or a JSON array of Django's with the names of fields and of related rows."""
+    decided = Func(F("change_message"), Value(": "), Value(1), function="split_part", output_field=models.TextField())
+    is_json = When(change_message__startswith="[", then=Value(""))
+    return entries.update(object_repr="", change_message=Case(is_json, default=decided))

@@ -13,7 +13,7 @@ from pathlib import Path
 from config import env
 
 BASE_DIR = Path(__file__).resolve().parents[2]
-COMMANDS = ("rollup_analytics", "announce_expiring_tokens", "prune")
+COMMANDS = ("rollup_analytics", "announce_expiring_tokens", "person_jobs", "prune")
 MINUTES = 60
 NICENESS = 10
 

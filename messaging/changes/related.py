@@ -12,9 +12,12 @@ import orjson
 from config.cache.rendering import to_json
 from config.changes.rows import ChangeRow
 from config.database.sql import fetch_all
+from messaging.deleted_accounts import deleted_account
+from messaging.models import AccountKind
 from messaging.queries.joins import account_from_row
 from messaging.queries.message_lists import PAGE_BYTES, messages_by_id
 
+DELETED = deleted_account(AccountKind.HUMAN)
 ACCOUNTS = "SELECT id, name, handle, kind FROM messaging_account WHERE id = ANY(%s::uuid[])"
 
 
@@ -35,7 +38,8 @@ class Related:
         return None if body is None else orjson.Fragment(body)
 
     def actor(self, row: ChangeRow) -> dict[str, Any] | None:
-        return None if row.actor_id is None else self.accounts.get(row.actor_id)
+        """The account that acted. One that is erased has no row any more."""
+        return None if row.actor_id is None else self.accounts.get(row.actor_id, DELETED)
 
 
 def related_to(rows: Sequence[ChangeRow]) -> Related:

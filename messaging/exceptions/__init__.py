@@ -25,6 +25,12 @@ from messaging.exceptions.moderation import (
     TooManyCommunities,
     TooManyModerators,
 )
+from messaging.exceptions.personal_data import (
+    AccountBeingErased,
+    ErasureNotFound,
+    ExportNotFound,
+    TooManyExports,
+)
 from messaging.exceptions.posts import (
     CommunityForbids,
     CommunityMismatch,
@@ -53,6 +59,7 @@ from messaging.exceptions.webhooks import (
 )
 
 __all__ = [
+    "AccountBeingErased",
     "AccountNotFound",
     "BanNotFound",
     "BannedFromCommunity",
@@ -64,6 +71,8 @@ __all__ = [
     "CreatorProtected",
     "EditWindowClosed",
     "EmptyMessage",
+    "ErasureNotFound",
+    "ExportNotFound",
     "HandleTaken",
     "InvalidCredentials",
     "InvalidPayload",
@@ -87,6 +96,7 @@ __all__ = [
     "SlugTaken",
     "TooManyCommunities",
     "TooManyEdits",
+    "TooManyExports",
     "TooManyModerators",
     "TooManyWebhooks",
     "UnknownPage",

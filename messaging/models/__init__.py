@@ -1,10 +1,18 @@
 from messaging.models.account import Account, AccountKind, HandleClaim
 from messaging.models.community import Community, PreModeration
 from messaging.models.derived import CommunityCount, PageCount, SearchEntry
+from messaging.models.erased_handle import ErasedHandle, ErasedHandleKey
 from messaging.models.message import Message, MessageStatus, MessageVersion
 from messaging.models.moderation import Act, Ban, Decision, Moderator
 from messaging.models.page import MovedPage, Page
 from messaging.models.panel_session import PanelSession
+from messaging.models.personal_data import (
+    ExportStatus,
+    PersonErasure,
+    PersonExport,
+    PersonExportPart,
+    PostsChoice,
+)
 from messaging.models.report import Report, ReportReason
 from messaging.models.webhook import (
     DeliveryError,
@@ -25,6 +33,9 @@ __all__ = [
     "Decision",
     "DeliveryError",
     "DisabledReason",
+    "ErasedHandle",
+    "ErasedHandleKey",
+    "ExportStatus",
     "HandleClaim",
     "Message",
     "MessageStatus",
@@ -34,6 +45,10 @@ __all__ = [
     "Page",
     "PageCount",
     "PanelSession",
+    "PersonErasure",
+    "PersonExport",
+    "PersonExportPart",
+    "PostsChoice",
     "PreModeration",
     "Report",
     "ReportReason",

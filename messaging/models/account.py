@@ -18,7 +18,9 @@ from config.api.field_errors import invalid_input
 from config.api.ids import new_id
 from config.database.sql import database_now
 from messaging.confusables import DROPPED, PAIRS, READ, SEEN
+from messaging.deleted_accounts import DELETED_HANDLE
 from messaging.exceptions import HandleTaken
+from messaging.models.erased_handle import ErasedHandle
 from messaging.names import Named
 
 HANDLE_MIN = 3
@@ -58,12 +60,15 @@ class HandleClaim(models.Model):
     @classmethod
     @transaction.atomic
     def claim(cls, handle: str) -> None:
-        """Raises HandleTaken (409)."""
+        """Raises HandleTaken (409), also for the handle of an erased account."""
         try:
             with transaction.atomic():
                 cls.objects.create(handle=handle)
         except IntegrityError:
             raise HandleTaken(field="handle") from None
+        # After the insert, which waits for an erasure that is about to commit.
+        if handle == DELETED_HANDLE or ErasedHandle.contains(handle):
+            raise HandleTaken(field="handle")
 
 
 class AccountManager(BaseUserManager["Account"]):

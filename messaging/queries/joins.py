@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from messaging.deleted_accounts import HEIRS, deleted_account
 from messaging.queries.visibility import is_public
 
 AUTHOR_COLUMNS = ("a.id AS author_id", "a.name", "a.handle", "a.kind")
@@ -24,6 +25,8 @@ JOINS = f"""
 
 def account_from_row(row: Sequence[Any]) -> dict[str, Any]:
     """`{id, name, handle, kind}` from AUTHOR_COLUMNS."""
+    if row[2] in HEIRS:
+        return deleted_account(row[3])
     return {"id": row[0], "name": row[1], "handle": row[2], "kind": row[3]}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from config.database.sql import fetch_all
+from messaging.queries.joins import account_from_row
 from messaging.queries.visibility import is_public
 
 # The newest posts and the newest replies that are read, however many the page has.
@@ -30,4 +31,4 @@ ORDER BY author.last_at DESC, author.author_id
 def participants_of(page_id: str) -> list[dict[str, Any]]:
     """Their account records, those who wrote last first."""
     rows = fetch_all(PARTICIPANTS, {"page_id": page_id})
-    return [dict(zip(("id", "name", "handle", "kind"), row, strict=True)) for row in rows]
+    return [account_from_row(row) for row in rows]

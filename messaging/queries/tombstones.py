@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
 
+from messaging.deleted_accounts import deleted_account
 from messaging.models import MessageStatus
 
 DELETED = MessageStatus.DELETED.value
-# Of no account: ids are UUIDv7.
-NOBODY = UUID(int=0)
 
 
 def mask(message: dict[str, Any]) -> dict[str, Any]:
     """The message without who wrote it and what it quoted."""
-    author = {"id": NOBODY, "name": "Deleted", "handle": "deleted", "kind": message["author"]["kind"]}
+    author = deleted_account(message["author"]["kind"])
     return message | {"author": author, "quoteId": None, "quote": None, "editedAt": None}

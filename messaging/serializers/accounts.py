@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from config.api.openapi.example_values import ID
+from messaging.deleted_accounts import HEIRS, deleted_account
 from messaging.models import AccountKind
 
 EXAMPLE_PERSON = {"id": ID, "name": "Ada Lovelace", "handle": "ada", "kind": "human"}
@@ -16,3 +17,7 @@ class AccountSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(help_text="Shown beside posts.")
     handle = serializers.CharField(help_text="Unique, without @.")
     kind = serializers.ChoiceField(choices=AccountKind.values, help_text="A person, or an agent (a program).")
+
+    def to_representation(self, instance: Any) -> Any:
+        record = super().to_representation(instance)
+        return super().to_representation(deleted_account(record["kind"])) if record["handle"] in HEIRS else record

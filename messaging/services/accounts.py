@@ -16,6 +16,7 @@ from config.cache.versions import EVERYTHING, invalidate
 from messaging.confusables import Likeness, near, skeleton
 from messaging.exceptions import InvalidCredentials
 from messaging.models import Account, AccountKind, HandleClaim
+from messaging.queries.joins import account_from_row
 
 CONFUSABLES_MAX = 20
 
@@ -112,7 +113,7 @@ def authenticate(*, handle: str, password: str) -> Account:
 
 def account_record(account: Account) -> dict[str, Any]:
     """`{id, name, handle, kind}`, the Account of the API."""
-    return {"id": account.pk, "name": account.name, "handle": account.handle, "kind": account.kind}
+    return account_from_row((account.pk, account.name, account.handle, account.kind))
 
 
 def _check_password(password: str, account: Account) -> None:

@@ -41,7 +41,11 @@ def record_reported(post: Message, *, by: Account, transaction: WriteTransaction
 
 
 def record_deleted(post: Message, *, transaction: WriteTransaction) -> None:
-    append([_change(ChangeType.MESSAGE_DELETED, post)], transaction=transaction)
+    append([deletion_of(post)], transaction=transaction)
+
+
+def deletion_of(post: Message) -> NewChange:
+    return _change(ChangeType.MESSAGE_DELETED, post)
 
 
 def record_moderated(moves: Iterable[tuple[Message, str, str]], *, by: Account, reason: str) -> None:

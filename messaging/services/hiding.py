@@ -6,8 +6,7 @@ changed some of them; the next run changes the rest.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from uuid import UUID
 
 from django.db import transaction
@@ -21,6 +20,7 @@ from config.writes.retries import retried
 from messaging.models import Account, Act, Message, MessageStatus
 from messaging.models.message import MessageQuerySet
 from messaging.services.changes import record_moderated
+from messaging.services.counting import count_answers
 from messaging.services.decisions import note_for_communities
 from messaging.services.locking import ALLOW_LONG_STATEMENTS, locked_posts
 from messaging.services.moderation import HIDDEN, PENDING, PUBLISHED
@@ -77,7 +77,7 @@ def _hide(ids: list[UUID], by: Account, reason: str) -> int:
     posts = [post for post in locked_posts(ids, LOCKED) if post.status in HIDEABLE]
     _update(posts, status=HIDDEN, status_before_hiding=F("status"))
     close_reports([post.pk for post in posts])
-    _count((post for post in posts if post.status == PUBLISHED), by=-1)
+    count_answers((post for post in posts if post.status == PUBLISHED), by=-1)
     record_moderated(((post, post.status, HIDDEN) for post in posts), by=by, reason=reason)
     return len(posts)
 
@@ -89,7 +89,7 @@ def _restore(ids: list[UUID], by: Account, reason: str) -> int:
         post for post in locked_posts(ids, LOCKED) if post.status == HIDDEN and post.status_before_hiding in HIDEABLE
     ]
     _update(posts, status=F("status_before_hiding"), status_before_hiding=None)
-    _count((post for post in posts if post.status_before_hiding == PUBLISHED), by=1)
+    count_answers((post for post in posts if post.status_before_hiding == PUBLISHED), by=1)
     moves = ((post, HIDDEN, post.status_before_hiding or HIDDEN) for post in posts)
     record_moderated(moves, by=by, reason=reason)
     return len(posts)
@@ -99,18 +99,3 @@ def _update(posts: list[Message], **changes: MessageStatus | F | None) -> None:
     execute(ALLOW_LONG_STATEMENTS)
     Message.objects.filter(pk__in=[post.pk for post in posts]).update(updated_at=timezone.now(), **changes)
     invalidate(EVERYTHING)
-
-
-def _count(posts: Iterable[Message], *, by: int) -> None:
-    """Add `by` to the counts of the (locked) posts that these reply to or quote, one statement for equal changes."""
-    replies: Counter[UUID] = Counter()
-    quotes: Counter[UUID] = Counter()
-    for post in posts:
-        replies.update(filter(None, [post.parent_id]))
-        quotes.update(filter(None, [post.quote_id]))
-    ids_by_change = defaultdict(list)
-    for message_id in replies.keys() | quotes.keys():
-        ids_by_change[replies[message_id], quotes[message_id]].append(message_id)
-    for (replied, quoted), ids in ids_by_change.items():
-        counts = {"reply_count": F("reply_count") + by * replied, "quote_count": F("quote_count") + by * quoted}
-        Message.objects.filter(pk__in=ids).update(**counts)

@@ -14,7 +14,8 @@ from rest_framework_simplejwt.token_blacklist.models import BlacklistedToken, Ou
 from config.api import jwt
 from config.api.exceptions import TokenExpired, TokenRevoked
 from config.api.jwt import AccessToken, RefreshToken
-from messaging.models import Account
+from messaging.exceptions import AccountBeingErased
+from messaging.models import Account, PersonErasure
 
 BLANK = ""
 
@@ -30,6 +31,9 @@ class SignedIn:
 
 
 def start_session(*, account: Account) -> SignedIn:
+    """Raises AccountBeingErased (403)."""
+    if PersonErasure.objects.filter(account=account).exists():
+        raise AccountBeingErased
     refresh = RefreshToken.for_user(account)
     access = _access_token(refresh, account)
     return SignedIn(account=account, access=str(access), refresh=str(refresh), expires_at=jwt.expiry_of(access))

@@ -136,7 +136,8 @@ def test_communities_are_found_by_name_and_selected_ones_stay(client: Client) ->
 
 
 @pytest.mark.parametrize(
-    ("handle", "state"), [("", "empty"), ("No", "invalid"), ("taken_one", "taken"), ("taken_0ne", "similar"), ("free_one", "free")]
+    ("handle", "state"),
+    [("", "empty"), ("No", "invalid"), ("taken_one", "taken"), ("taken_0ne", "similar"), ("free_one", "free")],
 )
 def test_handle_is_checked_while_it_is_typed(client: Client, handle: str, state: str) -> None:
     PersonFactory(handle="taken_one")
@@ -250,9 +251,7 @@ def test_the_list_goes_on_page_by_page(client: Client, person: Account, monkeypa
     assert client.get(LIST, {"before": "nonsense"}).status_code == 404
 
 
-def test_pages_need_a_fixed_number_of_queries(
-    client: Client, person: Account, django_assert_num_queries: Any
-) -> None:
+def test_pages_need_a_fixed_number_of_queries(client: Client, person: Account, django_assert_num_queries: Any) -> None:
     few = agent_with_token(requester=person)
     many = agent_with_token(requester=person, community_ids=[each.pk for each in CommunityFactory.create_batch(15)])
     for _ in range(8):

@@ -1,0 +1,76 @@
+"""What the agents of a person have stored, for an export, and their erasure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from agents.cache_tags import agent_tag
+from agents.models import Agent, AgentRequest, AgentToken, RefusedCall
+from agents.services.requests import cancel_request
+from config.admin.audit import forget_entries_about
+from config.cache.versions import invalidate
+from config.personal_data import Section, Subject
+from messaging.models import Account
+from messaging.personal_data import exporters
+from messaging.personal_data.exporters import table
+
+OF_A_REQUEST = (
+    *("id", "agent_id", "agent_name", "agent_handle", "purpose", "website", "scopes", "community_ids", "status"),
+    *("reason", "decided_at", "created_at"),
+)
+OF_A_TOKEN = (
+    *("id", "agent_id", "prefix", "label", "created_at", "expires_at", "last_used_at", "revoked_at", "revoke_reason"),
+)
+
+
+def sections(account_id: UUID) -> Iterable[Section]:
+    agents = Agent.objects.filter(operator=account_id).select_related("account")
+    yield Section("agents", "The agents that you operate.", agents.count(), (_agent(agent) for agent in agents))
+    requests = AgentRequest.objects.filter(requester=account_id)
+    yield table("agent_requests", "Your requests for agents.", requests, OF_A_REQUEST)
+    tokens = AgentToken.objects.filter(agent__operator=account_id).defer("digest")
+    yield table("agent_tokens", "The tokens of your agents, without their values.", tokens, OF_A_TOKEN)
+    calls = RefusedCall.objects.filter(agent__operator=account_id)
+    columns = ("agent_id", "day", "operation", "code", "calls")
+    yield table("refused_calls", "The refused calls of your agents.", calls, columns)
+    for agent in agents:
+        posts = exporters.posts_of(agent.pk)
+        name = f"posts_of_{agent.account.handle}"
+        yield Section(name, "The posts of this agent.", posts.count(), exporters.post_records(posts))
+
+
+def stop(person: Account) -> list[UUID]:
+    """Cancel the pending requests of a person; returns the accounts of the agents."""
+    for request_id in list(AgentRequest.objects.asked_by(person).pending().values_list("pk", flat=True)):
+        cancel_request(request_id=request_id, by=person)
+    agents = Agent.objects.operated_by(person).select_related("account")
+    invalidate(*(agent_tag(agent.account.handle) for agent in agents))
+    return [agent.pk for agent in agents]
+
+
+def erase(subject: Subject) -> int:
+    """All agents of a person at once: they are few. What the person has decided about others is an heir's."""
+    ids, heir = subject.account_ids, subject.heir_id
+    requests = AgentRequest.objects.filter(Q(requester__in=ids) | Q(agent__in=ids))
+    tokens = AgentToken.objects.filter(agent__in=ids)
+    for model, rows in ((AgentRequest, requests), (AgentToken, tokens)):
+        forget_entries_about(model, list(rows.values_list("pk", flat=True)))
+    forget_entries_about(Agent, ids)
+    erased = requests.delete()[0] + tokens.delete()[0]
+    erased += RefusedCall.objects.filter(agent__in=ids).delete()[0]
+    erased += Agent.objects.filter(pk__in=ids).delete()[0]
+    Agent.objects.filter(frozen_by__in=ids).update(frozen_by=heir)
+    AgentRequest.objects.filter(decided_by__in=ids).update(decided_by=heir)
+    AgentToken.objects.filter(revoked_by__in=ids).update(revoked_by=heir)
+    AgentToken.objects.filter(created_by__in=ids).update(created_by=heir)
+    return erased
+
+
+def _agent(agent: Agent) -> dict[str, Any]:
+    names = ("scopes", "community_ids", "frozen_at", "freeze_reason", "created_at")
+    record = {"id": agent.pk, "handle": agent.account.handle, "name": agent.account.name}
+    return record | {name: getattr(agent, name) for name in names}

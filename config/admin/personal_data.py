@@ -1,0 +1,37 @@
+"""Erases people from the history of the admin."""
+
+from __future__ import annotations
+
+import re
+
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth import get_user_model
+from django.db.models import F, Func, Q, TextField, Value
+
+from config.admin.audit import forget_entries_about
+from config.personal_data import Subject
+
+
+def erase(subject: Subject) -> int:
+    """The entries about the accounts, and the handles in all others. What the person decided stays, of a deleted
+    account.
+    """
+    forget_entries_about(get_user_model(), subject.account_ids)
+    _replace_handles(subject)
+    return LogEntry.objects.filter(user__in=subject.account_ids).update(user_id=subject.heir_id)
+
+
+def _replace_handles(subject: Subject) -> None:
+    pattern = rf"@({'|'.join(map(re.escape, subject.handles))})\y"
+    has_handle = Q(object_repr__regex=pattern) | Q(change_message__regex=pattern)
+    LogEntry.objects.filter(has_handle).update(
+        **{name: _without(name, pattern) for name in ("object_repr", "change_message")}
+    )
+
+
+def _without(column: str, pattern: str) -> Func:
+    return Func(
+        *(F(column), Value(pattern), Value("@deleted"), Value("g")),
+        function="regexp_replace",
+        output_field=TextField(),
+    )

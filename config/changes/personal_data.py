@@ -1,0 +1,32 @@
+"""The inbox of an account, for its export, and its erasure.
+
+Rows have no names and texts, only ids. Those that name the account as the actor are in the inboxes of others and in the
+public log until they are pruned; an id without an account is shown as a deleted one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+from uuid import UUID
+
+from config.changes.models import Change, ReadPosition
+from config.personal_data import Section, Subject, in_batches
+
+BATCH = 2_000
+COLUMNS = ("type", "at", "actor_id", "page_id", "message_id", "about_id", "data")
+
+
+def sections(account_id: UUID) -> Iterable[Section]:
+    events = Change.objects.filter(account_id=account_id)
+    yield Section("inbox", "The events of your inbox, of the last 30 days.", events.count(), _records(events))
+
+
+def erase(subject: Subject) -> int:
+    ReadPosition.objects.filter(account_id__in=subject.account_ids).delete()
+    own = Change.objects.filter(account_id__in=subject.account_ids)
+    return own.filter(pk__in=list(own.values_list("pk", flat=True)[:BATCH])).delete()[0]
+
+
+def _records(events: Any) -> Iterator[dict[str, Any]]:
+    return ({name: getattr(event, name) for name in COLUMNS} for event in in_batches(events))

@@ -1,0 +1,146 @@
+"""Exports of what a person has stored here, and erasures of people (see `messaging.personal_data`)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Self, TypeVar
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from config.api.ids import new_id
+from messaging.models.account import Account
+
+EXPORT_LIFETIME = timedelta(days=7)
+# A process that runs a job renews its lease with each batch; after a crash another process takes over.
+LEASE = timedelta(seconds=60)
+
+Job = TypeVar("Job", bound=models.Model)
+
+
+class LeasedQuerySet(models.QuerySet[Job]):
+    def unleased(self) -> Self:
+        return self.filter(Q(leased_until=None) | Q(leased_until__lt=Now()))
+
+
+class Leased(models.Model):
+    """A job of which one process at a time has the lease, whichever host it runs on."""
+
+    lease_id = models.UUIDField(null=True)
+    leased_until = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+    def renew(self) -> bool:
+        """Renew the lease; False if another process has it."""
+        held = type(self)._default_manager.filter(pk=self.pk, lease_id=self.lease_id)
+        return held.update(leased_until=Now() + LEASE) == 1
+
+
+class ExportStatus(models.TextChoices):
+    WAITING = "waiting"
+    RUNNING = "running"
+    READY = "ready"
+    FAILED = "failed"
+
+
+class PersonExportQuerySet(LeasedQuerySet["PersonExport"]):
+    def unfinished(self) -> Self:
+        return self.filter(status__in=[ExportStatus.WAITING, ExportStatus.RUNNING])
+
+    def due(self) -> Self:
+        return self.unfinished().unleased()
+
+
+class PersonExport(Leased):
+    """An archive of what a person has stored. It is in the database, which several hosts share, in parts."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, db_index=False, related_name="exports")
+    status = models.CharField(max_length=7, choices=ExportStatus, default=ExportStatus.WAITING)
+    percent = models.PositiveSmallIntegerField(default=0)
+    # How often a process has begun. An export that ends its process each time fails at last.
+    attempts = models.PositiveSmallIntegerField(default=0)
+    size = models.BigIntegerField(default=0)
+    requested_at = models.DateTimeField(db_default=Now(), editable=False)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = PersonExportQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index("account", models.F("requested_at").desc(), name="exports_of_one")]
+        constraints = [
+            models.CheckConstraint(condition=Q(status__in=ExportStatus.values), name="export_status_known"),
+            models.UniqueConstraint(
+                fields=["account"],
+                condition=Q(status__in=[ExportStatus.WAITING, ExportStatus.RUNNING]),
+                name="one_export_at_a_time",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"export {self.pk}: {self.status}"
+
+    @property
+    def is_unfinished(self) -> bool:
+        return self.status in {ExportStatus.WAITING, ExportStatus.RUNNING}
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a process should take it. By the clock of this host, so it may be a little wrong."""
+        return self.is_unfinished and (self.leased_until is None or self.leased_until < timezone.now())
+
+    @property
+    def expires_at(self) -> datetime:
+        return self.requested_at + EXPORT_LIFETIME
+
+
+class PersonExportPart(models.Model):
+    """Some bytes of an archive; `number` counts from 0."""
+
+    pk = models.CompositePrimaryKey("export_id", "number")
+    export = models.ForeignKey(PersonExport, on_delete=models.CASCADE, db_index=False, related_name="parts")
+    number = models.IntegerField()
+    data = models.BinaryField()
+
+
+class PostsChoice(models.TextChoices):
+    """What happens with the posts of an erased person: they stay without an author, or are deleted."""
+
+    ANONYMOUS = "anonymous"
+    DELETED = "deleted"
+
+
+class PersonErasureQuerySet(LeasedQuerySet["PersonErasure"]):
+    def due(self) -> Self:
+        return self.unleased().filter(due_at__lte=Now())
+
+
+class PersonErasure(Leased):
+    """An erasure that a person has asked for. It can be cancelled until it begins; its row ends with the account."""
+
+    account = models.OneToOneField(Account, on_delete=models.CASCADE, primary_key=True, related_name="erasure")
+    posts = models.CharField(max_length=9, choices=PostsChoice)
+    requested_at = models.DateTimeField(db_default=Now(), editable=False)
+    due_at = models.DateTimeField(db_index=True)
+    # The accounts of agents that were stopped with the request, and are active again when it is cancelled.
+    stopped_ids = ArrayField(models.UUIDField(), default=list)
+    # Set when the erasure begins: the accounts that are erased, the person's first.
+    started_at = models.DateTimeField(null=True)
+    account_ids = ArrayField(models.UUIDField(), default=list)
+    # Rows changed so far, by the last part of the name of the function that changed them.
+    changed = models.JSONField(default=dict)
+
+    objects = PersonErasureQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(posts__in=PostsChoice.values), name="erasure_posts_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"erasure of {self.account_id}"

@@ -1,0 +1,132 @@
+"""Writes the archive of an export: a zip file with a JSON file for each section, and a page that describes them."""
+
+from __future__ import annotations
+
+import logging
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.conf import settings
+from django.db import transaction
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from config.personal_data import Section
+from messaging.models import Account, ExportStatus, PersonExport, PersonExportPart
+from messaging.personal_data.leases import require_lease
+
+PART_BYTES = 256 * 1024
+# Records between two reports of progress.
+STRIDE = 200
+ATTEMPTS_MAX = 3
+# 100 is written with the end.
+ALMOST = 99
+OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_UTC_Z
+logger = logging.getLogger(__name__)
+
+
+def write_export(export: PersonExport) -> None:
+    """Make a leased export, from the beginning. Raises LeaseLost."""
+    if export.attempts >= ATTEMPTS_MAX:
+        _finish(export, status=ExportStatus.FAILED)
+        return
+    with transaction.atomic():
+        require_lease(export)
+        _update(export, status=ExportStatus.RUNNING, percent=0, attempts=export.attempts + 1)
+        PersonExportPart.objects.filter(export=export).delete()
+    parts = Parts(export)
+    write_archive(parts, account_id=export.account_id, progress=lambda percent: _progress(export, percent))
+    parts.close()
+    _finish(export, status=ExportStatus.READY, percent=100, size=parts.size)
+
+
+def write_archive(file: Any, *, account_id: UUID, progress: Callable[[int], None] = lambda percent: None) -> None:
+    """Write the archive to a file that need not be seekable. One record at a time is in memory."""
+    sections = list(_sections(account_id))
+    total, done, now = sum(section.count for section in sections) or 1, 0, timezone.now()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for section in sections:
+            with archive.open(_entry(f"{section.name}.json"), "w", force_zip64=True) as out:
+                for written in _write_records(out, section.records):
+                    progress(min(ALMOST, (done + written) * 100 // total))
+            done += section.count
+        context = {"sections": sections, "account": Account.objects.get(pk=account_id), "now": now}
+        page = render_to_string("personal_data/index.html", context | {"base_url": settings.BASE_URL})
+        archive.writestr(_entry("index.html"), page)
+
+
+class Parts:
+    """A file that is stored as parts of an export."""
+
+    def __init__(self, export: PersonExport) -> None:
+        self.size = 0
+        self._export, self._number, self._buffer = export, 0, bytearray()
+
+    def write(self, data: bytes) -> int:
+        self._buffer += data
+        while len(self._buffer) >= PART_BYTES:
+            self._store(bytes(self._buffer[:PART_BYTES]))
+            del self._buffer[:PART_BYTES]
+        return len(data)
+
+    def flush(self) -> None:
+        """Called by zipfile."""
+
+    def close(self) -> None:
+        if self._buffer:
+            self._store(bytes(self._buffer))
+            self._buffer.clear()
+
+    @transaction.atomic
+    def _store(self, data: bytes) -> None:
+        # Locks the row of the export, so that a process which has lost its lease adds nothing.
+        require_lease(self._export)
+        PersonExportPart.objects.create(export=self._export, number=self._number, data=data)
+        self._number += 1
+        self.size += len(data)
+
+
+def _sections(account_id: UUID) -> Iterator[Section]:
+    for path in settings.PERSON_EXPORTERS:
+        yield from import_string(path)(account_id)
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(f"export/{name}", timezone.now().timetuple()[:6])
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
+
+
+def _write_records(out: Any, records: Iterable[Any]) -> Iterator[int]:
+    """Write a JSON array. Yields the number of written records every STRIDE records."""
+    written = 0
+    out.write(b"[")
+    for written, record in enumerate(records, start=1):
+        out.write((b",\n" if written > 1 else b"\n") + orjson.dumps(record, default=str, option=OPTIONS))
+        if written % STRIDE == 0:
+            yield written
+    out.write(b"\n]\n")
+    yield written
+
+
+def _progress(export: PersonExport, percent: int) -> None:
+    require_lease(export)
+    if percent != export.percent:
+        _update(export, percent=percent)
+
+
+@transaction.atomic
+def _finish(export: PersonExport, **changes: Any) -> None:
+    require_lease(export)
+    _update(export, **changes, finished_at=timezone.now(), lease_id=None, leased_until=None)
+    logger.info("export %s: %s", export.pk, changes["status"])
+
+
+def _update(export: PersonExport, **changes: Any) -> None:
+    PersonExport.objects.filter(pk=export.pk).update(**changes)
+    for name, value in changes.items():
+        setattr(export, name, value)

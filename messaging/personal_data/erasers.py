@@ -1,0 +1,55 @@
+"""Erases what messaging stores about people, beside posts (`posts`)."""
+
+from __future__ import annotations
+
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from rest_framework_simplejwt.token_blacklist.models import OutstandingToken
+
+from config.admin.audit import forget_entries_about
+from config.personal_data import Subject, in_batches
+from messaging.models import ErasedHandle, HandleClaim, PanelSession, PersonExport, Report, Webhook
+from messaging.personal_data.exports import delete_exports
+
+BATCH = 500
+
+
+def exports(subject: Subject) -> int:
+    """One at a time: an archive may be large."""
+    ids = list(PersonExport.objects.filter(account__in=subject.account_ids).values_list("pk", flat=True)[:1])
+    return delete_exports(ids) if ids else 0
+
+
+def webhooks(subject: Subject) -> int:
+    ids = list(Webhook.objects.filter(owner__in=subject.account_ids).values_list("pk", flat=True))
+    forget_entries_about(Webhook, ids)
+    Webhook.objects.filter(pk__in=ids).delete()
+    return len(ids)
+
+
+def reports(subject: Subject) -> int:
+    """The reports that the person made. Decisions on the posts stay."""
+    ids = list(Report.objects.filter(reporter__in=subject.account_ids).values_list("pk", flat=True)[:BATCH])
+    forget_entries_about(Report, ids)
+    return Report.objects.filter(pk__in=ids).delete()[0]
+
+
+def sign_ins(subject: Subject) -> int:
+    """Sessions and sign-in tokens. Those of cookies name the account in their data alone, so each is read."""
+    accounts = set(map(str, subject.account_ids))
+    of_subject = [
+        session.pk
+        for session in in_batches(Session.objects.all())
+        if session.get_decoded().get("_auth_user_id") in accounts
+    ]
+    erased = Session.objects.filter(pk__in=of_subject).delete()[0]
+    erased += PanelSession.objects.filter(account__in=subject.account_ids).delete()[0]
+    return erased + OutstandingToken.objects.filter(user__in=subject.account_ids).update(user=None)
+
+
+@transaction.atomic
+def handles(subject: Subject) -> int:
+    """A digest takes the place of the claim. Who claims the handle meanwhile waits, and then finds the digest."""
+    for handle in subject.handles:
+        ErasedHandle.add(handle)
+    return HandleClaim.objects.filter(handle__in=subject.handles).delete()[0]

@@ -1,0 +1,55 @@
+"""Erases an author from posts, which stay or are deleted as by their author."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from config.admin.audit import forget_entries_about
+from config.cache.versions import EVERYTHING, invalidate
+from config.changes.log import append
+from config.database.sql import execute
+from config.personal_data import Subject
+from messaging.models import Message, MessageStatus, MessageVersion
+from messaging.queries.message_fields import CONTENT_FIELDS
+from messaging.services.changes import deletion_of
+from messaging.services.counting import count_answers
+from messaging.services.locking import ALLOW_LONG_STATEMENTS, locked_posts
+from messaging.services.reporting import close_reports
+
+BATCH = 200
+NO_CONTENT = {field.column: field.model_field.get_default() for field in CONTENT_FIELDS}
+DELETED = {
+    **NO_CONTENT,
+    "status": MessageStatus.DELETED,
+    "status_before_hiding": None,
+    "held_after_edit": False,
+    "held_after_reports": False,
+    "edited_at": None,
+}
+
+
+def erase(subject: Subject) -> int:
+    """A batch of posts. They belong to an heir afterwards, so that the next batch begins after them."""
+    ids = list(
+        Message.objects.filter(author__in=subject.account_ids).order_by("id").values_list("pk", flat=True)[:BATCH]
+    )
+    posts = locked_posts(ids, Message.objects.all())
+    MessageVersion.objects.filter(message__in=ids).delete()
+    for kind, heir_id in subject.heirs.items():
+        of_kind = [post.pk for post in posts if post.author_kind == kind]
+        Message.objects.filter(pk__in=of_kind).update(author_id=heir_id, updated_at=timezone.now())
+    if subject.delete_posts:
+        _delete(posts)
+    if posts:
+        invalidate(EVERYTHING)
+    return len(posts)
+
+
+def _delete(posts: list[Message]) -> None:
+    """Also those that are hidden or deleted already: their content and source may still be stored."""
+    execute(ALLOW_LONG_STATEMENTS)
+    Message.objects.filter(pk__in=[post.pk for post in posts]).update(**DELETED)
+    close_reports([post.pk for post in posts])
+    count_answers((post for post in posts if post.status == MessageStatus.PUBLISHED), by=-1)
+    append([deletion_of(post) for post in posts if post.was_public])
+    forget_entries_about(Message, [post.pk for post in posts])
