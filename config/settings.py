@@ -84,6 +84,7 @@ INSTALLED_APPS = [
     "agents",
     "reactions",
     "embeds",
+    "mails",
 ]
 
 MIDDLEWARE = [

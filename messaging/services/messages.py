@@ -17,7 +17,7 @@ from messaging.models import Community, MessageStatus
 from messaging.queries.messages import INSERT, new_message, stored_content
 from messaging.queries.targets import MessageTargets
 from messaging.queries.visibility import is_public
-from messaging.services.changes import record_created
+from messaging.services.changes import record_created, record_pending
 
 PUBLIC = is_public("messaging_message")
 
@@ -47,6 +47,8 @@ def create_message(
         targets.require_visible(still_visible=counted)
         invalidate_message(page_id=page_id, message_id=values["id"], community_id=values["community_id"])
         record_created(_new_post(values, targets), transaction=transaction)
+    else:
+        record_pending(_new_post(values, targets), transaction=transaction)
     return message
 
 
