@@ -14,6 +14,19 @@ from config.changes.stream_limits import STREAM_HEARTBEAT_SECONDS, STREAMS_PER_A
 from config.database import urls
 from config.extension_points import CONTENT_RULES, CREDENTIAL_CHECKS, DEMO_PARTS, EMBED_CHECKS, PRUNERS, WEBHOOK_TARGETS
 from config.logging import LOGGING
+from config.mail_settings import (
+    DEFAULT_FROM_EMAIL,
+    EMAIL_BACKEND,
+    EMAIL_FILE_PATH,
+    EMAIL_HOST,
+    EMAIL_HOST_PASSWORD,
+    EMAIL_HOST_USER,
+    EMAIL_PORT,
+    EMAIL_TIMEOUT,
+    EMAIL_USE_SSL,
+    EMAIL_USE_TLS,
+    MAIL_IS_SENT,
+)
 from config.runtime import bind_address, postgres
 
 BASE_DIR = Path(__file__).resolve().parent.parent
