@@ -85,6 +85,8 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    # The templates of form fields.
+    "django.forms",
     "rest_framework",
     "django_filters",
     "rest_framework_simplejwt.token_blacklist",
@@ -97,6 +99,7 @@ INSTALLED_APPS = [
     "agents",
     "reactions",
     "embeds",
+    "account_area",
 ]
 
 MIDDLEWARE = [
@@ -135,6 +138,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "account_area.navigation.navigation",
             ],
             "libraries": {"admin_formatting": "config.admin.templatetags.admin_formatting"},
         },
@@ -164,7 +168,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-LOGIN_URL = "/admin/login/"
+LOGIN_URL = "/account/sign-in/"
 
 # API.
 REST_FRAMEWORK = {
@@ -205,6 +209,17 @@ X_FRAME_OPTIONS = "DENY"
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 LANGUAGE_CODE = "en"
-USE_I18N = False
+# The pages under /account/ and mails are translated; `account_area.languages` selects the language.
+LANGUAGES = [
+    ("ar", "العربية"),
+    ("de", "Deutsch"),
+    ("en", "English"),
+    ("es", "Español"),
+    ("fr", "Français"),
+    ("ja", "日本語"),
+    ("pt", "Português"),
+    ("zh-hans", "中文"),
+]
+LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
