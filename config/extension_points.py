@@ -19,6 +19,7 @@ PRUNERS = [
     "messaging.webhooks.pruning.prune",
     "agents.denied_calls.prune",
     "embeds.analytics.retention.prune",
+    "account_area.submissions.prune",
 ]
 # The functions that create the demo data, in order; each takes a messaging.demo.DemoContext.
 DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation", "reactions.demo.reactions", "embeds.demo.embed"]

@@ -14,6 +14,19 @@ from config.changes.stream_limits import STREAM_HEARTBEAT_SECONDS, STREAMS_PER_A
 from config.database import urls
 from config.extension_points import CONTENT_RULES, CREDENTIAL_CHECKS, DEMO_PARTS, EMBED_CHECKS, PRUNERS, WEBHOOK_TARGETS
 from config.logging import LOGGING
+from config.mail_settings import (
+    DEFAULT_FROM_EMAIL,
+    EMAIL_BACKEND,
+    EMAIL_FILE_PATH,
+    EMAIL_HOST,
+    EMAIL_HOST_PASSWORD,
+    EMAIL_HOST_USER,
+    EMAIL_PORT,
+    EMAIL_TIMEOUT,
+    EMAIL_USE_SSL,
+    EMAIL_USE_TLS,
+    MAIL_IS_SENT,
+)
 from config.runtime import bind_address, postgres
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -72,6 +85,8 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    # The templates of form fields.
+    "django.forms",
     "rest_framework",
     "django_filters",
     "rest_framework_simplejwt.token_blacklist",
@@ -85,6 +100,7 @@ INSTALLED_APPS = [
     "reactions",
     "embeds",
     "mails",
+    "account_area",
 ]
 
 MIDDLEWARE = [
@@ -123,6 +139,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "account_area.navigation.navigation",
             ],
             "libraries": {"admin_formatting": "config.admin.templatetags.admin_formatting"},
         },
@@ -152,7 +169,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-LOGIN_URL = "/admin/login/"
+LOGIN_URL = "/account/sign-in/"
 
 # API.
 REST_FRAMEWORK = {
@@ -193,6 +210,17 @@ X_FRAME_OPTIONS = "DENY"
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 LANGUAGE_CODE = "en"
-USE_I18N = False
+# The pages under /account/ and mails are translated; `account_area.languages` selects the language.
+LANGUAGES = [
+    ("ar", "العربية"),
+    ("de", "Deutsch"),
+    ("en", "English"),
+    ("es", "Español"),
+    ("fr", "Français"),
+    ("ja", "日本語"),
+    ("pt", "Português"),
+    ("zh-hans", "中文"),
+]
+LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True

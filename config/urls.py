@@ -12,7 +12,7 @@ from config.api.openapi.views import DocumentView, RedocView, SwaggerView
 from config.api.public_documents import any_origin
 
 # Pages that people open without the slash. Operations have no slash and never redirect.
-PAGES = ("admin", "demo", "docs/errors", "api/docs", "api/redoc", "api/schema")
+PAGES = ("account", "admin", "demo", "docs/errors", "api/docs", "api/redoc", "api/schema")
 
 urlpatterns = [
     path("", include("messaging.urls")),
@@ -27,6 +27,7 @@ urlpatterns = [
     path("api/redoc/", RedocView.as_view(url_name="schema"), name="redoc"),
     path("docs/errors/", error_pages.index, name="errors"),
     path("docs/errors/<str:code>", error_pages.page, name="error"),
+    path("account/", include("account_area.urls")),
     path("admin/", admin.site.urls),
     *(path(page, read_only(RedirectView.as_view(url=f"/{page}/"))) for page in PAGES),
 ]

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from smtplib import SMTPException
 from uuid import UUID, uuid4
 
-from django.core.mail import EmailMultiAlternatives
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.db.models import Min
 from django.db.models.functions import Now
 
@@ -45,13 +44,9 @@ def send(mailing_id: int) -> Outcome | None:
     _drop_old(mailing)
     notices = list(mailing.notices.all()[:NOTICES_MAX])
     address = usable_address(mailing.account_id) if mailing.chosen != Frequency.OFF else None
-    mail = compose(mailing, notices, address=address) if notices and address else None
-    if mail is None or address is None:
-        _record(lease_id, notices, address="", result=None)
-        return None
-    result = _deliver(mail)
-    _record(lease_id, notices, address=address, result=result)
-    return result.outcome
+    result = _send(mailing, notices, address=address) if notices and address else None
+    _record(lease_id, notices, address=address or "", result=result)
+    return result and result.outcome
 
 
 def _drop_old(mailing: Mailing) -> None:
@@ -59,13 +54,23 @@ def _drop_old(mailing: Mailing) -> None:
     mailing.notices.filter(at__lt=database_now() - OLD).delete()
 
 
-def _deliver(mail: EmailMultiAlternatives) -> Result:
+def _send(mailing: Mailing, notices: Sequence[Notice], *, address: str) -> Result | None:
+    """None: there is nothing to tell any more."""
     try:
+        mail = compose(mailing, notices, address=address)
+        if mail is None:
+            return None
         mail.send()
     except (SMTPException, OSError) as failure:
         result = result_of(failure)
         logger.warning("A mail was not sent (%s): %s", result.outcome.value, result.reason)
         return result
+    except DatabaseError:
+        raise
+    except Exception:
+        # A defect, which must not block the mails of others.
+        logger.exception("A mail of the kind %s was not sent", mailing.kind)
+        return Result(Outcome.DEFERRED)
     return Result(Outcome.SENT)
 
 

@@ -1,4 +1,7 @@
-"""Sessions, signed-in users and messages for the admin only: on other paths they would cost time without use."""
+"""Sessions, signed-in users and messages for the pages under `/admin/` and `/account/` alone.
+
+Every other path ignores the session's cookie.
+"""
 
 from collections.abc import Awaitable
 
@@ -9,23 +12,23 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 
-from config.api.middleware import ADMIN_PATH
+from config.api.middleware import SESSION_PATHS
 
 
-class AdminOnly(MiddlewareMixin):
+class SessionPathsOnly(MiddlewareMixin):
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        if request.path_info.startswith(ADMIN_PATH):
+        if request.path_info.startswith(SESSION_PATHS):
             return super().__call__(request)
         return self.get_response(request)
 
 
-class AdminSessionMiddleware(AdminOnly, SessionMiddleware):
+class AdminSessionMiddleware(SessionPathsOnly, SessionMiddleware):
     pass
 
 
-class AdminAuthenticationMiddleware(AdminOnly, AuthenticationMiddleware):
+class AdminAuthenticationMiddleware(SessionPathsOnly, AuthenticationMiddleware):
     pass
 
 
-class AdminMessageMiddleware(AdminOnly, MessageMiddleware):
+class AdminMessageMiddleware(SessionPathsOnly, MessageMiddleware):
     pass

@@ -18,6 +18,7 @@ from config.admin.model_admin import ReadOnlyModelAdmin
 from config.api import throttling
 from config.api.addresses import client_network
 from config.api.exceptions import RateLimited
+from config.api.requests import contains_nul
 
 
 class SuperAdminLoginForm(AdminAuthenticationForm):
@@ -37,12 +38,6 @@ class SuperAdminLoginForm(AdminAuthenticationForm):
             throttling.hit("sign_in", client_network(request))
         except RateLimited:
             raise ValidationError("Too many attempts. Wait a minute, then try again.") from None
-
-
-def _contains_nul(request: HttpRequest) -> bool:
-    """PostgreSQL refuses NUL, and only some of Django's fields, filters and actions check for it."""
-    sent = (value for parameters in (request.GET, request.POST) for _, values in parameters.lists() for value in values)
-    return any("\x00" in value for value in sent)
 
 
 class SuperAdminSite(AdminSite):
@@ -70,7 +65,7 @@ class SuperAdminSite(AdminSite):
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             if request.user.is_authenticated and not self.has_permission(request):
                 raise PermissionDenied
-            if _contains_nul(request):
+            if contains_nul(request):
                 raise BadRequest("A parameter contains a NUL character.")
             return inner(request, *args, **kwargs)
 

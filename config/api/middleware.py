@@ -15,6 +15,8 @@ from config.api.strict_json import BODY_MAX
 from config.request_ids import HEADER, serving
 
 ADMIN_PATH = "/admin/"
+# Pages that a session cookie opens.
+SESSION_PATHS = (ADMIN_PATH, "/account/")
 ADMIN_POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'"

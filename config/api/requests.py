@@ -30,3 +30,9 @@ class ApiRequest(Request):
     def transaction(self) -> Any:
         """The `config.writes.transaction.WriteTransaction` of a write."""
         return self._request.transaction  # type: ignore[attr-defined]
+
+
+def contains_nul(request: HttpRequest) -> bool:
+    """Whether a parameter of a form has a NUL, which PostgreSQL refuses and only some of Django's fields check."""
+    sent = (value for parameters in (request.GET, request.POST) for _, values in parameters.lists() for value in values)
+    return any("\x00" in value for value in sent)

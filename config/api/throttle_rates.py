@@ -4,6 +4,8 @@ from config import env
 
 # Name: (requests, seconds).
 SOFT_THROTTLES = {
+    # Forms of the account area, by person.
+    "account_page": (env.integer("THROTTLE_ACCOUNT_PAGE_PER_MINUTE", 120), 60),
     "person": (env.integer("THROTTLE_PERSON_PER_HOUR", 300), 3600),
     "report": (env.integer("THROTTLE_REPORT_PER_HOUR", 60), 3600),
     "ingest": (env.integer("THROTTLE_INGEST_PER_MINUTE", 120), 60),

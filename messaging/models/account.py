@@ -93,6 +93,8 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
     kind = models.CharField(max_length=5, choices=AccountKind, default=AccountKind.HUMAN)
     handle = models.CharField(max_length=HANDLE_MAX, unique=True, validators=[RegexValidator(rf"\A{HANDLE.pattern}")])
     name = models.CharField(max_length=NAME_MAX, validators=[MinLengthValidator(NAME_MIN)])
+    # The language of pages and mails, one of settings.LANGUAGES; empty: what the browser asks for.
+    language = models.CharField(max_length=10, blank=True, default="", db_default="")
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField("may open the admin", default=False)
     # A token or admin session that was issued under another value is invalid.

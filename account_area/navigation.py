@@ -1,0 +1,35 @@
+"""The entries of the navigation of every page, and which of them the page belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+ROOT = "/account/"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    path: str
+    label: str | Promise
+
+
+ENTRIES = (
+    Entry(f"{ROOT}sites/", _("Sites")),
+    Entry(f"{ROOT}communities/", _("Communities")),
+    Entry(f"{ROOT}agents/", _("Agents")),
+    Entry(f"{ROOT}inbox/", _("Inbox")),
+    Entry(f"{ROOT}me/", _("Myself")),
+)
+
+
+def navigation(request: HttpRequest) -> dict[str, Any]:
+    """Context processor: the entries, for pages under `/account/` alone."""
+    if not request.path_info.startswith(ROOT):
+        return {}
+    current = next((entry.path for entry in ENTRIES if request.path_info.startswith(entry.path)), "")
+    return {"navigation": ENTRIES, "current_entry": current}

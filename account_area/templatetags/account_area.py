@@ -1,0 +1,50 @@
+"""Tags of the pages: `{% load account_area %}`."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.timesince import timesince, timeuntil
+from django.utils.translation import gettext
+
+from account_area.plots import Plot
+
+register = template.Library()
+NOTHING = "–"
+MOMENT = timedelta(minutes=1)
+
+
+@register.simple_tag
+def when(moment: datetime | None) -> str | SafeString:
+    """`3 days ago`, `in 2 hours`; the exact time on hover. A dash for None."""
+    if moment is None:
+        return NOTHING
+    exact = f"{date_format(moment, 'DATE_FORMAT')} {moment:%H:%M} UTC"
+    return format_html('<time datetime="{}" title="{}">{}</time>', moment.isoformat(), exact, _relative(moment))
+
+
+@register.inclusion_tag("account_area/parts/plot.html")
+def plot(plot: Plot) -> dict[str, Any]:
+    """The plot as SVG with its table behind a disclosure."""
+    return {"plot": plot}
+
+
+@register.inclusion_tag("account_area/parts/copy.html")
+def copyable(text: str, label: str = "", *, name: str = "") -> dict[str, Any]:
+    """A block of code with a button that copies it. `name`: the id of the element, if a script needs it."""
+    return {"text": text, "label": label, "name": name}
+
+
+def _relative(moment: datetime) -> str:
+    now = timezone.now()
+    if abs(moment - now) < MOMENT:
+        return gettext("just now") if moment <= now else gettext("in a moment")
+    if moment < now:
+        return gettext("%(span)s ago") % {"span": timesince(moment, now, depth=1)}
+    return gettext("in %(span)s") % {"span": timeuntil(moment, now, depth=1)}

@@ -1,0 +1,46 @@
+"""What all pages under `/account/` have in common."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from messaging.models import Account
+
+pytestmark = pytest.mark.django_db
+HOME = "/account/"
+
+
+def test_without_a_session_a_page_redirects_to_the_sign_in_and_back() -> None:
+    response = Client().get("/account/?a=1")
+    assert response.status_code == 302
+    assert response["Location"] == "/account/sign-in/?next=/account/%3Fa%3D1"
+
+
+def test_a_page_is_not_stored_and_has_the_strict_policy(client: Client) -> None:
+    response = client.get(HOME)
+    assert response.status_code == 200
+    assert response["Cache-Control"] == "private, no-store"
+    assert "unsafe" not in response["Content-Security-Policy"]
+    assert "script-src 'self'" in response["Content-Security-Policy"]
+
+
+def test_the_browser_selects_the_language_and_a_person_another_one(client: Client, person: Account) -> None:
+    response = client.get(HOME, headers={"Accept-Language": "de-AT, en;q=0.5"})
+    assert (response["Content-Language"], response.content[:60].count(b'lang="de"')) == ("de", 1)
+    person.language = "ar"
+    person.save(update_fields=["language"])
+    assert b'dir="rtl"' in client.get(HOME).content
+
+
+def test_another_method_and_nul_are_refused_with_a_page(client: Client) -> None:
+    assert client.put(HOME).status_code == 405
+    response = client.get(HOME, {"q": "a\x00b"})
+    assert response.status_code == 400
+    assert response["Content-Type"].startswith("text/html")
+
+
+def test_a_page_needs_three_queries_at_most(client: Client, django_assert_max_num_queries: object) -> None:
+    with django_assert_max_num_queries(3):  # type: ignore[operator]
+        assert client.get(reverse("account")).status_code == 200
