@@ -107,6 +107,7 @@ MIDDLEWARE = [
     # The first, so that every response and every log line has the id.
     "config.api.middleware.RequestIdMiddleware",
     "config.api.middleware.ContentSecurityPolicyMiddleware",
+    "config.api.html_errors.HtmlErrorsMiddleware",
     "config.api.cors.CorsMiddleware",
     "config.api.middleware.EntryMiddleware",
     "django.middleware.security.SecurityMiddleware",
