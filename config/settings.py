@@ -12,7 +12,17 @@ from config.api.throttle_rates import SOFT_THROTTLES
 from config.cache.django_cache import caches
 from config.changes.stream_limits import STREAM_HEARTBEAT_SECONDS, STREAMS_PER_ADDRESS, STREAMS_PER_TOKEN
 from config.database import urls
-from config.extension_points import CONTENT_RULES, CREDENTIAL_CHECKS, DEMO_PARTS, EMBED_CHECKS, PRUNERS, WEBHOOK_TARGETS
+from config.extension_points import (
+    CONTENT_RULES,
+    CREDENTIAL_CHECKS,
+    DEMO_PARTS,
+    EMBED_CHECKS,
+    PERSON_ERASERS,
+    PERSON_EXPORTERS,
+    PERSON_STOPPERS,
+    PRUNERS,
+    WEBHOOK_TARGETS,
+)
 from config.logging import LOGGING
 from config.mail_settings import (
     DEFAULT_FROM_EMAIL,
