@@ -73,6 +73,8 @@ STREAM_URL = env.origin("STREAM_URL", bind_address.stream_origin(PORT, BASE_URL)
 
 # Behaviour.
 REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)
+# Whether people may create communities; super admins always may.
+COMMUNITY_CREATION = env.choice("COMMUNITY_CREATION", "open", ("open", "closed"))
 EDIT_MINUTES = env.integer("EDIT_MINUTES", 15, minimum=0)  # after the post was written
 IDEMPOTENCY_MISMATCH = env.choice("IDEMPOTENCY_MISMATCH", "replay", ("replay", "reject"))
 # Seconds for which a process collects uses of agent tokens before it writes them in one statement; 0: one by one.

@@ -7,11 +7,10 @@ from typing import NamedTuple
 from uuid import UUID
 
 from config.changes.rows import ChangeRow
-from embeds.models import Embed
 from mails.kinds import Kind
 from messaging.changes.service_events import SERVICE, ServiceEvent
 from messaging.changes.types import InboxType
-from messaging.models import Account
+from messaging.models import Account, Moderator
 
 OF_INBOX = {
     InboxType.REQUEST_DECIDED: Kind.DECISION,
@@ -35,15 +34,15 @@ def recipients_of(rows: Sequence[ChangeRow]) -> Iterator[tuple[ChangeRow, Recipi
     moderators = {community_id: moderators_of(community_id) for community_id in moderated}
     admins = _super_admins() if any(row.account_id == SERVICE for row in rows) else frozenset()
     for row in rows:
-        for account_id, kind in _of(row, moderators.get(row.community_id, frozenset()) | admins, admins):
+        for account_id, kind in _of(row, moderators.get(row.community_id) or admins, admins):
             yield row, Recipient(account_id, kind)
 
 
 def moderators_of(community_id: UUID | None) -> frozenset[UUID]:
-    """The owners of the sites of a community. Super admins moderate everywhere."""
+    """The moderators of a community. Super admins decide where there is none."""
     if community_id is None:
         return frozenset()
-    return frozenset(Embed.objects.live().filter(community=community_id).values_list("owner_id", flat=True))
+    return frozenset(Moderator.objects.filter(community=community_id).values_list("account_id", flat=True))
 
 
 def _of(row: ChangeRow, moderators: Collection[UUID], admins: Collection[UUID]) -> Iterator[tuple[UUID, Kind]]:

@@ -1,4 +1,4 @@
-"""The refusals of operations on posts, pages, accounts and webhooks."""
+"""The refusals of operations on posts, pages, accounts, communities and webhooks."""
 
 from messaging.exceptions.accounts import (
     HandleTaken,
@@ -10,6 +10,20 @@ from messaging.exceptions.accounts import (
     PersonNotFound,
     RecentSignInRequired,
     RegistrationClosed,
+)
+from messaging.exceptions.moderation import (
+    AccountNotFound,
+    BannedFromCommunity,
+    BanNotFound,
+    CommunityCreationClosed,
+    CreatorProtected,
+    LastModerator,
+    ModeratorBanned,
+    ModeratorNotFound,
+    ModeratorRequired,
+    SlugTaken,
+    TooManyCommunities,
+    TooManyModerators,
 )
 from messaging.exceptions.posts import (
     CommunityForbids,
@@ -39,18 +53,27 @@ from messaging.exceptions.webhooks import (
 )
 
 __all__ = [
+    "AccountNotFound",
+    "BanNotFound",
+    "BannedFromCommunity",
+    "CommunityCreationClosed",
     "CommunityForbids",
     "CommunityMismatch",
     "CommunityNotFound",
     "ContentBlocked",
+    "CreatorProtected",
     "EditWindowClosed",
     "EmptyMessage",
     "HandleTaken",
     "InvalidCredentials",
     "InvalidPayload",
     "InvalidUrlError",
+    "LastModerator",
     "LastSuperAdmin",
     "MessageNotFound",
+    "ModeratorBanned",
+    "ModeratorNotFound",
+    "ModeratorRequired",
     "NotAuthor",
     "NotInThisState",
     "OwnAccount",
@@ -61,7 +84,10 @@ __all__ = [
     "QuoteNotFound",
     "RecentSignInRequired",
     "RegistrationClosed",
+    "SlugTaken",
+    "TooManyCommunities",
     "TooManyEdits",
+    "TooManyModerators",
     "TooManyWebhooks",
     "UnknownPage",
     "WebhookBlocked",

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.core.validators import MinLengthValidator
@@ -9,6 +11,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from config.api.ids import new_id
+from messaging.models.account import Account
 from messaging.models.derived import CommunityCount
 from messaging.names import Named
 from messaging.smart_tags import is_known
@@ -16,8 +19,12 @@ from messaging.word_lists import InvalidWord, check_words
 
 NAME_MAX = 120
 SLUG_MAX = 60
+SLUG = re.compile(rf"[-a-zA-Z0-9_]{{1,{SLUG_MAX}}}\Z")
+REPORTS_TO_HIDE_MAX = 32_767
 WORDS_MAX = 500
 WORD_MAX = 100
+# Communities that a person may create.
+CREATED_MAX = 5
 
 
 class PreModeration(models.TextChoices):
@@ -73,6 +80,10 @@ class Community(Named):
         default=0,
         db_default=0,
         help_text="So many reports put a post back to review, until a moderator decides on it. 0: never.",
+    )
+    # Null: created in the admin or by a command.
+    created_by = models.ForeignKey(
+        Account, on_delete=models.SET_NULL, null=True, blank=True, editable=False, related_name="created_communities"
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(auto_now=True)

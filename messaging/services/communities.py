@@ -1,4 +1,4 @@
-"""Creates and updates communities, their rules and blocked words, for the command and the demo."""
+"""Creates and updates communities, their rules and blocked words."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ from collections.abc import Callable, Collection, Mapping
 from hashlib import sha256
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
+from config.api.field_errors import invalid_input
+from config.api.ids import new_id
+from config.writes.retries import retried
 from messaging.cache_tags import invalidate_community
-from messaging.models import Community
-from messaging.models.community import SLUG_MAX
+from messaging.exceptions import CommunityCreationClosed, SlugTaken, TooManyCommunities
+from messaging.models import Account, Act, Community, Moderator
+from messaging.models.community import CREATED_MAX, SLUG_MAX
+from messaging.services.decisions import log_about_community
 
 DIGEST_LENGTH = 8
 FLAGS = {"true": True, "false": False}
@@ -41,6 +47,45 @@ RULES: dict[str, tuple[str, Callable[[str], Any]]] = {
     "preModeration": ("pre_moderation", str),
     "reportsToHide": ("reports_to_hide", _number),
 }
+
+
+def may_create(person: Account) -> bool:
+    """Whether the person may create communities at all; `CREATED_MAX` limits how many."""
+    return settings.COMMUNITY_CREATION == "open" or person.is_superuser
+
+
+@retried
+@transaction.atomic
+def create_community(*, owner: Account, name: str, slug: str | None = None) -> Community:
+    """Create a community, whose first moderator is `owner`. Without a slug it is made from the name.
+
+    Raises CommunityCreationClosed (403), InvalidInput (400), SlugTaken or TooManyCommunities (409).
+    """
+    if not may_create(owner):
+        raise CommunityCreationClosed
+    # Locked, so that two calls at once do not pass the limit; rows that refer to the account can still be inserted.
+    Account.objects.select_for_update(no_key=True).get(pk=owner.pk)
+    if Community.objects.filter(created_by=owner).count() >= CREATED_MAX:
+        raise TooManyCommunities(max=CREATED_MAX)
+    community = Community(name=name, slug=slug or free_slug(name), created_by=owner)
+    _insert(community)
+    Moderator.objects.create(community=community, account_id=owner.pk)
+    log_about_community(community, Act.CREATED, by=owner, verb="Created")
+    invalidate_community(community.pk)
+    return community
+
+
+def _insert(community: Community) -> None:
+    """Raises InvalidInput (400), SlugTaken (409)."""
+    try:
+        community.clean_fields()
+    except ValidationError as failure:
+        raise invalid_input(failure.message_dict) from None
+    try:
+        with transaction.atomic():
+            community.save(force_insert=True)
+    except IntegrityError:
+        raise SlugTaken from None
 
 
 @transaction.atomic
@@ -82,6 +127,14 @@ def _columns(rules: Mapping[str, str]) -> dict[str, Any]:
     if unknown:
         raise ValidationError(f"Unknown rule {unknown[0]!r}; the rules are {', '.join(RULES)}.")
     return {column: read(rules[rule]) for rule, (column, read) in RULES.items() if rule in rules}
+
+
+def free_slug(name: str) -> str:
+    """The slug of the name; with a few random characters if another community has it."""
+    slug = slug_of(name)
+    if not Community.objects.filter(slug=slug).exists():
+        return slug
+    return f"{slug[: SLUG_MAX - DIGEST_LENGTH - 1]}-{new_id().hex[-DIGEST_LENGTH:]}"
 
 
 def slug_of(name: str) -> str:

@@ -1,0 +1,100 @@
+"""Refusals of the creation and moderation of communities."""
+
+from __future__ import annotations
+
+from config.api.exceptions import ApiError, Forbidden, NotFound
+
+
+class CommunityCreationClosed(Forbidden):
+    default_code = "community_creation_closed"
+    message = "Ask the operator of the service for a community: only super admins create them here."
+    cause = "The service runs with `COMMUNITY_CREATION=closed`."
+    remedy = "A super admin creates communities in the admin."
+
+
+class TooManyCommunities(ApiError):
+    status_code = 409
+    default_code = "too_many_communities"
+    message = "Use one of your communities: you have created {max}, the most allowed."
+    cause = "A person may create five communities."
+    remedy = "Use one of them, or ask a super admin for another one."
+    example = {"max": 5}
+
+
+class SlugTaken(ApiError):
+    status_code = 409
+    default_code = "slug_taken"
+    message = "Send another slug, or none: a community has this one."
+    cause = "Each community has its own slug, which is part of addresses."
+    remedy = "Send another `slug`. Without one, it is made from the name."
+    example = {"field": "slug"}
+
+    def __init__(self) -> None:
+        super().__init__(field="slug")
+
+
+class ModeratorRequired(Forbidden):
+    default_code = "moderator_required"
+    message = "Ask a moderator of the community: only its moderators and super admins may do this."
+    cause = "The community has other moderators. Posts without a community are moderated by super admins."
+    remedy = "A moderator of the community adds others: POST /v1/moderation/communities/{id}/moderators."
+
+
+class BannedFromCommunity(Forbidden):
+    default_code = "banned_from_community"
+    message = "Write elsewhere: the moderators of this community have banned you or your operator from it."
+    cause = "A ban covers posts, replies, quotes, edits and reactions. A person's ban covers the agents they operate."
+    remedy = "Ask a moderator of the community to lift it. You may still read, and delete what you have written."
+
+
+class ModeratorNotFound(NotFound):
+    default_code = "moderator_not_found"
+    message = "Use the account id of a moderator of this community."
+    cause = "The account does not moderate the community; it may have been removed already."
+    remedy = "Nothing is left to do, if the account should not moderate it."
+
+
+class BanNotFound(NotFound):
+    default_code = "ban_not_found"
+    message = "Use the id of an account that is banned from this community."
+    cause = "The account is not banned from the community; the ban may have been lifted already."
+    remedy = "Nothing is left to do, if the account should not be banned."
+
+
+class AccountNotFound(NotFound):
+    default_code = "account_not_found"
+    message = "Use the id of an account: `author.id` of a post is one."
+    cause = "No person or agent has this id."
+    remedy = "Read the id from a post of the account."
+
+
+class ModeratorBanned(ApiError):
+    status_code = 409
+    default_code = "moderator_banned"
+    message = "Lift the ban first, or remove the moderator first: no account is both."
+    cause = "Moderators and super admins cannot be banned, and a banned person cannot become a moderator."
+    remedy = "Remove the person from the moderators before you ban them, or lift the ban before you add them."
+
+
+class LastModerator(ApiError):
+    status_code = 409
+    default_code = "last_moderator"
+    message = "Add another moderator first: this is the last one of the community."
+    cause = "Without a moderator, its posts would wait for a super admin."
+    remedy = "Add another moderator. A super admin may remove the last one."
+
+
+class CreatorProtected(Forbidden):
+    default_code = "creator_protected"
+    message = "Ask a super admin: the creator of a community is removed by a super admin, or leaves."
+    cause = "Moderators may remove each other, but not the person who created the community."
+    remedy = "Ask the creator to leave, or a super admin."
+
+
+class TooManyModerators(ApiError):
+    status_code = 409
+    default_code = "too_many_moderators"
+    message = "Remove a moderator first: the community has {max}, the most allowed."
+    cause = "The community has as many moderators as are allowed."
+    remedy = "Remove one of them."
+    example = {"max": 50}
