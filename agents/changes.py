@@ -8,8 +8,14 @@ from uuid import UUID
 
 from agents.models import Agent, AgentRequest, AgentToken
 from config.changes.log import NewChange, append
+from messaging.changes.service_events import about_request
 from messaging.changes.types import InboxType
 from messaging.models import Account
+
+
+def record_requested(request: AgentRequest) -> None:
+    """For super admins, by mail alone."""
+    append([about_request(request.pk)])
 
 
 def record_decided(request: AgentRequest, *, by: Account) -> None:

@@ -24,6 +24,19 @@ from config.extension_points import (
     WEBHOOK_TARGETS,
 )
 from config.logging import LOGGING
+from config.mail_settings import (
+    DEFAULT_FROM_EMAIL,
+    EMAIL_BACKEND,
+    EMAIL_FILE_PATH,
+    EMAIL_HOST,
+    EMAIL_HOST_PASSWORD,
+    EMAIL_HOST_USER,
+    EMAIL_PORT,
+    EMAIL_TIMEOUT,
+    EMAIL_USE_SSL,
+    EMAIL_USE_TLS,
+    MAIL_IS_SENT,
+)
 from config.runtime import bind_address, postgres
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -102,6 +115,7 @@ INSTALLED_APPS = [
     "agents",
     "reactions",
     "embeds",
+    "mails",
     "account_area",
 ]
 
@@ -109,6 +123,7 @@ MIDDLEWARE = [
     # The first, so that every response and every log line has the id.
     "config.api.middleware.RequestIdMiddleware",
     "config.api.middleware.ContentSecurityPolicyMiddleware",
+    "config.api.html_errors.HtmlErrorsMiddleware",
     "config.api.cors.CorsMiddleware",
     "config.api.middleware.EntryMiddleware",
     "django.middleware.security.SecurityMiddleware",

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from agents.changes import record_decided
+from agents.changes import record_decided, record_requested
 from agents.exceptions import RequestNotFound, RequestNotPending, TooManyPendingRequests
 from agents.models import Agent, AgentRequest, RequestStatus
 from agents.models.request import PENDING_MAX
@@ -38,7 +38,7 @@ def request_agent(
     communities = known_communities(community_ids)
     _require_below_limit(requester)
     _claim(agent_handle)
-    return AgentRequest.objects.create(
+    request = AgentRequest.objects.create(
         requester=requester,
         agent_name=agent_name,
         agent_handle=agent_handle,
@@ -47,6 +47,8 @@ def request_agent(
         scopes=list(dict.fromkeys(scopes)),
         community_ids=communities,
     )
+    record_requested(request)
+    return request
 
 
 @transaction.atomic

@@ -1,4 +1,7 @@
-"""Turns an exception of any layer into a response: the body of its refusal."""
+"""Turns an exception of any layer into a response: the body of its refusal.
+
+`config.api.html_errors` replaces it by a page where the client prefers one.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,6 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyF
 from django.db import DatabaseError, InterfaceError, InternalError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.views import csrf as django_csrf
-from django.views import defaults
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 
@@ -21,6 +22,7 @@ from config.api.exceptions import (
     BODY,
     ApiError,
     Forbidden,
+    FormExpired,
     InvalidInput,
     MethodNotAllowed,
     NotAcceptable,
@@ -35,7 +37,6 @@ from config.api.strict_json import BODY_MAX
 from config.database.sql import TRANSIENT_SQLSTATES, sqlstate
 
 logger = logging.getLogger(__name__)
-HTML_PREFIXES = ("/admin/",)
 READ_METHODS = ("GET", "HEAD")
 UNREADABLE = "Send the request as valid HTTP and UTF-8, percent-encoded in the URL: it cannot be read."
 # Exception classes and their refusals.
@@ -91,7 +92,9 @@ def _is_transient(failure: BaseException) -> bool:
 
 
 def error_response(error: ApiError) -> HttpResponse:
-    return Response(error.body(), status=error.status_code, headers=error.headers)
+    response = Response(error.body(), status=error.status_code, headers=error.headers)
+    response.error = error
+    return response
 
 
 def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -108,31 +111,20 @@ def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if request.path.startswith(HTML_PREFIXES):
-        return defaults.bad_request(request, exception)
     return error_response(as_api_error(exception) or InvalidInput(UNREADABLE))
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if request.path.startswith(HTML_PREFIXES):
-        return defaults.permission_denied(request, exception)
     return error_response(Forbidden())
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    if request.path.startswith(HTML_PREFIXES):
-        return django_csrf.csrf_failure(request, reason)
-    return error_response(Forbidden())
+    return error_response(FormExpired())
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if request.path.startswith(HTML_PREFIXES):
-        return defaults.page_not_found(request, exception)
     return error_response(NotFound())
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    error = as_api_error(sys.exc_info()[1])
-    if error is None and request.path.startswith(HTML_PREFIXES):
-        return defaults.server_error(request)
-    return error_response(error or ApiError())
+    return error_response(as_api_error(sys.exc_info()[1]) or ApiError())

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from django.http import HttpResponse
 
+from config.api.exceptions import ApiError
 from config.cache.loaders import Loader
 from config.cache.rendering import to_json
 from config.cache.versions import TagSnapshot
@@ -33,6 +34,8 @@ class Response(HttpResponse):
 
     cache_snapshot: TagSnapshot | None = None
     loader: Loader | None = None
+    # The refusal that it is the body of.
+    error: ApiError | None = None
 
     def __init__(
         self, data: Any, *, status: int = 200, headers: Mapping[str, str] | None = None, media: Media = JSON

@@ -61,6 +61,8 @@ def run() -> None:
         running.enter_context(scheduled_commands())
         if env.flag("WEBHOOKS", default=False):
             running.enter_context(supervised("manage.py", "deliver_webhooks"))
+        if env.text("EMAIL_URL"):
+            running.enter_context(supervised("manage.py", "deliver_mails"))
         streaming = supervised("-m", "config.runtime.streams") if stream_port else nullcontext(lambda: None)
         stopping = running.enter_context(streaming)
         granian.serve(port, stopping=stopping)

@@ -8,6 +8,7 @@ from uuid import UUID
 from config.changes.log import NewChange, append
 from config.writes.transaction import WriteTransaction
 from messaging.changes.events import NewPost, answer_events, edit_events, moderated_event
+from messaging.changes.service_events import ServiceEvent, about_post, about_stored_post
 from messaging.changes.types import ChangeType
 from messaging.models import Account, Message, MessageStatus
 
@@ -24,6 +25,14 @@ def record_created(post: NewPost, *, transaction: WriteTransaction) -> None:
     append([created, *answer_events(post)], transaction=transaction)
 
 
+def record_pending(post: NewPost, *, transaction: WriteTransaction) -> None:
+    """Record, for moderators alone, a post that waits for approval from the beginning."""
+    event = about_post(
+        ServiceEvent.POST_PENDING, page_id=post.page_id, community_id=post.community_id, message_id=post.id
+    )
+    append([event], transaction=transaction)
+
+
 def record_edited(post: Message, *, transaction: WriteTransaction) -> None:
     """Record an edit of a public post, and a `mention` for each account that only this version mentions."""
     append([_change(ChangeType.MESSAGE_EDITED, post), *_new_mentions(post)], transaction=transaction)
@@ -31,13 +40,17 @@ def record_edited(post: Message, *, transaction: WriteTransaction) -> None:
 
 def record_held(post: Message, *, transaction: WriteTransaction) -> None:
     """Record that a public post waits for approval after an edit. Its approval is `message.restored`."""
-    append([_change(ChangeType.MESSAGE_HIDDEN, post)], transaction=transaction)
+    pending = about_stored_post(ServiceEvent.POST_PENDING, post)
+    append([_change(ChangeType.MESSAGE_HIDDEN, post), pending], transaction=transaction)
 
 
-def record_reported(post: Message, *, by: Account, transaction: WriteTransaction) -> None:
-    """Record that a public post waits for a decision because of reports, of which the last is `by`."""
-    held = _change(ChangeType.MESSAGE_HIDDEN, post)
-    append([held, *moderated_event(post, status=PENDING, by=by.pk, reason=REPORTED)], transaction=transaction)
+def record_reported(post: Message, *, by: Account, is_held: bool, transaction: WriteTransaction) -> None:
+    """Record a report for moderators. `is_held`: because of it, a public post waits for a decision."""
+    changes = [about_stored_post(ServiceEvent.POST_REPORTED, post)]
+    if is_held:
+        held = _change(ChangeType.MESSAGE_HIDDEN, post)
+        changes += [held, *moderated_event(post, status=PENDING, by=by.pk, reason=REPORTED)]
+    append(changes, transaction=transaction)
 
 
 def record_deleted(post: Message, *, transaction: WriteTransaction) -> None:

@@ -18,7 +18,7 @@ from messaging.queries.messages import INSERT, new_message, stored_content
 from messaging.queries.targets import MessageTargets
 from messaging.queries.visibility import is_public
 from messaging.services.bans import open_community
-from messaging.services.changes import record_created
+from messaging.services.changes import record_created, record_pending
 
 PUBLIC = is_public("messaging_message")
 
@@ -48,6 +48,8 @@ def create_message(
         targets.require_visible(still_visible=counted)
         invalidate_message(page_id=page_id, message_id=values["id"], community_id=values["community_id"])
         record_created(_new_post(values, targets), transaction=transaction)
+    else:
+        record_pending(_new_post(values, targets), transaction=transaction)
     return message
 
 

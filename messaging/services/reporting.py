@@ -41,8 +41,10 @@ def report_message(
     # Reports by accounts that are banned from the community do not count.
     banned = Ban.objects.filter(community=post.community_id).values("account")
     count = open_reports().filter(message=post).exclude(reporter__in=banned).count()
-    if 0 < limit <= count:
-        _hold(post, by=by, count=count, transaction=transaction)
+    is_held = 0 < limit <= count
+    if is_held:
+        _hold(post, by=by, count=count)
+    record_reported(post, by=by, is_held=is_held, transaction=transaction)
 
 
 @retried
@@ -69,13 +71,12 @@ def close_reports(message_ids: Collection[UUID]) -> int:
     return open_reports().filter(message__in=message_ids).update(closed_at=timezone.now())
 
 
-def _hold(post: Message, *, by: Account, count: int, transaction: WriteTransaction) -> None:
+def _hold(post: Message, *, by: Account, count: int) -> None:
     """Make the post pending again. The triggers hide the replies to it."""
     execute(ALLOW_LONG_STATEMENTS)
     post.status, post.held_after_reports, post.updated_at = MessageStatus.PENDING, True, timezone.now()
     post.save(update_fields=["status", "held_after_reports", "updated_at"])
     count_answer(parent_id=post.parent_id, quote_id=post.quote_id, by=-1)
-    record_reported(post, by=by, transaction=transaction)
     # Every list may contain a quote of the post.
     invalidate(EVERYTHING)
     log_decision(by=by, about=post, verb=f"Put back to review after {count} report{'s'[: count != 1]}")

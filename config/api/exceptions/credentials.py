@@ -75,6 +75,10 @@ class Forbidden(ApiError):
     remedy = "Use an operation of the OpenAPI document, /openapi.json, with a credential that it accepts."
 
 
+class FormExpired(Forbidden):
+    """The form of a page was sent without a valid CSRF token."""
+
+
 class UserMismatch(Forbidden):
     default_code = "user_mismatch"
     message = "Send as X-User-Id the id of the person that the user token was issued for."

@@ -1,0 +1,38 @@
+"""The addresses that mails may be sent to: verified ones of active people, which the mail server has not refused."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from uuid import UUID
+
+from django.apps import apps
+from django.db.models import Model
+from django.db.models.functions import Lower
+
+from mails.models import RefusedAddress
+from messaging.models import Account, AccountKind
+
+
+def verified_addresses(account_ids: Collection[UUID]) -> dict[UUID, str]:
+    """The verified address of each account that has one, the primary one if it has several."""
+    active = Account.objects.filter(pk__in=account_ids, is_active=True, kind=AccountKind.HUMAN)
+    rows = _addresses().filter(user__in=active, verified=True).order_by("primary", "-pk")
+    return dict(rows.values_list("user_id", "email"))
+
+
+def usable_address(account_id: UUID) -> str | None:
+    """The address to send mails to."""
+    address = verified_addresses([account_id]).get(account_id)
+    if address is None or refusal_of(account_id, address) is not None:
+        return None
+    return address
+
+
+def refusal_of(account_id: UUID, address: str) -> RefusedAddress | None:
+    """What the mail server has refused of this address. That of an earlier address does not count."""
+    refused = RefusedAddress.objects.annotate(lower=Lower("address"))
+    return refused.filter(account=account_id, lower=address.lower()).first()
+
+
+def _addresses() -> Model._default_manager:
+    return apps.get_model("account", "EmailAddress")._default_manager

@@ -1,0 +1,99 @@
+"""Mails about posts: answers, mentions, and what waits for moderators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from django.db.models import Count, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from mails import places
+from mails.contents.parts import Content, Item, Quote, one_line
+from mails.models import Notice
+from messaging.changes.types import InboxType
+from messaging.models import Account, Message, MessageStatus
+from messaging.models.message import MessageQuerySet
+from messaging.models.report import REPORTABLE
+from messaging.permalinks import permalink
+
+
+def answers(account: Account, notices: Sequence[Notice]) -> Content:
+    quoting = {notice.message_id for notice in notices if notice.type == InboxType.QUOTE}
+    items = [_answer(post, is_quote=post.pk in quoting) for post in _public(account, notices)]
+    return Content(
+        subject=_subject(
+            items, ngettext("%(count)d answer to your posts", "%(count)d answers to your posts", len(items))
+        ),
+        reason=_("You get this mail because you have switched on mails about answers to your posts."),
+        items=items,
+    )
+
+
+def mentions(account: Account, notices: Sequence[Notice]) -> Content:
+    items = [_mention(post) for post in _public(account, notices)]
+    return Content(
+        subject=_subject(items, ngettext("%(count)d post mentions you", "%(count)d posts mention you", len(items))),
+        reason=_("You get this mail because you have switched on mails about posts that mention you."),
+        items=items,
+    )
+
+
+def moderation(account: Account, notices: Sequence[Notice]) -> Content:
+    """Posts that wait for a decision still."""
+    found = _posts(notices).filter(status__in=REPORTABLE).exclude(author=account)
+    posts = found.annotate(open=Count("reports", filter=Q(reports__closed_at=None)))
+    items = [_waiting(post, reports=post.open) for post in posts if post.open or post.status == MessageStatus.PENDING]
+    return Content(
+        subject=ngettext("%(count)d post waits for your decision", "%(count)d posts wait for your decision", len(items))
+        % {"count": len(items)},
+        reason=_("You get this mail because you moderate the posts of this site."),
+        items=items,
+    )
+
+
+def _subject(items: Sequence[Item], of_several: str) -> str:
+    """The sentence of a single item."""
+    return items[0].sentence if len(items) == 1 else of_several % {"count": len(items)}
+
+
+def _posts(notices: Sequence[Notice]) -> MessageQuerySet:
+    ids = {notice.message_id for notice in notices if notice.message_id is not None}
+    return Message.objects.filter(pk__in=ids).select_related("author", "page", "community").order_by("created_at", "id")
+
+
+def _public(account: Account, notices: Sequence[Notice]) -> list[Message]:
+    return [post for post in _posts(notices) if post.is_public and post.author_id != account.pk]
+
+
+def _answer(post: Message, *, is_quote: bool) -> Item:
+    names = _names(post)
+    if is_quote:
+        sentence = _("%(name)s quoted your post on %(site)s") % names
+    else:
+        sentence = _("%(name)s answered your post on %(site)s") % names
+    return Item(sentence, permalink(post.pk), _("Read and answer"), Quote.of(post.content))
+
+
+def _mention(post: Message) -> Item:
+    sentence = _("%(name)s mentioned you on %(site)s") % _names(post)
+    return Item(sentence, permalink(post.pk), _("Read and answer"), Quote.of(post.content))
+
+
+def _waiting(post: Message, *, reports: int) -> Item:
+    names = _names(post) | {"count": reports}
+    if reports:
+        text = ngettext(
+            "A post by %(name)s on %(site)s has %(count)d report",
+            "A post by %(name)s on %(site)s has %(count)d reports",
+            reports,
+        )
+    else:
+        text = _("A post by %(name)s on %(site)s waits for approval")
+    return Item(text % names, places.moderation(post), _("Decide"), Quote.of(post.content))
+
+
+def _names(post: Message) -> dict[str, str | int]:
+    host = urlsplit(post.page.normalized_url).hostname or ""
+    return {"name": one_line(post.author.name), "site": host}

@@ -1,0 +1,57 @@
+"""Mails about agent requests: to super admins when one is made, to the requester when it is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from agents.models import AgentRequest, RequestStatus
+from mails import places
+from mails.contents.parts import Content, Item, Quote, one_line
+from mails.models import Notice
+from messaging.models import Account
+
+
+def new_requests(account: Account, notices: Sequence[Notice]) -> Content:
+    """The requests that are pending still."""
+    items = [_new(request) for request in _requests(notices) if request.status == RequestStatus.PENDING]
+    return Content(
+        subject=ngettext("%(count)d new agent request", "%(count)d new agent requests", len(items))
+        % {"count": len(items)},
+        reason=_("You get this mail because you are a super admin."),
+        items=items,
+    )
+
+
+def decisions(account: Account, notices: Sequence[Notice]) -> Content:
+    found = [request for request in _requests(notices) if request.requester_id == account.pk]
+    items = [_decision(request) for request in found if request.status in {"approved", "rejected"}]
+    return Content(
+        subject=items[0].sentence if len(items) == 1 else _("Your agent requests are decided"),
+        reason=_("You get this mail because you have asked for an agent."),
+        items=items,
+    )
+
+
+def _requests(notices: Sequence[Notice]) -> list[AgentRequest]:
+    ids = {(notice.data or {}).get("requestId") for notice in notices} - {None}
+    return list(AgentRequest.objects.filter(pk__in=ids).select_related("requester").order_by("created_at", "id"))
+
+
+def _new(request: AgentRequest) -> Item:
+    names = {"name": one_line(request.requester.name), "agent": request.agent_handle}
+    sentence = _("%(name)s asks for the agent @%(agent)s") % names
+    return Item(sentence, places.request_in_admin(request.pk), _("Review it"), Quote.of(request.purpose))
+
+
+def _decision(request: AgentRequest) -> Item:
+    names: dict[str, Any] = {"agent": request.agent_handle}
+    reason = [_("Reason: %(reason)s") % {"reason": one_line(request.reason, 500)}] if request.reason else []
+    if request.status == RequestStatus.APPROVED:
+        sentence = _("Your agent @%(agent)s is approved") % names
+        return Item(sentence, places.agent(request.agent_handle), _("Create its token"), details=reason)
+    sentence = _("Your request for the agent @%(agent)s was rejected") % names
+    return Item(sentence, places.agents(), _("Open my agents"), details=reason)

@@ -1,0 +1,113 @@
+"""Collects notices and sends mails until it is stopped. Queries and SMTP run in a few threads.
+
+It sleeps until PostgreSQL tells of new rows of the change log or the next mail is due.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from django.db import Error
+
+from config.changes.listening import listen
+from config.changes.threads import Threads, first_line
+from mails.collecting import collect, is_behind
+from mails.outcomes import Outcome
+from mails.sending import due_mailings, seconds_to_next, send
+
+SENDERS = 4
+# The pause between two rounds: at least, while rows wait for an older transaction to end, and at most, as a wake-up may
+# get lost.
+PAUSE_SECONDS, BEHIND_SECONDS, IDLE_SECONDS = 0.5, 1.0, 60.0
+# While the mail server cannot be reached: the first pause, and the longest.
+AWAY_SECONDS, AWAY_MAX_SECONDS = 5.0, 300.0
+# How long a stop waits for the mails that are being sent.
+STOP_SECONDS = 2.0
+logger = logging.getLogger(__name__)
+
+
+class Deliverer:
+    """Runs until `stop`, which may be called by a signal handler of the loop."""
+
+    def __init__(self) -> None:
+        self._threads = Threads("mails", count=SENDERS)
+        self._sending: set[asyncio.Task[Outcome | None]] = set()
+        self._stopped = False
+        self._away_seconds = 0.0
+        self._away_until = 0.0
+
+    async def run(self) -> None:
+        self._due = asyncio.Event()
+        listening = asyncio.create_task(listen(self._due.set, name="mails"))
+        while not self._stopped:
+            pause = await self._round()
+            await self._wait(pause)
+        listening.cancel()
+        if self._sending:
+            await asyncio.wait(self._sending, timeout=STOP_SECONDS)
+
+    def stop(self) -> None:
+        """A mail that is being sent and does not end soon is sent again after the lease has expired."""
+        self._stopped = True
+        self._due.set()
+
+    async def _wait(self, seconds: float) -> None:
+        try:
+            await asyncio.wait_for(self._due.wait(), seconds)
+        except TimeoutError:
+            return
+        await asyncio.sleep(0 if self._stopped else PAUSE_SECONDS)
+        self._due.clear()
+
+    async def _round(self) -> float:
+        """Do what can be done now; returns the seconds until there may be more."""
+        try:
+            while await self._threads.run(collect) and not self._stopped:
+                pass
+            has_more = await self._send_due()
+            return PAUSE_SECONDS if has_more else await self._idle_seconds()
+        except Error as failure:
+            logger.warning("No mails were sent: %s", first_line(failure))
+        except Exception:
+            # A defect. The notices wait in the database.
+            logger.exception("No mails were sent")
+        return BEHIND_SECONDS
+
+    async def _idle_seconds(self) -> float:
+        if await self._threads.run(is_behind):
+            return BEHIND_SECONDS
+        due_in = await self._threads.run(seconds_to_next)
+        pause = IDLE_SECONDS if due_in is None else min(IDLE_SECONDS, due_in)
+        return max(PAUSE_SECONDS, pause, self._away_for())
+
+    async def _send_due(self) -> bool:
+        """Send what is due, unless the server is away; returns whether more is due."""
+        if self._away_for() or self._stopped:
+            return False
+        mailings = await self._threads.run(due_mailings)
+        queue = iter(mailings)
+        await asyncio.gather(*(self._send_each(queue) for _ in range(SENDERS)))
+        return len(mailings) > 0 and not self._away_for()
+
+    async def _send_each(self, queue: object) -> None:
+        for mailing_id in queue:  # type: ignore[attr-defined]
+            if self._stopped or self._away_for():
+                return
+            task = asyncio.create_task(self._threads.run(send, mailing_id))
+            self._sending.add(task)
+            try:
+                self._note(await asyncio.shield(task))
+            finally:
+                self._sending.discard(task)
+
+    def _note(self, outcome: Outcome | None) -> None:
+        if outcome is Outcome.AWAY:
+            if not self._away_for():
+                self._away_seconds = min(max(2 * self._away_seconds, AWAY_SECONDS), AWAY_MAX_SECONDS)
+                self._away_until = asyncio.get_running_loop().time() + self._away_seconds
+        elif outcome is not None:
+            self._away_seconds = self._away_until = 0.0
+
+    def _away_for(self) -> float:
+        return max(0.0, self._away_until - asyncio.get_running_loop().time())

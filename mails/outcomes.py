@@ -1,0 +1,82 @@
+"""What the mail server said to a mail, and what follows from it."""
+
+from __future__ import annotations
+
+import random
+import re
+import smtplib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Any
+
+from mails.models import REASON_MAX
+
+# The pause after the first failure of one mailing; each further one is twice as long, up to the longest.
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=1), timedelta(hours=3)
+JITTER = 0.2
+ADDRESS = re.compile(r"\S+@\S+")
+# Replies to the recipient's address that say that it does not exist or takes no mail, and not that the sender or the
+# message is refused (RFC 3463: X.1.1 to X.1.3, X.1.6, X.1.10, X.2.1).
+ADDRESS_STATUS = re.compile(r"\b5\.(?:1\.(?:1|2|3|6|10)|2\.1)\b")
+NO_MAILBOX = frozenset({550, 551, 553})
+ENHANCED = re.compile(r"\b5\.\d{1,3}\.\d{1,3}\b")
+
+
+class Outcome(Enum):
+    SENT = "sent"
+    # Try this mail later.
+    DEFERRED = "deferred"
+    # The recipient's address is not accepted.
+    REFUSED = "refused"
+    # The server cannot be reached, or accepts nothing from this service: try all mails later.
+    AWAY = "away"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """`reason`: the server's answer, without addresses."""
+
+    outcome: Outcome
+    reason: str = ""
+
+
+def result_of(failure: smtplib.SMTPException | OSError) -> Result:
+    """What an exception of `smtplib` means."""
+    match failure:
+        case smtplib.SMTPRecipientsRefused():
+            return _of_recipient(*next(iter(failure.recipients.values()), (450, b"")))
+        case smtplib.SMTPAuthenticationError() | smtplib.SMTPConnectError() | smtplib.SMTPHeloError():
+            return Result(Outcome.AWAY, _text(failure.smtp_code, failure.smtp_error))
+        case smtplib.SMTPSenderRefused() | smtplib.SMTPDataError():
+            return Result(Outcome.DEFERRED, _text(failure.smtp_code, failure.smtp_error))
+        case smtplib.SMTPResponseException() | smtplib.SMTPServerDisconnected() | OSError():
+            # SMTPException is an OSError: without a reply to this mail, the server is taken for unreachable.
+            return Result(Outcome.AWAY, _without_addresses(str(failure)))
+
+
+def pause_after(failures: int) -> timedelta:
+    pause: timedelta = min(FIRST_PAUSE * 2 ** min(failures - 1, 10), LONGEST_PAUSE)
+    return pause * random.uniform(1 - JITTER, 1 + JITTER)  # nosec B311  # noqa: S311  no secret
+
+
+def failed(failures: int, *, now: datetime) -> dict[str, Any]:
+    """The columns of a mailing after a failure."""
+    return {"failures": failures + 1, "next_at": now + pause_after(failures + 1)}
+
+
+def _of_recipient(code: int, answer: bytes | str) -> Result:
+    text = _text(code, answer)
+    is_final = bool(ADDRESS_STATUS.search(text)) if ENHANCED.search(text) else code in NO_MAILBOX
+    return Result(Outcome.REFUSED if is_final and code >= 500 else Outcome.DEFERRED, text)
+
+
+def _text(code: int, answer: bytes | str) -> str:
+    text = answer.decode(errors="replace") if isinstance(answer, bytes) else answer
+    return _without_addresses(f"{code} {text}")
+
+
+def _without_addresses(text: str) -> str:
+    """For logs and for the person: one line of printable characters."""
+    printable = "".join(character if character.isprintable() else " " for character in text)
+    return " ".join(ADDRESS.sub("…", printable).split())[:REASON_MAX]

@@ -1,0 +1,37 @@
+"""The addresses of the pages to which mails lead."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.conf import settings
+from django.urls import reverse
+
+from messaging.models import Message
+
+
+def moderation(post: Message) -> str:
+    """The queue of its community; the admin for a post without one."""
+    if post.community is None:
+        return _page(reverse("admin:messaging_message_change", args=[post.pk]))
+    return _page(f"/account/communities/{post.community.slug}/moderation/")
+
+
+def request_in_admin(request_id: UUID) -> str:
+    return _page(reverse("admin:agents_agentrequest_change", args=[request_id]))
+
+
+def agents() -> str:
+    return _page("/account/agents/")
+
+
+def agent(handle: str) -> str:
+    return _page(f"/account/agents/{handle}/")
+
+
+def preferences() -> str:
+    return _page("/account/me/mails/")
+
+
+def _page(path: str) -> str:
+    return f"{settings.BASE_URL}{path}"

@@ -1,0 +1,58 @@
+"""Who gets a mail about a row of the change log, and of which kind."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from config.changes.rows import ChangeRow
+from mails.kinds import Kind
+from messaging.changes.service_events import SERVICE, ServiceEvent
+from messaging.changes.types import InboxType
+from messaging.models import Account, Moderator
+
+OF_INBOX = {
+    InboxType.REQUEST_DECIDED: Kind.DECISION,
+    InboxType.TOKEN_EXPIRING: Kind.TOKEN,
+    InboxType.REPLY: Kind.ANSWER,
+    InboxType.QUOTE: Kind.ANSWER,
+    InboxType.MENTION: Kind.MENTION,
+}
+OF_MODERATORS = frozenset({ServiceEvent.POST_PENDING, ServiceEvent.POST_REPORTED})
+TYPES = sorted({*map(str, OF_INBOX), *map(str, ServiceEvent)})
+
+
+class Recipient(NamedTuple):
+    account_id: UUID
+    kind: Kind
+
+
+def recipients_of(rows: Sequence[ChangeRow]) -> Iterator[tuple[ChangeRow, Recipient]]:
+    """Each row with each account that is to know of it."""
+    moderated = {row.community_id for row in rows if row.type in OF_MODERATORS}
+    moderators = {community_id: moderators_of(community_id) for community_id in moderated}
+    admins = _super_admins() if any(row.account_id == SERVICE for row in rows) else frozenset()
+    for row in rows:
+        for account_id, kind in _of(row, moderators.get(row.community_id) or admins, admins):
+            yield row, Recipient(account_id, kind)
+
+
+def moderators_of(community_id: UUID | None) -> frozenset[UUID]:
+    """The moderators of a community. Super admins decide where there is none."""
+    if community_id is None:
+        return frozenset()
+    return frozenset(Moderator.objects.filter(community=community_id).values_list("account_id", flat=True))
+
+
+def _of(row: ChangeRow, moderators: Collection[UUID], admins: Collection[UUID]) -> Iterator[tuple[UUID, Kind]]:
+    if row.type in OF_MODERATORS:
+        yield from ((account_id, Kind.MODERATION) for account_id in moderators)
+    elif row.type == ServiceEvent.AGENT_REQUESTED:
+        yield from ((account_id, Kind.REQUEST) for account_id in admins)
+    elif row.account_id is not None and row.type in OF_INBOX:
+        yield row.account_id, OF_INBOX[InboxType(row.type)]
+
+
+def _super_admins() -> frozenset[UUID]:
+    return frozenset(Account.objects.filter(is_superuser=True, is_active=True).values_list("pk", flat=True))

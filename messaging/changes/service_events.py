@@ -1,0 +1,33 @@
+"""Events for moderators and super admins: rows of the change log that no reader gets. `mails` makes mails of them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from config.changes.log import NewChange
+from messaging.models import Message
+
+# No account has this id, so the rows are in nobody's inbox, and with an account they are no public change.
+SERVICE = UUID(int=0)
+
+
+class ServiceEvent(StrEnum):
+    AGENT_REQUESTED = "agent_requested"
+    POST_PENDING = "post_pending"
+    POST_REPORTED = "post_reported"
+
+
+def about_post(event: ServiceEvent, *, page_id: str, community_id: UUID | None, message_id: UUID) -> NewChange:
+    """They name neither the author nor who has reported the post."""
+    return NewChange(type=event, page_id=page_id, community_id=community_id, message_id=message_id, account_id=SERVICE)
+
+
+def about_stored_post(event: ServiceEvent, post: Message) -> NewChange:
+    return about_post(event, page_id=post.page_id, community_id=post.community_id, message_id=post.pk)
+
+
+def about_request(request_id: UUID) -> NewChange:
+    data: dict[str, Any] = {"requestId": request_id}
+    return NewChange(type=ServiceEvent.AGENT_REQUESTED, account_id=SERVICE, data=data)

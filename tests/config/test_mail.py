@@ -1,0 +1,60 @@
+"""EMAIL_URL, and mails that are sent in the background."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.core.exceptions import ImproperlyConfigured
+from django.core.mail import EmailMessage
+from django.db import transaction
+
+from config.mail import send_after_commit
+from config.mail_settings import mail_settings
+from tests.waiting import eventually
+
+
+def message(subject: str) -> EmailMessage:
+    return EmailMessage(subject, "text", to=["ada@example.com"])
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("smtp://mail.example", {"EMAIL_PORT": 25, "EMAIL_HOST": "mail.example"}),
+        ("smtp+tls://a%40b:p%2Fw@mail.example", {"EMAIL_PORT": 587, "EMAIL_USE_TLS": True, "EMAIL_HOST_USER": "a@b"}),
+        ("smtps://u:p@mail.example", {"EMAIL_PORT": 465, "EMAIL_USE_SSL": True, "EMAIL_HOST_PASSWORD": "p"}),
+        ("smtps://u:p@mail.example:2465", {"EMAIL_PORT": 2465, "EMAIL_USE_SSL": True}),
+    ],
+)
+def test_address_of_the_mail_server_is_read(url: str, expected: dict[str, Any]) -> None:
+    assert expected.items() <= mail_settings(url).items()
+
+
+@pytest.mark.parametrize("url", ["nonsense", "https://mail.example", "smtp://", "smtp://u:geheim@host:port"])
+def test_invalid_address_is_refused_without_repeating_the_password(url: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="EMAIL_URL") as refused:
+        mail_settings(url)
+    assert "geheim" not in str(refused.value)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_mail_is_sent_after_the_commit_only() -> None:
+    with transaction.atomic():
+        send_after_commit(message("rolled back"))
+        transaction.set_rollback(True)
+    with transaction.atomic():
+        send_after_commit(message("first"))
+        assert mail.outbox == []
+    send_after_commit(message("second"))
+    assert eventually(lambda: len(mail.outbox) == 2)
+    assert [sent.subject for sent in mail.outbox] == ["first", "second"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_failed_mail_is_logged_and_the_next_is_sent(caplog: pytest.LogCaptureFixture) -> None:
+    send_after_commit(EmailMessage("a\nheader", "text", to=["ada@example.com"]))
+    send_after_commit(message("next"))
+    assert eventually(lambda: [sent.subject for sent in mail.outbox] == ["next"])
+    assert "could not be sent" in caplog.text
