@@ -3,6 +3,7 @@
 from messaging.exceptions.accounts import (
     HandleTaken,
     InvalidCredentials,
+    InvalidSecondFactor,
     LastSuperAdmin,
     OwnAccount,
     PanelRequired,
@@ -10,6 +11,8 @@ from messaging.exceptions.accounts import (
     PersonNotFound,
     RecentSignInRequired,
     RegistrationClosed,
+    SecondFactorMissing,
+    SecondFactorRequired,
 )
 from messaging.exceptions.posts import (
     CommunityForbids,
@@ -48,6 +51,7 @@ __all__ = [
     "HandleTaken",
     "InvalidCredentials",
     "InvalidPayload",
+    "InvalidSecondFactor",
     "InvalidUrlError",
     "LastSuperAdmin",
     "MessageNotFound",
@@ -61,6 +65,8 @@ __all__ = [
     "QuoteNotFound",
     "RecentSignInRequired",
     "RegistrationClosed",
+    "SecondFactorMissing",
+    "SecondFactorRequired",
     "TooManyEdits",
     "TooManyWebhooks",
     "UnknownPage",
