@@ -30,13 +30,15 @@ def published() -> dict[str, Any]:
 
 @cache
 def document() -> dict[str, Any]:
-    """The document with each reference of an operation replaced by its component, but for schemas; and with `default`
-    replaced by the statuses that it has for the operation. The description of a refusal lists its codes.
+    """The document with each reference of an operation replaced by its component, but for schemas; with the common
+    security at each operation; and with `default` replaced by the statuses that it has for the operation. The
+    description of a refusal lists its codes.
     """
     expanded: dict[str, Any] = orjson.loads(orjson.dumps(published()))
     declared = {operation.id: operation for _path, _method, operation in all_operations()}
     for methods in expanded["paths"].values():
         for operation in methods.values():
+            operation.setdefault("security", expanded["security"])
             operation["parameters"] = [resolved(each) for each in operation.get("parameters", ())]
             for parameter in operation["parameters"]:
                 parameter["schema"] = resolved(parameter["schema"])

@@ -23,7 +23,7 @@ function requestOf(document, path, method, token) {
     parameters.filter((each) => each.in === "query" && each.required).map((each) => [each.name, example(each)]),
   );
   if (query.size) url += `?${query}`;
-  const headers = credentials(operation, token);
+  const headers = credentials(operation.security ?? document.security, token);
   if (parameters.some((each) => each.name === "Idempotency-Key")) headers["Idempotency-Key"] = "one-key-for-each-write";
   const schema = operation.requestBody?.content["application/json"].schema;
   const body = schema && exampleOf(document, schema);
@@ -31,8 +31,7 @@ function requestOf(document, path, method, token) {
   return { method: method.toUpperCase(), url: document.servers[0].url + url, headers, body };
 }
 
-function credentials(operation, token) {
-  const accepted = operation.security ?? [];
+function credentials(accepted, token) {
   if (accepted.some((each) => !Object.keys(each).length)) return {};
   const kinds = new Set(accepted.flatMap(Object.keys));
   const kind = Object.keys(TOKENS).find((each) => kinds.has(each));

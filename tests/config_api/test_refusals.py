@@ -15,6 +15,8 @@ from django.urls import get_resolver
 
 from config.api.exceptions import MESSAGE_MAX, ApiError
 from config.api.exceptions.catalogue import errors_by_code
+from config.api.openapi.error_responses import own_codes, own_errors
+from config.api.operations import all_operations
 from config.api.throttle_rates import SOFT_THROTTLES
 from messaging.models import AccountKind
 from tests.agents.factories import agent_with_token
@@ -287,6 +289,16 @@ def test_the_document_has_one_component_for_all_refusals() -> None:
         if status >= "400"
     }
     assert referenced == {"#/components/schemas/Error", "#/components/schemas/LimitError"}
+
+
+def test_an_operation_lists_its_own_codes_with_their_statuses() -> None:
+    statuses = {code: error.status_code for code, error in errors_by_code().items()}
+    for _path, _method, operation in all_operations():
+        _, _, listed = own_codes(operation).partition("Refusals: ")
+        groups = [group.split(" ", 1) for group in listed.rstrip(".").split("; ") if group]
+        stated = {code: int(status) for status, codes in groups for code in re.findall(r"`(\w+)`", codes)}
+        expected = {error.default_code for error in own_errors(operation)}
+        assert stated == {code: statuses[code] for code in expected}, operation.id
 
 
 @pytest.mark.django_db(transaction=True)

@@ -59,6 +59,7 @@ def _list(items: dict[str, Any], description: str) -> dict[str, Any]:
 COMPONENTS = "#/components/schemas/"
 # The component of the refusals that operations do not list one by one.
 OTHER = "Refusal"
+HEADERS_OF_OTHER = ("X-Request-ID", "Retry-After", "WWW-Authenticate")
 CODE_HELP = "The code; expect codes that are not listed here. A part after a colon is a scope. `docs` explains it."
 POINTER_HELP = 'A JSON Pointer (RFC 6901) into the body, `""` for the whole of it, or `?name` for a query parameter.'
 BASE = {
@@ -111,28 +112,36 @@ def own_errors(operation: Operation) -> set[type[ApiError]]:
 
 def own_codes(operation: Operation) -> str:
     """The sentence of an operation's description about its refusals; empty if it has no codes of its own."""
-    codes = sorted({error.default_code for error in own_errors(operation)})
-    return f"Refusals: {', '.join(f'`{code}`' for code in codes)}." if codes else ""
+    own = [f"{status} {codes_text(errors)}" for status, errors in sorted(by_status(own_errors(operation)).items())]
+    return f"Refusals: {'; '.join(own)}." if own else ""
 
 
 def refusals(operation: Operation) -> dict[str, dict[str, str]]:
-    """The responses of refusals: each status that has a code of the operation's own, and `default` for all others."""
-    statuses = sorted({error.status_code for error in own_errors(operation)})
-    return {str(status): _reference(_name(status)) for status in statuses} | {"default": _reference(OTHER)}
+    """The responses of refusals: each status that `default` does not describe whole, and `default` for all others."""
+    return {str(status): _reference(_name(status)) for status in _special(operation)} | {"default": _reference(OTHER)}
 
 
 def refusal_components() -> dict[str, Any]:
-    """One response for each status, and the one of `default`."""
+    """The response of `default`, and one for each status with another schema or more headers."""
     operations = [operation for _path, _method, operation in all_operations()]
-    own = {error.status_code for operation in operations for error in own_errors(operation)}
+    special = sorted({status for operation in operations for status in _special(operation)})
     possible = by_status({error for operation in operations for error in possible_errors(operation)})
     lines = [f"- {status}: {codes_text(errors)}" for status, errors in sorted(by_status(common_errors()).items())]
     other = {
-        "description": "\n".join(["What any operation may answer:", "", *lines]),
-        "headers": references(["X-Request-ID", "Retry-After", "WWW-Authenticate"]),
+        "description": "\n".join(["A refusal. Any operation may answer:", "", *lines]),
+        "headers": references(HEADERS_OF_OTHER),
         **_content("Error"),
     }
-    return {OTHER: other} | {_name(status): _component(status, possible[status]) for status in sorted(own)}
+    return {OTHER: other} | {_name(status): _component(status, possible[status]) for status in special}
+
+
+def _special(operation: Operation) -> list[int]:
+    """The statuses of an operation's own refusals with another schema or more headers than `default`."""
+    return [
+        status
+        for status, errors in sorted(by_status(own_errors(operation)).items())
+        if _schema(errors) != "Error" or not of_refusals(errors).keys() <= {*HEADERS_OF_OTHER}
+    ]
 
 
 def common_errors() -> set[type[ApiError]]:
@@ -143,9 +152,12 @@ def common_errors() -> set[type[ApiError]]:
 
 def _component(status: int, errors: list[type[ApiError]]) -> dict[str, Any]:
     headers = of_refusals(errors)
-    schema = "LimitError" if all(issubclass(error, OverCap) for error in errors) else "Error"
     described = {"description": HTTPStatus(status).phrase, **({"headers": headers} if headers else {})}
-    return described | _content(schema)
+    return described | _content(_schema(errors))
+
+
+def _schema(errors: list[type[ApiError]]) -> str:
+    return "LimitError" if all(issubclass(error, OverCap) for error in errors) else "Error"
 
 
 def _name(status: int) -> str:

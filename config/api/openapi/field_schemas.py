@@ -89,6 +89,9 @@ def completed(schema: dict[str, Any], serializer: Any) -> dict[str, Any]:
         if schema.get("description") == getdoc(BodySerializer):
             del schema["description"]
         return schema | ({"examples": [example]} if example else {})
+    if schema.get("description") == getdoc(type(serializer).__bases__[0]):
+        # Of the class that has the fields in common, which is a component of its own.
+        del schema["description"]
     for name, value in example.items():
         schema["properties"][name]["examples"] = [value]
     return schema

@@ -17,8 +17,8 @@ from config.api.openapi.field_schemas import COMMON_TYPES, completed, constraine
 from config.api.openapi.links import links_of
 from config.api.openapi.metadata import group_name, published_info
 from config.api.openapi.response_headers import HEADERS, of_other_success, of_success
-from config.api.openapi.security import SECURITY_SCHEMES, security_of
-from config.api.openapi.sharing import share
+from config.api.openapi.security import SECURITY_SCHEMES, security_of, share_security
+from config.api.openapi.sharing import share, share_types
 from config.api.openapi.stream_responses import STREAM_RESPONSES
 from config.api.operations import IDEMPOTENCY_KEY_MAX, Operation, all_operations
 from config.api.serializers import SentSerializer
@@ -166,9 +166,10 @@ def add_components(result: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
     components["schemas"] = schemas
     components["headers"] = HEADERS
     components["responses"] = refusal_components()
-    share(result, COMMON_TYPES)
-    components["schemas"] = dict(sorted((components["schemas"] | COMMON_TYPES).items()))
+    share_types(result, COMMON_TYPES)
     add_examples(result, {each.id: dict(each.example) for _path, _method, each in all_operations()})
+    share(result)
+    share_security(result)
     result["info"] |= published_info()
     result["servers"] = [{"url": settings.BASE_URL}]
     return result

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from statistics import mode
+from typing import Any
+
+import orjson
+
 from config.api.credentials import CredentialKind
 from config.api.operations import Operation
 
@@ -39,3 +44,13 @@ def security_of(operation: Operation) -> list[dict[str, list[str]]]:
         *([{"agentToken": sorted(operation.scopes)}] if operation.accepts_agents else []),
         *(requirement for kind, requirement in SECURITY.items() if kind in operation.callers),
     ]
+
+
+def share_security(document: dict[str, Any]) -> None:
+    """State the credentials of most operations once, for the document; those operations do not list them."""
+    operations = [operation for methods in document["paths"].values() for operation in methods.values()]
+    common = mode(orjson.dumps(operation["security"]) for operation in operations)
+    document["security"] = orjson.loads(common)
+    for operation in operations:
+        if operation["security"] == document["security"]:
+            del operation["security"]

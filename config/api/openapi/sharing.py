@@ -8,19 +8,25 @@ from typing import Any
 
 import orjson
 
-NOT_MODIFIED = "304"
+NOT_MODIFIED = "NotModified"
 
 
-def share(document: dict[str, Any], types: dict[str, dict[str, Any]]) -> None:
-    """Replace what occurs more than once by a reference. `types`: the schemas of the common types, by name."""
-    components = document["components"]
+def share_types(document: dict[str, Any], types: dict[str, dict[str, Any]]) -> None:
+    """Replace each schema that equals a common type by a reference. `types`: their schemas, by name."""
+    schemas = document["components"]["schemas"]
     _refer_to_types(document["paths"], types)
-    _refer_to_types(components["schemas"], types)
+    _refer_to_types(schemas, types)
+    document["components"]["schemas"] = dict(sorted((schemas | types).items()))
+
+
+def share(document: dict[str, Any]) -> None:
+    """Replace what occurs more than once by a reference."""
+    components = document["components"]
     operations = [operation for methods in document["paths"].values() for operation in methods.values()]
     shelves = {
         "parameters": [slot for operation in operations for slot in _parameters(operation)],
         "links": [slot for operation in operations for slot in _links(operation)],
-        "responses": [slot for operation in operations for slot in _without_body(operation)],
+        "responses": [slot for operation in operations for slot in _responses(operation)],
     }
     for shelf, slots in shelves.items():
         components[shelf] = components.get(shelf, {}) | _shared(shelf, slots)
@@ -42,11 +48,15 @@ def _links(operation: dict[str, Any]) -> Iterator[Slot]:
             yield response["links"], name, name
 
 
-def _without_body(operation: dict[str, Any]) -> Iterator[Slot]:
-    """304: the responses that are equal everywhere."""
+def _responses(operation: dict[str, Any]) -> Iterator[Slot]:
     for status, response in operation["responses"].items():
-        if status == NOT_MODIFIED and "$ref" not in response:
-            yield operation["responses"], status, response["description"].replace(" ", "")
+        if "$ref" not in response:
+            yield operation["responses"], status, response_name(operation["operationId"], status)
+
+
+def response_name(operation_id: str, status: str) -> str:
+    """After the first operation that has it; 304 is the same everywhere."""
+    return NOT_MODIFIED if status == "304" else f"{operation_id[0].upper()}{operation_id[1:]}{status}"
 
 
 def _shared(shelf: str, slots: list[Slot]) -> dict[str, Any]:

@@ -4,8 +4,9 @@ import { fill, h } from "./dom.js";
 import { explain } from "./failures.js";
 import { ORDERS, following, newestFirst } from "./order.js";
 
-// So many posts are created in one task; between two tasks the browser draws and responds.
+// So many posts are created in one task, and no other one after this time: between two tasks the browser draws and responds.
 const POSTS_PER_TASK = 4;
+const TASK_MS = 12;
 
 const nextTask = () => (window.scheduler?.yield ? scheduler.yield() : new Promise((resolve) => setTimeout(resolve)));
 
@@ -13,11 +14,19 @@ const nextTask = () => (window.scheduler?.yield ? scheduler.yield() : new Promis
 export async function append(thread, messages) {
   const { run } = thread;
   const added = [];
+  let inTask = 0;
+  // The response may just have been parsed, in the same task.
+  let end = 0;
   for (const message of messages) {
+    if (inTask === POSTS_PER_TASK || performance.now() > end) {
+      await nextTask();
+      if (run !== thread.run) break;
+      inTask = 0;
+      end = performance.now() + TASK_MS;
+    }
     if (thread.posts.has(message.id)) thread.posts.get(message.id).update(message);
     else added.push(thread.insert(message));
-    if (added.length && added.length % POSTS_PER_TASK === 0) await nextTask();
-    if (run !== thread.run) break;
+    inTask += 1;
   }
   return added;
 }

@@ -41,8 +41,9 @@ export class News {
   }
 
   label() {
-    this.button.hidden = !this.messages.size;
-    this.button.textContent = t("panel.news", { n: this.messages.size });
+    const n = this.messages.size;
+    this.button.hidden = !n;
+    this.button.textContent = n ? t("panel.news", { n }) : "";
   }
 
   /**
