@@ -10,7 +10,9 @@ from django.conf import settings
 
 def is_trusted(address: str) -> bool:
     """Whether the headers are believed that a peer with this address adds to a request."""
-    return _is_in(address, tuple(settings.TRUSTED_PROXIES))
+    networks = tuple(settings.TRUSTED_PROXIES)
+    # A peer on a unix socket has no address, and is a proxy on this host.
+    return is_in(address, networks) if address else bool(networks)
 
 
 def parse_address(text: str) -> IPv4Address | IPv6Address | None:
@@ -24,9 +26,7 @@ def parse_address(text: str) -> IPv4Address | IPv6Address | None:
 
 # Every request through a proxy asks for the same address; parsing it would cost more than a cached response.
 @lru_cache(maxsize=1_000)
-def _is_in(address: str, networks: tuple[str, ...]) -> bool:
+def is_in(address: str, networks: tuple[str, ...]) -> bool:
+    """Whether an address is in one of these networks; False for what is no address."""
     peer = parse_address(address)
-    if peer is None:
-        # A peer on a unix socket has no address, and is a proxy on this host.
-        return bool(networks) and not address
-    return any(peer in ip_network(network, strict=False) for network in networks)
+    return peer is not None and any(peer in ip_network(network, strict=False) for network in networks)

@@ -47,8 +47,9 @@ def serving(environ: MutableMapping[str, Any]) -> Iterator[str]:
 
 
 class RequestIdFilter(logging.Filter):
-    """Adds `request_id` to log records."""
+    """Adds `request_id` to log records that have none."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        record.request_id = current()
+        if not hasattr(record, "request_id"):
+            record.request_id = current()
         return True

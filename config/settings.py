@@ -37,8 +37,10 @@ from config.mail_settings import (
     EMAIL_USE_TLS,
     MAIL_IS_SENT,
 )
+from config.metrics.metrics_settings import ACCESS_LOG, METRICS, METRICS_ALLOWED, METRICS_PORT, SLOW_STATEMENT_MS
 from config.runtime import bind_address, postgres
 from config.sign_in_settings import *  # noqa: F403  about thirty names of django-allauth
+from config.version import VERSION
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("DATA_DIR", BASE_DIR / ".data")
@@ -56,6 +58,8 @@ PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
 BASE_URL = env.origin("BASE_URL", bind_address.origin(PORT))
 APP_URL = env.origin("APP_URL", BASE_URL)
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", bind_address.local_hosts_and(BASE_URL, APP_URL))
+# Where the processes of this host reach one another.
+LOCAL_HOST = bind_address.local_host()
 # Addresses or networks of the proxies whose X-Forwarded-For and X-Request-ID headers are trusted.
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 HTTPS = BASE_URL.startswith("https://")
@@ -133,6 +137,8 @@ MIDDLEWARE = [
     "config.api.middleware.EntryMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    # Before all that may refuse a request in `process_view`.
+    "config.api.middleware.OperationNameMiddleware",
     # Before CsrfViewMiddleware, whose 403 would come first; `config.writes.checks` verifies the order.
     # IdempotencyMiddleware calls the view of a write itself: `process_view` of later middlewares does not run for it.
     "config.api.subrequests.SubrequestMiddleware",
@@ -212,7 +218,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = BODY_MAX
 FILE_UPLOAD_HANDLERS: list[str] = []
 
 SIMPLE_JWT = jwt_settings(SECRET_KEY)
-SPECTACULAR_SETTINGS = {"VERSION": "1.0.0", **metadata.SPECTACULAR_SETTINGS}
+SPECTACULAR_SETTINGS = {"VERSION": VERSION, **metadata.SPECTACULAR_SETTINGS}
 
 # Static files. WhiteNoise serves them from the source folders, without `collectstatic`.
 STATIC_URL = "/static/"

@@ -10,6 +10,8 @@ from django.db import close_old_connections, reset_queries
 from config.api.request_bodies import drain_request_body
 from config.cache.wsgi import cache_responses
 from config.compression import compress_for_own_pages
+from config.metrics.wsgi import observe_requests
+from config.probes.wsgi import answer_probes
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -22,4 +24,6 @@ for receiver in (cache.close_caches, base.reset_urlconf, close_old_connections):
     signals.request_finished.disconnect(receiver)
 
 
-application = drain_request_body(compress_for_own_pages(cache_responses(_django)))
+application = drain_request_body(
+    answer_probes(observe_requests(compress_for_own_pages(cache_responses(_django)))),
+)

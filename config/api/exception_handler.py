@@ -28,6 +28,7 @@ from config.api.exceptions import (
     NotAcceptable,
     NotFound,
     PayloadTooLarge,
+    RateLimited,
     TemporarilyUnavailable,
     UnsupportedMediaType,
 )
@@ -35,6 +36,7 @@ from config.api.field_errors import invalid_input
 from config.api.responses import Response
 from config.api.strict_json import BODY_MAX
 from config.database.sql import TRANSIENT_SQLSTATES, sqlstate
+from config.metrics.definitions import limits_hit, refusals
 
 logger = logging.getLogger(__name__)
 READ_METHODS = ("GET", "HEAD")
@@ -92,6 +94,10 @@ def _is_transient(failure: BaseException) -> bool:
 
 
 def error_response(error: ApiError) -> HttpResponse:
+    # Codes with a value after the colon, such as that of a scope, count as one.
+    refusals.labels(error.code.partition(":")[0]).inc()
+    if isinstance(error, RateLimited):
+        limits_hit.labels(error.fields.get("counter", error.code)).inc()
     response = Response(error.body(), status=error.status_code, headers=error.headers)
     response.error = error
     return response

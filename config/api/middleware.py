@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest
@@ -10,8 +11,10 @@ from django.http.response import HttpResponseBase
 
 from config.api.exception_handler import error_response
 from config.api.exceptions import InvalidInput, LengthRequired, PayloadTooLarge
+from config.api.operations import operation_of
 from config.api.request_bodies import content_length
 from config.api.strict_json import BODY_MAX
+from config.metrics.collecting import OPERATION
 from config.request_ids import HEADER, serving
 
 ADMIN_PATH = "/admin/"
@@ -23,6 +26,8 @@ ADMIN_POLICY = (
 )
 # For JSON, scripts and images: a browser must not render them as a page.
 NO_PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+# What metrics call a view that is no operation.
+PAGE = "page"
 WRONG_HOST = "Use the address of this service: the Host header names another one (operators: see ALLOWED_HOSTS)."
 
 
@@ -37,6 +42,20 @@ class RequestIdMiddleware:
             response = self.get_response(request)
         response.headers[HEADER] = request_id
         return response
+
+
+class OperationNameMiddleware:
+    """Notes the operation of a request for metrics and the access log."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, _args: Any, _kwargs: Any) -> None:
+        operation = operation_of(view, request.method or "")
+        request.META[OPERATION] = PAGE if operation is None else operation.id
 
 
 class EntryMiddleware:

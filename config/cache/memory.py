@@ -9,6 +9,7 @@ from threading import Lock
 from config.cache.loaders import LoadedBody, Loader
 from config.cache.rendering import etag_of
 from config.cache.versions import TagSnapshot
+from config.metrics.collecting import STORES
 
 # The estimated size of an entry besides its key and body.
 ENTRY_BYTES = 4_000
@@ -28,6 +29,7 @@ class CachedResponse:
     body: bytes
     etag: str
     loader: Loader | None = None
+    operation: str | None = None
 
     def is_valid(self) -> bool:
         return time.monotonic() < self.expires_at and self.snapshot.is_valid()
@@ -51,6 +53,7 @@ class ResponseStore:
         self._lock = Lock()
         self._bytes_max, self._seconds = bytes_max, seconds
         self.bytes = 0
+        STORES.add(self)
 
     def get(self, key: Key) -> CachedResponse | None:
         response = self._responses.get(key)

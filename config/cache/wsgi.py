@@ -18,6 +18,7 @@ from config.cache import versions
 from config.cache.loaders import refresh
 from config.cache.memory import CachedResponse, Headers, Key, ResponseStore
 from config.cache.rendering import matches_etag
+from config.metrics.collecting import BYPASSED, CACHE, FILLED, HIT, NOT_STORED, OPERATION, REFRESHED
 from config.request_ids import HEADER, id_of, serving
 
 PREFIXES = ("/api/", "/v1/", "/feeds/")
@@ -48,8 +49,9 @@ class ResponseCache:
             return finish(self._application(environ, start_response))
         cached = self._store.get(key)
         if cached is not None:
-            return _send(cached, environ, start_response)
+            return _send(cached, environ, start_response, HIT)
         if not versions.store().is_available():
+            environ[CACHE] = BYPASSED
             return finish(self._application(environ, start_response))
         return self._miss(key, environ, start_response)
 
@@ -61,12 +63,14 @@ class ResponseCache:
         lock = self._store.acquire_fill_lock(key)
         try:
             # Another thread may have filled the key while this one waited.
-            cached = self._store.get(key) or self._refresh(key)
+            cached, result = self._store.get(key), HIT
+            if cached is None:
+                cached, result = self._refresh(key), REFRESHED
             if cached is None:
                 return self._fill(key, environ, start_response)
         finally:
             self._store.release_fill_lock(key, lock)
-        return _send(cached, environ, start_response)
+        return _send(cached, environ, start_response, result)
 
     def _refresh(self, key: Key) -> CachedResponse | None:
         """Refresh without a Django request; on error return None, to fall back to Django."""
@@ -85,17 +89,19 @@ class ResponseCache:
         expires_at, start = self._store.next_expiry(), CapturedStart()
         unconditional = {name: value for name, value in environ.items() if name != "HTTP_IF_NONE_MATCH"}
         response = self._application(unconditional, start)
+        environ[OPERATION] = operation = unconditional.get(OPERATION)
         snapshot = getattr(response, "cache_snapshot", None)
         if snapshot is None or response.status_code != HTTPStatus.OK:
+            environ[CACHE] = NOT_STORED
             start_response(start.status, start.headers)
             return finish(response)
         (body,) = finish(response)
         etag, loader = response.headers["ETag"], getattr(response, "loader", None)
         # Each response has an id of its own.
         headers = [header for header in start.headers if header[0] != HEADER]
-        cached = CachedResponse(snapshot, expires_at, start.status, headers, body, etag, loader)
+        cached = CachedResponse(snapshot, expires_at, start.status, headers, body, etag, loader, operation)
         self._store.set(key, cached)
-        return _send(cached, environ, start_response)
+        return _send(cached, environ, start_response, FILLED)
 
 
 def cache_responses(application: Application) -> Application:
@@ -136,7 +142,9 @@ def finish(response: Any) -> Iterable[bytes]:
     return body
 
 
-def _send(cached: CachedResponse, environ: Environ, start_response: StartResponse) -> list[bytes]:
+def _send(cached: CachedResponse, environ: Environ, start_response: StartResponse, result: str) -> list[bytes]:
+    # For metrics.
+    environ[OPERATION], environ[CACHE] = cached.operation, result
     headers = [*cached.headers, (HEADER, id_of(environ))]
     if_none_match = environ.get("HTTP_IF_NONE_MATCH")
     if if_none_match and matches_etag(if_none_match, cached.etag):

@@ -20,9 +20,14 @@ def family() -> socket.AddressFamily:
 
 def origin(port: int) -> str:
     """An origin such as `http://[::1]:8000`. For all addresses (`0.0.0.0`, `::`) it has the loopback address."""
+    return f"http://{in_url(local_host())}:{port}"
+
+
+def local_host() -> str:
+    """The address at which this machine reaches the server."""
     address = host()
     loopback = "::1" if address.version == 6 else "127.0.0.1"
-    return f"http://{in_url(loopback if address.is_unspecified else str(address))}:{port}"
+    return loopback if address.is_unspecified else str(address)
 
 
 def stream_port(port: int) -> int:

@@ -3,6 +3,7 @@
 import logging
 import multiprocessing
 import os
+import signal
 import socket
 import time
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from config import env
 from config.logging import LOGGING
 from config.runtime import bind_address
 from config.runtime.parent import STOP_SECONDS, stop_with_parent
+from config.runtime.supervisor import count_restart
 
 PORT = 8000
 # Measured on two cores: more workers or threads only wait for one another.
@@ -35,13 +37,36 @@ logger = logging.getLogger(__name__)
 class PersistentServer(Server):  # type: ignore[misc,valid-type]  # granian picks the class by platform
     # Called when a stop begins.
     stopping: Callable[[], None] = staticmethod(lambda: None)
+    # On SIGTERM the workers serve for so long after `draining` is called; Ctrl-C and a second signal stop at once.
+    draining: Callable[[], None] = staticmethod(lambda: None)
+    drain_seconds = 0.0
+    _is_draining = False
 
-    def _respawn_workers(self, *arguments: Any, **options: Any) -> None:
+    def signal_handler_interrupt(self, number: int = 0, *rest: Any) -> None:
+        self._is_draining = number == signal.SIGTERM and not self.interrupt_signal
+        super().signal_handler_interrupt(number, *rest)
+
+    def shutdown(self, exit_code: int = 0) -> None:
+        self._drain()
+        super().shutdown(exit_code)
+
+    def _drain(self) -> None:
+        """Serve on until balancers have noticed that this host is not ready any more."""
+        if not (self._is_draining and self.drain_seconds):
+            return
+        self.draining()
+        deadline = time.monotonic() + self.drain_seconds
+        while self._is_draining and time.monotonic() < deadline and any(worker.is_alive() for worker in self.wrks):
+            time.sleep(POLL_SECONDS)
+
+    def _respawn_workers(self, workers: list[int], *arguments: Any, **options: Any) -> None:
         """Respawn workers without granian's limit, which stops the server when a worker dies twice within seconds.
 
         `config.runtime.run` checks beforehand that the application loads.
         """
-        super()._respawn_workers(*arguments, **options)
+        for _worker in workers:
+            count_restart("worker")
+        super()._respawn_workers(workers, *arguments, **options)
         self.respawned_wrks.clear()
         if self.interrupt_signal:
             # Granian clears this event after it has checked for a signal: one that arrives in between would be lost.
@@ -81,12 +106,14 @@ def serve(
     port: int,
     load: Callable[[], Callable[..., Any]] = load_application,
     *,
+    drain_seconds: float = 0,
+    draining: Callable[[], None] = lambda: None,
     stopping: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve what `load` returns in each worker.
 
     Returns after SIGINT or SIGTERM, when the running requests have ended; `stopping` is called before it waits for
-    them. A killed worker is replaced.
+    them. SIGTERM stops after `drain_seconds`; `draining` is called before them. A killed worker is replaced.
     """
     # A fork would copy a process with running threads.
     multiprocessing.set_start_method("spawn")
@@ -108,7 +135,7 @@ def serve(
         log_level=LogLevels.warning,
         log_dictconfig=LOGGING,
     )
-    server.stopping = stopping
+    server.drain_seconds, server.draining, server.stopping = drain_seconds, draining, stopping
     server.serve(target_loader=load, wrap_loader=False)
 
 

@@ -12,12 +12,16 @@ import psycopg
 from django.core.exceptions import ImproperlyConfigured
 
 from config import env, fingerprints, secrets
+from config.metrics import files
+from config.probes import draining
 from config.runtime import banner, bind_address, granian, processes
 from config.runtime.postgres import embedded
 from config.runtime.postgres_binaries import PostgresError
 from config.runtime.scheduler import scheduled_commands
 from config.runtime.supervisor import supervised
 
+# After SIGTERM, where no DRAIN_SECONDS is set and BASE_URL is https.
+DRAIN_SECONDS = 5
 BASE_DIR = Path(__file__).resolve().parents[2]
 
 
@@ -42,8 +46,10 @@ def run() -> None:
     port = env.integer("PORT", granian.PORT, minimum=1, maximum=65535)
     with ExitStack() as running:
         running.enter_context(sole_use(data))
+        draining.end(data)
         stream_port = bind_address.stream_port(port) if env.flag("STREAMS", default=True) else None
-        check_ports(port, stream_port)
+        metrics_port = env.integer("METRICS_PORT", 0, maximum=65535)
+        check_ports(port, stream_port, metrics_port or None)
         # Responses that release 1.0 shared among its workers.
         (data / "answers").unlink(missing_ok=True)
         secrets.make_once(data)
@@ -57,6 +63,8 @@ def run() -> None:
         if env.flag("DEMO", default=True):
             manage("demo", "--verbosity=0")
         check_application()
+        if metrics_port or env.networks("METRICS_ALLOWED"):
+            running.enter_context(shared_metrics(data, metrics_port))
         banner.print_when_open([port, *([stream_port] if stream_port else [])], data)
         running.enter_context(scheduled_commands())
         if env.flag("WEBHOOKS", default=False):
@@ -65,7 +73,35 @@ def run() -> None:
             running.enter_context(supervised("manage.py", "deliver_mails"))
         streaming = supervised("-m", "config.runtime.streams") if stream_port else nullcontext(lambda: None)
         stopping = running.enter_context(streaming)
-        granian.serve(port, stopping=stopping)
+        granian.serve(port, drain_seconds=drain_seconds(), draining=lambda: draining.begin(data), stopping=stopping)
+
+
+def drain_seconds() -> int:
+    """Behind a balancer, which BASE_URL shows, it takes some seconds to notice that this host is not ready."""
+    default = DRAIN_SECONDS if env.text("BASE_URL").startswith("https://") else 0
+    return env.integer("DRAIN_SECONDS", default)
+
+
+@contextmanager
+def shared_metrics(data: Path, port: int) -> Iterator[None]:
+    """The processes share their metrics; this one returns them on a port of their own, if it is not 0."""
+    folder = files.share(data)
+    files.clear(folder)
+    # Only now, when the folder is known.
+    from prometheus_client import start_http_server
+
+    from config.metrics.exposition import registry
+
+    if port:
+        address = str(env.address("METRICS_HOST", str(bind_address.host())))
+        server, _thread = start_http_server(port, address, registry())
+        try:
+            yield
+        finally:
+            server.shutdown()
+            server.server_close()
+    else:
+        yield
 
 
 @contextmanager
@@ -88,12 +124,17 @@ def sole_use(data: Path) -> Iterator[None]:
         yield
 
 
-def check_ports(port: int, stream_port: int | None) -> None:
-    check_port(port, "PORT")
-    if stream_port == port:
-        raise CannotRun(f"PORT and STREAM_PORT are both {port}; choose another: {advice(port, 'STREAM_PORT')}")
-    if stream_port is not None:
-        check_port(stream_port, "STREAM_PORT")
+def check_ports(port: int, stream_port: int | None, metrics_port: int | None = None) -> None:
+    """Each port is free, and no two are the same."""
+    used: dict[int, str] = {}
+    for variable, number in (("PORT", port), ("STREAM_PORT", stream_port), ("METRICS_PORT", metrics_port)):
+        if number is None:
+            continue
+        if number in used:
+            other = used[number]
+            raise CannotRun(f"{other} and {variable} are both {number}; choose another: {advice(number, variable)}")
+        check_port(number, variable)
+        used[number] = variable
 
 
 def check_port(port: int, variable: str) -> None:

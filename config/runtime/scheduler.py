@@ -6,11 +6,13 @@ Several hosts may run the same command at the same time. `HOUSEKEEPING_MINUTES=0
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from config import env
+from config.metrics import files
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 COMMANDS = ("rollup_analytics", "announce_expiring_tokens", "person_jobs", "prune")
@@ -61,5 +63,21 @@ class Scheduler(threading.Thread):
             if self._stopped.is_set():
                 return
             # Leave the terminal's process group: on Ctrl-C, `stop` ends it.
-            self._running = subprocess.Popen(program, stdout=subprocess.DEVNULL, start_new_session=True)
-        self._running.wait()
+            started = time.monotonic()
+            self._running = subprocess.Popen(
+                program, stdout=subprocess.DEVNULL, start_new_session=True, env=files.unshared_environment()
+            )
+        status = self._running.wait()
+        if not self._stopped.is_set():
+            _record(command, status, time.monotonic() - started)
+
+
+def _record(command: str, status: int, seconds: float) -> None:
+    # `prometheus_client` must not be imported before the folder of its files is known.
+    from config.metrics import definitions
+
+    definitions.housekeeping_seconds.labels(command).set(seconds)
+    if status:
+        definitions.housekeeping_failures.labels(command).inc()
+    else:
+        definitions.housekeeping_at.labels(command).set(time.time())

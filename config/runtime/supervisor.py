@@ -34,6 +34,13 @@ def supervised(*arguments: str) -> Iterator[Callable[[], None]]:
         supervisor.stop()
 
 
+def count_restart(process: str) -> None:
+    # `prometheus_client` must not be imported before the folder of its files is known.
+    from config.metrics.definitions import restarts
+
+    restarts.labels(process).inc()
+
+
 class Supervisor(threading.Thread):
     """The thread starts the program, which may end when this thread does."""
 
@@ -51,6 +58,7 @@ class Supervisor(threading.Thread):
             result = self._run_once()
             if not self._stopped.wait(PAUSE_SECONDS):
                 logger.error("%s %s; it is started again", self.name, result)
+                count_restart(self.name)
 
     def _run_once(self) -> str:
         """Run the program until it ends. Returns what happened, for the log."""

@@ -22,6 +22,7 @@ from config.api.exceptions import IdempotencyKeyReused, InvalidIdempotencyKey
 from config.api.operations import IDEMPOTENCY_KEY_MAX
 from config.api.responses import JSON_TYPE
 from config.database.sql import Row, execute
+from config.metrics.definitions import replays
 
 PRINTABLE = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_MAX}}}\Z")
 # `api_open_unit` contains the same number.
@@ -62,6 +63,7 @@ class Replay:
     mismatch: bool
 
     def response(self) -> HttpResponse:
+        replays.labels("no" if self.mismatch else "yes").inc()
         response = HttpResponse(self.body, status=self.status, content_type=JSON_TYPE)
         response.headers["Idempotent-Replayed"] = "true"
         if self.location:

@@ -16,6 +16,7 @@ from django.db import Error
 
 from config.changes.listening import listen
 from config.changes.threads import Threads
+from config.metrics.definitions import webhooks_waiting
 from messaging.webhooks.outcomes import record
 from messaging.webhooks.posting import post
 from messaging.webhooks.turns import Waiting, lease, next_attempt, release, waiting_webhooks
@@ -70,6 +71,7 @@ class Deliverer:
         except Error as failure:
             logger.warning("The webhooks were not read: %s", failure)
             return
+        webhooks_waiting.set(len(waiting))
         for webhook in waiting:
             if self._has_room(webhook):
                 self._of_owner[webhook.owner_id] += 1

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models.functions import Coalesce, Now
 
 from config.changes.rows import Cursor
+from config.metrics.definitions import webhook_attempts
 from messaging.models import DisabledReason, Webhook, WebhookDelivery, WebhookStatus
 from messaging.models.webhook import DELIVERIES_SHOWN, LEASE
 from messaging.webhooks.events import Event
@@ -50,6 +51,7 @@ def record(attempt: Attempt, outcome: Outcome) -> bool:
     leased = Webhook.objects.leased(attempt.lease_id)
     if not leased.update(leased_until=Now() + LEASE, **_changes(attempt, outcome)):
         return False
+    webhook_attempts.labels("delivered" if outcome.is_delivered else "failed").inc()
     _log(attempt, outcome)
     return outcome.is_delivered
 

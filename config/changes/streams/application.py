@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from io import BytesIO
 from typing import Any
 
@@ -26,6 +27,8 @@ from config.changes.streams.hub import Hub
 from config.changes.streams.opening import OpenedStream, StreamResponse
 from config.changes.streams.slots import Slots
 from config.changes.threads import Threads
+from config.metrics.collecting import OPERATION, REQUESTS
+from config.metrics.definitions import streams_open
 
 # Each opening runs Python code, which only one thread of the process does at a time.
 OPENING_THREADS = 2
@@ -61,6 +64,10 @@ class StreamApplication:
             await self._run_hub(receive, send)
         elif scope["type"] == "http":
             await self._respond(scope, receive, send)
+
+    @property
+    def follows_log(self) -> bool:
+        return self._hub.ready.is_set() and not self.failed.is_set()
 
     def close(self) -> None:
         """End all streams, and refuse new ones."""
@@ -106,14 +113,20 @@ class StreamApplication:
 
     def _open(self, request: ASGIRequest) -> HttpResponseBase:
         """In a thread: Django's response to the request."""
+        started = time.perf_counter()
         request.stream_slots = self._slots  # type: ignore[attr-defined]  # see `opening.open_stream`
-        return self._handler.get_response(request)
+        response = self._handler.get_response(request)
+        is_open = isinstance(response, StreamResponse) and response.stream is not None
+        status = "200" if is_open else str(response.status_code)
+        REQUESTS.add((request.META.get(OPERATION) or "other", status, None), time.perf_counter() - started)
+        return response
 
     async def _serve(
         self, opened: OpenedStream, response: StreamResponse, method: str, receive: Receive, send: Send
     ) -> None:
         stream = Stream(opened, hub=self._hub, threads=self._catching_up, receive=receive, send=send)
         self._streams.add(stream)
+        streams_open.set(len(self._streams))
         try:
             await send({"type": "http.response.start", "status": 200, "headers": _event_stream_headers(response)})
             if method == "HEAD" or self._is_closing:
@@ -122,6 +135,7 @@ class StreamApplication:
                 await stream.run()
         finally:
             self._streams.discard(stream)
+            streams_open.set(len(self._streams))
             self._slots.release(opened.slot)
 
 

@@ -25,6 +25,7 @@ from config.changes.streams.log_reader import ReadResult, read_log
 from config.changes.streams.rendering import Rendered, render
 from config.changes.streams.sources import Source
 from config.changes.threads import Threads, first_line
+from config.metrics.definitions import log_read_at
 
 READ_SECONDS = 1.0
 # The shortest time between two deliveries, and the longest: a process that is busy sending collects more at once.
@@ -94,6 +95,8 @@ class Hub:
                 self.cursor, self._checked = before, NEVER
                 raise
         self.delivered = self.cursor
+        if not result.batch.has_more and not result.is_blocked and self.cursor == result.batch.next:
+            log_read_at.set(time.time())
         self.ready.set()
         return self._pause_after(result), await pause_after_delivery() if matching else 0.0
 

@@ -4,8 +4,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.db.backends.postgresql import base
-from psycopg import Cursor, Error
+from psycopg import Error
 from psycopg.adapt import Buffer, Loader
+
+from config.database.timing import MeasuredCursor, MeasuredDjangoCursor
+from config.metrics.collecting import CONNECTIONS
+from config.metrics.definitions import connections_opened
 
 # A prepared statement is stale: a migration changed its result type, the server has dropped it, or its plan contains a
 # function that a migration replaced ("cache lookup failed", until the connection closes).
@@ -32,10 +36,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
     # Declared here because Django's stubs lack it.
     health_check_done: bool
 
+    def get_connection_params(self) -> dict[str, Any]:
+        return super().get_connection_params() | {"cursor_factory": MeasuredDjangoCursor}
+
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         connection = super().get_new_connection(conn_params)
         connection.adapters.register_loader("timestamptz", TimeLoader)
-        self.statements = Cursor(connection)
+        self.statements = MeasuredCursor(connection)
+        CONNECTIONS.add(connection)
+        connections_opened.inc()
         return connection
 
     def run(self, statement: str, values: Sequence[Any] | Mapping[str, Any]) -> Any:

@@ -1,0 +1,22 @@
+"""What this process counts in memory, and the functions that the hot paths call."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Final
+
+from config.metrics.definitions import SECONDS
+from config.metrics.durations import DurationCounts
+
+# Keys of the WSGI environment: the id of the operation, and what the response cache did.
+OPERATION: Final = "community_messaging.operation"
+CACHE: Final = "community_messaging.cache"
+# Results of the response cache. A miss is refreshed by its loader, or enters Django.
+HIT, REFRESHED, FILLED, NOT_STORED, BYPASSED = "hit", "refreshed", "filled", "not_stored", "bypassed"
+
+# By (operation, status, result of the response cache), and by nothing.
+REQUESTS = DurationCounts(SECONDS)
+STATEMENTS = DurationCounts(SECONDS)
+# psycopg's connections of this process, and the stores of cached responses.
+CONNECTIONS: weakref.WeakSet[Any] = weakref.WeakSet()
+STORES: weakref.WeakSet[Any] = weakref.WeakSet()

@@ -1,0 +1,3 @@
+"""The version of the service and of its API."""
+
+VERSION = "1.0.0"
