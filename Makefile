@@ -7,7 +7,7 @@ bin := .venv/bin
 checks := style layers security types deployment migrations description
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench changes consistency check $(checks) faults fuzz lock venv python
+.PHONY: help run test bench changes consistency check $(checks) faults fuzz translations lock venv python
 
 help:
 	@echo 'make run     start everything on this machine (PORT=8000, DATA_DIR=.data, DEMO=1, DATABASE_URL, REDIS_URL)'
@@ -18,6 +18,7 @@ help:
 	@echo 'make consistency   compare reads with writes for a minute: two workers, two hosts, Redis frozen and killed'
 	@echo 'make faults  inject hundreds of faults into a running service under load (FAULTS="deadlock --times 9" for some)'
 	@echo 'make fuzz    send a hundred thousand generated requests to a running service'
+	@echo 'make translations   collect the texts of pages and mails, and compile their translations (needs gettext)'
 	@echo 'make lock    choose new versions of the dependencies (needs uv)'
 
 run: python
@@ -90,3 +91,8 @@ lock:
 		pyproject.toml --output-file requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
 		--constraint requirements.lock pyproject.toml --group dev --output-file requirements-dev.lock
+
+translations: venv
+	@env DEBUG=1 $(bin)/python manage.py makemessages --locale ar --locale de --locale es --locale fr --locale ja --locale pt --locale zh_Hans \
+		--no-obsolete --no-wrap --add-location file --ignore '.venv/*' --ignore 'tests/*' --ignore 'clients/*' --ignore 'templates/admin/*'
+	@env DEBUG=1 $(bin)/python manage.py compilemessages --ignore '.venv/*'

@@ -28,7 +28,7 @@ FIND = f"""
 SELECT token.id, token.prefix, token.expires_at, {IS_STOPPED}, {IS_EXPIRED},
     token.digest <> %(digest)s
         OR token.last_used_at IS NULL OR token.last_used_at < clock_timestamp() - interval '1 minute',
-    agent.scopes, agent.community_ids, account.id, account.handle, account.name, {STORED}
+    agent.scopes, agent.community_ids, account.id, account.handle, account.name, agent.operator_id, {STORED}
 FROM {TOKENS}
 LEFT JOIN LATERAL ({idempotency.OF_ACCOUNT}) stored ON true
 WHERE token.digest IN (%(digest)s, %(previous_digest)s)
@@ -65,6 +65,7 @@ class FoundToken(NamedTuple):
     account_id: UUID
     handle: str
     name: str
+    operator_id: UUID
     # The stored response if this request is a retry.
     stored_response: Row | None
     # Under the current pepper; during a rotation the row may have the digest under the previous pepper.
@@ -100,6 +101,7 @@ def agent_credential(found: FoundToken) -> Credential:
         community_ids=frozenset(found.community_ids),
         token_id=found.token_id,
         token_prefix=found.prefix,
+        operator_id=found.operator_id,
         stored_response=found.stored_response,
     )
 

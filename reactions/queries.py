@@ -24,7 +24,9 @@ from messaging.queries.visibility import is_public
 LOCK = "SELECT pg_advisory_xact_lock(hashtext(%(account)s::uuid::text), hashtext('react'))"
 
 STATE = f"""
-SELECT m.community_id, coalesce(c.read_only, false), r.id, r.emoji,
+SELECT m.community_id, coalesce(c.read_only, false), EXISTS (
+        SELECT FROM messaging_ban ban WHERE ban.community_id = m.community_id AND ban.account_id = ANY(%(banned_with)s)
+    ), r.id, r.emoji,
     coalesce((m.reaction_counts ->> %(emoji)s::text)::int, 0), m.reaction_total,
     (SELECT count(*) FROM jsonb_object_keys(m.reaction_counts))
 FROM messaging_message m

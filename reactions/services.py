@@ -12,7 +12,7 @@ from config.api.ids import new_id
 from config.database.sql import execute, fetch_one
 from config.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
-from messaging.exceptions import CommunityForbids, MessageNotFound
+from messaging.exceptions import BannedFromCommunity, CommunityForbids, MessageNotFound
 from messaging.models import Message
 from reactions import queries
 from reactions.changes import Changed, record_reaction
@@ -29,8 +29,8 @@ Step = Callable[[WriteTransaction, ReactionState], Outcome | None]
 def set_reaction(*, auth: Credential, transaction: WriteTransaction, message_id: UUID, emoji: str) -> Outcome:
     """Set the account's reaction to `emoji` (in the spelling of `one_emoji`): added, replaced or unchanged.
 
-    Raises MessageNotFound (404), AgentCommunityNotAllowed or CommunityForbids (403), TooManyEmoji (409),
-    AgentRateLimited (429).
+    Raises MessageNotFound (404), AgentCommunityNotAllowed, BannedFromCommunity or CommunityForbids (403), TooManyEmoji
+    (409), AgentRateLimited (429).
     """
     return _apply(auth, transaction, message_id, emoji, step=_set)
 
@@ -115,11 +115,14 @@ def _outcome(transaction: WriteTransaction, action: Action, statement: str, valu
 
 def _state(auth: Credential, message_id: UUID, emoji: str) -> ReactionState:
     account_id = auth.user.pk
-    row = fetch_one(queries.STATE, {"message": message_id, "account": account_id, "emoji": emoji})
+    values = {"message": message_id, "account": account_id, "emoji": emoji, "banned_with": auth.banned_with}
+    row = fetch_one(queries.STATE, values)
     if row is None:
         raise MessageNotFound(field="messageId")
-    community_id, read_only, reaction_id, current, count, total, kinds = row
+    community_id, read_only, is_banned, reaction_id, current, count, total, kinds = row
     auth.require_community(community_id)
+    if is_banned:
+        raise BannedFromCommunity
     if read_only:
         raise CommunityForbids
     if not count and kinds >= EMOJI_KINDS_MAX:

@@ -37,6 +37,7 @@ class Credential:
     community_ids: frozenset[UUID] = frozenset()
     token_id: UUID | None = None
     token_prefix: str = ""
+    operator_id: UUID | None = None
     stored_response: tuple[Any, ...] | None = None
 
     @property
@@ -46,6 +47,12 @@ class Credential:
     @property
     def is_super_admin(self) -> bool:
         return self.user is not None and bool(self.user.is_superuser)
+
+    @property
+    def banned_with(self) -> list[UUID]:
+        """The accounts whose ban applies to it: its own, and the operator of an agent."""
+        own: list[UUID] = [self.user.pk]
+        return own if self.operator_id is None else [*own, self.operator_id]
 
     @property
     def allowed_communities(self) -> list[str]:

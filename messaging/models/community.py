@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.core.validators import MinLengthValidator
@@ -17,6 +19,8 @@ from messaging.word_lists import InvalidWord, check_words
 
 NAME_MAX = 120
 SLUG_MAX = 60
+SLUG = re.compile(rf"[-a-zA-Z0-9_]{{1,{SLUG_MAX}}}\Z")
+REPORTS_TO_HIDE_MAX = 32_767
 WORDS_MAX = 500
 WORD_MAX = 100
 # Communities that a person may create.

@@ -81,7 +81,7 @@ def list_messages(
     """
     is_weighed = limit > FEW
     statement, values = _statement(page_id, parent_id, filters, after, limit + 1, with_top_reply, is_weighed, sort)
-    fetched = _fetch(statement, values, is_weighed=is_weighed)
+    fetched = fetch(statement, values, is_weighed=is_weighed)
     rows = fetched.rows[:limit]
     messages = [message_from_row(row) for row in rows]
     if with_top_reply:
@@ -122,7 +122,7 @@ def _statement(
     # the statement again each time, which takes three times as long as the list itself.
     by = ", ".join(f"m.{column}" for column in order.by)
     listed = f"SELECT {columns} {joins} WHERE {where} ORDER BY {by} LIMIT {count:d}"
-    return _limited(listed, order=", ".join(order.by)) if is_weighed else listed, values
+    return limited(listed, order=", ".join(order.by)) if is_weighed else listed, values
 
 
 def _where(
@@ -139,7 +139,7 @@ def _where(
     return " AND ".join(conditions), values
 
 
-def _limited(statement: str, *, order: str) -> str:
+def limited(statement: str, *, order: str) -> str:
     """The rows of a statement of TEXT_COLUMNS that fit, at least one. The last column is true if more follow."""
     return f"""
         SELECT * FROM (
@@ -152,12 +152,12 @@ def _limited(statement: str, *, order: str) -> str:
 
 OF_IDS = f"{JOINS} WHERE m.id = ANY(%(ids)s::uuid[]) AND {is_visible('m')}"
 BY_IDS = f"SELECT {COLUMNS} {OF_IDS}"
-BY_IDS_LIMITED = _limited(
+BY_IDS_LIMITED = limited(
     f"SELECT {TEXT_COLUMNS}, array_position(%(ids)s::uuid[], m.id) AS place {OF_IDS}", order="place"
 )
 
 
-def _fetch(statement: str, values: Any, *, is_weighed: bool) -> Fetched:
+def fetch(statement: str, values: Any, *, is_weighed: bool) -> Fetched:
     rows = fetch_all(statement, values)
     return Fetched(rows, is_cut=is_weighed and bool(rows) and rows[-1][-1])
 
@@ -171,7 +171,7 @@ def _fetch_by_ids(ids: Sequence[UUID]) -> Fetched:
     if not ids:
         return Fetched([], is_cut=False)
     is_weighed = len(ids) > FEW
-    return _fetch(BY_IDS_LIMITED if is_weighed else BY_IDS, {"ids": list(ids)}, is_weighed=is_weighed)
+    return fetch(BY_IDS_LIMITED if is_weighed else BY_IDS, {"ids": list(ids)}, is_weighed=is_weighed)
 
 
 def _with_top_replies(messages: list[dict[str, Any]], ids: list[UUID | None], replies: Fetched) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from django.db.models import Model
 
 from config.admin.audit import log_decision
 from messaging.models import Account, Act, Community, Decision, Message
+from messaging.models.message import MessageQuerySet
 
 
 def log_about_post(post: Message, act: Act, *, by: Account, verb: str, reason: str = "") -> None:
@@ -30,6 +31,13 @@ def log_about_community(
     """`account`: whom the decision is about; `columns`: the columns of the community that were changed."""
     details = {"account": account, "columns": list(columns)}
     _log(act, by=by, community_id=community.pk, about=community, verb=verb, reason=reason, **details)
+
+
+def note_for_communities(posts: MessageQuerySet, act: Act, *, by: Account, account: Account, reason: str = "") -> None:
+    """For the moderators of each community of `posts`: a super admin has decided on all posts by `account`."""
+    of_posts = posts.exclude(community=None).order_by().values_list("community_id", flat=True).distinct()
+    made = {"act": act, "by_id": by.pk, "account": account, "reason": reason}
+    Decision.objects.bulk_create(Decision(community_id=community_id, **made) for community_id in of_posts)
 
 
 def _log(

@@ -19,6 +19,7 @@ from messaging.exceptions import CommunityForbids, EditWindowClosed, TooManyEdit
 from messaging.models import Message, MessageStatus
 from messaging.models.message import EDITS_MAX
 from messaging.queries.message_fields import BODY_FIELDS
+from messaging.services.bans import open_community
 from messaging.services.changes import record_edited, record_held
 from messaging.services.messages import count_answer
 from messaging.services.own_posts import current_time, lock_own_post
@@ -27,8 +28,10 @@ from messaging.validation import require_content, require_tag
 
 
 def lock_for_edit(*, auth: Credential, message_id: UUID) -> Message:
-    """As `lock_own_post`; raises EditWindowClosed (409) after EDIT_MINUTES."""
+    """As `lock_own_post`; raises EditWindowClosed (409) after EDIT_MINUTES, BannedFromCommunity (403)."""
     post = lock_own_post(auth=auth, message_id=message_id)
+    if post.community_id is not None:
+        post.community = open_community(community_id=post.community_id, auth=auth)
     if current_time() > post.created_at + timedelta(minutes=settings.EDIT_MINUTES):
         raise EditWindowClosed(max=settings.EDIT_MINUTES)
     return post

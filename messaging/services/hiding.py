@@ -18,9 +18,10 @@ from config.admin.audit import log_decision
 from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import execute
 from config.writes.retries import retried
-from messaging.models import Account, Message, MessageStatus
+from messaging.models import Account, Act, Message, MessageStatus
 from messaging.models.message import MessageQuerySet
 from messaging.services.changes import record_moderated
+from messaging.services.decisions import note_for_communities
 from messaging.services.locking import ALLOW_LONG_STATEMENTS, locked_posts
 from messaging.services.moderation import HIDDEN, PENDING, PUBLISHED
 from messaging.services.reporting import close_reports
@@ -48,22 +49,21 @@ def posts_hidden_together(author: Account) -> MessageQuerySet:
 
 def hide_posts_of(*, author: Account, by: Account, reason: str = "") -> int:
     """Hide every post by the author from public responses; returns their number."""
-    return _change(posts_to_hide(author), _hide, by=by, author=author, done="hidden", reason=reason)
+    return _change(posts_to_hide(author), _hide, by=by, author=author, act=Act.HIDDEN, reason=reason)
 
 
 def restore_posts_of(*, author: Account, by: Account, reason: str = "") -> int:
     """Undo `hide_posts_of`; returns the number of posts. Posts that were hidden one by one stay hidden."""
-    return _change(posts_hidden_together(author), _restore, by=by, author=author, done="restored", reason=reason)
+    return _change(posts_hidden_together(author), _restore, by=by, author=author, act=Act.RESTORED, reason=reason)
 
 
-def _change(
-    posts: MessageQuerySet, change: ChangeBatch, *, by: Account, author: Account, done: str, reason: str
-) -> int:
+def _change(posts: MessageQuerySet, change: ChangeBatch, *, by: Account, author: Account, act: Act, reason: str) -> int:
     ordered, changed = posts.order_by("id").values_list("id", flat=True), 0
     ids = list(ordered)
     if ids:
         # Logged first, so that the history includes an interrupted run.
-        log_decision(by=by, about=author, verb=f"All posts {done} ({len(ids)})", reason=reason)
+        log_decision(by=by, about=author, verb=f"All posts {act} ({len(ids)})", reason=reason)
+        note_for_communities(posts, act, by=by, account=author, reason=reason)
     while ids:
         changed += sum(change(ids[start : start + BATCH], by, reason) for start in range(0, len(ids), BATCH))
         # Posts that were written in the meantime.

@@ -17,6 +17,7 @@ from messaging.models import Community, MessageStatus
 from messaging.queries.messages import INSERT, new_message, stored_content
 from messaging.queries.targets import MessageTargets
 from messaging.queries.visibility import is_public
+from messaging.services.bans import open_community
 from messaging.services.changes import record_created
 
 PUBLIC = is_public("messaging_message")
@@ -34,7 +35,7 @@ def create_message(
     auth.require_community(draft.community_id)
     for rule in content_rules():
         rule.prepare(draft)
-    draft.community = _community(draft, targets)
+    draft.community = _community(draft, targets, auth)
     targets.require_visible()
     for rule in content_rules():
         rule.check(draft)
@@ -98,10 +99,11 @@ def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int, wher
     return counted
 
 
-def _community(draft: Draft, targets: MessageTargets) -> Community | None:
+def _community(draft: Draft, targets: MessageTargets, auth: Credential) -> Community | None:
     """The community of the message, or None.
 
-    Raises CommunityMismatch (400), CommunityNotFound (404), or CommunityForbids (403) if its rules forbid the message.
+    Raises CommunityMismatch (400), CommunityNotFound (404), BannedFromCommunity (403), or CommunityForbids (403) if its
+    rules forbid the message.
     """
     community_id = draft.community_id
     if targets.has_parent:
@@ -110,7 +112,7 @@ def _community(draft: Draft, targets: MessageTargets) -> Community | None:
         community_id = targets.parent_community_id
     if community_id is None:
         return None
-    community = Community.objects.filter(pk=community_id).first()
+    community = open_community(community_id=community_id, auth=auth)
     if community is None:
         raise CommunityNotFound(field="communityId")
     if not community.allows(author_kind=draft.author_kind, tag_type=draft.data["tag_type"]):

@@ -12,13 +12,13 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from config.admin.audit import log_decision
 from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import execute
 from config.writes.retries import retried
 from messaging.exceptions import MessageNotFound, NotInThisState
-from messaging.models import Account, Message, MessageStatus
+from messaging.models import Account, Act, Message, MessageStatus
 from messaging.services.changes import record_moderated
+from messaging.services.decisions import log_about_post
 from messaging.services.locking import ALLOW_LONG_STATEMENTS, locked_posts
 from messaging.services.messages import count_answer
 from messaging.services.reporting import close_reports
@@ -28,17 +28,17 @@ PUBLISHED, PENDING, HIDDEN = MessageStatus.PUBLISHED, MessageStatus.PENDING, Mes
 
 def approve_message(*, message_id: UUID, by: Account, reason: str = "") -> Message:
     """Publish a pending post."""
-    return _move(message_id, by=by, reason=reason, start={PENDING}, end=PUBLISHED, verb="Approved")
+    return _move(message_id, by=by, reason=reason, start={PENDING}, end=PUBLISHED, act=Act.APPROVED)
 
 
 def hide_message(*, message_id: UUID, by: Account, reason: str = "") -> Message:
     """Hide a published or pending post from public responses."""
-    return _move(message_id, by=by, reason=reason, start={PUBLISHED, PENDING}, end=HIDDEN, verb="Hidden")
+    return _move(message_id, by=by, reason=reason, start={PUBLISHED, PENDING}, end=HIDDEN, act=Act.HIDDEN)
 
 
 def restore_message(*, message_id: UUID, by: Account, reason: str = "") -> Message:
     """Publish a hidden post."""
-    return _move(message_id, by=by, reason=reason, start={HIDDEN}, end=PUBLISHED, verb="Restored")
+    return _move(message_id, by=by, reason=reason, start={HIDDEN}, end=PUBLISHED, act=Act.RESTORED)
 
 
 @retried
@@ -50,7 +50,7 @@ def _move(
     reason: str,
     start: Collection[MessageStatus],
     end: MessageStatus,
-    verb: str,
+    act: Act,
 ) -> Message:
     message = next(iter(locked_posts([message_id], Message.objects.all())), None)
     if message is None:
@@ -71,7 +71,7 @@ def _move(
         count_answer(parent_id=message.parent_id, quote_id=message.quote_id, by=-1 if before == PUBLISHED else 1)
     # Every list may contain a quote of the post.
     invalidate(EVERYTHING)
-    log_decision(by=by, about=message, verb=verb, reason=reason)
+    log_about_post(message, act, by=by, verb=str(act.label), reason=reason)
     return message
 
 

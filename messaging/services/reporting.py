@@ -14,9 +14,10 @@ from config.database.sql import execute
 from config.writes.retries import retried
 from config.writes.transaction import WriteTransaction
 from messaging.exceptions import MessageNotFound
-from messaging.models import Account, Message, MessageStatus, Report
+from messaging.models import Account, Act, Ban, Message, MessageStatus, Report
 from messaging.models.report import open_reports
 from messaging.services.changes import record_reported
+from messaging.services.decisions import log_about_post
 from messaging.services.locking import ALLOW_LONG_STATEMENTS, locked_posts
 from messaging.services.messages import count_answer
 
@@ -37,7 +38,9 @@ def report_message(
         raise MessageNotFound
     Report.objects.create(message=post, reporter=by, reason=reason, note=note)
     limit = post.community.reports_to_hide if post.community else 0
-    count = open_reports().filter(message=post).count()
+    # Reports by accounts that are banned from the community do not count.
+    banned = Ban.objects.filter(community=post.community_id).values("account")
+    count = open_reports().filter(message=post).exclude(reporter__in=banned).count()
     if 0 < limit <= count:
         _hold(post, by=by, count=count, transaction=transaction)
 
@@ -50,8 +53,12 @@ def dismiss_reports(*, message_id: UUID, by: Account, reason: str = "") -> Messa
     if post is None:
         raise MessageNotFound
     if close_reports([post.pk]):
-        log_decision(by=by, about=post, verb="Reports dismissed", reason=reason)
+        log_about_post(post, Act.DISMISSED, by=by, verb="Reports dismissed", reason=reason)
     return post
+
+
+def has_open_reports(message_id: UUID) -> bool:
+    return open_reports().filter(message=message_id).exists()
 
 
 def close_reports(message_ids: Collection[UUID]) -> int:

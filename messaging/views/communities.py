@@ -12,9 +12,11 @@ from config.api.responses import Response
 from config.api.serializers import render
 from config.api.viewsets import ApiViewSet
 from messaging.cache_tags import COMMUNITIES, community_tag
-from messaging.exceptions import CommunityNotFound
+from messaging.exceptions import CommunityCreationClosed, CommunityNotFound, SlugTaken, TooManyCommunities
 from messaging.models import Community
 from messaging.serializers.communities import CommunitiesQuery, CommunityListSerializer, CommunitySerializer
+from messaging.serializers.moderation import NewCommunity
+from messaging.services.communities import create_community
 
 
 class CommunityViewSet(ApiViewSet):
@@ -34,6 +36,23 @@ class CommunityViewSet(ApiViewSet):
         query = self.query()
         page = self.page("communities", query)
         return self.read(lambda: _listed(query, page), COMMUNITIES)
+
+    @operation(
+        "createCommunity",
+        callers={CredentialKind.PERSON},
+        body=NewCommunity,
+        response=CommunitySerializer,
+        status=201,
+        response_headers=("Location",),
+        errors=(CommunityCreationClosed, SlugTaken, TooManyCommunities),
+        example={"posts": 0},
+        links={"getCommunity": {"id": "id"}, "updateCommunity": {"id": "id"}},
+    )
+    def create(self, request: ApiRequest) -> Response:
+        """Create a community, which you moderate. A person may create five."""
+        community = create_community(owner=request.user, **self.body())
+        created = render(CommunitySerializer, Community.objects.with_posts().get(pk=community.pk))
+        return Response(created, status=201, headers={"Location": f"/v1/communities/{community.pk}"})
 
     @operation(
         "getCommunity", callers={CredentialKind.PUBLIC}, response=CommunitySerializer, errors=(CommunityNotFound,)

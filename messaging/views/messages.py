@@ -51,6 +51,7 @@ WRITING_ERRORS = (
     AgentCommunityNotAllowed,
     ContentTooLong,
     PayloadTooLarge,
+    exceptions.BannedFromCommunity,
     exceptions.CommunityForbids,
     exceptions.ContentBlocked,
     exceptions.EmptyMessage,

@@ -17,7 +17,7 @@ from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
 from config.writes.idempotency import Replay
 from messaging.cache_tags import message_tag
-from messaging.exceptions import CommunityForbids, MessageNotFound
+from messaging.exceptions import BannedFromCommunity, CommunityForbids, MessageNotFound
 from reactions.exceptions import InvalidEmoji, ReactionNotFound, TooManyEmoji
 from reactions.models import Outcome
 from reactions.queries import reaction_page
@@ -50,6 +50,7 @@ class ReactionViewSet(ApiViewSet):
         links={"removeReaction": {"id": "reactionId"}, "listReactions": {"id": "$request.body#/messageId"}},
         errors=(
             AgentCommunityNotAllowed,
+            BannedFromCommunity,
             CommunityForbids,
             ContentTooLong,
             InvalidEmoji,

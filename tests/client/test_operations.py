@@ -45,6 +45,7 @@ COMPONENTS = {
     "ReactionResult": "ReactionResult",
     "RemainingLimit": "RemainingRecord",
     "RemovedReaction": "RemovedRecord",
+    "RuleChanges": "RuleChanges",
 }
 RECORDS = [name for name, value in vars(records).items() if is_typeddict(value)]
 

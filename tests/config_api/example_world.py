@@ -11,7 +11,7 @@ from agents.services import create_token
 from embeds.models import Embed
 from embeds.services import set_blacklist
 from messaging.fields import EXAMPLE_PAGE_URL
-from messaging.models import Account, Community, Message, Page, Webhook
+from messaging.models import Account, Ban, Community, Message, Moderator, Page, Webhook
 from tests.agents.factories import ApprovedFactory, RequestFactory, TokenHolder
 from tests.api import Api
 from tests.embeds.making import an_embed
@@ -91,6 +91,12 @@ class ExampleWorld:
         return Api.as_person(self.ada)
 
     @property
+    def moderator(self) -> Api:
+        """Ada, who moderates the community."""
+        Moderator.objects.create(community=self.community, account=self.ada)
+        return self.person
+
+    @property
     def signed_in(self) -> Api:
         return Api.as_signed_in(self.ada)
 
@@ -107,6 +113,21 @@ class ExampleWorld:
         """The id of the community, in which there is one post."""
         MessageFactory(page=self.page, author=self.ada, content=CONTENT, community=self.community)
         return self.community.pk
+
+    def reported(self) -> Any:
+        return self.post.reports.create(reporter=PersonFactory(), reason="spam").pk
+
+    def in_community_as(self, status: str) -> Any:
+        """The id of a post of the community."""
+        return MessageFactory(page=self.page, author=self.ada, community=self.community, status=status).pk
+
+    def only_id(self, row: type[Ban | Moderator] | None = None) -> Any:
+        """The id of both Ada and the community, since the examples have one id; `row` connects them."""
+        ada = PersonFactory(handle="ada", name="Ada Lovelace")
+        community = CommunityFactory(pk=ada.pk)
+        if row is not None:
+            row.objects.create(community=community, account=ada)
+        return ada.pk
 
     def written(self) -> str:
         """The id of the post, created through the API, which records the change."""

@@ -18,6 +18,7 @@ from agents.serializers.outputs import EXAMPLE_PREFIX, EXAMPLE_TOKEN
 from config.api.openapi.example_values import CURSOR, ID, JWT, TIME
 from config.api.openapi.examples import sample
 from config.database.sql import database_now
+from messaging.models import Ban, Moderator
 from messaging.serializers.webhooks import EXAMPLE_SECRET
 from messaging.services.sessions import start_session
 from tests.api import NOTHING, Answer, Api
@@ -69,6 +70,16 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "listSmartTags": lambda _world: Call(Api()),
     "listCommunities": lambda world: Call(Api(), world.in_community()),
     "getCommunity": lambda world: Call(Api(), world.in_community()),
+    "createCommunity": lambda world: Call(world.person),
+    "listModerationQueue": lambda world: Call(world.super_admin, world.reported(), query={"state": "reported"}),
+    "approveMessage": lambda world: Call(world.moderator, world.in_community_as("pending")),
+    "hideMessage": lambda world: Call(world.moderator, world.in_community_as("published")),
+    "restoreMessage": lambda world: Call(world.moderator, world.in_community_as("hidden")),
+    "updateCommunity": lambda world: Call(world.moderator, world.community.pk),
+    "addModerator": lambda world: Call(world.super_admin, world.ada and world.community.pk),
+    "removeModerator": lambda world: Call(world.super_admin, world.only_id(Moderator)),
+    "banAccount": lambda world: Call(world.super_admin, world.only_id()),
+    "liftBan": lambda world: Call(world.super_admin, world.only_id(Ban)),
     "getPageAtomFeed": lambda world: Call(Api(), world.post.pk),
     "getPageJsonFeed": lambda world: Call(Api(), world.post.pk),
     "getCommunityAtomFeed": lambda world: Call(Api(), world.in_community()),

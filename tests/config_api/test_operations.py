@@ -56,8 +56,8 @@ CONTRACT = [
     Row("getEmbedBlacklist", "GET", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
     Row("putEmbedBlacklist", "PUT", "/api/embeds/instances/{id}/blacklist", {SIGNED_IN}),
 ]
-# Added by decisions: the sign-in flow (6), getAgentSelf (11), reads and own posts (17), the change log and feeds (18),
-# the sessions of the panel (20).
+# Added by decisions: the sign-in flow (6), getAgentSelf (11), reads, own posts and moderation (17), the change log and
+# feeds (18), the sessions of the panel (20).
 BEYOND = [
     Row("editMessage", "PUT", "/api/messages/{id}", {AGENT, PERSON}, "post quote reply"),
     Row("deleteMessage", "DELETE", "/api/messages/{id}", {AGENT, PERSON}, "post quote reply"),
@@ -68,6 +68,16 @@ BEYOND = [
     Row("listParticipants", "GET", "/v1/presence/participants", {PUBLIC}),
     Row("listCommunities", "GET", "/v1/communities", {PUBLIC}),
     Row("getCommunity", "GET", "/v1/communities/{id}", {PUBLIC}),
+    Row("createCommunity", "POST", "/v1/communities", {PERSON}),
+    Row("listModerationQueue", "GET", "/v1/moderation/queue", {PERSON}),
+    Row("approveMessage", "POST", "/v1/moderation/messages/{id}/approve", {PERSON}),
+    Row("hideMessage", "POST", "/v1/moderation/messages/{id}/hide", {PERSON}),
+    Row("restoreMessage", "POST", "/v1/moderation/messages/{id}/restore", {PERSON}),
+    Row("updateCommunity", "PUT", "/v1/moderation/communities/{id}", {PERSON}),
+    Row("addModerator", "POST", "/v1/moderation/communities/{id}/moderators", {PERSON}),
+    Row("removeModerator", "DELETE", "/v1/moderation/communities/{id}/moderators/{accountId}", {PERSON}),
+    Row("banAccount", "POST", "/v1/moderation/communities/{id}/bans", {PERSON}),
+    Row("liftBan", "DELETE", "/v1/moderation/communities/{id}/bans/{accountId}", {PERSON}),
     Row("getAgent", "GET", "/v1/agents/{handle}", {PUBLIC}),
     Row("getAgentRequest", "GET", "/v1/agent-tokens/requests/{id}", {PERSON}),
     Row("getPageAtomFeed", "GET", "/feeds/pages/{pageId}.atom", {PUBLIC}),

@@ -21,6 +21,7 @@ MEANINGS = {
     "author": (403, "not_author"),
     "cursor": (400, "invalid_cursor"),
     "admin": (403, "super_admin_required"),
+    "mod": (403, "moderator_required"),
 }
 
 

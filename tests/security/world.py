@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from messaging.models import Account
+from messaging.models import Account, Ban, Moderator
 from messaging.services.sessions import start_session
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.api import Api
@@ -18,11 +18,11 @@ from tests.webhooks.making import GLOBAL_URL, a_webhook
 
 PASSWORD = "a long enough passphrase"
 
-# `person` operates `agent`; `owner` owns the embed and sends a sign-in token. `agent2`, `person2` and `owner2` own
-# neither. `scopeless` is an agent without the scope of the operation.
+# `person` operates `agent` and moderates the community; `owner` owns the embed and sends a sign-in token. `agent2`,
+# `person2` and `owner2` own neither. `scopeless` is an agent without the scope of the operation.
 # anon: 401 not_authenticated. bad: 401 invalid_token. deny: 403 agent_route_not_allowed. scope: 403
 # agent_scope_missing. own: 403 not_owner. author: 403 not_author. cursor: 400 invalid_cursor.
-# admin: 403 super_admin_required. ok: success.
+# admin: 403 super_admin_required. mod: 403 moderator_required. ok: success.
 TABLE = """
 operation             nobody  bad  scopeless agent  agent2 person  person2 owner  owner2 super  super_jwt
 listMessages          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -44,6 +44,16 @@ getPresenceCounts     ok      bad  ok        ok     ok     ok      ok     ok    
 listParticipants      ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listCommunities       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getCommunity          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+createCommunity       anon    bad  deny      deny   deny   ok     ok      bad    bad    ok     bad
+listModerationQueue   anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+approveMessage        anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+hideMessage           anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+restoreMessage        anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+updateCommunity       anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+addModerator          anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+removeModerator       anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+banAccount            anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+liftBan               anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 listSmartTags         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPageAtomFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPageJsonFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -114,6 +124,12 @@ class World:
         self.post = MessageFactory()
         self.written = MessageFactory(author=self.agent.account)
         self.community = CommunityFactory()
+        self.moderators = [self._moderator(self.agent.request.requester), self._moderator(PersonFactory())]
+        self.newcomer, self.banned = PersonFactory(), PersonFactory()
+        Ban.objects.create(community=self.community, account=self.banned)
+        self.held, self.shown, self.hidden = (
+            MessageFactory(community=self.community, status=status) for status in ("pending", "published", "hidden")
+        )
         self.owner, self.boss = PersonFactory(password=PASSWORD), SuperAdminFactory()
         self.embed = an_embed(self.owner)
         self.pending = RequestFactory(requester=self.agent.request.requester)
@@ -151,6 +167,8 @@ class World:
     def call(self, row: str) -> Call:
         request, embed = "/v1/agent-tokens/requests", f"/api/embeds/instances/{self.embed.pk}"
         approved, pending = f"{request}/{self.agent.request.pk}", f"{request}/{self.pending.pk}"
+        moderated = "/v1/moderation"
+        of_community = f"{moderated}/communities/{self.community.pk}"
         new_embed = {"name": "E", "communityId": str(self.community.pk)}
         new_request = {
             "agentName": "New",
@@ -178,6 +196,16 @@ class World:
             "listParticipants": Call("GET", f"/v1/presence/participants?pageId={self.post.page_id}"),
             "listCommunities": Call("GET", "/v1/communities"),
             "getCommunity": Call("GET", f"/v1/communities/{self.community.pk}"),
+            "createCommunity": Call("POST", "/v1/communities", {"name": "New"}),
+            "listModerationQueue": Call("GET", f"/v1/moderation/queue?communityId={self.community.pk}"),
+            "approveMessage": Call("POST", f"{moderated}/messages/{self.held.pk}/approve", {}),
+            "hideMessage": Call("POST", f"{moderated}/messages/{self.shown.pk}/hide", {}),
+            "restoreMessage": Call("POST", f"{moderated}/messages/{self.hidden.pk}/restore", {}),
+            "updateCommunity": Call("PUT", of_community, {"rules": {"readOnly": True}}),
+            "addModerator": Call("POST", f"{of_community}/moderators", {"handle": self.newcomer.handle}),
+            "removeModerator": Call("DELETE", f"{of_community}/moderators/{self.moderators[1].pk}"),
+            "banAccount": Call("POST", f"{of_community}/bans", {"accountId": str(self.newcomer.pk), "reason": "Spam."}),
+            "liftBan": Call("DELETE", f"{of_community}/bans/{self.banned.pk}"),
             "listSmartTags": Call("GET", "/v1/smart-tags"),
             "getPageAtomFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.atom"),
             "getPageJsonFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.json"),
@@ -228,6 +256,10 @@ class World:
             "streamInbox": Call("GET", "/v1/inbox/stream"),
         }
         return calls[row]
+
+    def _moderator(self, person: Account) -> Account:
+        Moderator.objects.create(community=self.community, account=person)
+        return person
 
     def _event(self) -> dict[str, str]:
         return {"serviceId": str(self.embed.pk), "event": "trigger_click", "pageUrl": "https://example.com/"}

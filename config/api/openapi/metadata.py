@@ -41,7 +41,11 @@ GROUPS = (
         "Messages on pages: posts, replies, quotes.",
         ("messaging.views.messages", "messaging.views.reports", "messaging.views.search"),
     ),
-    Group("Communities", "The groups that posts may belong to, and their rules.", ("messaging.views.communities",)),
+    Group(
+        "Communities",
+        "The groups that posts may belong to, their rules, and their moderation.",
+        ("messaging.views.communities", "messaging.views.moderation"),
+    ),
     Group("Reactions", "One emoji of each account on a post.", ("reactions",)),
     Group(
         "Changes and inboxes",

@@ -9,6 +9,7 @@ import httpx
 from community_messaging.calls.accounts import AccountCalls
 from community_messaging.calls.agents import AgentCalls
 from community_messaging.calls.events import EventCalls
+from community_messaging.calls.moderation import ModerationCalls
 from community_messaging.calls.posts import PostCalls
 from community_messaging.calls.reading import ReadingCalls
 from community_messaging.calls.webhooks import WebhookCalls
@@ -18,7 +19,7 @@ from community_messaging.session import TIMEOUT_SECONDS
 from community_messaging.transports import AsyncTransport, SyncTransport
 
 
-class _Calls(PostCalls, ReadingCalls, EventCalls, AccountCalls, AgentCalls, WebhookCalls):
+class _Calls(PostCalls, ReadingCalls, EventCalls, AccountCalls, AgentCalls, WebhookCalls, ModerationCalls):
     """Every call."""
 
 

@@ -3,6 +3,16 @@
 from community_messaging.records.accounts import Account, AgentSelf, Limit, Operator, OwnToken, PublicAgent
 from community_messaging.records.agents import AgentRequest, AgentToken, NewAgentToken, Revocation
 from community_messaging.records.events import Change, ChangedReaction, Event, EventData, Inbox, Unread
+from community_messaging.records.moderation import (
+    Ban,
+    Decided,
+    ModeratedCommunity,
+    ModeratedMessage,
+    ModeratedRules,
+    Moderator,
+    OpenReport,
+    RuleChanges,
+)
 from community_messaging.records.pages import Community, CommunityRules, NormalizedUrl, PresenceCount, SmartTag
 from community_messaging.records.posts import (
     Attachment,
@@ -23,10 +33,12 @@ __all__ = [
     "AgentSelf",
     "AgentToken",
     "Attachment",
+    "Ban",
     "Change",
     "ChangedReaction",
     "Community",
     "CommunityRules",
+    "Decided",
     "DeletedMessage",
     "Delivery",
     "DryRun",
@@ -35,9 +47,14 @@ __all__ = [
     "Inbox",
     "Limit",
     "Message",
+    "ModeratedCommunity",
+    "ModeratedMessage",
+    "ModeratedRules",
+    "Moderator",
     "NewAgentToken",
     "NewWebhook",
     "NormalizedUrl",
+    "OpenReport",
     "Operator",
     "OwnReaction",
     "OwnToken",
@@ -51,6 +68,7 @@ __all__ = [
     "RemovedReaction",
     "Reported",
     "Revocation",
+    "RuleChanges",
     "SmartTag",
     "Unread",
     "Webhook",

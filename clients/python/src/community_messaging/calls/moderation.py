@@ -1,0 +1,91 @@
+"""Create communities and moderate them, as a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from community_messaging.declarations import call, listing
+from community_messaging.records import (
+    Ban,
+    Community,
+    Decided,
+    ModeratedCommunity,
+    ModeratedMessage,
+    Moderator,
+    RuleChanges,
+)
+from community_messaging.requests import get, write
+from community_messaging.session import Session
+from community_messaging.steps import Steps
+
+
+class ModerationCalls(Session):
+    @call
+    def create_community(self, name: str, *, slug: str | None = None, key: str | None = None) -> Steps[Community]:
+        """Create a community, which you moderate (createCommunity)."""
+        return self.ask(Community, write("POST", "/v1/communities", key=key, name=name, slug=slug))
+
+    @listing(ModeratedMessage)
+    def moderation_queue(
+        self, community_id: str | None = None, *, state: str | None = None, page_size: int | None = None
+    ) -> Steps[None]:
+        """The posts that wait for your decision: `pending` ones, or `reported` ones (listModerationQueue)."""
+        request = get("/v1/moderation/queue", community_id=community_id, state=state, limit=page_size)
+        yield from self.list_all("messages", request)
+
+    @call
+    def approve_message(self, message_id: str, *, reason: str | None = None, key: str | None = None) -> Steps[Decided]:
+        """Publish a pending post, or close the reports of a published one (approveMessage)."""
+        request = write("POST", "/v1/moderation/messages/{id}/approve", message_id, key=key, reason=reason)
+        return self.ask(Decided, request)
+
+    @call
+    def hide_message(self, message_id: str, *, reason: str | None = None, key: str | None = None) -> Steps[Decided]:
+        """Hide a post with the replies to it (hideMessage)."""
+        request = write("POST", "/v1/moderation/messages/{id}/hide", message_id, key=key, reason=reason)
+        return self.ask(Decided, request)
+
+    @call
+    def restore_message(self, message_id: str, *, reason: str | None = None, key: str | None = None) -> Steps[Decided]:
+        """Publish a hidden post again (restoreMessage)."""
+        request = write("POST", "/v1/moderation/messages/{id}/restore", message_id, key=key, reason=reason)
+        return self.ask(Decided, request)
+
+    @call
+    def update_community(
+        self,
+        community_id: str,
+        *,
+        blocked_words: Sequence[str] | None = None,
+        rules: RuleChanges | None = None,
+        key: str | None = None,
+    ) -> Steps[ModeratedCommunity]:
+        """Change the blocked words, which replace the former ones, and rules (updateCommunity)."""
+        body = {"blocked_words": None if blocked_words is None else list(blocked_words), "rules": rules}
+        request = write("PUT", "/v1/moderation/communities/{id}", community_id, key=key, **body)
+        return self.ask(ModeratedCommunity, request)
+
+    @call
+    def add_moderator(self, community_id: str, handle: str, *, key: str | None = None) -> Steps[Moderator]:
+        """Let a person moderate a community (addModerator)."""
+        request = write("POST", "/v1/moderation/communities/{id}/moderators", community_id, key=key, handle=handle)
+        return self.ask(Moderator, request)
+
+    @call
+    def remove_moderator(self, community_id: str, account_id: str, *, key: str | None = None) -> Steps[None]:
+        """End the moderation of a person, or your own (removeModerator)."""
+        ids = (community_id, account_id)
+        request = write("DELETE", "/v1/moderation/communities/{id}/moderators/{accountId}", *ids, key=key)
+        yield from self.ask(dict, request)
+
+    @call
+    def ban(self, community_id: str, account_id: str, reason: str, *, key: str | None = None) -> Steps[Ban]:
+        """Ban an account, and the agents that it operates, from a community (banAccount)."""
+        body = {"account_id": account_id, "reason": reason}
+        return self.ask(Ban, write("POST", "/v1/moderation/communities/{id}/bans", community_id, key=key, **body))
+
+    @call
+    def lift_ban(self, community_id: str, account_id: str, *, key: str | None = None) -> Steps[None]:
+        """Lift a ban (liftBan)."""
+        ids = (community_id, account_id)
+        yield from self.ask(dict, write("DELETE", "/v1/moderation/communities/{id}/bans/{accountId}", *ids, key=key))

@@ -1,0 +1,58 @@
+"""What moderating a community answers."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from community_messaging.records.accounts import Account
+from community_messaging.records.pages import CommunityRules
+from community_messaging.records.posts import PlainMessage
+
+
+class OpenReport(TypedDict):
+    reason: str
+    note: str
+    at: str
+
+
+class ModeratedMessage(PlainMessage):
+    reports: list[OpenReport]
+
+
+class Decided(TypedDict):
+    id: str
+    status: str
+
+
+class Ban(TypedDict):
+    communityId: str
+    account: Account
+    reason: str
+    createdAt: str
+
+
+class Moderator(TypedDict):
+    communityId: str
+    account: Account
+    createdAt: str
+
+
+class RuleChanges(TypedDict, total=False):
+    agentsMayPost: bool
+    peopleMayPost: bool
+    readOnly: bool
+    allowedTagTypes: list[str]
+    preModeration: str
+    reportsToHide: int
+
+
+class ModeratedRules(CommunityRules):
+    reportsToHide: int
+
+
+class ModeratedCommunity(TypedDict):
+    id: str
+    name: str
+    slug: str
+    blockedWords: list[str]
+    rules: ModeratedRules

@@ -1,0 +1,76 @@
+"""The posts that moderators decide on: those that wait for approval, and those that readers have reported."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from config.api.pagination import CursorPage, envelope
+from config.database.sql import fetch_all
+from messaging.models import Account
+from messaging.queries.joins import JOINS
+from messaging.queries.message_lists import TEXT_COLUMNS, fetch, limited
+from messaging.queries.messages import message_from_row
+
+# Open reports of a post in a response, the first ones.
+REPORTS_SHOWN_MAX = 20
+
+
+class QueueState(StrEnum):
+    PENDING = "pending"
+    REPORTED = "reported"
+
+
+QUEUE_STATES = [state.value for state in QueueState]
+CONDITIONS = {
+    QueueState.PENDING: "m.status = 'pending'",
+    QueueState.REPORTED: """m.status IN ('published', 'pending') AND EXISTS (
+        SELECT FROM messaging_report r WHERE r.message_id = m.id AND r.closed_at IS NULL)""",
+}
+MODERATED = "m.community_id IN (SELECT community_id FROM messaging_moderator WHERE account_id = %(moderator)s)"
+REPORTS = f"""
+SELECT message_id, reason, note, created_at FROM (
+    SELECT message_id, reason, note, created_at, row_number() OVER (PARTITION BY message_id ORDER BY id) AS number
+    FROM messaging_report WHERE message_id = ANY(%s) AND closed_at IS NULL
+) r WHERE number <= {REPORTS_SHOWN_MAX} ORDER BY message_id, number
+"""  # noqa: S608  only constants
+
+
+def moderation_queue(
+    *, moderator: Account, community_id: UUID | None, state: QueueState, page: CursorPage
+) -> dict[str, Any]:
+    """`{messages, hasMore, nextCursor}`, each message with its open reports, oldest first, in two statements.
+
+    Of one community, or of all that the account moderates. Callers check that it moderates `community_id`.
+    """
+    values: dict[str, Any] = {"moderator": moderator.pk, "community": community_id}
+    conditions = [CONDITIONS[state]]
+    if community_id is not None:
+        conditions.append("m.community_id = %(community)s")
+    elif not moderator.is_superuser:
+        conditions.append(MODERATED)
+    if page.after is not None:
+        values["created_at"], values["id"] = page.after
+        conditions.append("(m.created_at, m.id) > (%(created_at)s, %(id)s)")
+    statement = f"""
+        SELECT {TEXT_COLUMNS} {JOINS} WHERE {" AND ".join(conditions)}
+        ORDER BY m.created_at, m.id LIMIT {page.limit + 1:d}
+    """
+    fetched = fetch(limited(statement, order="created_at, id"), values, is_weighed=True)
+    messages = [message_from_row(row) for row in fetched.rows[: page.limit]]
+    reports = open_reports_of([message["id"] for message in messages])
+    listed = [message | {"reports": reports[message["id"]]} for message in messages]
+    has_more = fetched.is_cut or len(fetched.rows) > page.limit
+    next_cursor = page.cursor_at((listed[-1]["createdAt"], listed[-1]["id"])) if has_more else None
+    return envelope("messages", listed, next_cursor)
+
+
+def open_reports_of(message_ids: Sequence[UUID]) -> dict[UUID, list[dict[str, Any]]]:
+    """`{reason, note, at}` of the open reports of each post, without who reported it."""
+    reports: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
+    for message_id, reason, note, at in fetch_all(REPORTS, [list(message_ids)]) if message_ids else ():
+        reports[message_id].append({"reason": reason, "note": note, "at": at})
+    return reports

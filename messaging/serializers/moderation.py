@@ -1,0 +1,160 @@
+"""Bodies and responses of the moderation of communities."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from rest_framework import serializers
+
+from config.admin.actions import REASON_MAX
+from config.api.fields import Boolean, Choice, Id, Integer, ListOf, ListQuery, Text
+from config.api.openapi.example_values import ID
+from config.api.pagination import paginated
+from config.api.serializers import BodySerializer
+from messaging.fields import Name
+from messaging.models import MessageStatus, PreModeration, ReportReason
+from messaging.models.account import HANDLE
+from messaging.models.community import NAME_MAX, REPORTS_TO_HIDE_MAX, SLUG, WORD_MAX, WORDS_MAX
+from messaging.queries.moderation import QUEUE_STATES, REPORTS_SHOWN_MAX, QueueState
+from messaging.serializers.accounts import AccountSerializer
+from messaging.serializers.communities import RulesSerializer
+from messaging.serializers.messages import PlainMessageSerializer
+from messaging.smart_tags import SMART_TAGS
+
+
+class NewCommunity(BodySerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"name": "Harbour Gazette"}
+    name = Name(max_length=NAME_MAX, help_text="Its name.")
+    slug = Text(pattern=SLUG, required=False, help_text="Its name in addresses; made from the name if absent.")
+
+
+class QueueQuery(ListQuery):
+    communityId = Id(source="community_id", required=False, help_text="Absent: all that you moderate.")
+    state = Choice(
+        choices=QUEUE_STATES,
+        default=QueueState.PENDING,
+        help_text="Posts that wait for approval, or with open reports.",
+    )
+
+
+class OpenReportSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"reason": "spam", "note": ""}
+    reason = serializers.ChoiceField(choices=ReportReason.values, help_text="What is wrong with it.")
+    note = serializers.CharField(help_text="More, from the reader.")
+    at = serializers.DateTimeField(help_text="When it was reported.")
+
+
+class ModeratedMessageSerializer(PlainMessageSerializer):
+    reports = OpenReportSerializer(many=True, help_text=f"Open ones, the first {REPORTS_SHOWN_MAX}.")
+
+
+QueueSerializer = paginated("QueueSerializer", messages=ModeratedMessageSerializer(many=True))
+
+
+class ModerationReason(BodySerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"reason": "An advertisement."}
+    reason = Text(
+        trim=True, max_length=REASON_MAX, required=False, allow_blank=True, default="", help_text="For the author."
+    )
+
+
+class DecidedSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"status": "published"}
+    id = serializers.UUIDField(help_text="The post.")
+    status = serializers.ChoiceField(choices=MessageStatus.values, help_text="Its status now.")
+
+
+class NewBan(BodySerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"accountId": ID, "reason": "Advertises again and again."}
+    accountId = Id(source="account_id", help_text="A person or an agent.")
+    reason = Text(trim=True, max_length=REASON_MAX, help_text="For the moderators.")
+
+
+class BanSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"reason": "Advertises again and again."}
+    communityId = serializers.UUIDField(source="community_id", help_text="Where.")
+    account = AccountSerializer()
+    reason = serializers.CharField(help_text="For the moderators.")
+    createdAt = serializers.DateTimeField(source="created_at")
+
+
+class NewModerator(BodySerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"handle": "ada"}
+    handle = Text(pattern=HANDLE, help_text="Of a person.")
+
+
+class ModeratorSerializer(serializers.Serializer[Any]):
+    communityId = serializers.UUIDField(source="community_id", help_text="Where.")
+    account = AccountSerializer()
+    createdAt = serializers.DateTimeField(source="created_at")
+
+
+class EndedSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"ended": True}
+    communityId = serializers.UUIDField(help_text="Where.")
+    accountId = serializers.UUIDField(help_text="Whose.")
+    ended = serializers.BooleanField(help_text="Always true.")
+
+
+class RuleChanges(BodySerializer):
+    agentsMayPost = Boolean(source="agents_may_post", required=False, help_text="Agents may write.")
+    peopleMayPost = Boolean(source="people_may_post", required=False, help_text="People may write.")
+    readOnly = Boolean(source="read_only", required=False, help_text="Nobody may write.")
+    allowedTagTypes = ListOf(
+        child=Choice(choices=sorted(SMART_TAGS)),
+        max_length=len(SMART_TAGS),
+        source="allowed_tag_types",
+        required=False,
+        help_text="Empty: every type.",
+    )
+    preModeration = Choice(
+        source="pre_moderation",
+        choices=PreModeration.choices,
+        required=False,
+        help_text="Whose posts are pending until approved.",
+    )
+    reportsToHide = Integer(
+        source="reports_to_hide",
+        min_value=0,
+        max_value=REPORTS_TO_HIDE_MAX,
+        required=False,
+        help_text="Reports that make a post pending; 0: none do.",
+    )
+
+
+class CommunityChanges(BodySerializer):
+    """What is absent stays."""
+
+    openapi_example: ClassVar[dict[str, Any]] = {"blockedWords": ["casino*"], "rules": {"readOnly": False}}
+    blockedWords = ListOf(
+        child=Text(max_length=WORD_MAX),
+        max_length=WORDS_MAX,
+        source="blocked_words",
+        required=False,
+        help_text="Words, phrases, and prefixes with `*`.",
+    )
+    rules = RuleChanges(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """The columns to change."""
+        columns: dict[str, Any] = {**attrs, **attrs.get("rules", {})}
+        columns.pop("rules", None)
+        return columns
+
+
+class ModeratedRulesSerializer(RulesSerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"reportsToHide": 0}
+    reportsToHide = serializers.IntegerField(source="reports_to_hide", help_text="0: none do.")
+
+
+class ModeratedCommunitySerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "name": "Harbour Gazette",
+        "slug": "harbour-gazette",
+        "blockedWords": ["casino*"],
+    }
+    id = serializers.UUIDField()
+    name = serializers.CharField(help_text="Its name.")
+    slug = serializers.CharField(help_text="Its name in addresses.")
+    blockedWords = serializers.ListField(child=serializers.CharField(), source="blocked_words", help_text="Not public.")
+    rules = ModeratedRulesSerializer(source="*")

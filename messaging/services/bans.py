@@ -1,0 +1,59 @@
+"""Bans of accounts from a community.
+
+A banned account cannot post, reply, quote, edit or react there; neither can the agents that it operates. It may read,
+delete its own posts, remove its reactions and report posts, but its reports put no post back to review.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from config.api.credentials import Credential
+from config.writes.retries import retried
+from messaging.exceptions import AccountNotFound, BannedFromCommunity, BanNotFound, ModeratorBanned
+from messaging.models import Account, Act, Ban, Community
+from messaging.services.decisions import log_about_community
+from messaging.services.moderators import is_moderator_or_super_admin, moderated_community
+
+
+def open_community(*, community_id: UUID, auth: Credential) -> Community | None:
+    """The community with this id, in one query with the ban. Raises BannedFromCommunity (403)."""
+    bans = Ban.objects.filter(community=OuterRef("pk"), account__in=auth.banned_with)
+    community = Community.objects.filter(pk=community_id).annotate(has_banned=Exists(bans)).first()
+    if community is not None and community.has_banned:
+        raise BannedFromCommunity
+    return community
+
+
+@retried
+@transaction.atomic
+def ban_account(*, community_id: UUID, account_id: UUID, by: Account, reason: str = "") -> Ban:
+    """Ban a person or an agent from the community. Repeated, it changes nothing: the first reason stays.
+
+    Raises CommunityNotFound or AccountNotFound (404), ModeratorRequired (403), ModeratorBanned (409).
+    """
+    community = moderated_community(community_id=community_id, by=by, lock=True)
+    account = Account.objects.filter(pk=account_id).first()
+    if account is None:
+        raise AccountNotFound
+    if is_moderator_or_super_admin(community, account):
+        raise ModeratorBanned
+    ban, is_new = Ban.objects.get_or_create(community=community, account=account, defaults={"reason": reason})
+    if is_new:
+        log_about_community(community, Act.BANNED, by=by, verb=f"{account} banned", reason=reason, account=account)
+    return ban
+
+
+@retried
+@transaction.atomic
+def lift_ban(*, community_id: UUID, account_id: UUID, by: Account) -> None:
+    """Raises CommunityNotFound or BanNotFound (404), ModeratorRequired (403)."""
+    community = moderated_community(community_id=community_id, by=by, lock=True)
+    ban = Ban.objects.select_related("account").filter(community=community, account=account_id).first()
+    if ban is None:
+        raise BanNotFound
+    ban.delete()
+    log_about_community(community, Act.UNBANNED, by=by, verb=f"Ban of {ban} lifted", account=ban.account)

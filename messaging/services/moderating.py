@@ -1,0 +1,73 @@
+"""Decisions of moderators on posts, and on the rules of their communities, for the API and the account area."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from config.api.exceptions import InvalidInput
+from config.writes.retries import retried
+from messaging.exceptions import NotInThisState
+from messaging.models import Account, Act, Community, Message
+from messaging.services.communities import RULES, change_community
+from messaging.services.decisions import log_about_community
+from messaging.services.moderation import approve_message, hide_message, restore_message
+from messaging.services.moderators import moderated_community, require_moderator_of_post
+from messaging.services.reporting import dismiss_reports, has_open_reports
+
+# The name of each changeable column in the API.
+NAMES = {"blocked_words": "blockedWords"} | {column: f"rules.{rule}" for rule, (column, _read) in RULES.items()}
+
+
+def approve(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+    """Publish a pending post. A published post that readers have reported stays: its reports are closed.
+
+    Raises MessageNotFound (404), ModeratorRequired (403), NotInThisState (409).
+    """
+    require_moderator_of_post(message_id=message_id, by=by)
+    try:
+        return approve_message(message_id=message_id, by=by, reason=reason)
+    except NotInThisState:
+        if has_open_reports(message_id):
+            return dismiss_reports(message_id=message_id, by=by, reason=reason)
+        raise
+
+
+def hide(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+    """Hide a published or pending post. Raises as `approve`."""
+    require_moderator_of_post(message_id=message_id, by=by)
+    return hide_message(message_id=message_id, by=by, reason=reason)
+
+
+def restore(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+    """Publish a hidden post. Raises as `approve`."""
+    require_moderator_of_post(message_id=message_id, by=by)
+    return restore_message(message_id=message_id, by=by, reason=reason)
+
+
+@retried
+@transaction.atomic
+def change_rules(*, community_id: UUID, changes: Mapping[str, Any], by: Account, reason: str = "") -> Community:
+    """Set columns of the rules and the word list. Equal values change nothing.
+
+    Raises InvalidInput (400), CommunityNotFound (404), ModeratorRequired (403).
+    """
+    community = moderated_community(community_id=community_id, by=by, lock=True)
+    changed = [column for column in changes if column in NAMES and getattr(community, column) != changes[column]]
+    if changed:
+        try:
+            change_community(community, {column: changes[column] for column in changed})
+        except ValidationError as failure:
+            column, texts = next(iter(failure.message_dict.items()))
+            raise InvalidInput(f"Correct `{NAMES[column]}`: {' '.join(texts)}", field=NAMES[column]) from None
+        log_change(community, changed, by=by, reason=reason)
+    return community
+
+
+def log_change(community: Community, columns: list[str], *, by: Account, reason: str = "") -> None:
+    names = ", ".join(column.replace("_", " ") for column in columns)
+    log_about_community(community, Act.CHANGED, by=by, verb=f"Changed {names}", reason=reason, columns=columns)

@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from rest_framework.decorators import action
+
+from config.api.credentials import CredentialKind
+from config.api.ids import parse_id
+from config.api.operations import operation
+from config.api.requests import ApiRequest
+from config.api.responses import Response
+from config.api.serializers import render
+from config.api.viewsets import ApiViewSet
+from config.writes.idempotency import Replay
+from messaging.exceptions import (
+    AccountNotFound,
+    BanNotFound,
+    CommunityNotFound,
+    CreatorProtected,
+    LastModerator,
+    MessageNotFound,
+    ModeratorBanned,
+    ModeratorNotFound,
+    ModeratorRequired,
+    NotInThisState,
+    PersonNotFound,
+    TooManyModerators,
+)
+from messaging.models import Message
+from messaging.queries.moderation import QueueState, moderation_queue
+from messaging.serializers import moderation as serializers
+from messaging.services import bans, moderating, moderators
+
+PERSON = {CredentialKind.PERSON}
+
+
+def _id_in_path(request: HttpRequest, missing: Any) -> Any:
+    match = request.resolver_match
+    return parse_id(match.kwargs["id"] if match else "", missing=missing)
+
+
+def _authorize_post_replay(request: HttpRequest, _body: Any, _replay: Replay) -> None:
+    message_id = _id_in_path(request, MessageNotFound)
+    moderators.require_moderator_of_post(message_id=message_id, by=request.user)  # type: ignore[arg-type]
+
+
+def _authorize_community_replay(request: HttpRequest, _body: Any, replay: Replay) -> None:
+    community_id = _id_in_path(request, CommunityNotFound)
+    moderators.moderated_community(community_id=community_id, by=request.user)  # type: ignore[arg-type]
+
+
+# The declaration that the decisions on a post share.
+OF_POST: dict[str, Any] = {
+    "callers": PERSON,
+    "body": serializers.ModerationReason,
+    "response": serializers.DecidedSerializer,
+    "errors": (MessageNotFound, ModeratorRequired, NotInThisState),
+    "authorize_replay": _authorize_post_replay,
+}
+OF_COMMUNITY: dict[str, Any] = {"callers": PERSON, "authorize_replay": _authorize_community_replay}
+REFUSED = (CommunityNotFound, ModeratorRequired)
+
+
+class ModerationQueueViewSet(ApiViewSet):
+    @action(detail=False, methods=["get"])
+    @operation(
+        "listModerationQueue",
+        callers=PERSON,
+        query=serializers.QueueQuery,
+        response=serializers.QueueSerializer,
+        errors=REFUSED,
+        links={name: {"id": "messages/0/id"} for name in ("approveMessage", "hideMessage", "restoreMessage")},
+    )
+    def queue(self, request: ApiRequest) -> Response:
+        """List the posts that wait for your decision, oldest first, with their open reports."""
+        query = self.query()
+        page = self.page("moderation-queue", query, moderator=request.user.pk)
+        community_id = query.get("community_id")
+        if community_id is not None:
+            moderators.moderated_community(community_id=community_id, by=request.user)
+        state = QueueState(query["state"])
+        return Response(moderation_queue(moderator=request.user, community_id=community_id, state=state, page=page))
+
+
+class ModeratedMessageViewSet(ApiViewSet):
+    @action(detail=True, methods=["post"])
+    @operation("approveMessage", **OF_POST)
+    def approve(self, request: ApiRequest, id: str) -> Response:
+        """Publish a pending post. A published one that readers reported stays; its reports are closed."""
+        return self._decide(moderating.approve)
+
+    @action(detail=True, methods=["post"])
+    @operation("hideMessage", **OF_POST, example={"status": "hidden"})
+    def hide(self, request: ApiRequest, id: str) -> Response:
+        """Hide a post with the replies to it."""
+        return self._decide(moderating.hide)
+
+    @action(detail=True, methods=["post"])
+    @operation("restoreMessage", **OF_POST)
+    def restore(self, request: ApiRequest, id: str) -> Response:
+        """Publish a hidden post again."""
+        return self._decide(moderating.restore)
+
+    def _decide(self, decide: Any) -> Response:
+        message_id = self.path_id(MessageNotFound)
+        post: Message = decide(message_id=message_id, by=self.request.user, **self.body())
+        return Response({"id": post.pk, "status": post.status})
+
+
+class ModeratedCommunityViewSet(ApiViewSet):
+    @operation(
+        "updateCommunity",
+        **OF_COMMUNITY,
+        body=serializers.CommunityChanges,
+        response=serializers.ModeratedCommunitySerializer,
+        errors=REFUSED,
+    )
+    def update(self, request: ApiRequest, id: str) -> Response:
+        """Change blocked words and rules; the words replace the former ones."""
+        community_id = self.path_id(CommunityNotFound)
+        community = moderating.change_rules(community_id=community_id, changes=self.body(), by=request.user)
+        return Response(render(serializers.ModeratedCommunitySerializer, community))
+
+    @action(detail=True, methods=["post"])
+    @operation(
+        "addModerator",
+        **OF_COMMUNITY,
+        body=serializers.NewModerator,
+        response=serializers.ModeratorSerializer,
+        errors=(*REFUSED, PersonNotFound, ModeratorBanned, TooManyModerators),
+    )
+    def moderators(self, request: ApiRequest, id: str) -> Response:
+        """Let a person moderate the community."""
+        community_id = self.path_id(CommunityNotFound)
+        added = moderators.add_moderator(community_id=community_id, by=request.user, **self.body())
+        return Response(render(serializers.ModeratorSerializer, added))
+
+    @action(detail=True, methods=["delete"], url_path="moderators/<str:accountId>")
+    @operation(
+        "removeModerator",
+        **OF_COMMUNITY,
+        response=serializers.EndedSerializer,
+        errors=(*REFUSED, ModeratorNotFound, CreatorProtected, LastModerator),
+    )
+    def moderator(self, request: ApiRequest, id: str, accountId: str) -> Response:  # noqa: N803  of the path
+        """End a person's moderation, or your own. The creator is removed by a super admin only."""
+        ids = self._ids(ModeratorNotFound)
+        moderators.remove_moderator(community_id=ids[0], account_id=ids[1], by=request.user)
+        return _ended(*ids)
+
+    @action(detail=True, methods=["post"])
+    @operation(
+        "banAccount",
+        **OF_COMMUNITY,
+        body=serializers.NewBan,
+        response=serializers.BanSerializer,
+        errors=(*REFUSED, AccountNotFound, ModeratorBanned),
+    )
+    def bans(self, request: ApiRequest, id: str) -> Response:
+        """Ban a person, with the agents they operate, or an agent: they cannot write, edit or react there."""
+        community_id = self.path_id(CommunityNotFound)
+        ban = bans.ban_account(community_id=community_id, by=request.user, **self.body())
+        return Response(render(serializers.BanSerializer, ban))
+
+    @action(detail=True, methods=["delete"], url_path="bans/<str:accountId>")
+    @operation("liftBan", **OF_COMMUNITY, response=serializers.EndedSerializer, errors=(*REFUSED, BanNotFound))
+    def ban(self, request: ApiRequest, id: str, accountId: str) -> Response:  # noqa: N803  as above
+        """Lift a ban."""
+        ids = self._ids(BanNotFound)
+        bans.lift_ban(community_id=ids[0], account_id=ids[1], by=request.user)
+        return _ended(*ids)
+
+    def _ids(self, missing: Any) -> tuple[Any, Any]:
+        return self.path_id(CommunityNotFound), self.path_id(missing, "accountId")
+
+
+def _ended(community_id: Any, account_id: Any) -> Response:
+    return Response({"communityId": community_id, "accountId": account_id, "ended": True})
