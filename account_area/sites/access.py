@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from embeds.models import Embed
 from embeds.services import owned_embed
+from messaging.models import Account
 
 TABS: tuple[tuple[str, str | Promise], ...] = (
     ("site", _("Numbers")),
@@ -24,9 +25,14 @@ TABS: tuple[tuple[str, str | Promise], ...] = (
 )
 
 
+def person(request: HttpRequest) -> Account:
+    """The signed-in person."""
+    return cast("Account", request.user)
+
+
 def own_site(request: HttpRequest, embed: UUID) -> Embed:
     """The signed-in person's site; raises EmbedNotFound or NotOwner, which are both a 404 page."""
-    return owned_embed(embed_id=embed, owner=request.user)  # type: ignore[arg-type]
+    return owned_embed(embed_id=embed, owner=person(request))
 
 
 def is_new(request: HttpRequest) -> bool:

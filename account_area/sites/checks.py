@@ -32,11 +32,11 @@ class Answer(NamedTuple):
     hints: Sequence[str] = ()
 
 
-def answer(site: Embed, address: str, sightings: Sequence[Sighting] = ()) -> Answer:
-    """Whether the widget shows on the page, why, and what else may be wrong."""
+def answer(site: Embed, address: str, sightings: Sequence[Sighting] | None = None) -> Answer:
+    """Whether the widget shows on the page and why; with sightings, also what else may be wrong."""
     verdict = check_page(site, address)
     values = {"host": verdict.host, "path": verdict.path, "rule": verdict.rule, "number": verdict.number}
-    hints = [*_hints(verdict, address, sightings)]
+    hints = [] if sightings is None else [*_hints(verdict, address, sightings)]
     return Answer(verdict.is_shown, SENTENCES[verdict.reason] % values, hints)
 
 

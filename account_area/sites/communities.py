@@ -37,7 +37,7 @@ class CommunityField(forms.CharField):
 
     def suggest_for(self, account: Account) -> None:
         """Offer the communities of which the account is a moderator, then others."""
-        self.widget.suggestions = suggested_communities(account)  # type: ignore[attr-defined]
+        self.widget.suggestions = suggested_communities(account)
 
     def clean(self, value: Any) -> str:
         text = super().clean(value)

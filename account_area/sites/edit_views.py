@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from account_area.page import account_page
-from account_area.sites.access import is_new, own_site, site_page
+from account_area.sites.access import is_new, own_site, person, site_page
 from account_area.sites.checks import answer
 from account_area.sites.edit_forms import LookForm, PagesForm, SettingsForm, WordsForm
 from account_area.sites.editing import EditForm
@@ -68,7 +68,7 @@ def _edited(
 ) -> HttpResponse:
     """Show the form of a page, or save it and go to `after`, which is the same page by default."""
     form = form_class(site, request.POST if request.method == "POST" else None)
-    if form.is_bound and form.save(request.user):  # type: ignore[arg-type]
+    if form.is_bound and form.save(person(request)):
         if not after:
             messages.success(request, _("Saved."))
         return redirect(after or reverse(name, args=[site.pk]))

@@ -10,10 +10,11 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from account_area.page import READ_METHODS, account_page
-from account_area.sites.access import own_site, site_page
+from account_area.sites.access import is_new, own_site, site_page
 from account_area.sites.checks import answer, content_policy, page_of, state_of
 from account_area.sites.code_check import faults_of_code
 from account_area.sites.fields import domain_entry
@@ -68,7 +69,8 @@ def allow(request: HttpRequest, embed: UUID) -> HttpResponse:
     messages.success(
         request, _("%(domain)s is one of the domains of the site now. Reload your page.") % {"domain": entry}
     )
-    return redirect("site-install", site.pk)
+    step = "?new=1" if is_new(request) else ""
+    return redirect(reverse("site-install", args=[site.pk]) + step)
 
 
 @transaction.atomic

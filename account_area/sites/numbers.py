@@ -25,10 +25,14 @@ SPARK_STEP, SPARK_HEIGHT = 12, 24
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 # The steps of a reader, each with the events that count for it.
-STEPS: tuple[tuple[str, str | Promise, tuple[KnownEvent, ...]], ...] = (
-    ("views", gettext_lazy("Views"), (KnownEvent.TRIGGER_VIEW,)),
-    ("opens", gettext_lazy("Opened"), (KnownEvent.PANEL_OPEN,)),
-    ("posts", gettext_lazy("Posts and replies"), (KnownEvent.POST_CREATED, KnownEvent.REPLY_CREATED)),
+STEPS: tuple[tuple[str | Promise, str | Promise, tuple[KnownEvent, ...]], ...] = (
+    (gettext_lazy("Views"), gettext_lazy("Views by day"), (KnownEvent.TRIGGER_VIEW,)),
+    (gettext_lazy("Opened"), gettext_lazy("Opened by day"), (KnownEvent.PANEL_OPEN,)),
+    (
+        gettext_lazy("Posts and replies"),
+        gettext_lazy("Posts and replies by day"),
+        (KnownEvent.POST_CREATED, KnownEvent.REPLY_CREATED),
+    ),
 )
 
 
@@ -72,14 +76,14 @@ class Numbers:
     @property
     def figures(self) -> list[Figure]:
         now, before = self.now.counts, self.before.counts
-        steps = [Figure(str(label), _sum(now, events), _sum(before, events)) for _name, label, events in STEPS]
+        steps = [Figure(str(label), _sum(now, events), _sum(before, events)) for label, _title, events in STEPS]
         return [*steps, Figure(_("Visitors"), self.now.unique_visitors, self.before.unique_visitors)]
 
     @property
     def funnel(self) -> list[FunnelStep]:
-        counts = [_sum(self.now.counts, events) for _name, _label, events in STEPS]
+        counts = [_sum(self.now.counts, events) for *_names, events in STEPS]
         steps, previous = [], 0
-        for (_name, label, _events), count in zip(STEPS, counts, strict=True):
+        for (label, *_rest), count in zip(STEPS, counts, strict=True):
             share = round(count * 100 / previous) if previous >= count and previous else None
             steps.append(FunnelStep(str(label), count, share, round(count * 100 / max(*counts, 1))))
             previous = count
@@ -90,7 +94,7 @@ class Numbers:
         """One for each step: their numbers differ too much for one scale."""
         return [
             Plot(
-                str(label),
+                str(title),
                 first=self.now.first,
                 last=self.now.last,
                 series=[
@@ -100,14 +104,14 @@ class Numbers:
                     )
                 ],
             )
-            for _name, label, events in STEPS
+            for label, title, events in STEPS
         ]
 
     @property
     def pages(self) -> list[tuple[str, list[int]]]:
         """(path, number of each step) of the busiest pages; an empty path is all others."""
         rows = [
-            (path, [_sum(counts, events) for _name, _label, events in STEPS])
+            (path, [_sum(counts, events) for *_names, events in STEPS])
             for path, counts in self.now.pages.items()
             if path != OTHER
         ]
@@ -119,7 +123,7 @@ class Numbers:
 
 
 def chosen_period(text: str | None) -> int:
-    return int(text) if text in map(str, PERIODS) else DEFAULT_PERIOD
+    return next((days for days in PERIODS if str(days) == text), DEFAULT_PERIOD)
 
 
 def day_rows(summary: Summary) -> list[list[Any]]:
@@ -128,7 +132,7 @@ def day_rows(summary: Summary) -> list[list[Any]]:
 
 def page_rows(summary: Summary) -> list[list[Any]]:
     events = [event.value for event in KnownEvent]
-    rows = [[path, *(counts[event] for event in events)] for path, counts in summary.pages.items()]
+    rows: list[list[Any]] = [[path, *(counts[event] for event in events)] for path, counts in summary.pages.items()]
     return [safe_row(row) for row in [["path", *events], *rows]]
 
 
