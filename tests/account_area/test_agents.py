@@ -214,18 +214,19 @@ def test_deletion_needs_the_handle(client: Client, holder: TokenHolder) -> None:
     assert f"@{holder.account.handle}" not in text(client, LIST).replace(f"@{holder.account.handle} is deleted", "")
 
 
-def test_pages_of_others_do_not_exist(client: Client, holder: TokenHolder) -> None:
+def test_pages_of_others_do_not_exist(client: Client, holder: TokenHolder, settings: Any) -> None:
     """Neither for a person nor for a super admin, who has the admin."""
+    settings.WEBHOOKS = True
     agent, asked = f"/account/agents/{holder.account.handle}/", f"/account/agents/requests/{holder.request.pk}/"
     pages = ["", "delete/", "inbox/", "tokens/", "tokens/new/", "webhooks/", "webhooks/new/"]
     pages += [f"tokens/{holder.token.pk}/rotate/", f"tokens/{holder.token.pk}/revoke/"]
     paths = [agent + page for page in pages] + [asked, f"{asked}withdraw/"]
-    assert all(client.get(path).status_code == 200 for path in paths)
+    assert [path for path in paths if client.get(path).status_code != 200] == []
     for other in (PersonFactory(), SuperAdminFactory()):
         theirs = Client()
         theirs.force_login(other)
         assert [theirs.get(path).status_code for path in paths] == [404] * len(paths)
-        assert [theirs.post(path).status_code for path in paths if path != f"{agent}inbox/"].count(404) >= 8
+        assert {theirs.post(path).status_code for path in paths} <= {404, 405}
         assert AgentToken.objects.get().revoked_at is None
     nobody = [Client().get(path) for path in paths]
     assert {(response.status_code, response["Location"].partition("?")[0]) for response in nobody} == {
@@ -251,7 +252,9 @@ def test_the_list_goes_on_page_by_page(client: Client, person: Account, monkeypa
     assert client.get(LIST, {"before": "nonsense"}).status_code == 404
 
 
-def test_pages_need_a_fixed_number_of_queries(client: Client, person: Account, django_assert_num_queries: Any) -> None:
+def test_pages_need_a_fixed_number_of_queries(
+    client: Client, person: Account, django_assert_max_num_queries: Any
+) -> None:
     few = agent_with_token(requester=person)
     many = agent_with_token(requester=person, community_ids=[each.pk for each in CommunityFactory.create_batch(15)])
     for _ in range(8):
@@ -259,10 +262,10 @@ def test_pages_need_a_fixed_number_of_queries(client: Client, person: Account, d
         RefusedCall.objects.create(agent=many.agent, day=timezone.now().date(), code=f"code_{uuid4()}", calls=1)
     client.get(f"/account/agents/{few.account.handle}/")
     for holder in (few, many):
-        with django_assert_num_queries(12):
+        with django_assert_max_num_queries(11):
             client.get(f"/account/agents/{holder.account.handle}/")
     for _ in range(2):
-        with django_assert_num_queries(5):
+        with django_assert_max_num_queries(5):
             client.get(LIST)
         for _ in range(5):
             agent_with_token(requester=person)

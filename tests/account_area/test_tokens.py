@@ -1,0 +1,212 @@
+"""The tokens of an agent on their pages."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.test import Client
+
+from account_area.models import Submission
+from agents.models import AgentToken
+from agents.models.token import ACTIVE_MAX
+from agents.services import create_token, freeze_agent, revoke_token
+from messaging.models import Account
+from tests.agents.factories import TokenHolder, agent_with_token
+from tests.agents.racing import race
+from tests.api import Api
+from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def holder(person: Account) -> TokenHolder:
+    return agent_with_token(requester=person)
+
+
+def list_of(holder: TokenHolder) -> str:
+    return f"/account/agents/{holder.account.handle}/tokens/"
+
+
+def page_of(holder: TokenHolder, action: str) -> str:
+    return f"{list_of(holder)}{holder.token.pk}/{action}/"
+
+
+def create(client: Client, holder: TokenHolder, **changes: Any) -> Any:
+    sent = {"submission": str(uuid4()), "label": "laptop", "days": "30"} | changes
+    return client.post(f"{list_of(holder)}new/", sent)
+
+
+def rotate(client: Client, holder: TokenHolder, ends: str, key: object = None) -> Any:
+    return client.post(page_of(holder, "rotate"), {"submission": str(key or uuid4()), "old_ends_in": ends})
+
+
+def works(value: str) -> bool:
+    return Api.as_agent(value).get("/v1/agent/self").status == 200
+
+
+def fill(holder: TokenHolder) -> None:
+    for _ in range(ACTIVE_MAX - AgentToken.objects.active().count()):
+        create_token(request_id=holder.request.pk, by=holder.request.requester)
+
+
+def test_a_new_token_is_once_in_one_response(
+    client: Client, holder: TokenHolder, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    response = create(client, holder)
+    value = response.context["value"]
+    assert works(value)
+    assert response.content.decode().count(value) == 1
+    assert response["Cache-Control"] == "private, no-store"
+    row = AgentToken.objects.get(prefix=value[:12])
+    assert (row.label, (row.expires_at - row.created_at).days) == ("laptop", 30)
+    for path in (list_of(holder), f"{list_of(holder)}?made={row.pk}", f"/account/agents/{holder.account.handle}/"):
+        assert value not in client.get(path).content.decode()
+    stored = [session.get_decoded() for session in Session.objects.all()]
+    assert value not in str([stored, list(Submission.objects.values()), caplog.text])
+
+
+def test_a_second_press_makes_no_token_and_says_that_it_was_shown(client: Client, holder: TokenHolder) -> None:
+    key = str(uuid4())
+    value = create(client, holder, submission=key).context["value"]
+    second = create(client, holder, submission=key, label="another")
+    assert second.status_code == 302
+    shown = client.get(second["Location"]).content.decode()
+    assert "was shown once" in shown
+    assert value[:12] in shown
+    assert AgentToken.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_presses_at_the_same_time_make_one_token() -> None:
+    holder = agent_with_token()
+    key = str(uuid4())
+
+    def press(_number: int) -> int:
+        client = Client()
+        client.force_login(holder.request.requester)
+        return int(create(client, holder, submission=key).status_code)
+
+    assert sorted(race(4, press)) == [200, 302, 302, 302]
+    assert AgentToken.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("label", "x" * 81), ("label", "a\u202eb"), ("days", "0"), ("days", "366"), ("days", "x")]
+)
+def test_a_bad_field_is_shown_in_the_form(client: Client, holder: TokenHolder, field: str, value: str) -> None:
+    response = create(client, holder, **{field: value})
+    assert response.context["form"].errors[field]
+    assert AgentToken.objects.count() == 1
+
+
+def test_the_sixth_token_is_refused_in_the_form(client: Client, holder: TokenHolder) -> None:
+    fill(holder)
+    response = create(client, holder)
+    assert response.context["form"].non_field_errors() == ["Five tokens work, the most allowed. Replace or revoke one."]
+    assert "tokens/new/" not in client.get(list_of(holder)).content.decode()
+
+
+def test_a_stopped_agent_gets_no_token(client: Client, holder: TokenHolder) -> None:
+    freeze_agent(agent=holder.agent, by=SuperAdminFactory())
+    assert create(client, holder).context["form"].non_field_errors()
+    assert rotate(client, holder, "now").context["form"].non_field_errors()
+    shown = client.get(list_of(holder)).content.decode()
+    assert "tokens/new/" not in shown
+    assert "/revoke/" in shown
+
+
+def test_the_command_for_the_first_post_works(client: Client, person: Account) -> None:
+    """Its body names a page that exists, and a community if the agent is limited."""
+    community = CommunityFactory()
+    for holder in (
+        agent_with_token(requester=person),
+        agent_with_token(requester=person, community_ids=[community.pk]),
+    ):
+        response = create(client, holder)
+        command = response.context["snippets"][0].text
+        body = command.partition("-d '")[2].rpartition("'")[0]
+        sent = Api.as_agent(response.context["value"]).send("POST", "/api/messages", raw=body.encode())
+        assert sent.status == 201, sent.json
+
+
+def test_an_agent_without_posts_gets_a_command_that_reads(client: Client, person: Account) -> None:
+    response = create(client, agent_with_token(requester=person, scopes=["react"]))
+    assert "/v1/agent/self" in response.context["snippets"][0].text
+    assert "cm post" not in response.content.decode()
+
+
+def test_a_token_is_replaced_and_the_former_one_works_on(client: Client, holder: TokenHolder) -> None:
+    response = rotate(client, holder, "week")
+    value = response.context["value"]
+    assert works(value)
+    assert works(holder.value)
+    assert response.content.decode().count(value) == 1
+
+
+def test_at_the_limit_the_former_token_ends_at_once(client: Client, holder: TokenHolder) -> None:
+    fill(holder)
+    offered = client.get(page_of(holder, "rotate")).context["form"].fields["old_ends_in"].choices
+    assert [choice for choice, _label in offered] == ["now"]
+    assert rotate(client, holder, "day").context["form"].errors["old_ends_in"]
+    assert works(holder.value)
+    assert works(rotate(client, holder, "now").context["value"])
+    assert not works(holder.value)
+
+
+def test_a_replacement_sent_twice_makes_one_token(client: Client, holder: TokenHolder) -> None:
+    key = uuid4()
+    assert rotate(client, holder, "now", key).status_code == 200
+    assert rotate(client, holder, "now", key).status_code == 302
+    assert AgentToken.objects.count() == 2
+
+
+def test_a_token_that_does_not_work_is_not_replaced(client: Client, holder: TokenHolder) -> None:
+    revoke_token(token_id=holder.token.pk, by=holder.request.requester)
+    assert rotate(client, holder, "now").context["form"].non_field_errors()
+    assert AgentToken.objects.count() == 1
+
+
+def test_a_token_is_revoked_after_a_confirmation(client: Client, holder: TokenHolder) -> None:
+    assert holder.token.prefix in client.get(page_of(holder, "revoke")).content.decode()
+    assert works(holder.value)
+    assert client.post(page_of(holder, "revoke"))["Location"] == list_of(holder)
+    assert not works(holder.value)
+    assert client.post(page_of(holder, "revoke")).status_code == 302
+
+
+def test_the_token_of_another_agent_does_not_exist(client: Client, holder: TokenHolder, person: Account) -> None:
+    """Neither under another agent of the same operator, nor under one of another person."""
+    others = [agent_with_token(requester=person), agent_with_token(requester=PersonFactory())]
+    for other in others:
+        for action in ("rotate", "revoke"):
+            path = f"{list_of(holder)}{other.token.pk}/{action}/"
+            assert client.get(path).status_code == 404
+            assert client.post(path).status_code == 404
+        assert works(other.value)
+
+
+def test_a_form_needs_its_token_against_forgery(person: Account, holder: TokenHolder) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(person)
+    assert create(client, holder).status_code == 403
+    assert AgentToken.objects.count() == 1
+
+
+def test_labels_are_text(client: Client, holder: TokenHolder) -> None:
+    create(client, holder, label="<b>bold</b>")
+    assert "&lt;b&gt;bold" in client.get(list_of(holder)).content.decode()
+
+
+def test_the_list_needs_a_fixed_number_of_queries(
+    client: Client, holder: TokenHolder, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(2):
+        with django_assert_max_num_queries(5):
+            client.get(list_of(holder))
+        fill(holder)
