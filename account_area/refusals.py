@@ -14,6 +14,7 @@ SENTENCES = {
     "rate_limited": _("Too many requests. Wait %(seconds)s seconds, then try again."),
     "temporarily_unavailable": _("The service is busy for a moment. Nothing was changed; try again."),
     "handle_taken": _("This handle is already in use. Choose another one."),
+    "registration_closed": _("New accounts cannot be created at present."),
     "payload_too_large": _("This is too long."),
 }
 

@@ -35,7 +35,7 @@ from config.api.strict_json import BODY_MAX
 from config.database.sql import TRANSIENT_SQLSTATES, sqlstate
 
 logger = logging.getLogger(__name__)
-HTML_PREFIXES = ("/admin/",)
+HTML_PREFIXES = ("/admin/", "/account/")
 READ_METHODS = ("GET", "HEAD")
 UNREADABLE = "Send the request as valid HTTP and UTF-8, percent-encoded in the URL: it cannot be read."
 # Exception classes and their refusals.
