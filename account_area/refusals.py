@@ -35,6 +35,7 @@ SENTENCES = {
     "webhook_blocked": _("A super admin disabled this webhook."),
     "cursor_expired": _("This list has changed. Open it again."),
     "invalid_cursor": _("This list has changed. Open it again."),
+    "registration_closed": _("New accounts cannot be created at present."),
     "payload_too_large": _("This is too long."),
 }
 

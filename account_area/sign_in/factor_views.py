@@ -84,7 +84,8 @@ def recovery_codes(request: HttpRequest) -> HttpResponse:
         generate_recovery_codes(request)
         messages.success(request, _("These codes are new. The old ones are not accepted any more."))
         return redirect("mfa_view_recovery_codes")
-    return render(request, "account_area/sign_in/recovery_codes.html", {"codes": row.wrap().get_unused_codes()})
+    codes = "\n".join(row.wrap().get_unused_codes())
+    return render(request, "account_area/sign_in/recovery_codes.html", {"codes": codes})
 
 
 @account_page

@@ -6,6 +6,7 @@ from django.urls import path
 
 from account_area.sign_in import (
     address_views,
+    continue_views,
     factor_views,
     password_views,
     provider_views,
@@ -25,6 +26,7 @@ urlpatterns = [
     path("sign-in/provider/<slug:provider_id>/back/", provider_views.callback, name="openid_connect_callback"),
     path("sign-up/", views.sign_up, name="account_signup"),
     path("sign-out/", views.sign_out, name="account_logout"),
+    path("continue/", continue_views.continue_in_panel, name="account_continue"),
     path("confirm/", views.confirm, name="account_reauthenticate"),
     path("password/reset/", password_views.request_reset, name="account_reset_password"),
     path("password/reset/<uuid:id>/<str:token>/", password_views.reset, name="account_reset_password_from_key"),

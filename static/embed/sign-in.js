@@ -11,6 +11,9 @@ const byId = (id) => document.getElementById(id);
 const nonce = location.hash.slice(1);
 const forms = ["login", "register"].map(byId).filter(Boolean);
 
+// Of the account area on this origin, if it has a session there.
+const ACCOUNT = "/account/continue/";
+
 /** End the sign-in session, which neither this window nor the panel needs; the access token expires by itself. */
 async function withoutRefresh({ accessToken, refreshToken, user }) {
   await call("POST", "/api/auth/logout", { body: { refreshToken } }).catch(() => null);
@@ -30,13 +33,47 @@ async function submit(event) {
     const { record } = await call("POST", `/api/auth/${form.id}`, { body });
     postSession(await withoutRefresh(record));
   } catch (failure) {
-    const input = form.elements.namedItem(failure.field) || form.elements.password;
+    if (failure.code === "second_factor_required") askForCode();
+    const isCode = form.id === "login" && !byId("code").disabled;
+    const input = form.elements.namedItem(failure.field) || form.elements[isCode ? "code" : "password"];
     const isField = failure.code === "invalid_input" && failure.field;
     problem.textContent = isField ? t("signin.check", { field: input.labels[0].textContent }) : explain(failure);
     problem.hidden = false;
     input.focus();
   }
   button.disabled = false;
+}
+
+/** The person has a second factor: the next submission has its code. */
+function askForCode() {
+  byId("code-field").hidden = false;
+  byId("code").disabled = false;
+}
+
+async function ofAccount(options) {
+  const response = await fetch(ACCOUNT, options);
+  return response.ok ? response.json() : {};
+}
+
+/** Offer the person of the account area; resolves to false if nobody is signed in there. */
+async function offerSession() {
+  const { user, csrf } = await ofAccount().catch(() => ({}));
+  if (!user) return false;
+  const [section, button] = [byId("session"), byId("continue")];
+  button.textContent = t("signin.continue_as", { name: user.name });
+  button.onclick = async () => {
+    const session = await ofAccount({ method: "POST", headers: { "X-CSRFToken": csrf } }).catch(() => ({}));
+    if (session.accessToken) {
+      section.hidden = true;
+      postSession(session);
+    } else {
+      showForms();
+    }
+  };
+  byId("another").onclick = showForms;
+  section.hidden = false;
+  button.focus();
+  return true;
 }
 
 /** Only a window of the same origin can read the message; the panel checks the nonce that it created. */
@@ -52,11 +89,16 @@ function showForm(id) {
   byId(id).querySelector("input").focus();
 }
 
-if (window.opener && nonce) {
+function showForms() {
+  byId("session").hidden = true;
   byId("forms").hidden = false;
+  showForm("login");
+}
+
+if (window.opener && nonce) {
   forms.forEach((form) => { form.onsubmit = submit; });
   document.querySelectorAll("[data-show]").forEach((button) => { button.onclick = () => showForm(button.dataset.show); });
-  showForm("login");
+  if (!await offerSession()) showForms();
 } else {
   byId("lost").hidden = false;
 }

@@ -41,7 +41,7 @@ def test_a_new_person_is_signed_in_and_goes_where_they_wanted() -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"handle": "Ada"}, "pattern"),
+        ({"handle": "Ada"}, "errorlist"),
         ({"handle": "a\x00b"}, "Not possible"),
         ({"password": "short"}, "too short"),
         ({"password": "password"}, "too common"),
@@ -53,7 +53,7 @@ def test_a_refused_sign_up_says_why_and_creates_nobody(change: dict[str, str], s
     client = Client()
     response = client.post(SIGN_UP, {"handle": "ada_l", "name": "Ada", "password": PASSWORD} | change)
     assert response.status_code in (200, 400)
-    assert sentence == "pattern" or sentence in response.content.decode()
+    assert sentence in response.content.decode()
     assert not is_signed_in(client)
     assert not Account.objects.filter(kind="human").exists()
 
@@ -83,7 +83,8 @@ def test_the_handle_or_the_verified_address_signs_in() -> None:
 
 
 def test_refused_sign_ins_look_the_same() -> None:
-    closed, unverified = PersonFactory(password=PASSWORD, is_active=False), PersonFactory(password=PASSWORD)
+    closed, unverified = PersonFactory(password=PASSWORD), PersonFactory(password=PASSWORD)
+    Account.objects.filter(pk=closed.pk).update(is_active=False)
     unverified.emailaddress_set.create(email="eve@example.com", verified=False)
     agent = agent_with_token().agent.account
     known = PersonFactory(password=PASSWORD)
@@ -162,7 +163,7 @@ def test_the_cookie_is_for_this_host_and_no_script(settings: Any) -> None:
 
 def test_too_many_sign_ins_are_told_to_wait(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in_account": (2, 3600)}
-    for person in (PersonFactory(password=PASSWORD), PersonFactory.build(handle="nobody_here")):
+    for person in (PersonFactory(password=PASSWORD), Account(handle="nobody_here")):
         answers = [sign_in(Client(REMOTE_ADDR=f"192.0.2.{n}"), person, "wrong").content.decode() for n in range(3)]
         assert [WRONG in answer for answer in answers] == [True, True, False]
         assert "Too many requests" in answers[2]

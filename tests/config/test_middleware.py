@@ -17,10 +17,10 @@ def sign_in(browser: Client) -> None:
     account = get_user_model()._default_manager.get(handle="root")
     account.set_password("a long password")
     account.save()
-    browser.get("/admin/login/")
+    browser.get("/account/sign-in/")
     token = browser.cookies["csrftoken"].value
-    form = {"username": "root", "password": "a long password", "csrfmiddlewaretoken": token}
-    assert browser.post("/admin/login/?next=/admin/", form).status_code == 302
+    form = {"login": "root", "password": "a long password", "csrfmiddlewaretoken": token}
+    assert browser.post("/account/sign-in/?next=/admin/", form).status_code == 302
 
 
 def test_the_admin_has_sessions_users_and_messages(browser: Client) -> None:
@@ -32,7 +32,7 @@ def test_the_admin_has_sessions_users_and_messages(browser: Client) -> None:
 
 
 def test_the_admin_refuses_a_form_without_its_token(browser: Client) -> None:
-    assert browser.post("/admin/login/", {"username": "root", "password": "x"}).status_code == 403
+    assert browser.post("/account/sign-in/", {"login": "root", "password": "x"}).status_code == 403
 
 
 def test_other_paths_have_no_session_user_or_messages(browser: Client) -> None:

@@ -172,11 +172,11 @@ def test_logout_all_and_a_new_password_end_admin_sessions() -> None:
     boss = SuperAdminFactory(password=PASSWORD)
     clients = [Client(), Client()]
     for client in clients:
-        client.post("/admin/login/", {"username": boss.handle, "password": PASSWORD})
+        client.post("/account/sign-in/", {"login": boss.handle, "password": PASSWORD})
         assert client.get("/admin/").status_code == 200
     Session(boss.handle).signed_in.post("/api/auth/logout-all")
     assert [client.get("/admin/").status_code for client in clients] == [302, 302]
-    clients[0].post("/admin/login/", {"username": boss.handle, "password": PASSWORD})
+    clients[0].post("/account/sign-in/", {"login": boss.handle, "password": PASSWORD})
     assert clients[0].get("/admin/").status_code == 200
     by_set_password(boss)
     assert clients[0].get("/admin/").status_code == 302

@@ -86,7 +86,7 @@ def test_undoing_a_suspension_does_not_unfreeze_agents(ada: Account, boss: Accou
 
 def test_suspension_ends_admin_sessions(boss: Account) -> None:
     other, client = SuperAdminFactory(password=PASSWORD), Client()
-    client.post("/admin/login/", {"username": other.handle, "password": PASSWORD})
+    client.post("/account/sign-in/", {"login": other.handle, "password": PASSWORD})
     assert client.get("/admin/").status_code == 200
     suspend_person(person=other, by=boss)
     assert client.get("/admin/").status_code == 302

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from typing import Any
 
 import pytest
 from django.contrib.sessions.models import Session
+from django.core import mail
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
@@ -14,11 +16,13 @@ from rest_framework_simplejwt.token_blacklist.models import BlacklistedToken, Ou
 from rest_framework_simplejwt.tokens import RefreshToken as EarlierRefreshToken
 
 from config.runtime.postgres_binaries import binaries
+from tests.account_area.second_factors import add_app, recovery_codes_of
 from tests.agents.factories import ApprovedFactory
 from tests.api import Answer, Api
 from tests.commands.running import run_json
 from tests.factories import PersonFactory, SuperAdminFactory
 from tests.panel_sessions import panel_headers, secret_in
+from tests.waiting import eventually
 from tests.webhooks.making import GLOBAL_URL
 
 PASSWORD = "correct horse battery"
@@ -47,6 +51,13 @@ def forms_of(secret: str) -> list[str]:
     return [secret, secret.encode().hex()]
 
 
+def links_to_new_passwords(address: str) -> str:
+    """The token of the link in the mail to this address."""
+    Client().post("/account/password/reset/", {"address": address})
+    assert eventually(lambda: bool(mail.outbox))
+    return str(re.findall(r"/account/password/reset/[^/]+/([^/]+)/", str(mail.outbox[-1].body))[0])
+
+
 def credentials() -> dict[str, str]:
     """One valid credential of every kind: each is created by one call and used by another."""
     boss = SuperAdminFactory(password=PASSWORD)
@@ -63,13 +74,20 @@ def credentials() -> dict[str, str]:
     panel_secret = secret_in(panel)
     assert Api().post("/api/auth/panel-token", headers=panel_headers(panel_secret)).status == 200
     admin_client = Client(enforce_csrf_checks=True)
-    admin_client.get("/admin/login/")
+    admin_client.get("/account/sign-in/")
     form = {
-        "username": boss.handle,
+        "login": boss.handle,
         "password": PASSWORD,
         "csrfmiddlewaretoken": admin_client.cookies["csrftoken"].value,
     }
-    admin_client.post("/admin/login/", form)
+    admin_client.post("/account/sign-in/", form)
+    app = admin_client.get("/account/me/security/app/").context["secret"]
+    boss.emailaddress_set.create(email="boss@example.com", verified=True, primary=True)
+    link = links_to_new_passwords("boss@example.com")
+    pending = admin_client.session["pending_totp"]
+    assert app not in pending
+    other = PersonFactory()
+    other_app = add_app(other)
     assert Api().post("/api/auth/refresh", {"refreshToken": session["refreshToken"]}).status == 200
     assert Api.as_agent(agent).get("/v1/agent/self").status == 200
     assert person.get("/v1/agent-tokens").status == 200
@@ -83,6 +101,10 @@ def credentials() -> dict[str, str]:
         "former secret of a webhook": webhook["secret"].removeprefix("whsec_"),
         "panel session": panel_secret,
         "admin session": admin_client.cookies["sessionid"].value,
+        "secret of an authenticator app": other_app,
+        "secret of an app that is being set up": app,
+        "link to a new password": link,
+        **{f"recovery code {number}": code for number, code in enumerate(recovery_codes_of(other))},
         "CSRF token": admin_client.cookies["csrftoken"].value,
         "Idempotency-Key": KEY,
         "password": PASSWORD,

@@ -75,10 +75,10 @@ def test_production_serves_https_only(in_production: dict[str, Any]) -> None:
         assert (plain.status_code, plain.headers["Location"]) == (301, "https://service.example/v1/smart-tags")
         # The proxy reports the scheme.
         forwarded = {"Host": "service.example", "X-Forwarded-Proto": "https"}
-        answer = Client().get("/admin/login/", headers=forwarded)
+        answer = Client().get("/account/sign-in/", headers=forwarded)
     assert answer.status_code == 200
     assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
-    cookie = answer.cookies["csrftoken"]
+    cookie = answer.cookies["__Host-csrftoken"]
     assert (cookie["secure"], cookie["samesite"]) == (True, "Lax")
     assert in_production["SESSION_COOKIE_SECURE"] is True
 

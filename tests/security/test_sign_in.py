@@ -74,12 +74,12 @@ def test_refused_sign_ins_are_indistinguishable(hashed: list[int]) -> None:
     assert rounds == (ROUNDS,)
 
 
-def test_admin_sign_in_hashes_for_unknown_handles_too(hashed: list[int]) -> None:
+def test_sign_in_page_hashes_for_unknown_people_too(hashed: list[int]) -> None:
     boss = SuperAdminFactory(password=PASSWORD)
     outcomes = set()
-    for handle in (boss.handle, "unknown_handle"):
+    for login in (boss.handle, "unknown_handle", "unknown@example.com"):
         hashed.clear()
-        answer = Client().post("/admin/login/", {"username": handle, "password": "another long passphrase"})
+        answer = Client().post("/account/sign-in/", {"login": login, "password": "another long passphrase"})
         assert answer.status_code == 200
         assert "_auth_user_id" not in answer.wsgi_request.session
         outcomes.add(tuple(hashed))

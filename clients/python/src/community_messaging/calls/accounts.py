@@ -25,12 +25,16 @@ class AccountCalls(Session):
         return self.ask(AgentSelf, get("/v1/agent/self"))
 
     @call
-    def sign_in(self, handle: str, password: str) -> Steps[Account]:
+    def sign_in(self, handle: str, password: str, *, code: str | None = None) -> Steps[Account]:
         """Sign in as a person; from now on the client calls as this person (login, createEmbedToken).
 
-        The client gets further user tokens with the sign-in until it ends (refreshSession).
+        `code`: of the authenticator app, or a recovery code, for a person with a second factor: without it the call is
+        refused with `second_factor_required`. The client gets further user tokens with the sign-in until it ends
+        (refreshSession).
         """
-        session = yield from self.ask(dict, from_nobody(post("/api/auth/login", handle=handle, password=password)))
+        # A code is accepted once: a second arrival would be refused.
+        request = post("/api/auth/login", is_repeatable=code is None, handle=handle, password=password, code=code)
+        session = yield from self.ask(dict, from_nobody(request))
         return (yield from self._signed_in(session))
 
     @call

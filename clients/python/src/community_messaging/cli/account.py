@@ -5,11 +5,13 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from community_messaging import Client, ServiceError
 from community_messaging.cli.app import State, program, require
 from community_messaging.cli.arguments import secret
 from community_messaging.cli.output import clean, echo_json
 from community_messaging.cli.store import AGENT, KINDS, PERSON
 from community_messaging.credentials import Credential
+from community_messaging.records import Account
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -30,9 +32,10 @@ def login(state: State, handle: str | None, name: str | None, *, register: bool)
         password = secret("Password", confirm=register)
         with state.client() as client:
             client.credential = None
-            account = (
-                client.register(handle, name or handle, password) if register else client.sign_in(handle, password)
-            )
+            if register:
+                account = client.register(handle, name or handle, password)
+            else:
+                account = _signed_in(client, handle, password)
             _store(state, PERSON, client.credential)
     else:
         with state.client(credential=_agent_credential(secret("Agent token"))) as client:
@@ -42,6 +45,16 @@ def login(state: State, handle: str | None, name: str | None, *, register: bool)
         echo_json(account)
     else:
         click.echo(clean(f"Signed in as @{account['handle']} ({account['kind']}) at {state.base_url}.", lines=False))
+
+
+def _signed_in(client: Client, handle: str, password: str) -> Account:
+    """Asks for a code if the person has a second factor."""
+    try:
+        return client.sign_in(handle, password)
+    except ServiceError as error:
+        if error.code != "second_factor_required":
+            raise
+    return client.sign_in(handle, password, code=secret("Code of the authenticator app, or a recovery code"))
 
 
 @program.command()

@@ -1,0 +1,305 @@
+"""Passwords, addresses, second factors and sessions of a signed-in person."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from django.contrib.sessions.models import Session
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from account_area.models import AccountSession
+from account_area.sign_in import sessions
+from config.admin.sessions import stored_key
+from messaging.models import Account
+from messaging.services.panel_sessions import start_panel_session
+from tests.account_area.second_factors import add_app, code_of, recovery_codes_of
+from tests.api import Api
+from tests.factories import PersonFactory
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.django_db
+PASSWORD, OTHER = "a long enough passphrase", "another long passphrase"
+SIGN_IN, SECURITY, RESET = "/account/sign-in/", "/account/me/security/", "/account/password/reset/"
+ADDRESS, CONFIRM, APP = "/account/me/address/", "/account/confirm/", "/account/me/security/app/"
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+LINK = re.compile(r"http://[^/\s]+(/account/\S+)")
+
+
+@pytest.fixture
+def person(db: Any) -> Account:
+    account: Account = PersonFactory(password=PASSWORD)
+    return account
+
+
+def signed_in(person: Account, password: str = PASSWORD) -> Client:
+    client = Client(headers={"User-Agent": FIREFOX})
+    client.post(SIGN_IN, {"login": person.handle, "password": password})
+    return client
+
+
+@pytest.fixture
+def client(person: Account) -> Client:
+    return signed_in(person)
+
+
+def is_signed_in(client: Client) -> bool:
+    return bool(client.get(SECURITY).status_code == 200)
+
+
+def age(client: Client) -> None:
+    """Let the last sign-in of the client be an hour ago."""
+    session = client.session
+    for record in session["account_authentication_methods"]:
+        record["at"] -= 3600
+    session.save()
+
+
+def links_of_mails(django_capture_on_commit_callbacks: Any, send: Any) -> list[str]:
+    """The paths of the links in the mails that `send` sends."""
+    before = len(mail.outbox)
+    with django_capture_on_commit_callbacks(execute=True) as callbacks:
+        send()
+    assert eventually(lambda: len(mail.outbox) - before == len(callbacks))
+    return [LINK.search(str(sent.body))[1] for sent in mail.outbox[before:]]  # type: ignore[index]
+
+
+def test_a_new_password_ends_all_other_sessions_and_tokens(person: Account, client: Client) -> None:
+    other = signed_in(person)
+    token = Api().post("/api/auth/login", {"handle": person.handle, "password": PASSWORD}).json["accessToken"]
+    wrong = client.post("/account/me/password/", {"current": "no", "password": OTHER}).content.decode()
+    assert "This password is wrong" in wrong
+    common = client.post("/account/me/password/", {"current": PASSWORD, "password": "password"}).content.decode()
+    assert "too common" in common
+    assert client.post("/account/me/password/", {"current": PASSWORD, "password": OTHER})["Location"] == SECURITY
+    assert (is_signed_in(client), is_signed_in(other)) == (True, False)
+    assert Api({"Authorization": f"Bearer {token}"}).get("/api/auth/me").status == 401
+    assert is_signed_in(signed_in(person, OTHER))
+
+
+def test_a_link_of_a_mail_sets_a_password_once(
+    person: Account, client: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    person.emailaddress_set.create(email="ada@example.com", verified=True, primary=True)
+    secret = add_app(person)
+    stranger = Client(HTTP_HOST="localhost")
+    ask = lambda: stranger.post(RESET, {"address": "Ada@example.com"})  # noqa: E731
+    [path] = links_of_mails(django_capture_on_commit_callbacks, ask)
+    assert mail.outbox[-1].to == ["Ada@example.com"]
+    assert client.get(path).status_code == 200
+    assert "too short" in client.post(path, {"password": "short"}).content.decode()
+    assert client.post(path, {"password": OTHER})["Location"] == SIGN_IN
+    assert not is_signed_in(client)
+    assert "does not work any more" in stranger.post(path, {"password": PASSWORD}).content.decode()
+    # The second factor is asked for as before.
+    assert stranger.post(SIGN_IN, {"login": person.handle, "password": OTHER})["Location"] == "/account/sign-in/code/"
+    assert stranger.post("/account/sign-in/code/", {"code": code_of(secret)})["Location"] == "/account/"
+
+
+def test_the_answer_to_a_reset_does_not_tell_whether_the_address_is_known(
+    person: Account, django_capture_on_commit_callbacks: Any
+) -> None:
+    person.emailaddress_set.create(email="ada@example.com", verified=True, primary=True)
+    person.emailaddress_set.create(email="new@example.com", verified=False)
+    closed = PersonFactory()
+    closed.emailaddress_set.create(email="old@example.com", verified=True)
+    Account.objects.filter(pk=closed.pk).update(is_active=False)
+    pages = set()
+    with django_capture_on_commit_callbacks(execute=False) as callbacks:
+        for address in ("ada@example.com", "new@example.com", "old@example.com", "nobody@example.com"):
+            pages.add(Client().post(RESET, {"address": address}).content.decode().replace(address, ""))
+    assert len(pages) == 1
+    assert len(callbacks) == 1
+
+
+@pytest.mark.parametrize(
+    "path", ["/account/password/reset/00000000-0000-7000-8000-000000000000/x/", "/account/address/x/"]
+)
+def test_a_broken_link_says_so(path: str) -> None:
+    for response in (Client().get(path), Client().post(path, {"password": OTHER})):
+        assert "does not work any more" in response.content.decode()
+
+
+def test_links_in_mails_name_the_service_whatever_the_host_header_is(
+    person: Account, settings: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    settings.ALLOWED_HOSTS = ["*"]
+    person.emailaddress_set.create(email="ada@example.com", verified=True, primary=True)
+    thief = Client(HTTP_HOST="evil.example")
+    links_of_mails(django_capture_on_commit_callbacks, lambda: thief.post(RESET, {"address": "ada@example.com"}))
+    assert settings.BASE_URL in mail.outbox[-1].body
+    assert "evil" not in str(mail.outbox[-1].body)
+
+
+def test_resets_are_throttled_by_address_and_say_how_long(settings: Any, person: Account) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"password_reset": (1, 3600)}
+    for address in ("ada@example.com", "nobody@example.com"):
+        answers = [Client().post(RESET, {"address": address}).content.decode() for _ in range(2)]
+        assert ["Too many requests" in answer for answer in answers] == [False, True]
+
+
+def test_an_address_counts_when_its_link_was_confirmed(
+    person: Account, client: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    [path] = links_of_mails(
+        django_capture_on_commit_callbacks, lambda: client.post(ADDRESS, {"address": "Ada@example.com"})
+    )
+    row = EmailAddress.objects.get(user=person)
+    assert (row.email, row.verified) == ("ada@example.com", False)
+    assert "ada@example.com" in client.get(path).content.decode()
+    row.refresh_from_db()
+    assert not row.verified
+    client.post(path)
+    row.refresh_from_db()
+    assert (row.verified, row.primary) == (True, True)
+    assert "ada@example.com" in client.get(SECURITY).content.decode()
+    client.post(ADDRESS, {"remove": "1"})
+    assert not EmailAddress.objects.filter(user=person).exists()
+
+
+def test_a_new_address_replaces_the_old_one_when_it_is_confirmed(
+    person: Account, client: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    person.emailaddress_set.create(email="old@example.com", verified=True, primary=True)
+    [path] = links_of_mails(
+        django_capture_on_commit_callbacks, lambda: client.post(ADDRESS, {"address": "new@example.com"})
+    )
+    assert EmailAddress.objects.get_verified(person).email == "old@example.com"
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(path)
+    assert [row.email for row in EmailAddress.objects.filter(user=person)] == ["new@example.com"]
+    assert eventually(lambda: mail.outbox[-1].to == ["old@example.com"])
+
+
+def test_an_address_belongs_to_one_account(
+    person: Account, client: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    first = PersonFactory()
+    [path] = links_of_mails(
+        django_capture_on_commit_callbacks, lambda: client.post(ADDRESS, {"address": "ada@example.com"})
+    )
+    first.emailaddress_set.create(email="ada@example.com", verified=True, primary=True)
+    assert "Another account" in client.post(path, follow=True).content.decode()
+    assert not EmailAddress.objects.filter(user=person, verified=True).exists()
+
+
+def test_an_app_is_set_up_with_a_code_and_recovery_codes(person: Account, client: Client) -> None:
+    page = client.get(APP)
+    secret = page.context["secret"]
+    assert "wrong" in client.post(APP, {"code": "000000"}).content.decode()
+    assert client.get(APP).context["secret"] == secret
+    response = client.post(APP, {"code": code_of(secret)})
+    assert response["Location"] == "/account/me/security/codes/"
+    codes = client.get(response["Location"]).content.decode()
+    assert all(code in codes for code in recovery_codes_of(person))
+    assert client.get(APP)["Location"] == SECURITY
+    stored = json.dumps([row.data for row in Authenticator.objects.filter(user=person)])
+    assert secret not in stored
+    old = recovery_codes_of(person)
+    client.post("/account/me/security/codes/")
+    assert not set(old) & set(recovery_codes_of(person))
+
+
+def test_changes_of_the_sign_in_need_a_recent_password(person: Account, client: Client) -> None:
+    age(client)
+    for path in (APP, ADDRESS, "/account/me/security/passkey/"):
+        for response in (client.get(path), client.post(path, {"address": "ada@example.com", "code": "1"})):
+            assert response["Location"] == f"{CONFIRM}?next={path.replace('/', '%2F')}"
+    assert "wrong" in client.post(CONFIRM, {"password": "no", "next": APP}).content.decode()
+    assert client.get(APP).status_code == 302
+    assert client.post(CONFIRM, {"password": PASSWORD, "next": APP})["Location"] == APP
+    assert client.get(APP).status_code == 200
+
+
+def test_a_person_with_a_second_factor_confirms_with_a_code(person: Account, client: Client) -> None:
+    secret = add_app(person)
+    [app] = Authenticator.objects.filter(user=person, type="totp")
+    path = f"/account/me/security/factors/{app.pk}/remove/"
+    age(client)
+    assert client.post(path)["Location"].startswith(CONFIRM)
+    assert "code" in client.get(CONFIRM).context["form"].fields
+    assert client.post(CONFIRM, {"password": PASSWORD, "next": path}).status_code == 200
+    assert client.post(CONFIRM, {"code": code_of(secret), "next": path})["Location"] == path
+    assert client.get(path).status_code == 200
+    assert client.post(path)["Location"] == SECURITY
+    assert not Authenticator.objects.filter(user=person).exists()
+
+
+def test_factors_of_others_do_not_exist(person: Account, client: Client) -> None:
+    other = PersonFactory()
+    add_app(other)
+    for row in Authenticator.objects.filter(user=other):
+        assert client.post(f"/account/me/security/factors/{row.pk}/remove/").status_code == 404
+    assert client.get("/account/me/security/codes/").status_code == 404
+    assert Authenticator.objects.filter(user=other).count() == 2
+
+
+def test_sessions_are_listed_and_ended_one_by_one(person: Account, client: Client) -> None:
+    other, foreign = signed_in(person), signed_in(PersonFactory(password=PASSWORD))
+    start_panel_session(account=person, signed_in_at=timezone.now())
+    page = client.get(SECURITY)
+    assert page.content.decode().count("Firefox · Linux") == 2
+    assert [len(page.context["sessions"]), len(page.context["panels"])] == [2, 1]
+    for session in (other.session, foreign.session):
+        client.post(f"/account/me/security/sessions/{stored_key(session.session_key)}/end/")
+    client.post(f"/account/me/security/panels/{page.context['panels'][0].pk}/end/")
+    assert [is_signed_in(each) for each in (client, other, foreign)] == [True, False, True]
+    assert not person.panel_sessions.exists()
+
+
+def test_sign_out_everywhere_ends_sessions_panels_and_tokens(person: Account, client: Client) -> None:
+    other = signed_in(person)
+    token = Api().post("/api/auth/login", {"handle": person.handle, "password": PASSWORD}).json["accessToken"]
+    start_panel_session(account=person, signed_in_at=timezone.now())
+    assert client.get("/account/me/security/sessions/end-all/").status_code == 405
+    assert client.post("/account/me/security/sessions/end-all/")["Location"] == SIGN_IN
+    person.refresh_from_db()
+    assert [is_signed_in(each) for each in (client, other)] == [False, False]
+    assert Api({"Authorization": f"Bearer {token}"}).get("/api/auth/me").status == 401
+    assert not sessions.panel_sessions_of(person).exists()
+    assert not sessions.sessions_of(person).exists()
+
+
+def test_a_session_in_use_is_renewed_once_a_day(person: Account, client: Client, settings: Any) -> None:
+    key = stored_key(client.session.session_key or "")
+    soon = timezone.now() + timedelta(days=1)
+    Session.objects.filter(pk=key).update(expire_date=soon)
+    client.get(SECURITY)
+    assert Session.objects.get(pk=key).expire_date == soon
+    session = client.session
+    session["used_at"] = (timezone.now() - timedelta(days=2)).isoformat()
+    session.save()
+    response = client.get(SECURITY)
+    assert settings.SESSION_COOKIE_NAME in response.cookies
+    assert Session.objects.get(pk=key).expire_date > soon
+
+
+def test_prune_removes_expired_sessions(person: Account, client: Client) -> None:
+    other = signed_in(person)
+    Session.objects.filter(pk=stored_key(other.session.session_key or "")).update(expire_date=timezone.now())
+    for dry_run in (True, False):
+        assert sessions.prune(now=timezone.now(), dry_run=dry_run) == {"expired sessions of the pages": 1}
+    assert AccountSession.objects.count() == Session.objects.count() == 1
+    assert is_signed_in(client)
+
+
+@pytest.mark.parametrize("sent", ["", "null", "[]", "{}", '{"id": 1}', '{"response": {"userHandle": 5}}', "x" * 30_000])
+def test_a_nonsense_passkey_is_refused(person: Account, client: Client, sent: str) -> None:
+    client.get("/account/me/security/passkey/")
+    added = client.post("/account/me/security/passkey/", {"name": "Key", "credential": sent})
+    assert added.status_code == 200
+    stranger = Client()
+    assert stranger.get("/account/sign-in/passkey/").json()["publicKey"]["challenge"]
+    assert stranger.post("/account/sign-in/passkey/", {"credential": sent})["Location"] == SIGN_IN
+    add_app(person)
+    stranger.post(SIGN_IN, {"login": person.handle, "password": PASSWORD})
+    assert stranger.post("/account/sign-in/code/", {"credential": sent}).status_code == 200
+    assert not is_signed_in(stranger)
+    assert not Authenticator.objects.filter(type="webauthn").exists()
