@@ -23,12 +23,12 @@ PRUNERS = [
 ]
 # What an account has stored, for its export: `(account_id: UUID) -> Iterable[Section]` (see config.personal_data). A
 # section must not contain secrets.
-PERSON_EXPORTERS: list[str] = []
+PERSON_EXPORTERS = ["mails.personal_data.sections"]
 # The functions that erase people, in this order: `(subject: Subject) -> int` (see config.personal_data). Each call runs
 # in a transaction of its own, changes at most a batch of rows and returns their number; it is repeated until it returns
 # 0. An interrupted erasure starts again with the first function. After the last one, no row may refer to an account of
 # the subject.
-PERSON_ERASERS: list[str] = []
+PERSON_ERASERS = ["mails.personal_data.erase"]
 # The functions that are called when a person asks to be erased: `(person: Account) -> list[UUID]`. They end what is
 # under way and return the accounts that the person operates.
 PERSON_STOPPERS: list[str] = []
