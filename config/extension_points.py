@@ -14,11 +14,13 @@ PRUNERS = [
     "config.changes.pruning.prune",
     "messaging.services.pages.prune",
     "messaging.services.panel_sessions.prune",
+    "messaging.services.second_factor.prune",
     "messaging.services.sessions.prune",
     "messaging.services.versions.prune",
     "messaging.webhooks.pruning.prune",
     "agents.denied_calls.prune",
     "embeds.analytics.retention.prune",
+    "account_area.sign_in.sessions.prune",
     "account_area.submissions.prune",
 ]
 # What an account has stored, for its export: `(account_id: UUID) -> Iterable[Section]` (see config.personal_data). A

@@ -38,6 +38,7 @@ from config.mail_settings import (
     MAIL_IS_SENT,
 )
 from config.runtime import bind_address, postgres
+from config.sign_in_settings import *  # noqa: F403  about thirty names of django-allauth
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("DATA_DIR", BASE_DIR / ".data")
@@ -104,6 +105,10 @@ INSTALLED_APPS = [
     "rest_framework_simplejwt.token_blacklist",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "account_area.sign_in.apps.AllauthAccountConfig",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "config.writes",
     "config.changes",
     "config.runtime",
@@ -134,6 +139,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "config.admin.middleware.AdminAuthenticationMiddleware",
     "config.admin.middleware.AdminMessageMiddleware",
+    "account_area.sign_in.middleware.SignInMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -216,6 +222,9 @@ SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 SESSION_ENGINE = "config.admin.sessions"
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
+# With the prefix, browsers accept the cookies from this very host only: no subdomain can set them.
+SESSION_COOKIE_NAME = "__Host-sessionid" if HTTPS else "sessionid"
+CSRF_COOKIE_NAME = "__Host-csrftoken" if HTTPS else "csrftoken"
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
 CSRF_FAILURE_VIEW = "config.api.exception_handler.csrf_failure"
 X_FRAME_OPTIONS = "DENY"

@@ -6,38 +6,20 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any
 
+from allauth.mfa.utils import is_mfa_enabled
 from django.apps import apps
+from django.conf import settings
 from django.contrib.admin import AdminSite
-from django.contrib.admin.forms import AdminAuthenticationForm
-from django.contrib.auth.base_user import AbstractBaseUser
-from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
-from django.http import HttpRequest
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import BadRequest, PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.urls import reverse
 
 from config.admin.model_admin import ReadOnlyModelAdmin
-from config.api import throttling
-from config.api.addresses import client_network
-from config.api.exceptions import RateLimited
 from config.api.requests import contains_nul
-
-
-class SuperAdminLoginForm(AdminAuthenticationForm):
-    """Staff who are not super admins get the error of a wrong password."""
-
-    def clean(self) -> dict[str, Any]:
-        if self.request is not None:
-            self._throttle(self.request)
-        return super().clean()
-
-    def confirm_login_allowed(self, user: AbstractBaseUser) -> None:
-        if not (user.is_active and getattr(user, "is_superuser", False)):
-            raise self.get_invalid_login_error()
-
-    def _throttle(self, request: HttpRequest) -> None:
-        try:
-            throttling.hit("sign_in", client_network(request))
-        except RateLimited:
-            raise ValidationError("Too many attempts. Wait a minute, then try again.") from None
 
 
 class SuperAdminSite(AdminSite):
@@ -46,7 +28,6 @@ class SuperAdminSite(AdminSite):
     site_title = site_header = "Community Messaging"
     index_title = "Overview"
     index_template = "admin/shared/index.html"
-    login_form = SuperAdminLoginForm
     site_url = "/"
     empty_value_display = "–"
 
@@ -65,11 +46,17 @@ class SuperAdminSite(AdminSite):
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             if request.user.is_authenticated and not self.has_permission(request):
                 raise PermissionDenied
+            if settings.ADMIN_MFA and request.user.is_authenticated and not is_mfa_enabled(request.user):
+                return redirect("account_security")
             if contains_nul(request):
                 raise BadRequest("A parameter contains a NUL character.")
             return inner(request, *args, **kwargs)
 
         return update_wrapper(guarded, inner)
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """The one sign-in of the service, which asks for the second factor."""
+        return redirect_to_login(request.GET.get(REDIRECT_FIELD_NAME) or reverse("admin:index"))
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
         """In the order of INSTALLED_APPS, with Django's own app last."""

@@ -3,6 +3,7 @@
 from messaging.exceptions.accounts import (
     HandleTaken,
     InvalidCredentials,
+    InvalidSecondFactor,
     LastSuperAdmin,
     OwnAccount,
     PanelRequired,
@@ -10,6 +11,8 @@ from messaging.exceptions.accounts import (
     PersonNotFound,
     RecentSignInRequired,
     RegistrationClosed,
+    SecondFactorMissing,
+    SecondFactorRequired,
 )
 from messaging.exceptions.moderation import (
     AccountNotFound,
@@ -67,6 +70,7 @@ __all__ = [
     "HandleTaken",
     "InvalidCredentials",
     "InvalidPayload",
+    "InvalidSecondFactor",
     "InvalidUrlError",
     "LastModerator",
     "LastSuperAdmin",
@@ -84,6 +88,8 @@ __all__ = [
     "QuoteNotFound",
     "RecentSignInRequired",
     "RegistrationClosed",
+    "SecondFactorMissing",
+    "SecondFactorRequired",
     "SlugTaken",
     "TooManyCommunities",
     "TooManyEdits",

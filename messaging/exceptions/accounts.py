@@ -26,6 +26,28 @@ class InvalidCredentials(Unauthenticated):
     remedy = "Correct them. A person without an account registers with POST /api/auth/register."
 
 
+class SecondFactorRequired(Unauthenticated):
+    """401: handle and password are right, and the person has a second factor."""
+
+    default_code = "second_factor_required"
+    message = "Send `code` too: the six digits of the person's authenticator app, or a recovery code."
+    cause = "The person has a second factor, and the sign-in has a password alone."
+    remedy = "Ask the person for a code and repeat the call with it. Tokens that were issued before go on."
+
+
+class SecondFactorMissing(SecondFactorRequired):
+    """401: the operator requires a second factor (`ADMIN_MFA`), and the super admin has none yet."""
+
+    message = "Set up a second factor on the pages under /account/ first: super admins need one here."
+
+
+class InvalidSecondFactor(Unauthenticated):
+    default_code = "invalid_second_factor"
+    message = "Send the code that the authenticator app shows now: this one is wrong, or was used before."
+    cause = "The code is wrong, older than a minute, or was used before. Each code is accepted once."
+    remedy = "Wait for the next code, or use a recovery code. After 20 attempts in an hour the answer is 429."
+
+
 class PanelRequired(Forbidden):
     """403: a guard against requests that other sites make browsers send with the cookie of the panel."""
 

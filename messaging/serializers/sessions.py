@@ -12,12 +12,18 @@ from messaging.models.account import HANDLE, HANDLE_MAX, HANDLE_MIN, NAME_MAX, N
 from messaging.serializers.accounts import AccountSerializer
 
 PASSWORD_MAX = 256
+CODE_MAX = 32
 
 
 class LoginBody(BodySerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"handle": "ada", "password": "a long enough passphrase"}
     handle = Text(max_length=HANDLE_MAX, help_text="Of the account.")
     password = Text(max_length=PASSWORD_MAX, help_text="Of the account.")
+    code = Text(
+        required=False,
+        max_length=CODE_MAX,
+        help_text="Of an authenticator app, or a recovery code; for a person with a second factor.",
+    )
 
 
 class RegisterBody(BodySerializer):

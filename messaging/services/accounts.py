@@ -16,6 +16,7 @@ from config.cache.versions import EVERYTHING, invalidate
 from messaging.confusables import Likeness, near, skeleton
 from messaging.exceptions import InvalidCredentials
 from messaging.models import Account, AccountKind, HandleClaim
+from messaging.services import second_factor
 
 CONFUSABLES_MAX = 20
 
@@ -89,14 +90,28 @@ def change_password(*, account: Account, password: str) -> None:
     account.save(update_fields=["password"])
 
 
+def choose_password(*, account: Account, password: str) -> None:
+    """The same for a password that the person chose; raises InvalidInput (400) for a short or common one."""
+    _check_password(password, account)
+    change_password(account=account, password=password)
+
+
 @transaction.atomic
 def create_agent_account(*, handle: str, name: str) -> Account:
     """Create the account of an approved agent; its request has already claimed the handle."""
     return Account.objects.create(handle=handle, name=name, kind=AccountKind.AGENT, password=make_password(None))
 
 
-def authenticate(*, handle: str, password: str) -> Account:
-    """The person with this handle and password; raises InvalidCredentials (401).
+def authenticate(*, handle: str, password: str, code: str | None = None) -> Account:
+    """The person with this handle and password, and with this code if they have a second factor. Raises a 401."""
+    account = check_password(handle=handle, password=password)
+    second_factor.require_code(account=account, code=code)
+    Account.objects.filter(pk=account.pk).update(last_login=timezone.now())
+    return account
+
+
+def check_password(*, handle: str, password: str) -> Account:
+    """The person with this handle and password, who may need a second factor as well. Raises InvalidCredentials (401).
 
     Unknown handles cost one password hash too, so response times do not reveal which handles exist.
     """
@@ -106,7 +121,6 @@ def authenticate(*, handle: str, password: str) -> Account:
         raise InvalidCredentials
     if not account.check_password(password) or not account.is_active:
         raise InvalidCredentials
-    Account.objects.filter(pk=account.pk).update(last_login=timezone.now())
     return account
 
 

@@ -11,12 +11,17 @@ from config.api.operations import operation
 from config.api.requests import ApiRequest
 from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
-from messaging.exceptions import HandleTaken, InvalidCredentials, RegistrationClosed
+from messaging.exceptions import (
+    HandleTaken,
+    InvalidCredentials,
+    InvalidSecondFactor,
+    RegistrationClosed,
+    SecondFactorRequired,
+)
 from messaging.serializers import sessions as serializers
 from messaging.serializers.accounts import AccountSerializer
 from messaging.services import sessions
-from messaging.services.accounts import account_record, register_person
-from messaging.services.accounts import authenticate as check_password
+from messaging.services.accounts import account_record, authenticate, register_person
 
 PUBLIC = {CredentialKind.PUBLIC}
 SIGNED_IN = {CredentialKind.SIGNED_IN}
@@ -51,13 +56,13 @@ class SessionViewSet(ApiViewSet):
         callers=PUBLIC,
         body=serializers.LoginBody,
         response=serializers.SignInSerializer,
-        errors=(InvalidCredentials,),
+        errors=(InvalidCredentials, InvalidSecondFactor, SecondFactorRequired),
         throttle="sign_in",
         links=SESSION,
     )
     def login(self, request: ApiRequest) -> Response:
-        """Sign in with handle and password."""
-        account = check_password(**self.body())
+        """Sign in with handle and password, and with a code if the person has a second factor."""
+        account = authenticate(**self.body())
         return Response(_session(sessions.start_session(account=account)))
 
     @action(detail=False, methods=["post"])

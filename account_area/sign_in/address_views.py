@@ -1,0 +1,69 @@
+"""The optional mail address of a person: it counts when its link was opened."""
+
+from __future__ import annotations
+
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from django.conf import settings
+from django.contrib import messages
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from account_area.page import account_page
+from account_area.sign_in.forms import AddressForm
+from account_area.sign_in.recent import recent_sign_in_needed
+from account_area.sign_in.throttles import count_mail
+
+
+@account_page
+@recent_sign_in_needed
+def address(request: HttpRequest) -> HttpResponse:
+    rows = EmailAddress.objects
+    form = AddressForm(request.POST if "address" in request.POST else None)
+    if request.method == "POST" and "remove" in request.POST:
+        rows.filter(user_id=request.user.pk).delete()
+        messages.success(request, _("Your mail address is removed."))
+        return redirect("account_email")
+    if form.is_valid() and form.carry_out(_add, request=request, address=form.cleaned_data["address"]):
+        messages.success(request, _("Open the link in the mail to confirm the address."))
+        return redirect("account_email")
+    context = {
+        "form": form,
+        "verified": rows.get_verified(request.user),
+        "pending": rows.get_new(request.user),
+        "mail_is_sent": settings.MAIL_IS_SENT,
+    }
+    return render(request, "account_area/sign_in/address.html", context)
+
+
+@account_page(signed_in=False)
+def confirm_address(request: HttpRequest, key: str) -> HttpResponse:
+    """The link of the mail. Programs of mail servers open links too, so a button confirms."""
+    confirmation = EmailConfirmationHMAC.from_key(key)
+    if confirmation is None:
+        return render(request, "account_area/sign_in/link_ended.html", {"again": None})
+    if request.method == "POST":
+        if _confirm(request, confirmation):
+            messages.success(request, _("Your mail address is confirmed."))
+        else:
+            messages.error(request, _("Another account has confirmed this address."))
+        return redirect("account_email")
+    return render(request, "account_area/sign_in/address_check.html", {"address": confirmation.email_address.email})
+
+
+def _confirm(request: HttpRequest, confirmation: EmailConfirmationHMAC) -> bool:
+    try:
+        with transaction.atomic():
+            return confirmation.confirm(request) is not None
+    except IntegrityError:
+        # Of two accounts that confirm one address at once, the database lets one.
+        return False
+
+
+def _add(*, request: HttpRequest, address: str) -> bool:
+    count_mail(request, address)
+    EmailAddress.objects.filter(user_id=request.user.pk, verified=False).delete()
+    if not EmailAddress.objects.filter(user_id=request.user.pk, email=address.lower()).exists():
+        EmailAddress.objects.add_new_email(request, request.user, address)
+    return True

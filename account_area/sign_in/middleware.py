@@ -1,0 +1,36 @@
+"""Renews sessions in use, and gives allauth's functions their context, under `/account/` alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from allauth.account.middleware import AccountMiddleware
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from account_area.navigation import ROOT
+from account_area.sign_in.renewal import renew
+from config.api.middleware import SESSION_PATHS
+
+
+class SignInMiddleware:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+        self.allauth = AccountMiddleware(get_response)
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.path_info.startswith(SESSION_PATHS):
+            renew(request)
+        response: HttpResponseBase = (self.allauth if _is_ours(request) else self.get_response)(request)
+        return response
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
+        """Lead to the page that asks for the password again, if a change needs that."""
+        response: HttpResponseBase | None = None
+        if _is_ours(request):
+            response = self.allauth.process_exception(request, exception)
+        return response
+
+
+def _is_ours(request: HttpRequest) -> bool:
+    return request.path_info.startswith(ROOT)

@@ -1,0 +1,110 @@
+"""A new password: by the present one, or by a link in a mail."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from allauth.account import app_settings
+from allauth.account.internal.flows.login import record_authentication
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from account_area.page import account_page
+from account_area.sign_in.adapters import absolute, send_mail
+from account_area.sign_in.forms import AddressForm, ChangePasswordForm, NewPasswordForm
+from account_area.sign_in.people import person_with_address
+from account_area.sign_in.recent import recent_sign_in_needed
+from account_area.sign_in.throttles import count_mail, count_sign_in
+from messaging.exceptions import InvalidCredentials
+from messaging.models import Account, AccountKind
+from messaging.services.accounts import check_password, choose_password
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+@account_page(signed_in=False)
+def request_reset(request: HttpRequest) -> HttpResponse:
+    """Send a link to the person of a verified address. The answer is the same for every address."""
+    form = AddressForm(request.POST or None)
+    if form.is_valid():
+        address = form.cleaned_data["address"]
+        if form.carry_out(_send_link, request=request, address=address):
+            context = {"address": address, "mail_is_sent": settings.MAIL_IS_SENT}
+            return render(request, "account_area/sign_in/reset_sent.html", context)
+    return render(request, "account_area/sign_in/reset.html", {"form": form, "mail_is_sent": settings.MAIL_IS_SENT})
+
+
+@account_page(signed_in=False)
+def reset(request: HttpRequest, id: UUID, token: str) -> HttpResponse:
+    """Choose a password with the link of a mail. It ends all sessions, and signs nobody in."""
+    person = Account.objects.filter(pk=id, kind=AccountKind.HUMAN, is_active=True).first()
+    if person is None or not app_settings.PASSWORD_RESET_TOKEN_GENERATOR().check_token(person, token):
+        return render(request, "account_area/sign_in/link_ended.html", {"again": reverse("account_reset_password")})
+    form = NewPasswordForm(request.POST or None)
+    if form.is_valid() and form.carry_out(_choose, person=person, password=form.cleaned_data["password"]):
+        messages.success(request, _("Your password is changed. Sign in with it."))
+        return redirect("account_login")
+    return render(request, "account_area/sign_in/new_password.html", {"form": form, "handle": person.handle})
+
+
+@account_page
+def change(request: HttpRequest) -> HttpResponse:
+    person: Account = request.user  # type: ignore[assignment]
+    return (_change if person.has_usable_password() else _set)(request)
+
+
+def _change(request: HttpRequest) -> HttpResponse:
+    form = ChangePasswordForm(request.POST or None)
+    if form.is_valid() and form.carry_out(_replace, request=request, form=form):
+        return _changed(request)
+    return render(request, "account_area/sign_in/password.html", {"form": form})
+
+
+@recent_sign_in_needed
+def _set(request: HttpRequest) -> HttpResponse:
+    """The first password of a person who signs in at a provider."""
+    form = NewPasswordForm(request.POST or None)
+    if form.is_valid() and form.carry_out(_choose, person=request.user, password=form.cleaned_data["password"]):
+        return _changed(request)
+    return render(request, "account_area/sign_in/password.html", {"form": form})
+
+
+def _changed(request: HttpRequest) -> HttpResponse:
+    """All sessions have ended: this browser gets a new one."""
+    person = Account.objects.get(pk=request.user.pk)
+    request.session.flush()
+    login(request, person, backend=BACKEND)
+    record_authentication(request, person, "password", reauthenticated=True)
+    messages.success(request, _("Your password is changed. All other browsers and tokens are signed out."))
+    return redirect("account_security")
+
+
+def _replace(*, request: HttpRequest, form: ChangePasswordForm) -> bool:
+    person: Account = request.user  # type: ignore[assignment]
+    count_sign_in(request, person.handle)
+    try:
+        check_password(handle=person.handle, password=form.cleaned_data["current"])
+    except InvalidCredentials:
+        form.add_error("current", _("This password is wrong."))
+        return False
+    return _choose(person=person, password=form.cleaned_data["password"])
+
+
+def _choose(*, person: Account, password: str) -> bool:
+    choose_password(account=person, password=password)
+    return True
+
+
+def _send_link(*, request: HttpRequest, address: str) -> bool:
+    count_mail(request, address)
+    person = person_with_address(address)
+    if person is not None:
+        token = app_settings.PASSWORD_RESET_TOKEN_GENERATOR().make_token(person)
+        url = absolute(reverse("account_reset_password_from_key", args=[person.pk, token]))
+        send_mail("new_password", address, {"url": url, "handle": person.handle})
+    return True

@@ -1,0 +1,43 @@
+"""Finds people by what they type, and signs them in."""
+
+from __future__ import annotations
+
+from allauth.account.internal.flows.login import perform_password_login
+from allauth.account.models import EmailAddress, Login
+from allauth.account.utils import get_next_redirect_url
+from django.http import HttpRequest, HttpResponse
+
+from messaging.models import Account, AccountKind
+from messaging.services.accounts import check_password
+
+# No person can have this handle.
+NOBODY = "-"
+
+
+def person_with_address(address: str) -> Account | None:
+    """The active person whose verified address this is."""
+    row = EmailAddress.objects.select_related("user").filter(email=address.lower(), verified=True).first()
+    is_person = row is not None and row.user.is_active and row.user.kind == AccountKind.HUMAN
+    return row.user if row is not None and is_person else None
+
+
+def person_with_password(*, login: str, password: str) -> Account:
+    """By handle or verified address. Raises InvalidCredentials (401), after the same work for everyone."""
+    handle = login.strip().removeprefix("@")
+    if "@" in handle:
+        person = person_with_address(handle)
+        handle = NOBODY if person is None else person.handle
+    return check_password(handle=handle, password=password)
+
+
+def begin_session(request: HttpRequest, person: Account, *, is_new: bool = False) -> HttpResponse:
+    """Sign in, or lead to the page of the second factor."""
+    login = Login(user=person, redirect_url=next_path(request), signup=is_new)
+    response: HttpResponse = perform_password_login(request, {"username": person.handle}, login)
+    return response
+
+
+def next_path(request: HttpRequest) -> str | None:
+    """Where to go after a sign-in; None for an address of another site."""
+    path: str | None = get_next_redirect_url(request)
+    return path

@@ -1,0 +1,42 @@
+"""Changes of the sign-in itself need a password or code of the last five minutes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+from urllib.parse import urlencode
+
+from allauth.account.internal.flows.login import get_authentication_records
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from messaging.models import Account
+from messaging.services.second_factor import has_second_factor
+
+View = Callable[..., HttpResponse]
+
+
+def recent_sign_in_needed(view: View) -> View:
+    """Decorate a view inside `account_page`: lead to the page that asks again, and back."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if is_recent(request) or not can_confirm(request.user):  # type: ignore[arg-type]
+            return view(request, *args, **kwargs)
+        return redirect(f"{reverse('account_reauthenticate')}?{urlencode({'next': request.path})}")
+
+    return wrapped
+
+
+def is_recent(request: HttpRequest) -> bool:
+    records = get_authentication_records(request, request.user)
+    return any(record["at"] > time.time() - settings.ACCOUNT_REAUTHENTICATION_TIMEOUT for record in records)
+
+
+def can_confirm(account: Account) -> bool:
+    """A person of an OpenID Connect provider alone has nothing to confirm with here."""
+    return account.has_usable_password() or has_second_factor(account=account)

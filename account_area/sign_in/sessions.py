@@ -1,0 +1,78 @@
+"""Sessions of the pages: which ones a person has, and how they end."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth import user_logged_in
+from django.contrib.sessions.models import Session
+from django.db.models import QuerySet
+from django.dispatch import receiver
+from django.http import HttpRequest
+from django.utils import timezone
+
+from account_area.models import AccountSession
+from account_area.sign_in.devices import device_of
+from account_area.sign_in.renewal import USED_AT
+from config.admin.sessions import stored_key
+from messaging.models import Account, PanelSession
+from messaging.services.sessions import end_all_sessions
+
+
+@receiver(user_logged_in)
+def record_session(sender: Any, request: HttpRequest | None, user: Account, **_kwargs: Any) -> None:
+    """Sent by Django for every sign-in, whichever way."""
+    if request is None:
+        return
+    session = request.session
+    session[USED_AT] = timezone.now().isoformat()
+    # The row is needed now, because ours refers to it. Django has given it a new key before.
+    session.save()
+    AccountSession.objects.update_or_create(
+        session_id=stored_key(session.session_key or ""),
+        defaults={
+            "account": user,
+            "sessions_valid_from": user.sessions_valid_from,
+            "device": device_of(request.headers.get("User-Agent", "")),
+        },
+    )
+
+
+def sessions_of(account: Account) -> QuerySet[AccountSession]:
+    """Those that are valid, the last used one first."""
+    valid = AccountSession.objects.filter(account=account, sessions_valid_from=account.sessions_valid_from)
+    if account.sessions_valid_from is None:
+        valid = AccountSession.objects.filter(account=account, sessions_valid_from__isnull=True)
+    return valid.filter(session__expire_date__gt=timezone.now()).order_by("-last_used_at")
+
+
+def panel_sessions_of(account: Account) -> QuerySet[PanelSession]:
+    """The sessions of panels that are valid, the last used one first."""
+    since = account.sessions_valid_from
+    is_valid = {"sessions_valid_from__isnull": True} if since is None else {"sessions_valid_from": since}
+    return account.panel_sessions.in_use().filter(**is_valid).order_by("-last_used_at")
+
+
+def end_session(account: Account, key: str) -> None:
+    """End a session of the pages or of a panel. Idempotent."""
+    Session.objects.filter(pk__in=AccountSession.objects.filter(account=account, pk=key).values("pk")).delete()
+
+
+def end_panel(account: Account, session_id: Any) -> None:
+    account.panel_sessions.filter(pk=session_id).delete()
+
+
+def end_everywhere(account: Account) -> None:
+    """End every session and token of the person, also those of this browser."""
+    end_all_sessions(account=account)
+    Session.objects.filter(pk__in=AccountSession.objects.filter(account=account).values("pk")).delete()
+
+
+def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
+    """Delete or count the sessions of the pages that have expired, for the command `prune`."""
+    expired = Session.objects.filter(expire_date__lte=now)
+    number = expired.count() if dry_run else expired.delete()[1].get("sessions.Session", 0)
+    if not dry_run:
+        AccountSession.objects.exclude(session_id__in=Session.objects.values("pk")).delete()
+    return {"expired sessions of the pages": number}

@@ -1,0 +1,96 @@
+"""The second step of a sign-in, and signing in with a passkey alone."""
+
+from __future__ import annotations
+
+import json
+from functools import wraps
+from typing import Any
+
+from allauth.account.internal.decorators import login_stage_required
+from allauth.account.models import Login
+from allauth.mfa.base.internal.flows import post_authentication
+from allauth.mfa.stages import AuthenticateStage
+from allauth.mfa.webauthn.forms import AuthenticateWebAuthnForm, LoginWebAuthnForm
+from allauth.mfa.webauthn.internal import auth as webauthn
+from allauth.mfa.webauthn.internal.flows import perform_passwordless_login
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from account_area.page import account_page
+from account_area.sign_in.forms import CodeForm
+from account_area.sign_in.people import next_path
+from account_area.sign_in.recent import View
+from config.api import throttling
+from config.api.addresses import client_network
+from config.api.exceptions import ApiError
+from messaging.services.second_factor import verify_code
+
+
+def _stage_needed(view: View) -> View:
+    """Only between a right password and the end of the sign-in; else back to its first step."""
+    inner = login_stage_required(stage=AuthenticateStage.key, redirect_urlname="account_login")(view)
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response: HttpResponse = inner(request, *args, **kwargs)
+        return response
+
+    return wrapped
+
+
+@account_page(signed_in=False)
+@_stage_needed
+def second_step(request: HttpRequest) -> HttpResponse:
+    """A code, or a passkey of the person."""
+    stage: Any = request._login_stage  # type: ignore[attr-defined]
+    person = stage.login.user
+    form = CodeForm(request.POST if "code" in request.POST else None)
+    used = None
+    if "credential" in request.POST:
+        used = _passkey_of(request, AuthenticateWebAuthnForm(user=person, data=request.POST))
+    elif form.is_valid():
+        used = form.carry_out(verify_code, account=person, code=form.cleaned_data["code"])
+        if used is None and not form.errors:
+            form.add_error("code", _("This code is wrong or was used before."))
+    if used is not None:
+        post_authentication(request, used)
+        response: HttpResponse = stage.exit()
+        return response
+    options = _options(webauthn.begin_authentication(person)) if webauthn.get_credentials(person) else None
+    return render(request, "account_area/sign_in/second_step.html", {"form": form, "options": options})
+
+
+@account_page(signed_in=False)
+def sign_in_with_passkey(request: HttpRequest) -> HttpResponse:
+    """GET: what the browser's script asks the passkey; POST: its answer."""
+    if request.user.is_authenticated:
+        return redirect("account")
+    if request.method != "POST":
+        return JsonResponse(_options(webauthn.begin_authentication(user=None)))
+    throttling.hit("sign_in", client_network(request))
+    used = _passkey_of(request, LoginWebAuthnForm(data=request.POST))
+    if used is None:
+        return redirect("account_login")
+    login = Login(user=used.user, redirect_url=next_path(request))
+    response: HttpResponse = perform_passwordless_login(request, used, login)
+    return response
+
+
+def _passkey_of(request: HttpRequest, form: Any) -> Any:
+    """The passkey that has answered; None with a message if there is none."""
+    try:
+        if form.is_valid():
+            return form.cleaned_data["credential"]
+    except (ApiError, ArithmeticError, AttributeError, KeyError, LookupError, TypeError, ValueError):
+        # The library checks few types of what the browser sends.
+        pass
+    messages.error(request, _("This passkey was not accepted. Try again, or sign in with your password."))
+    return None
+
+
+def _options(options: Any) -> dict[str, Any]:
+    """As JSON has them."""
+    plain: dict[str, Any] = json.loads(json.dumps(options, default=dict))
+    return plain

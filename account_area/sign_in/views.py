@@ -1,0 +1,134 @@
+"""Signing in, up and out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.internal.flows.login import record_authentication
+from allauth.account.internal.flows.logout import logout
+from allauth.socialaccount.adapter import get_adapter as get_provider_adapter
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from account_area.forms import AccountForm
+from account_area.page import account_page
+from account_area.sign_in.forms import CodeForm, PasswordForm, SignInForm, SignUpForm
+from account_area.sign_in.people import begin_session, next_path, person_with_password
+from account_area.sign_in.recent import can_confirm
+from account_area.sign_in.throttles import count_sign_in, count_sign_up
+from config.api.exceptions import ApiError, MethodNotAllowed
+from messaging.exceptions import InvalidCredentials, RegistrationClosed
+from messaging.models import Account
+from messaging.services.accounts import check_password, register_person
+from messaging.services.second_factor import has_second_factor, verify_code
+
+
+@account_page(signed_in=False)
+def sign_in(request: HttpRequest) -> HttpResponse:
+    if request.user.is_authenticated:
+        return redirect(next_path(request) or settings.LOGIN_REDIRECT_URL)
+    form = SignInForm(request.POST or None)
+    if form.is_valid():
+        person = _person_of(request, form)
+        if person is not None:
+            return begin_session(request, person)
+    return render(request, "account_area/sign_in/sign_in.html", _entrance(request) | {"form": form})
+
+
+@account_page(signed_in=False)
+def sign_up(request: HttpRequest) -> HttpResponse:
+    if request.user.is_authenticated:
+        return redirect(next_path(request) or settings.LOGIN_REDIRECT_URL)
+    if not settings.REGISTRATION_OPEN:
+        raise RegistrationClosed
+    form = SignUpForm(request.POST or None)
+    if form.is_valid():
+        person = form.carry_out(_register, request=request, fields=form.cleaned_data)
+        if person is not None:
+            return begin_session(request, person, is_new=True)
+    return render(request, "account_area/sign_in/sign_up.html", _entrance(request) | {"form": form})
+
+
+@account_page(signed_in=False)
+def sign_out(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        raise MethodNotAllowed(allowed=("POST",))
+    logout(request, show_message=False)
+    messages.success(request, _("You are signed out."))
+    return redirect("account_login")
+
+
+@account_page
+def confirm(request: HttpRequest) -> HttpResponse:
+    """Ask for the password again, or for a code if the person has a second factor."""
+    person: Account = request.user  # type: ignore[assignment]
+    target = next_path(request) or reverse("account")
+    if not can_confirm(person):
+        return redirect(target)
+    has_factor = has_second_factor(account=person)
+    form_class: type[CodeForm] | type[PasswordForm] = CodeForm if has_factor else PasswordForm
+    form = form_class(request.POST or None)
+    if form.is_valid() and _is_confirmed(request, form):
+        return redirect(target)
+    context = {"form": form, "has_factor": has_factor, "next": next_path(request)}
+    return render(request, "account_area/sign_in/confirm.html", context)
+
+
+def _register(*, request: HttpRequest, fields: dict[str, Any]) -> Account:
+    count_sign_up(request)
+    return register_person(**fields)
+
+
+def _person_of(request: HttpRequest, form: SignInForm) -> Account | None:
+    login, password = form.cleaned_data["login"], form.cleaned_data["password"]
+    try:
+        count_sign_in(request, login)
+        return person_with_password(login=login, password=password)
+    except InvalidCredentials:
+        form.add_error(None, _("Handle or password is wrong."))
+    except ApiError as failure:
+        form.refuse(failure)
+    return None
+
+
+def _is_confirmed(request: HttpRequest, form: CodeForm | PasswordForm) -> bool:
+    try:
+        is_right = (_is_code if isinstance(form, CodeForm) else _is_password)(request, form)
+    except ApiError as failure:
+        form.refuse(failure)
+        return False
+    if not is_right:
+        wrong_code = _("This code is wrong or was used before.")
+        form.add_error(None, wrong_code if isinstance(form, CodeForm) else _("This password is wrong."))
+    return is_right
+
+
+def _is_code(request: HttpRequest, form: AccountForm) -> bool:
+    person: Account = request.user  # type: ignore[assignment]
+    is_right = verify_code(account=person, code=form.cleaned_data["code"]) is not None
+    if is_right:
+        record_authentication(request, person, "mfa", reauthenticated=True)
+    return is_right
+
+
+def _is_password(request: HttpRequest, form: AccountForm) -> bool:
+    person: Account = request.user  # type: ignore[assignment]
+    count_sign_in(request, person.handle)
+    try:
+        check_password(handle=person.handle, password=form.cleaned_data["password"])
+    except InvalidCredentials:
+        return False
+    record_authentication(request, person, "password", reauthenticated=True)
+    return True
+
+
+def _entrance(request: HttpRequest) -> dict[str, Any]:
+    return {
+        "next": next_path(request),
+        "registration": settings.REGISTRATION_OPEN,
+        "providers": get_provider_adapter().list_providers(request) if settings.SOCIALACCOUNT_PROVIDERS else (),
+    }

@@ -1,0 +1,133 @@
+"""Second factors of people: codes of an authenticator app, recovery codes and passkeys.
+
+They are rows of allauth's `Authenticator`. Their secrets are encrypted under the root key, so they outlive a rotation
+of SECRET_KEY.
+"""
+
+from __future__ import annotations
+
+import base64
+from datetime import datetime
+
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.crypto import constant_time_compare
+
+from config.api import signing, throttling
+from messaging.exceptions import InvalidSecondFactor, SecondFactorMissing, SecondFactorRequired
+from messaging.models import Account
+
+PURPOSE = "second-factor"
+TOTP, RECOVERY_CODES = Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES
+# The secrets in the data of a row, by its type.
+SECRETS = {TOTP: "secret", RECOVERY_CODES: "seed"}
+LAST_STEP = "last_step"
+
+
+class SecretLost(Exception):
+    """The secret is under a root key that is neither the current nor the previous one."""
+
+
+def has_second_factor(*, account: Account) -> bool:
+    return Authenticator.objects.filter(user=account).exclude(type=RECOVERY_CODES).exists()
+
+
+def needs_second_factor(*, account: Account) -> bool:
+    """Whether the operator requires one of this person, who has none."""
+    return settings.ADMIN_MFA and account.is_superuser and not has_second_factor(account=account)
+
+
+def require_code(*, account: Account, code: str | None) -> None:
+    """Check the code of a sign-in that has no other way to prove a second factor. Raises a 401."""
+    if not has_second_factor(account=account):
+        if needs_second_factor(account=account):
+            raise SecondFactorMissing
+        return
+    if not code:
+        raise SecondFactorRequired
+    if verify_code(account=account, code=code) is None:
+        raise InvalidSecondFactor
+
+
+@transaction.atomic
+def verify_code(*, account: Account, code: str) -> Authenticator | None:
+    """The factor that this code belongs to. A code is accepted once. Raises RateLimited (429)."""
+    throttling.hit("second_factor", str(account.pk))
+    digits = "".join(character for character in code if character.isascii() and character.isdigit())
+    rows = Authenticator.objects.select_for_update().filter(user=account, type__in=SECRETS).order_by("type")
+    return next((row for row in rows if _accepts(row, digits)), None)
+
+
+def remove_all(*, account: Account) -> int:
+    """Remove every second factor, for a person who has lost them; returns their number without recovery codes."""
+    rows = Authenticator.objects.filter(user=account)
+    number = rows.exclude(type=RECOVERY_CODES).count()
+    rows.delete()
+    return number
+
+
+def encrypt(secret: str) -> str:
+    ciphertext = signing.encrypt(next(signing.root_keys()), PURPOSE, b"", secret.encode())
+    return base64.b64encode(ciphertext).decode()
+
+
+def decrypt(text: str) -> str:
+    """Raises SecretLost."""
+    ciphertext = base64.b64decode(text)
+    for root in signing.root_keys():
+        secret = signing.decrypt(root, PURPOSE, b"", ciphertext)
+        if secret is not None:
+            return secret.decode()
+    raise SecretLost
+
+
+def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
+    """Encrypt secrets under the previous root key again, so that its rotation can be finished (or count them)."""
+    is_rotating = len(list(signing.root_keys())) > 1
+    rows = _with_secrets().iterator() if is_rotating else ()
+    return {"second factors under the previous key": sum(_renew(row.pk, dry_run=dry_run) for row in rows)}
+
+
+def _with_secrets() -> QuerySet[Authenticator]:
+    return Authenticator.objects.filter(type__in=SECRETS)
+
+
+@transaction.atomic
+def _renew(pk: int, *, dry_run: bool) -> bool:
+    row = _with_secrets().select_for_update().filter(pk=pk).first()
+    if row is None:
+        return False
+    name = SECRETS[Authenticator.Type(row.type)]
+    ciphertext = base64.b64decode(row.data[name])
+    if signing.decrypt(next(signing.root_keys()), PURPOSE, b"", ciphertext) is not None:
+        return False
+    try:
+        secret = decrypt(row.data[name])
+    except SecretLost:
+        return False
+    if not dry_run:
+        row.data[name] = encrypt(secret)
+        row.save(update_fields=["data"])
+    return True
+
+
+def _accepts(row: Authenticator, digits: str) -> bool:
+    try:
+        return _accepts_totp(row, digits) if row.type == TOTP else bool(row.wrap().validate_code(digits))
+    except SecretLost:
+        return False
+
+
+def _accepts_totp(row: Authenticator, digits: str) -> bool:
+    """A code of a step after the last accepted one. The row is locked: of two equal codes at once, one is accepted."""
+    secret = decrypt(row.data[SECRETS[TOTP]])
+    for step in yield_hotp_counters_from_time():
+        is_equal = constant_time_compare(format_hotp_value(hotp_value(secret, step)), digits)
+        if is_equal and step > row.data.get(LAST_STEP, -1):
+            row.data[LAST_STEP] = step
+            row.save(update_fields=["data"])
+            return True
+    return False

@@ -1,0 +1,249 @@
+"""Signing up, in and out on the pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.conf import settings as configured
+from django.test import Client
+from django.utils.html import escape
+
+from messaging.models import Account
+from tests.account_area.second_factors import add_app, code_of, recovery_codes_of
+from tests.agents.factories import agent_with_token
+from tests.factories import PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "a long enough passphrase"
+SIGN_IN, SIGN_UP, SECOND_STEP = "/account/sign-in/", "/account/sign-up/", "/account/sign-in/code/"
+WRONG = "Handle or password is wrong."
+
+
+def sign_in(client: Client, person: Account, password: str = PASSWORD, **more: str) -> Any:
+    return client.post(SIGN_IN, {"login": person.handle, "password": password} | more)
+
+
+def is_signed_in(client: Client) -> bool:
+    return bool(client.get("/account/me/security/").status_code == 200)
+
+
+def test_a_new_person_is_signed_in_and_goes_where_they_wanted() -> None:
+    client = Client()
+    fields = {"handle": "ada_l", "name": "Ada Lovelace", "password": PASSWORD, "next": "/account/me/security/"}
+    response = client.post(SIGN_UP, fields)
+    assert (response.status_code, response["Location"]) == (302, "/account/me/security/")
+    assert client.get(response["Location"]).status_code == 200
+    person = Account.objects.get(handle="ada_l")
+    assert (person.name, person.kind, person.is_staff, person.is_superuser) == ("Ada Lovelace", "human", False, False)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"handle": "Ada"}, "pattern"),
+        ({"handle": "a\x00b"}, "Not possible"),
+        ({"password": "short"}, "too short"),
+        ({"password": "password"}, "too common"),
+        ({"name": ""}, "required"),
+        ({"handle": "x" * 31}, "at most 30"),
+    ],
+)
+def test_a_refused_sign_up_says_why_and_creates_nobody(change: dict[str, str], sentence: str) -> None:
+    client = Client()
+    response = client.post(SIGN_UP, {"handle": "ada_l", "name": "Ada", "password": PASSWORD} | change)
+    assert response.status_code in (200, 400)
+    assert sentence == "pattern" or sentence in response.content.decode()
+    assert not is_signed_in(client)
+    assert not Account.objects.filter(kind="human").exists()
+
+
+def test_a_taken_handle_is_refused_on_its_field() -> None:
+    person = PersonFactory()
+    response = Client().post(SIGN_UP, {"handle": person.handle, "name": "Ada", "password": PASSWORD})
+    assert "already in use" in response.content.decode()
+
+
+def test_closed_registration_has_no_page(settings: Any) -> None:
+    settings.REGISTRATION_OPEN = False
+    fields = {"handle": "ada_l", "name": "Ada", "password": PASSWORD}
+    assert [Client().get(SIGN_UP).status_code, Client().post(SIGN_UP, fields).status_code] == [403, 403]
+    assert SIGN_UP not in Client().get(SIGN_IN).content.decode()
+    assert not Account.objects.filter(handle="ada_l").exists()
+
+
+def test_the_handle_or_the_verified_address_signs_in() -> None:
+    person = PersonFactory(password=PASSWORD)
+    person.emailaddress_set.create(email="ada@example.com", verified=True, primary=True)
+    for login in (person.handle, f"@{person.handle}", "Ada@Example.com"):
+        client = Client()
+        response = client.post(SIGN_IN, {"login": login, "password": PASSWORD})
+        assert (response.status_code, response["Location"]) == (302, "/account/")
+        assert is_signed_in(client)
+
+
+def test_refused_sign_ins_look_the_same() -> None:
+    closed, unverified = PersonFactory(password=PASSWORD, is_active=False), PersonFactory(password=PASSWORD)
+    unverified.emailaddress_set.create(email="eve@example.com", verified=False)
+    agent = agent_with_token().agent.account
+    known = PersonFactory(password=PASSWORD)
+    logins = [closed.handle, "nobody_here", "no handle", "eve@example.com", agent.handle, known.handle]
+    pages = set()
+    for login in logins:
+        password = "another long passphrase" if login == known.handle else PASSWORD
+        client = Client()
+        response = client.post(SIGN_IN, {"login": login, "password": password})
+        body = response.content.decode().replace(f'value="{escape(login)}"', "")
+        assert WRONG in body
+        assert not is_signed_in(client)
+        token = response.context["csrf_token"]
+        pages.add(body.replace(str(token), ""))
+    assert len(pages) == 1
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "https://evil.example/",
+        "//evil.example/",
+        "///evil.example",
+        "/\\evil.example",
+        "javascript:alert(1)",
+        "http:evil",
+    ],
+)
+def test_a_sign_in_never_leads_to_another_site(target: str) -> None:
+    person = PersonFactory(password=PASSWORD)
+    client = Client()
+    assert "evil" not in client.get(SIGN_IN, {"next": target}).content.decode()
+    assert sign_in(client, person, next=target)["Location"] == "/account/"
+    assert client.get(SIGN_IN, {"next": target})["Location"] == "/account/"
+
+
+def test_a_session_from_before_the_sign_in_is_not_taken_over() -> None:
+    person, client = PersonFactory(password=PASSWORD), Client()
+    add_app(person)
+    # Only the second step stores something before.
+    sign_in(client, person)
+    before = client.cookies[configured.SESSION_COOKIE_NAME].value
+    thief = Client()
+    thief.cookies[configured.SESSION_COOKIE_NAME] = before
+    client.post(SECOND_STEP, {"code": recovery_codes_of(person)[0]})
+    assert client.cookies[configured.SESSION_COOKIE_NAME].value != before
+    assert (is_signed_in(client), is_signed_in(thief)) == (True, False)
+
+
+def test_forms_need_the_csrf_token() -> None:
+    person, client = PersonFactory(password=PASSWORD), Client(enforce_csrf_checks=True)
+    assert sign_in(client, person).status_code == 403
+    page = client.get(SIGN_IN)
+    token = page.context["csrf_token"]
+    assert sign_in(client, person, csrfmiddlewaretoken=str(token)).status_code == 302
+
+
+def test_sign_out_is_a_post_and_ends_the_session() -> None:
+    person, client = PersonFactory(password=PASSWORD), Client()
+    sign_in(client, person)
+    copy = Client()
+    copy.cookies = client.cookies.__class__(client.cookies.output(header=""))
+    assert client.get("/account/sign-out/").status_code == 405
+    assert client.post("/account/sign-out/")["Location"] == SIGN_IN
+    assert (is_signed_in(client), is_signed_in(copy)) == (False, False)
+    assert client.post("/account/sign-out/").status_code == 302
+
+
+def test_the_cookie_is_for_this_host_and_no_script(settings: Any) -> None:
+    person, client = PersonFactory(password=PASSWORD), Client()
+    sign_in(client, person)
+    cookie = client.cookies[settings.SESSION_COOKIE_NAME]
+    assert (cookie["httponly"], cookie["samesite"], cookie["path"], cookie["domain"]) == (True, "Lax", "/", "")
+    assert int(cookie["max-age"]) == 14 * 24 * 3600
+
+
+def test_too_many_sign_ins_are_told_to_wait(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in_account": (2, 3600)}
+    for person in (PersonFactory(password=PASSWORD), PersonFactory.build(handle="nobody_here")):
+        answers = [sign_in(Client(REMOTE_ADDR=f"192.0.2.{n}"), person, "wrong").content.decode() for n in range(3)]
+        assert [WRONG in answer for answer in answers] == [True, True, False]
+        assert "Too many requests" in answers[2]
+
+
+def test_sign_ins_are_throttled_by_address(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in": (1, 3600), "register": (0, 3600)}
+    person = PersonFactory(password=PASSWORD)
+    assert sign_in(Client(), PersonFactory(), "wrong").status_code == 200
+    assert "Too many requests" in sign_in(Client(), person).content.decode()
+    fields = {"handle": "ada_l", "name": "Ada", "password": PASSWORD}
+    assert "Too many requests" in Client().post(SIGN_UP, fields).content.decode()
+
+
+def test_a_person_with_a_second_factor_gives_a_code() -> None:
+    person = PersonFactory(password=PASSWORD)
+    secret = add_app(person)
+    client = Client()
+    assert sign_in(client, person, next="/account/me/security/")["Location"] == SECOND_STEP
+    assert not is_signed_in(client)
+    wrong = client.post(SECOND_STEP, {"code": "000000"}).content.decode()
+    assert "wrong or was used before" in wrong
+    assert not is_signed_in(client)
+    assert client.post(SECOND_STEP, {"code": code_of(secret)})["Location"] == "/account/me/security/"
+    assert is_signed_in(client)
+
+
+def test_a_code_is_accepted_once() -> None:
+    person = PersonFactory(password=PASSWORD)
+    secret = add_app(person)
+    code, recovery = code_of(secret), recovery_codes_of(person)[0]
+    outcomes = []
+    for each in (recovery, recovery, code, code):
+        client = Client()
+        sign_in(client, person)
+        client.post(SECOND_STEP, {"code": each})
+        outcomes.append(is_signed_in(client))
+    assert outcomes == [True, False, True, False]
+
+
+def test_codes_are_throttled_by_person(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"second_factor": (2, 3600)}
+    person = PersonFactory(password=PASSWORD)
+    secret = add_app(person)
+    client = Client()
+    sign_in(client, person)
+    answers = [client.post(SECOND_STEP, {"code": code}).content.decode() for code in ("1", "2", code_of(secret))]
+    assert ["Too many requests" in answer for answer in answers] == [False, False, True]
+    assert not is_signed_in(client)
+
+
+def test_the_second_step_alone_leads_to_the_first() -> None:
+    for response in (Client().get(SECOND_STEP), Client().post(SECOND_STEP, {"code": "123456"})):
+        assert (response.status_code, response["Location"]) == (302, SIGN_IN)
+
+
+def test_the_admin_has_no_sign_in_of_its_own() -> None:
+    boss = SuperAdminFactory(password=PASSWORD)
+    secret = add_app(boss)
+    client = Client()
+    response = client.post("/admin/login/?next=/admin/messaging/", {"username": boss.handle, "password": PASSWORD})
+    assert response["Location"] == f"{SIGN_IN}?next=/admin/messaging/"
+    sign_in(client, boss, next="/admin/")
+    assert client.get("/admin/").status_code == 302
+    assert client.post(SECOND_STEP, {"code": code_of(secret)})["Location"] == "/admin/"
+    assert client.get("/admin/").status_code == 200
+
+
+def test_super_admins_need_a_second_factor_if_the_operator_says_so(settings: Any) -> None:
+    settings.ADMIN_MFA = True
+    boss, client = SuperAdminFactory(password=PASSWORD), Client()
+    sign_in(client, boss)
+    for path in ("/admin/", "/admin/messaging/account/"):
+        assert client.get(path)["Location"] == "/account/me/security/"
+    assert "second factor" in client.get("/account/me/security/").content.decode()
+    add_app(boss)
+    assert client.get("/admin/").status_code == 200
+
+
+def test_a_suspended_person_is_signed_out_at_once() -> None:
+    person, client = PersonFactory(password=PASSWORD), Client()
+    sign_in(client, person)
+    Account.objects.filter(pk=person.pk).update(is_active=False)
+    assert not is_signed_in(client)
