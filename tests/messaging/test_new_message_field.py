@@ -17,6 +17,7 @@ FOLDERS = (
     "embeds",
     "mails",
     "mcp_server",
+    "account_area",
     "static",
     "templates",
     "tests",
