@@ -13,8 +13,8 @@ from django.db import OperationalError
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     # The limit is for requests, also if the environment sets one: a migration or `prune` may take longer. The
-    # statements of `deliver_webhooks`, which runs as long as the workers, are as short as theirs.
-    if "deliver_webhooks" not in sys.argv[1:2]:
+    # statements of `deliver_webhooks` and `deliver_mails`, which run as long as the workers, are as short as theirs.
+    if not {"deliver_webhooks", "deliver_mails"} & {*sys.argv[1:2]}:
         os.environ["STATEMENT_TIMEOUT"] = "0"
     try:
         execute_from_command_line(sys.argv)

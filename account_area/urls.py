@@ -10,5 +10,6 @@ urlpatterns = [
     path("", include("account_area.sites.urls")),
     path("", include("account_area.moderation.urls")),
     path("", include("account_area.agents.urls")),
+    path("", include("account_area.mails.urls")),
     path("me/", include("account_area.me.urls")),
 ]

@@ -34,12 +34,14 @@ PERSON_EXPORTERS = [
     "agents.personal_data.sections",
     "embeds.personal_data.sections",
     "config.changes.personal_data.sections",
+    "mails.personal_data.sections",
 ]
 # The functions that erase people, in this order: `(subject: Subject) -> int` (see config.personal_data). Each call runs
 # in a transaction of its own, changes at most a batch of rows and returns their number; it is repeated until it returns
 # 0. An interrupted erasure starts again with the first function. After the last one, no row may refer to an account of
 # the subject.
 PERSON_ERASERS = [
+    "mails.personal_data.erase",
     "messaging.personal_data.erasers.exports",
     "messaging.personal_data.erasers.webhooks",
     "reactions.personal_data.erase",

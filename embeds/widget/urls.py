@@ -4,9 +4,10 @@ from django.urls import path
 
 from embeds.widget import views
 from embeds.widget.permalinks import permalink
+from embeds.widget.start import start
 
 urlpatterns = [
-    path("", views.start, name="start"),
+    path("", start, name="start"),
     path("demo/", views.demo, name="demo"),
     path("p/<str:id>", permalink, name="permalink"),
     path("embed/v1.js", views.loader_script, name="loader"),

@@ -13,10 +13,6 @@ from django.views.decorators.gzip import gzip_page
 
 from config.api.exception_handler import read_only
 from config.api.ids import is_id
-from config.api.public_documents import any_origin, public_document
-from config.api.responses import JSON_TYPE, LINK
-from config.cache.rendering import to_json
-from config.discovery import texts
 from embeds.models import Embed, EmbedStatus
 from embeds.widget import assets, context
 from embeds.widget.csp import ANYWHERE, frame_ancestors, page, policy, with_streams
@@ -125,24 +121,6 @@ def demo(request: HttpRequest) -> HttpResponse:
         response.headers["Content-Security-Policy"] = content_policy
         # As on most sites. With `same-origin`, the sign-in window has no opener and explains that.
         response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
-    return response
-
-
-@any_origin
-@read_only
-@page
-def start(request: HttpRequest) -> HttpResponse:
-    """Render the start page, or return its addresses as JSON or the text for agents to clients that prefer these."""
-    preferred = request.get_preferred_type(["text/html", JSON_TYPE, "text/markdown"])
-    if preferred == JSON_TYPE:
-        response = public_document(request, to_json(texts.addresses()), JSON_TYPE)
-    elif preferred == "text/markdown":
-        response = public_document(request, texts.text("llms.txt"), texts.MARKDOWN)
-    else:
-        origins = {"base_url": settings.BASE_URL, "app_url": settings.APP_URL, "stream_url": settings.STREAM_URL}
-        response = render(request, "pages/start.html", origins)
-    response.headers["Link"] = LINK
-    patch_vary_headers(response, ("Accept",))
     return response
 
 

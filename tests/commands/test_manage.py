@@ -11,7 +11,8 @@ import manage
 
 
 @pytest.mark.parametrize(
-    ("command", "expected"), [("prune", "0"), ("migrate", "0"), ("help", "0"), ("deliver_webhooks", "1234")]
+    ("command", "expected"),
+    [("prune", "0"), ("migrate", "0"), ("help", "0"), ("deliver_webhooks", "1234"), ("deliver_mails", "1234")],
 )
 def test_a_statement_is_limited_only_in_the_command_that_runs_as_long_as_the_service(
     command: str, expected: str, monkeypatch: pytest.MonkeyPatch

@@ -9,7 +9,19 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("config", "messaging", "agents", "reactions", "embeds", "mcp_server", "static", "templates", "tests")
+FOLDERS = (
+    "config",
+    "messaging",
+    "agents",
+    "reactions",
+    "embeds",
+    "mails",
+    "mcp_server",
+    "account_area",
+    "static",
+    "templates",
+    "tests",
+)
 STEPS = "tests.messaging.new_field_steps"
 
 MODEL = Path("messaging/models/message.py")

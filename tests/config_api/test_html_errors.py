@@ -1,0 +1,119 @@
+"""Who prefers HTML gets a page for a refusal, everywhere but at operations."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest.mock import sentinel
+
+import pytest
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, override_settings
+from django.urls import include, path
+
+from tests.factories import PersonFactory
+
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
+HTML, JSON = "text/html; charset=utf-8", "application/json"
+
+
+def get(url: str, accept: str | None = BROWSER, method: str = "GET", **headers: str) -> Any:
+    client = Client(raise_request_exception=False, enforce_csrf_checks=True)
+    sent = headers if accept is None else {"Accept": accept, **headers}
+    return client.generic(method, url, headers=sent)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("url", ["/nowhere", "/api/nowhere", "/v1/", "/p/none", "/embed/none.js", "/static/none.css"])
+def test_a_browser_gets_a_page_for_a_wrong_address(url: str) -> None:
+    page = get(url)
+    assert (page.status_code, page["Content-Type"]) == (404, HTML)
+    assert page.content.count(b"<h1>") == 1
+    assert "unsafe" not in page["Content-Security-Policy"]
+    for accept in ("*/*", JSON, None, "application/json, text/plain, */*", "text/html;q=0.4, */*;q=0.5", "nonsense"):
+        refused = get(url, accept)
+        assert refused.status_code == 404
+        if not url.startswith("/p/"):
+            assert refused["Content-Type"] == JSON, accept
+            assert "Accept" in refused["Vary"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("method", "url", "status"),
+    [
+        ("GET", "/v1/agent/self", 401),
+        ("GET", "/api/messages/none", 404),
+        ("GET", "/api/messages", 400),
+        ("PATCH", "/api/messages", 405),
+        ("POST", "/mcp", 400),
+        ("GET", "/feeds/pages/none.atom", 404),
+    ],
+)
+def test_an_operation_answers_with_json_whatever_is_preferred(method: str, url: str, status: int) -> None:
+    for accept in (BROWSER, "text/html"):
+        refused = get(url, accept, method)
+        assert (refused.status_code // 100, refused["Content-Type"]) == (status // 100, JSON)
+
+
+@pytest.mark.parametrize(
+    ("method", "url", "headers", "status"),
+    [
+        ("POST", "/demo/", {}, 405),
+        ("GET", "/", {"Host": "evil.example"}, 400),
+        ("GET", "/nowhere", {"Content-Length": "9999999"}, 413),
+    ],
+)
+def test_a_refusal_of_every_layer_is_a_page_with_its_headers(
+    method: str, url: str, headers: dict[str, str], status: int
+) -> None:
+    page = get(url, method=method, **headers)
+    assert (page.status_code, page["Content-Type"]) == (status, HTML)
+    assert status != 405 or page["Allow"] == "GET, HEAD"
+    assert page["X-Request-ID"]
+    assert page["Cache-Control"] == "private, no-store"
+    assert b"evil" not in page.content
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("url", "status"), [("/admin/login/", 403), ("/account/me/mails/", 403)])
+def test_a_form_without_its_token_gets_a_page_that_says_what_to_do(url: str, status: int) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(PersonFactory())
+    for accept in (BROWSER, "*/*"):
+        page = client.post(url, headers={"Accept": accept})
+        assert (page.status_code, page["Content-Type"]) == (status, HTML)
+        assert b"This form is no longer valid" in page.content
+
+
+@pytest.mark.parametrize(
+    ("url", "meant"), [("/acount", "/account/"), ("/Demo", "/demo/"), ("/api/doc", "/api/docs/"), ("/dmin/", "/admin/")]
+)
+def test_the_page_names_addresses_like_the_wrong_one(url: str, meant: str) -> None:
+    assert f'href="{meant}"' in get(url).content.decode()
+    assert b"Did you mean" not in get("/" + "x" * 5000).content
+
+
+def test_the_page_is_in_the_language_of_the_browser() -> None:
+    page = get("/nowhere", **{"Accept-Language": "ar-EG, en;q=0.4"})
+    assert b'lang="ar" dir="rtl"' in page.content
+    assert page["Vary"] == "Accept, Accept-Language"
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    raise RuntimeError(sentinel.secret)
+
+
+urlpatterns = [path("broken", broken), path("", include("config.urls"))]
+handler400 = "config.api.exception_handler.bad_request"
+handler403 = "config.api.exception_handler.permission_denied"
+handler404 = "config.api.exception_handler.not_found"
+handler500 = "config.api.exception_handler.server_error"
+
+
+@override_settings(ROOT_URLCONF=__name__)
+def test_a_defect_is_a_page_with_the_number_of_the_request_and_no_details() -> None:
+    page = get("/broken")
+    assert (page.status_code, page["Content-Type"]) == (500, HTML)
+    assert page["X-Request-ID"].encode() in page.content
+    assert b"secret" not in page.content
+    assert get("/broken", "*/*")["Content-Type"] == JSON

@@ -1,0 +1,251 @@
+"""What is mailed, to whom, and how a mail looks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db.models.functions import Now
+
+from agents.models import AgentToken
+from agents.services import approve_request, reject_request
+from agents.services.expiry import announce_expiring_tokens
+from config.changes.models import Change
+from mails.composing import ITEMS_MAX
+from mails.kinds import Frequency, Kind, next_mail_at
+from mails.models import Mailing, Notice
+from mails.preferences import set_preferences
+from messaging.models import Message, Moderator
+from messaging.models.community import PreModeration
+from messaging.services.moderation import hide_message
+from tests.agents.factories import RequestFactory, agent_with_token
+from tests.api import Api
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+from tests.mails.making import address_of, answer, begin, collect_all, make_due, reachable, report, send_all, write
+from tests.mails.server import MailServer, part_of
+
+pytestmark = pytest.mark.django_db
+AT_ONCE, DAILY, OFF = Frequency.AT_ONCE, Frequency.DAILY, Frequency.OFF
+HOUR = timedelta(hours=1)
+BASE = "http://127.0.0.1:8000"
+
+
+@pytest.fixture(autouse=True)
+def _begun(mail_server: MailServer) -> None:
+    begin()
+
+
+def test_a_decision_is_mailed_to_the_requester(mail_server: MailServer) -> None:
+    asked = RequestFactory(requester=reachable(), agent_handle="weather_bot")
+    reject_request(request_id=asked.pk, by=SuperAdminFactory(), reason="Say who\npays for it.")
+    approved = RequestFactory(requester=reachable(), agent_handle="tide_bot")
+    approve_request(request_id=approved.pk, by=SuperAdminFactory())
+    send_all()
+    by_address = dict(zip(mail_server.recipients, mail_server.mails, strict=True))
+    no, yes = by_address[address_of(asked.requester)], by_address[address_of(approved.requester)]
+    assert no["Subject"] == "Your request for the agent @weather_bot was rejected"
+    assert "Reason: Say who pays for it." in part_of(no, "plain")
+    assert f"{BASE}/account/agents/tide_bot/" in part_of(yes, "plain")
+    assert f'href="{BASE}/account/agents/tide_bot/"' in part_of(yes, "html")
+    assert not Notice.objects.exists()
+
+
+def test_a_mail_has_the_headers_of_automatic_mail(mail_server: MailServer) -> None:
+    post = MessageFactory(author=reachable(answer=AT_ONCE))
+    answer(post)
+    send_all()
+    (mail,) = mail_server.mails
+    assert mail["Auto-Submitted"] == "auto-generated"
+    assert mail["Precedence"] == "bulk"
+    assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert mail["List-Unsubscribe"].strip().startswith(f"<{BASE}/unsubscribe/answer/")
+    assert mail["Message-ID"].endswith("@127.0.0.1>")
+    assert {part.get_content_type() for part in mail.walk()} == {"multipart/alternative", "text/plain", "text/html"}
+    assert "<img" not in part_of(mail, "html")
+
+
+@pytest.mark.parametrize("name", ["Mira", "Müller 🙂", "M" * 60])
+def test_names_and_texts_of_others_are_only_text(mail_server: MailServer, name: str) -> None:
+    post = MessageFactory(author=reachable(answer=AT_ONCE), page__url="https://paper.example/story")
+    author = PersonFactory(name=name)
+    reply = answer(post, '<b onclick="x">hi</b> **strong** [here](https://evil.example/x)\n\nline', by=author)
+    # No service accepts such a name; the row of an import might have one.
+    type(author).objects.filter(pk=author.pk).update(name=f"{name}\r\nBcc: victim@mail.example"[:60])
+    send_all()
+    (mail,) = mail_server.mails
+    assert mail["Bcc"] is None
+    assert mail["Subject"].strip().startswith(name[:50])
+    assert mail_server.recipients == [address_of(post.author)]
+    html, text = part_of(mail, "html"), part_of(mail, "plain")
+    assert "&lt;b onclick" in html
+    assert 'rel="ugc nofollow noopener"' in html
+    assert "(evil.example)" in html
+    assert "> <b onclick" in text
+    assert f"{BASE}/p/{reply}" in text
+
+
+def test_answers_and_mentions_are_off_until_a_person_switches_them_on(mail_server: MailServer) -> None:
+    silent, keen = reachable(), reachable(answer=AT_ONCE, mention=AT_ONCE)
+    answer(MessageFactory(author=silent), f"@{silent.handle}")
+    answer(MessageFactory(author=keen), "yes")
+    write({"content": f"Ask @{keen.handle}."})
+    send_all()
+    assert sorted(mail["Subject"].split(" on ")[0].split(" ", 2)[2] for mail in mail_server.mails) == [
+        "answered your post",
+        "mentioned you",
+    ]
+    assert set(mail_server.recipients) == {address_of(keen)}
+
+
+def test_what_follows_a_mail_within_its_pause_is_in_the_next_one(mail_server: MailServer) -> None:
+    post = MessageFactory(author=reachable(answer=AT_ONCE))
+    answer(post)
+    send_all()
+    for number in range(ITEMS_MAX + 2):
+        answer(post, f"Number {number}.")
+    assert send_all() == []
+    make_due()
+    send_all()
+    _first, second = mail_server.mails
+    assert second["Subject"] == f"{ITEMS_MAX + 2} answers to your posts"
+    assert "and 2 more" in part_of(second, "plain")
+    assert Mailing.objects.get(kind=Kind.ANSWER, account=post.author).next_at is None
+
+
+def test_a_daily_mail_is_sent_in_the_morning() -> None:
+    early = datetime(2026, 3, 1, 6, 59, tzinfo=UTC)
+    morning = datetime(2026, 3, 1, 7, tzinfo=UTC)
+    assert next_mail_at(Kind.REQUEST, DAILY, sent_at=early, now=early) == morning
+    assert next_mail_at(Kind.REQUEST, DAILY, sent_at=None, now=morning + timedelta(hours=1)) == morning + timedelta(
+        days=1
+    )
+
+
+def test_super_admins_get_the_requests_that_are_pending_still(mail_server: MailServer) -> None:
+    admin, daily, off = (reachable(SuperAdminFactory()) for _ in range(3))
+    set_preferences(account_id=daily.pk, frequencies={Kind.REQUEST: DAILY})
+    set_preferences(account_id=off.pk, frequencies={Kind.REQUEST: OFF})
+    pending = RequestFactory(purpose="Counts **boats** in the harbour.", requester=reachable())
+    decided = RequestFactory(requester=PersonFactory())
+    reject_request(request_id=decided.pk, by=admin)
+    send_all()
+    (mail,) = mail_server.mails
+    assert (mail["Subject"], mail["To"]) == ("1 new agent request", address_of(admin))
+    assert f"/admin/agents/agentrequest/{pending.pk}/change/" in part_of(mail, "plain")
+    make_due()
+    send_all()
+    assert mail_server.recipients[1:] == [address_of(daily)]
+
+
+def test_moderators_get_reported_and_pending_posts_at_most_once_an_hour(mail_server: MailServer) -> None:
+    community = CommunityFactory(pre_moderation=PreModeration.EVERYONE)
+    moderator = reachable()
+    Moderator.objects.create(community=community, account=moderator)
+    reachable(SuperAdminFactory())
+    write({"content": "I wait.", "communityId": str(community.pk)})
+    reported = MessageFactory(community=community)
+    report(str(reported.pk))
+    gone = MessageFactory(community=community)
+    report(str(gone.pk))
+    hide_message(message_id=gone.pk, by=SuperAdminFactory())
+    send_all()
+    report(str(MessageFactory(community=community).pk))
+    assert send_all() == []
+    (mail,) = mail_server.mails
+    assert (mail["Subject"], mail["To"]) == ("2 posts wait for your decision", address_of(moderator))
+    text = part_of(mail, "plain")
+    assert "waits for approval" in text
+    assert "has 1 report" in text
+    assert f"/account/communities/{community.slug}/moderation/" in text
+
+
+def test_super_admins_get_reports_of_posts_without_a_community(mail_server: MailServer) -> None:
+    admin = reachable(SuperAdminFactory())
+    report(str(MessageFactory().pk))
+    send_all()
+    assert mail_server.recipients == [address_of(admin)]
+
+
+def test_the_operator_is_told_of_a_token_that_expires(mail_server: MailServer) -> None:
+    holder = agent_with_token(requester=reachable(), agent_handle="harbour_bot")
+    send_all()
+    AgentToken.objects.update(expires_at=Now() + timedelta(days=6), label="CI\nserver")
+    announce_expiring_tokens()
+    send_all()
+    mail = mail_server.mails[-1]
+    assert mail["Subject"].startswith("A token of @harbour_bot expires on ")
+    assert "Token: CI server" in part_of(mail, "plain")
+    assert holder.value not in str(mail)
+
+
+def test_only_verified_addresses_of_active_people_get_mails(mail_server: MailServer) -> None:
+    unverified, suspended = reachable(answer=AT_ONCE), reachable(answer=AT_ONCE)
+    unverified.emailaddress_set.update(verified=False)
+    posts = [MessageFactory(author=author) for author in (unverified, suspended, PersonFactory())]
+    for post in posts:
+        answer(post)
+    collect_all()
+    type(suspended).objects.filter(pk=suspended.pk).update(is_active=False)
+    assert send_all() == [None]
+    assert (mail_server.recipients, Notice.objects.count()) == ([], 0)
+
+
+def test_a_post_that_is_gone_is_not_mailed(mail_server: MailServer) -> None:
+    post = MessageFactory(author=reachable(answer=AT_ONCE))
+    reply = answer(post)
+    collect_all()
+    hide_message(message_id=UUID(reply), by=SuperAdminFactory())
+    assert send_all() == [None]
+    assert mail_server.recipients == []
+
+
+def test_what_is_older_than_three_days_is_not_mailed(mail_server: MailServer) -> None:
+    post = MessageFactory(author=reachable(answer=AT_ONCE))
+    answer(post)
+    Change.objects.update(at=Now() - timedelta(days=3, minutes=1))
+    collect_all()
+    assert not Notice.objects.exists()
+    answer(post)
+    collect_all()
+    Notice.objects.update(at=Now() - timedelta(days=3, minutes=1))
+    assert send_all() == [None]
+
+
+def test_what_happened_before_the_first_start_is_not_mailed(mail_server: MailServer) -> None:
+    from mails.models import Collector
+
+    answer(MessageFactory(author=reachable(answer=AT_ONCE)))
+    Collector.objects.all().delete()
+    assert send_all() == []
+
+
+def test_after_a_restore_the_collector_goes_on_from_now(mail_server: MailServer) -> None:
+    from mails.models import Collector
+
+    post = MessageFactory(author=reachable(answer=AT_ONCE))
+    answer(post)
+    Collector.objects.update(generation=-1)
+    assert send_all() == []
+    answer(post)
+    assert len(send_all()) == 1
+
+
+def test_the_mail_is_in_the_language_of_the_person(mail_server: MailServer) -> None:
+    person = reachable(answer=AT_ONCE)
+    person.language = "ar"
+    person.save(update_fields=["language"])
+    answer(MessageFactory(author=person))
+    send_all()
+    assert '<html lang="ar" dir="rtl">' in part_of(mail_server.mails[0], "html")
+
+
+def test_events_for_moderators_are_in_no_inbox_and_no_public_change(mail_server: MailServer) -> None:
+    community = CommunityFactory(pre_moderation=PreModeration.EVERYONE)
+    write({"content": "I wait.", "communityId": str(community.pk)})
+    RequestFactory()
+    assert Change.objects.filter(type__in=["post_pending", "agent_requested"]).count() == 2
+    public: Any = Api().get("/v1/changes", communityId=str(community.pk)).json
+    assert public["changes"] == []
+    assert Message.objects.get().status == "pending"

@@ -1,0 +1,273 @@
+"""What follows from the answers of the mail server, and from processes that end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import smtplib
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.models.functions import Now
+from hypothesis import given
+from hypothesis import strategies as st
+from psycopg.conninfo import make_conninfo
+
+from mails import deliverer
+from mails.collecting import collect
+from mails.deliverer import Deliverer
+from mails.kinds import Frequency
+from mails.models import Mailing, Notice, RefusedAddress
+from mails.outcomes import LONGEST_PAUSE, Outcome, pause_after, result_of
+from mails.preferences import try_address_again
+from mails.sending import due_mailings, send
+from messaging.models import Message
+from tests.factories import MessageFactory
+from tests.mails.making import address_of, answer, begin, collect_all, make_due, reachable, send_all
+from tests.mails.server import MailServer, running_mail_server
+from tests.service import ROOT
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.django_db(transaction=True)
+AT_ONCE = Frequency.AT_ONCE
+
+
+@pytest.fixture(autouse=True)
+def _begun(mail_server: MailServer) -> None:
+    begin()
+
+
+def answered_post() -> Message:
+    """A post by a person who is told of answers, with one answer."""
+    post: Message = MessageFactory(author=reachable(answer=AT_ONCE))
+    answer(post)
+    return post
+
+
+@contextmanager
+def delivering() -> Iterator[None]:
+    """A deliverer in a thread."""
+    loop, running = asyncio.new_event_loop(), Deliverer()
+    thread = threading.Thread(target=lambda: loop.run_until_complete(running.run()))
+    thread.start()
+    try:
+        yield
+    finally:
+        loop.call_soon_threadsafe(running.stop)
+        thread.join()
+        loop.close()
+
+
+@contextmanager
+def process(settings: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """`manage.py deliver_mails` on the database of the test."""
+    url = make_conninfo(os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"])
+    environment = os.environ | {"DATABASE_URL": url, "EMAIL_URL": f"smtp://127.0.0.1:{settings.EMAIL_PORT}"}
+    running = subprocess.Popen([sys.executable, "manage.py", "deliver_mails"], cwd=ROOT, env=environment)
+    try:
+        yield running
+    finally:
+        running.kill()
+        running.wait()
+
+
+def test_a_final_refusal_of_an_address_switches_it_off(mail_server: MailServer, caplog: Any) -> None:
+    post = answered_post()
+    mail_server.on_recipient = lambda address: f"550 5.1.1 <{address}>: no such mailbox"
+    with caplog.at_level(logging.WARNING):
+        assert send_all() == [Outcome.REFUSED]
+    refused = RefusedAddress.objects.get(account=post.author)
+    assert refused.reason == "550 5.1.1 … no such mailbox"
+    assert address_of(post.author) not in caplog.text
+    mail_server.on_recipient = lambda _address: None
+    answer(post)
+    assert send_all() == [None]
+    try_address_again(account=post.author)
+    answer(post)
+    make_due()
+    assert send_all() == [Outcome.SENT]
+
+
+def test_a_new_address_is_not_affected_by_the_refusal_of_the_earlier_one(mail_server: MailServer) -> None:
+    post = answered_post()
+    mail_server.on_recipient = lambda _address: "550 no"
+    send_all()
+    mail_server.on_recipient = lambda _address: None
+    post.author.emailaddress_set.update(email="new@mail.example")
+    answer(post)
+    make_due()
+    assert send_all() == [Outcome.SENT]
+    assert mail_server.recipients == ["new@mail.example"]
+
+
+@pytest.mark.parametrize(
+    ("recipient", "message"),
+    [("451 4.7.1 greylisted", None), ("550 5.7.1 sender is blocked", None), (None, "452 disk full"), (None, "554 no")],
+)
+def test_another_refusal_is_tried_again_later(
+    mail_server: MailServer, recipient: str | None, message: str | None
+) -> None:
+    answered_post()
+    mail_server.on_recipient, mail_server.on_message = lambda _address: recipient, lambda: message
+    assert send_all() == [Outcome.DEFERRED]
+    mailing = Mailing.objects.get(failures=1)
+    assert (due_mailings(), mailing.lease_id, Notice.objects.count()) == ([], None, 1)
+    mail_server.on_recipient, mail_server.on_message = lambda _address: None, lambda: None
+    make_due()
+    assert send_all() == [Outcome.SENT]
+    assert not RefusedAddress.objects.exists()
+
+
+def test_the_refusal_of_one_mail_blocks_no_other(mail_server: MailServer) -> None:
+    first, second = answered_post(), answered_post()
+    mail_server.on_recipient = lambda address: "451 later" if address == address_of(first.author) else None
+    with delivering():
+        mail_server.wait_for(1)
+    assert mail_server.recipients == [address_of(second.author)]
+
+
+def test_a_defect_of_one_mail_blocks_no_other(mail_server: MailServer) -> None:
+    first, second = answered_post(), answered_post()
+    first.author.emailaddress_set.update(email="no\naddress@mail.example")
+    assert set(send_all()) == {Outcome.DEFERRED, Outcome.SENT}
+    assert mail_server.recipients == [address_of(second.author)]
+
+
+def test_nothing_is_lost_while_the_server_is_away(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deliverer, "AWAY_SECONDS", 0.05)
+    with running_mail_server(settings):
+        pass
+    posts = [answered_post() for _ in range(3)]
+    assert send_all()[0] is Outcome.AWAY
+    with delivering(), running_mail_server(settings) as server:
+        server.wait_for(3)
+    assert sorted(server.recipients) == sorted(address_of(post.author) for post in posts)
+
+
+def test_a_mail_is_sent_when_the_event_happens(mail_server: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without polling: the deliverer would sleep longer than the test waits."""
+    monkeypatch.setattr(deliverer, "IDLE_SECONDS", 3600.0)
+    with delivering():
+        answered_post()
+        mail_server.wait_for(1)
+        assert eventually(lambda: not Mailing.objects.filter(lease_id__isnull=False).exists())
+    assert not Notice.objects.exists()
+
+
+def test_a_mail_has_one_sender(mail_server: MailServer) -> None:
+    """Of processes that collect and send at once."""
+    for _ in range(5):
+        answered_post()
+    threads = [threading.Thread(target=in_thread) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(mail_server.recipients), len(set(mail_server.recipients))) == (5, 5)
+    assert not Notice.objects.exists()
+
+
+def in_thread() -> None:
+    try:
+        send_all()
+    finally:
+        connection.close()
+
+
+def test_a_killed_process_loses_no_mail_and_a_repeated_one_has_the_same_id(
+    mail_server: MailServer, settings: Any
+) -> None:
+    reached, go_on = threading.Event(), threading.Event()
+
+    def kill_here() -> None:
+        reached.set()
+        go_on.wait()
+
+    mail_server.on_message = kill_here
+    answered_post()
+    with process(settings) as running:
+        assert eventually(reached.is_set)
+        running.kill()
+    go_on.set()
+    mail_server.wait_for(1)
+    mail_server.on_message = lambda: None
+    assert send_all() == []
+    Mailing.objects.update(leased_until=Now() - timedelta(seconds=1))
+    assert send_all() == [Outcome.SENT]
+    first, second = mail_server.mails
+    assert first["Message-ID"] == second["Message-ID"]
+
+
+def test_a_stop_ends_the_process(mail_server: MailServer, settings: Any) -> None:
+    answered_post()
+    with process(settings) as running:
+        mail_server.wait_for(1)
+        running.terminate()
+        assert running.wait() == 0
+
+
+def test_an_expired_lease_does_not_overwrite_the_next_one(mail_server: MailServer) -> None:
+    answered_post()
+    collect_all()
+    (mailing,) = due_mailings()
+
+    def lose_the_lease() -> None:
+        Mailing.objects.update(lease_id="00000000-0000-0000-0000-000000000001")
+        connection.close()
+
+    # The event loop of the mail server may not query.
+    mail_server.on_message = lambda: in_another_thread(lose_the_lease)
+    assert send(mailing) is Outcome.SENT
+    assert Notice.objects.count() == 1
+
+
+def in_another_thread(work: Callable[[], None]) -> None:
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+
+def test_collecting_twice_at_once_makes_each_notice_once() -> None:
+    for _ in range(3):
+        answered_post()
+    threads = [threading.Thread(target=collect_in_thread) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert Notice.objects.count() == 3
+
+
+def collect_in_thread() -> None:
+    try:
+        while collect():
+            pass
+    finally:
+        connection.close()
+
+
+@given(code=st.integers(200, 599), text=st.binary(max_size=60))
+def test_every_answer_has_an_outcome_without_an_address(code: int, text: bytes) -> None:
+    for failure in (
+        smtplib.SMTPRecipientsRefused({"a@b.example": (code, text + b" <a@b.example>")}),
+        smtplib.SMTPDataError(code, text + b" a@b.example"),
+        smtplib.SMTPServerDisconnected("a@b.example"),
+        OSError("no route"),
+    ):
+        result = result_of(failure)
+        assert "@b" not in result.reason
+        assert result.reason.isprintable()
+
+
+def test_the_pause_grows_up_to_the_longest() -> None:
+    pauses = [pause_after(failures) for failures in (1, 4, 50)]
+    assert pauses == sorted(pauses)
+    assert pauses[-1] <= LONGEST_PAUSE * 1.2

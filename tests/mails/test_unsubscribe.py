@@ -1,0 +1,134 @@
+"""The link of a mail that switches its kind off, and the page with the choices of a person."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mails.kinds import Frequency, Kind
+from mails.models import Mailing, Notice, RefusedAddress
+from mails.preferences import preferences_of, set_preferences, unsubscribe
+from mails.unsubscribing import account_of, unsubscribe_url
+from messaging.models import Account
+from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
+from tests.mails.making import address_of, answer, begin, collect_all, reachable
+
+pytestmark = pytest.mark.django_db
+PAGE = "/account/me/mails/"
+
+
+def path_of(account: Account, kind: Kind) -> str:
+    return unsubscribe_url(account.pk, kind).removeprefix("http://127.0.0.1:8000")
+
+
+def signed_in(account: Account) -> Client:
+    client = Client()
+    client.force_login(account)
+    return client
+
+
+def test_only_a_post_unsubscribes_and_from_that_kind_alone() -> None:
+    person = PersonFactory()
+    path, client = path_of(person, Kind.DECISION), Client(enforce_csrf_checks=True)
+    for _ in range(2):
+        page = client.get(path)
+        assert (page.status_code, b"<form" in page.content) == (200, True)
+    assert not Mailing.objects.exists()
+    for _ in range(2):
+        done = client.post(path, "List-Unsubscribe=One-Click", content_type="application/x-www-form-urlencoded")
+        assert (done.status_code, b"You are unsubscribed" in done.content) == (200, True)
+    chosen = preferences_of(person)
+    assert chosen.pop(Kind.DECISION) is Frequency.OFF
+    assert chosen == {kind: frequency for kind, frequency in preferences_of(PersonFactory()).items() if kind in chosen}
+
+
+def test_the_page_keeps_its_address_to_itself() -> None:
+    page = Client().get(path_of(PersonFactory(), Kind.TOKEN), headers={"Accept-Language": "de"})
+    assert page["Referrer-Policy"] == "no-referrer"
+    assert page["Cache-Control"] == "private, no-store"
+    assert "unsafe" not in page["Content-Security-Policy"]
+    assert not page.cookies
+    assert b'lang="de"' in page.content
+
+
+def test_a_link_of_another_kind_or_person_does_not_exist() -> None:
+    person = PersonFactory()
+    path = path_of(person, Kind.DECISION)
+    token = path.rpartition("/")[2]
+    for wrong in (f"/unsubscribe/token/{token}", f"/unsubscribe/nothing/{token}", path[:-1], f"{path}A", f"{path}%00"):
+        for method in ("get", "post"):
+            assert getattr(Client(), method)(wrong).status_code == 404
+    assert Client().put(path).status_code == 405
+    assert not Mailing.objects.exists()
+
+
+def test_a_link_outlives_a_rotation_of_the_root_key(settings: Any) -> None:
+    account_id = uuid4()
+    token = unsubscribe_url(account_id, Kind.ANSWER).rpartition("/")[2]
+    settings.ROOT_KEY, settings.ROOT_KEY_PREVIOUS = "n" * 48, settings.ROOT_KEY
+    assert account_of("answer", token) == account_id
+    settings.ROOT_KEY_PREVIOUS = ""
+    assert account_of("answer", token) is None
+
+
+@given(kind=st.text(max_size=12), token=st.text(max_size=60))
+def test_no_text_is_a_link(kind: str, token: str) -> None:
+    assert account_of(kind, token) is None
+
+
+@given(account_id=st.uuids(), kind=st.sampled_from(Kind))
+def test_every_link_is_read_back(account_id: UUID, kind: Kind) -> None:
+    url = unsubscribe_url(account_id, kind)
+    assert account_of(kind.value, url.rpartition("/")[2]) == account_id
+    assert len(url) < 200
+
+
+def test_unsubscribing_an_account_that_is_gone_changes_nothing() -> None:
+    unsubscribe(account_id=uuid4(), kind=Kind.ANSWER)
+    assert not Mailing.objects.exists()
+
+
+def test_what_waits_of_a_kind_that_is_switched_off_is_dropped() -> None:
+    begin()
+    person = reachable(answer=Frequency.DAILY)
+    answer(MessageFactory(author=person))
+    collect_all()
+    assert Notice.objects.count() == 1
+    set_preferences(account_id=person.pk, frequencies={Kind.ANSWER: Frequency.OFF})
+    assert not Notice.objects.exists()
+    assert not Mailing.objects.exclude(next_at=None).exists()
+
+
+def test_a_person_chooses_on_the_page() -> None:
+    person = reachable()
+    client = signed_in(person)
+    assert address_of(person) in client.get(PAGE).content.decode()
+    sent = {"decision": "daily", "answer": "at_once", "request": "daily"}
+    assert client.post(PAGE, sent).status_code == 302
+    chosen = preferences_of(person)
+    assert (chosen[Kind.DECISION], chosen[Kind.ANSWER], chosen[Kind.TOKEN]) == ("daily", "at_once", "at_once")
+    assert Kind.REQUEST not in chosen
+    assert Kind.REQUEST in preferences_of(SuperAdminFactory())
+    assert client.post(PAGE, {"decision": "hourly"}).status_code == 200
+    assert client.post(PAGE, {"decision": "a\x00b"}).status_code == 400
+
+
+def test_the_page_shows_why_an_address_is_off_and_tries_it_again() -> None:
+    person = reachable()
+    RefusedAddress.objects.create(account=person, address=address_of(person).upper(), reason="550 <i>no</i>")
+    client = signed_in(person)
+    assert "550 &lt;i&gt;no&lt;/i&gt;" in client.get(PAGE).content.decode()
+    assert client.post(PAGE, {"again": "1"}).status_code == 302
+    assert not RefusedAddress.objects.exists()
+
+
+def test_the_page_needs_a_session_and_a_fixed_number_of_queries(django_assert_max_num_queries: Any) -> None:
+    assert Client().get(PAGE)["Location"].startswith("/account/sign-in/")
+    client = signed_in(reachable(answer=Frequency.AT_ONCE))
+    with django_assert_max_num_queries(6):
+        assert client.get(PAGE).status_code == 200
