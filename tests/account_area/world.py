@@ -8,13 +8,16 @@ from typing import Any, NamedTuple
 
 from django.urls import URLPattern, get_resolver
 
-from messaging.models import Account
+from messaging.models import Account, WebhookTarget
 from messaging.services.communities import create_community
 from messaging.services.webhooks import create_webhook
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.embeds.making import an_embed
+from tests.factories import MessageFactory
 
-PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
+PARAMETER = re.compile(r"<(\w+):(\w+)>")
+# By converter: sessions, passkeys and links of mails, which a browser or a mail makes.
+UNKNOWN = {"int": 1, "str": "unknown", "slug": "unknown", "uuid": "01890a5d-ac96-774b-bcce-b302099a8057"}
 
 
 class Page(NamedTuple):
@@ -28,6 +31,9 @@ class Page(NamedTuple):
 def objects_of(person: Account) -> dict[str, Any]:
     """The value of each parameter of the addresses."""
     holder = agent_with_token(requester=person)
+    webhook, _secret = create_webhook(
+        owner=person, target_kind=WebhookTarget.AGENT, target_id=holder.agent.pk, url="https://hooks.example.com/"
+    )
     community = create_community(owner=person, name=f"Community of {person.handle}")
     return {
         "embed": an_embed(person, community_id=community.pk).pk,
@@ -35,15 +41,16 @@ def objects_of(person: Account) -> dict[str, Any]:
         "handle": holder.account.handle,
         "request_id": RequestFactory(requester=person).pk,
         "token_id": holder.token.pk,
-        "webhook_id": create_webhook(owner=person, url="https://hooks.example.com/", agent_id=holder.agent.pk)[0].pk,
+        "webhook_id": webhook.pk,
+        "post_id": MessageFactory(community=community).pk,
     }
 
 
 def pages(objects: dict[str, Any]) -> Iterator[Page]:
     (area,) = (entry for entry in get_resolver().url_patterns if str(entry.pattern) == "account/")
     for route in _routes(area.url_patterns, "account/"):
-        path = PARAMETER.sub(lambda found: str(objects[found[1]]), route)
-        yield Page(route, f"/{path}", PARAMETER.search(route) is not None)
+        path = PARAMETER.sub(lambda found: str(objects.get(found[2], UNKNOWN.get(found[1]))), route)
+        yield Page(route, f"/{path}", any(name in objects for _, name in PARAMETER.findall(route)))
 
 
 def _routes(patterns: Any, prefix: str) -> Iterator[str]:
