@@ -6,6 +6,7 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context as allauth_context
+from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from django.conf import settings
@@ -108,6 +109,13 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
 
 class ProviderAdapter(DefaultSocialAccountAdapter):
+    def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
+        # The pending sign-in is stored with the session, which is not encrypted, and the token is not used again.
+        sociallogin.token = None
+        if not (settings.REGISTRATION_OPEN or sociallogin.is_existing or request.user.is_authenticated):
+            messages.error(request, _("New accounts cannot be created at present."))
+            raise ImmediateHttpResponse(redirect("account_login"))
+
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
         return settings.REGISTRATION_OPEN
 
@@ -116,8 +124,6 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         return sociallogin.user
 
     def on_authentication_error(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
-        from allauth.core.exceptions import ImmediateHttpResponse
-
         messages.error(request, _("The sign-in there did not succeed. Try again."))
         raise ImmediateHttpResponse(redirect("account_login"))
 

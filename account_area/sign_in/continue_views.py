@@ -1,4 +1,4 @@
-"""For the sign-in window of the panel: the person whom this browser has a session of, and a sign-in token for the panel.
+"""For the sign-in window of the panel: whose session this browser has, and a sign-in token for the panel.
 
 The panel itself cannot read the session: it is inside a page of another site, where browsers do not send the cookie.
 """

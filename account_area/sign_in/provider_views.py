@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 
 from account_area.page import account_page
 from account_area.sign_in.forms import ProviderSignUpForm
+from account_area.sign_in.recent import is_recent
 from account_area.sign_in.throttles import count_sign_up
 from messaging.exceptions import RegistrationClosed
 from messaging.models import Account
@@ -29,6 +30,9 @@ from messaging.services.accounts import create_person
 @account_page(signed_in=False, methods=("POST",))
 def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
     """A page that goes on to the provider: a redirect of the form would need the provider in `form-action`."""
+    if request.user.is_authenticated and not is_recent(request):
+        # It would connect the account at the provider to the person who is signed in.
+        return redirect("account_reauthenticate")
     response = _at_provider(request, openid_connect.login, provider_id)
     url = response.headers.get("Location", "")
     if urlsplit(url).netloc:

@@ -32,12 +32,12 @@ class SecretLost(Exception):
 
 
 def has_second_factor(*, account: Account) -> bool:
-    return Authenticator.objects.filter(user=account).exclude(type=RECOVERY_CODES).exists()
+    return bool(Authenticator.objects.filter(user=account).exclude(type=RECOVERY_CODES).exists())
 
 
 def needs_second_factor(*, account: Account) -> bool:
     """Whether the operator requires one of this person, who has none."""
-    return settings.ADMIN_MFA and account.is_superuser and not has_second_factor(account=account)
+    return bool(settings.ADMIN_MFA and account.is_superuser and not has_second_factor(account=account))
 
 
 def require_code(*, account: Account, code: str | None) -> None:
@@ -64,7 +64,7 @@ def verify_code(*, account: Account, code: str) -> Authenticator | None:
 def remove_all(*, account: Account) -> int:
     """Remove every second factor, for a person who has lost them; returns their number without recovery codes."""
     rows = Authenticator.objects.filter(user=account)
-    number = rows.exclude(type=RECOVERY_CODES).count()
+    number: int = rows.exclude(type=RECOVERY_CODES).count()
     rows.delete()
     return number
 
@@ -92,7 +92,8 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
 
 
 def _with_secrets() -> QuerySet[Authenticator]:
-    return Authenticator.objects.filter(type__in=SECRETS)
+    rows: QuerySet[Authenticator] = Authenticator.objects.filter(type__in=SECRETS)
+    return rows
 
 
 @transaction.atomic
