@@ -1,0 +1,162 @@
+"""The code of a site, whether it was seen, and the check-up of a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
+
+from account_area.sites.code_check import faults_of_code
+from embeds import sightings
+from embeds.models import Embed
+from embeds.services import update_embed
+from messaging.models import Account
+from tests.api import Api
+from tests.embeds.making import EVENTS, UNKNOWN_ID, an_embed
+
+pytestmark = pytest.mark.django_db
+SITES = "/account/sites/"
+APP = "https://app.example"
+
+
+@pytest.fixture(autouse=True)
+def _written_at_once(settings: Any) -> None:
+    settings.SIGHTING_SECONDS = 0
+    settings.APP_URL = APP
+    sightings._noted.clear()
+    sightings.forget_written()
+
+
+@pytest.fixture
+def site(person: Account) -> Embed:
+    return an_embed(person, domain_whitelist=["site.example"])
+
+
+def load(site: Embed, origin: str = "https://site.example") -> None:
+    Api().get(f"/api/embeds/config/{site.pk}", headers={"Origin": origin})
+
+
+def seen(client: Client, site: Embed) -> tuple[str, str]:
+    answer = client.get(f"{SITES}{site.pk}/seen/").json()
+    return answer["state"], answer["sentence"]
+
+
+def install(client: Client, site: Embed, **query: str) -> str:
+    return client.get(f"{SITES}{site.pk}/install/", query).content.decode()
+
+
+def test_the_page_has_the_code_and_the_sources_of_a_policy(client: Client, site: Embed) -> None:
+    page = install(client, site)
+    assert f"{APP}/embed/v1.js&quot; data-service-id=&quot;{site.pk}&quot;" in page
+    for directive in ("script-src", "connect-src", "frame-src"):
+        assert f"{directive} {APP};" in page
+
+
+def test_the_first_visit_is_told_with_its_page(client: Client, site: Embed) -> None:
+    assert seen(client, site)[0] == "waiting"
+    load(site)
+    assert seen(client, site) == ("seen", "We have seen your widget on site.example.")
+    body = {"serviceId": str(site.pk), "event": "embed_load", "pageUrl": "https://site.example/blog"}
+    Api().post(EVENTS, body)
+    assert seen(client, site) == ("seen", "We have seen your widget on site.example/blog.")
+    assert "Last seen:" in client.get(SITES).content.decode()
+
+
+def test_a_refused_domain_is_told_and_can_be_added(client: Client, site: Embed) -> None:
+    load(site, "https://shop.example:8443")
+    assert seen(client, site)[0] == "refused"
+    assert "Add shop.example:8443 to the domains of the site" in install(client, site)
+    response = client.post(f"{SITES}{site.pk}/allow/?new=1", {"host": "shop.example:8443"})
+    assert response["Location"] == f"{SITES}{site.pk}/install/?new=1"
+    site.refresh_from_db()
+    assert site.domain_whitelist == ["site.example", "shop.example:8443"]
+    load(site, "https://shop.example:8443")
+    assert seen(client, site) == ("seen", "We have seen your widget on shop.example:8443.")
+
+
+@pytest.mark.parametrize("host", ["", "a b", "null;", "x" * 400])
+def test_only_a_host_can_be_added(client: Client, site: Embed, host: str) -> None:
+    assert client.post(f"{SITES}{site.pk}/allow/", {"host": host}).status_code == 400
+    site.refresh_from_db()
+    assert site.domain_whitelist == ["site.example"]
+
+
+def test_a_domain_that_the_owner_refuses_is_not_offered(client: Client, site: Embed, person: Account) -> None:
+    update_embed(embed_id=site.pk, owner=person, domain_blacklist=["bad.example"])
+    load(site, "https://bad.example")
+    load(site, "null")
+    assert "to the domains of the site</button>" not in install(client, site)
+    assert "a page without a domain" in install(client, site)
+
+
+@pytest.mark.parametrize(
+    ("rules", "address", "sentence"),
+    [
+        ({"type": "all"}, "site.example", "/: shown, as on all pages."),
+        (
+            {"type": "patterns", "patterns": ["/a", "/blog/*"]},
+            "https://www.site.example/blog/x",
+            "rule 2 matches: /blog/*",
+        ),
+        (
+            {"type": "patterns", "patterns": ["/a"]},
+            "https://site.example/b",
+            "/b: not shown, because no rule matches it.",
+        ),
+        ({"type": "exclude", "patterns": ["/cart*"]}, "site.example/cart", "/cart: not shown, because rule 1 matches"),
+        ({"type": "exclude", "patterns": ["/cart*"]}, "site.example/x", "/x: shown, because no rule excludes it."),
+        ({"type": "all"}, "other.example", "Not shown: other.example is not one of the domains of the site."),
+        ({"type": "all"}, "nonsense nonsense", "Write the address of a web page"),
+    ],
+)
+def test_the_check_up_says_which_rule_decides(
+    client: Client, site: Embed, person: Account, rules: Any, address: str, sentence: str
+) -> None:
+    update_embed(embed_id=site.pk, owner=person, page_rules=rules)
+    assert sentence in install(client, site, address=address)
+    assert sentence in client.get(f"{SITES}{site.pk}/pages/", {"address": address}).content.decode()
+
+
+def test_the_check_up_says_that_a_site_is_paused(client: Client, site: Embed) -> None:
+    client.post(f"{SITES}{site.pk}/pause/")
+    assert "Not shown: this site is paused." in install(client, site, address="site.example")
+
+
+def test_the_check_up_knows_where_the_widget_was_seen(client: Client, site: Embed, settings: Any) -> None:
+    settings.APP_URL = "http://app.example"
+    page = install(client, site, address="https://site.example/")
+    assert "the code may be missing" in page
+    assert "Browsers refuse that" in page
+    load(site, "https://www.site.example")
+    assert "seen the widget on www.site.example, but not on this" in install(client, site, address="site.example")
+    load(site)
+    assert "may be missing" not in install(client, site, address="site.example")
+
+
+def code(site: Embed, **attributes: str) -> str:
+    given = {"async": "", "src": f"{APP}/embed/v1.js", "data-service-id": str(site.pk)} | attributes
+    return "<script " + " ".join(f'{name}="{value}"' for name, value in given.items()) + "></script>"
+
+
+def test_the_code_of_a_page_is_compared(client: Client, site: Embed) -> None:
+    page = client.post(f"{SITES}{site.pk}/install/", {"html": f"<html>{code(site)}"}).content.decode()
+    assert "The code is right." in page
+    assert faults_of_code("<p>none", site) == ["The code is not in this text. Copy it again, and paste all of it."]
+    assert faults_of_code(code(site) * 2, site) == ["The code is there more than once. Once is enough."]
+    (fault,) = faults_of_code(code(site, src="http://app.example/embed/v1.js"), site)
+    assert fault == f"src is http://app.example/embed/v1.js; it should be {APP}/embed/v1.js"
+    (fault,) = faults_of_code(code(site, **{"data-service-id": UNKNOWN_ID}), site)
+    assert fault == f"data-service-id is {UNKNOWN_ID}; it should be {site.pk}"
+    (fault,) = faults_of_code(code(site, type="text/plain"), site)
+    assert "a browser does not run it" in fault
+
+
+@given(
+    html=st.text(max_size=300)
+    | st.lists(st.sampled_from(["<script", " src=", "//[", ">", "'", "/embed/v1.js"])).map("".join)
+)
+def test_any_text_can_be_compared(html: str) -> None:
+    assert faults_of_code(html, Embed())

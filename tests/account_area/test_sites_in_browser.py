@@ -1,0 +1,112 @@
+"""The journey of an owner on a phone, from the list to a widget that is seen; every page with axe, and the keyboard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Page, expect
+
+from embeds import sightings
+from embeds.models import Embed
+from tests.account_area.conftest import sign_in
+from tests.embeds.making import an_embed
+from tests.factories import PersonFactory
+
+if TYPE_CHECKING:
+    from messaging.models import Account
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PAGES = ("", "install/?address=site.example", "look/", "pages/", "words/", "settings/", "delete/")
+
+
+@pytest.fixture
+def owner(live_server: Any, browser_context: BrowserContext, settings: Any) -> Account:
+    settings.APP_URL = settings.BASE_URL = live_server.url.replace("localhost", "127.0.0.1")
+    settings.STREAM_URL = None
+    settings.SIGHTING_SECONDS = 0
+    sightings.forget_written()
+    account: Account = PersonFactory(name="Olive Owner")
+    sign_in(browser_context, live_server.url, account)
+    return account
+
+
+def site_with(page: Page, host: str, code: str) -> str:
+    """Serve the code on a page of another origin than that of the service."""
+    address = f"http://site.example:{host.rpartition(':')[2]}/"
+    body = f'<!doctype html><html lang="en"><title>Site</title><h1>Site</h1>{code}'
+    page.context.route(f"{address}**", lambda route: route.fulfill(body=body, content_type="text/html"))
+    return address
+
+
+def test_from_the_list_to_a_widget_that_is_seen(
+    owner: Account, browser_context: BrowserContext, live_server: Any
+) -> None:
+    page = browser_context.new_page()
+    page.goto("/account/sites/")
+    page.get_by_role("link", name="Add a site").click()
+    page.get_by_label("Name of the site").fill("Harbour Gazette")
+    page.get_by_label("Address of the site").fill(f"site.example:{live_server.url.rpartition(':')[2]}")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("How should it look?")
+    trigger = page.frame_locator(".preview iframe").locator("community-embed .trigger")
+    page.get_by_label("Words").fill("Talk to us")
+    expect(trigger).to_have_text("Talk to us")
+    page.get_by_label("A button in the text").check()
+    expect(page.frame_locator(".preview iframe").locator("#place community-embed")).to_have_count(1)
+    page.get_by_role("button", name="Next: the code").click()
+
+    expect(page.get_by_role("status")).to_contain_text("Waiting for the first visit")
+    code = page.locator("#code").text_content() or ""
+    assert str(Embed.objects.get(owner=owner).pk) in code
+    visit = browser_context.new_page()
+    visit.goto(site_with(page, live_server.url, code))
+    expect(visit.locator("community-embed .trigger")).to_have_text("Talk to us")
+    expect(page.get_by_role("status")).to_contain_text("We have seen your widget on site.example")
+    page.get_by_role("link", name="Done").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Harbour Gazette")
+
+
+def test_the_preview_opens_the_panel_although_the_rules_of_the_site_refuse_it(
+    owner: Account, browser_context: BrowserContext
+) -> None:
+    rules = {"type": "patterns", "patterns": ["/nowhere"]}
+    site = an_embed(owner, domain_whitelist=["site.example"], domain_blacklist=["localhost"], page_rules=rules)
+    page = browser_context.new_page()
+    page.goto(f"/account/sites/{site.pk}/look/")
+    frame = page.frame_locator(".preview iframe")
+    frame.locator("community-embed .trigger").click()
+    expect(frame.frame_locator("community-embed iframe").get_by_role("textbox").first).to_be_visible()
+
+
+def test_every_page_passes_axe_and_fits_a_phone(owner: Account, browser_context: BrowserContext) -> None:
+    site = an_embed(owner, name="Harbour Gazette", domain_whitelist=["site.example"])
+    page = browser_context.new_page()
+    for path in ("/account/sites/", "/account/sites/new/", *(f"/account/sites/{site.pk}/{part}" for part in PAGES)):
+        page.goto(path)
+        assert page.locator("h1").count() == 1, path
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            violations = Axe().run(page).response["violations"]
+            assert [(rule["id"], rule["nodes"][0]["html"][:200]) for rule in violations] == [], (path, scheme)
+
+
+def test_the_keyboard_alone_changes_the_look(owner: Account, browser_context: BrowserContext) -> None:
+    site = an_embed(owner, name="Harbour Gazette")
+    page = browser_context.new_page()
+    page.goto(f"/account/sites/{site.pk}/look/")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.name") == "type":
+            break
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_have_text("Saved.")
+    site.refresh_from_db()
+    assert site.trigger_config["type"] == "bubble"
