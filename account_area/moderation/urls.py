@@ -1,5 +1,17 @@
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver
+from django.urls import path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from account_area.moderation import communities, decisions, settings
+
+OF_COMMUNITY = "communities/<slug:slug>/moderation/"
+urlpatterns = [
+    path("communities/", communities.communities, name="communities"),
+    path("communities/new/", communities.new, name="new-community"),
+    path(OF_COMMUNITY, communities.queue, name="moderation"),
+    path(f"{OF_COMMUNITY}decide/", decisions.decide, name="moderation-decide"),
+    path(f"{OF_COMMUNITY}posts/<str:post_id>/", communities.post, name="moderation-post"),
+    path(f"{OF_COMMUNITY}rules/", settings.rules, name="moderation-rules"),
+    path(f"{OF_COMMUNITY}people/", settings.people, name="moderation-people"),
+    path(f"{OF_COMMUNITY}log/", settings.log, name="moderation-log"),
+]

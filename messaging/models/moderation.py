@@ -14,6 +14,15 @@ from messaging.models.message import Message
 
 # The creator of a community and those whom moderators have added.
 MODERATORS_MAX = 50
+# Open reports of a post in a queue, the first ones.
+REPORTS_SHOWN_MAX = 20
+
+
+class QueueState(models.TextChoices):
+    """Posts that wait for approval, or that have open reports."""
+
+    PENDING = "pending"
+    REPORTED = "reported"
 
 
 class Moderator(models.Model):

@@ -4,27 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
 from config.api.pagination import CursorPage, envelope
 from config.database.sql import fetch_all
 from messaging.models import Account
+from messaging.models.moderation import REPORTS_SHOWN_MAX, QueueState
 from messaging.queries.joins import JOINS
 from messaging.queries.message_lists import TEXT_COLUMNS, fetch, limited
 from messaging.queries.messages import message_from_row
 
-# Open reports of a post in a response, the first ones.
-REPORTS_SHOWN_MAX = 20
-
-
-class QueueState(StrEnum):
-    PENDING = "pending"
-    REPORTED = "reported"
-
-
-QUEUE_STATES = [state.value for state in QueueState]
 CONDITIONS = {
     QueueState.PENDING: "m.status = 'pending'",
     QueueState.REPORTED: """m.status IN ('published', 'pending') AND EXISTS (
@@ -37,6 +27,10 @@ SELECT message_id, reason, note, created_at FROM (
     FROM messaging_report WHERE message_id = ANY(%s) AND closed_at IS NULL
 ) r WHERE number <= {REPORTS_SHOWN_MAX} ORDER BY message_id, number
 """  # noqa: S608  only constants
+
+
+RECENT = """coalesce(m.community_id, m.id) = %(community)s AND m.community_id IS NOT NULL
+    AND m.status = 'published' AND NOT m.in_hidden_thread"""
 
 
 def moderation_queue(
@@ -55,11 +49,35 @@ def moderation_queue(
     if page.after is not None:
         values["created_at"], values["id"] = page.after
         conditions.append("(m.created_at, m.id) > (%(created_at)s, %(id)s)")
+    return _listed(" AND ".join(conditions), values, page=page, direction="ASC")
+
+
+def recent_posts(*, community_id: UUID, page: CursorPage) -> dict[str, Any]:
+    """The public posts of a community, newest first, as `moderation_queue`."""
+    values: dict[str, Any] = {"community": community_id}
+    where = RECENT
+    if page.after is not None:
+        values["created_at"], values["id"] = page.after
+        where += " AND (m.created_at, m.id) < (%(created_at)s, %(id)s)"
+    return _listed(where, values, page=page, direction="DESC")
+
+
+def stored_posts(*, community_id: UUID, ids: Sequence[UUID]) -> list[dict[str, Any]]:
+    """Those posts of a community in any status, newest first, with their open reports."""
+    values = {"community": community_id, "ids": list(ids)}
+    where = "m.id = ANY(%(ids)s::uuid[]) AND m.community_id = %(community)s"
+    page = CursorPage(bound_to="", limit=max(len(ids), 1))
+    listed: list[dict[str, Any]] = _listed(where, values, page=page, direction="DESC")["messages"]
+    return listed
+
+
+def _listed(where: str, values: dict[str, Any], *, page: CursorPage, direction: str) -> dict[str, Any]:
     statement = f"""
-        SELECT {TEXT_COLUMNS} {JOINS} WHERE {" AND ".join(conditions)}
-        ORDER BY m.created_at, m.id LIMIT {page.limit + 1:d}
+        SELECT {TEXT_COLUMNS} {JOINS} WHERE {where}
+        ORDER BY m.created_at {direction}, m.id {direction} LIMIT {page.limit + 1:d}
     """
-    fetched = fetch(limited(statement, order="created_at, id"), values, is_weighed=True)
+    order = f"created_at {direction}, id {direction}"
+    fetched = fetch(limited(statement, order=order), values, is_weighed=True)
     messages = [message_from_row(row) for row in fetched.rows[: page.limit]]
     reports = open_reports_of([message["id"] for message in messages])
     listed = [message | {"reports": reports[message["id"]]} for message in messages]

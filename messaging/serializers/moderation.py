@@ -15,7 +15,7 @@ from messaging.fields import Name
 from messaging.models import MessageStatus, PreModeration, ReportReason
 from messaging.models.account import HANDLE
 from messaging.models.community import NAME_MAX, REPORTS_TO_HIDE_MAX, SLUG, WORD_MAX, WORDS_MAX
-from messaging.queries.moderation import QUEUE_STATES, REPORTS_SHOWN_MAX, QueueState
+from messaging.models.moderation import REPORTS_SHOWN_MAX, QueueState
 from messaging.serializers.accounts import AccountSerializer
 from messaging.serializers.communities import RulesSerializer
 from messaging.serializers.messages import PlainMessageSerializer
@@ -31,7 +31,7 @@ class NewCommunity(BodySerializer):
 class QueueQuery(ListQuery):
     communityId = Id(source="community_id", required=False, help_text="Absent: all that you moderate.")
     state = Choice(
-        choices=QUEUE_STATES,
+        choices=QueueState.values,
         default=QueueState.PENDING,
         help_text="Posts that wait for approval, or with open reports.",
     )

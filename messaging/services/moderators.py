@@ -62,7 +62,7 @@ def add_moderator(*, community_id: UUID, handle: str, by: Account) -> Moderator:
     community = moderated_community(community_id=community_id, by=by, lock=True)
     person = Account.objects.filter(handle=handle.removeprefix("@"), kind=AccountKind.HUMAN, is_active=True).first()
     if person is None:
-        raise PersonNotFound
+        raise PersonNotFound(field="handle")
     moderators = {row.account_id: row for row in community.moderators.all()}
     if person.pk in moderators:
         return moderators[person.pk]

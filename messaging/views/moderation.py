@@ -28,7 +28,8 @@ from messaging.exceptions import (
     TooManyModerators,
 )
 from messaging.models import Message
-from messaging.queries.moderation import QueueState, moderation_queue
+from messaging.models.moderation import QueueState
+from messaging.queries.moderation import moderation_queue
 from messaging.serializers import moderation as serializers
 from messaging.services import bans, moderating, moderators
 

@@ -20,7 +20,7 @@ ENUM_NAMES = {
     "MessageStatus": "messaging.models.message.MessageStatus.values",
     "PageRuleType": "embeds.models.embed.PageRuleType.values",
     "PreModeration": "messaging.models.community.PreModeration.values",
-    "QueueState": "messaging.queries.moderation.QUEUE_STATES",
+    "QueueState": "messaging.models.moderation.QueueState.values",
     "ReportReason": "messaging.models.report.ReportReason.values",
     "Scope": "agents.models.Scope.values",
     "TagType": "messaging.validation.TAG_TYPES",

@@ -9,7 +9,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("messaging", "0019_page_embedded_origin"),
+        ("messaging", "0020_account_language"),
     ]
 
     operations = [

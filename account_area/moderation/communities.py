@@ -1,0 +1,101 @@
+"""The communities of a moderator, a new one, and the page of each that has the posts to decide on."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from account_area.moderation import queries
+from account_area.moderation.forms import NewCommunityForm
+from account_area.page import account_page
+from config.api.exceptions import NotFound
+from config.api.ids import parse_id
+from config.api.pagination import CursorPage
+from messaging.models import Community
+from messaging.models.community import CREATED_MAX, NAME_MAX
+from messaging.queries.moderation import stored_posts
+from messaging.services.communities import create_community, may_create
+
+TABS = {
+    "pending": (_("Pending"), _("Nothing waits for approval. Posts appear here where the rules hold them back.")),
+    "reported": (_("Reported"), _("No post has open reports. What readers report appears here.")),
+    "recent": (_("Recent"), _("Nobody has posted yet. The newest posts appear here.")),
+    "hidden": (_("Hidden"), _("No post is hidden. Posts that you hide appear here, and can be restored.")),
+}
+
+
+@account_page(methods=("GET", "HEAD"))
+def communities(request: HttpRequest) -> HttpResponse:
+    words = request.GET.get("q", "").strip()[:NAME_MAX]
+    listed = queries.communities_of(request.user, words)  # type: ignore[arg-type]
+    context = {
+        "communities": listed,
+        "words": words,
+        "has_search": bool(words) or len(listed) == queries.LISTED_MAX,
+        "may_create": may_create(request.user),  # type: ignore[arg-type]
+    }
+    return render(request, "account_area/moderation/communities.html", context)
+
+
+@account_page
+def new(request: HttpRequest) -> HttpResponse:
+    form = NewCommunityForm(request.POST or None)
+    if form.is_valid():
+        name, slug = form.cleaned_data["name"], form.cleaned_data["slug"] or None
+
+        def create() -> str:
+            community = create_community(owner=request.user, name=name, slug=slug)  # type: ignore[arg-type]
+            return reverse("moderation", args=[community.slug])
+
+        if location := form.submit_once(request.user, create):  # type: ignore[arg-type]
+            return redirect(location)
+    context = {"form": form, "may_create": may_create(request.user), "max": CREATED_MAX}  # type: ignore[arg-type]
+    return render(request, "account_area/moderation/new.html", context)
+
+
+@account_page(methods=("GET", "HEAD"))
+def queue(request: HttpRequest, slug: str) -> HttpResponse:
+    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    tab = request.GET.get("state", "pending")
+    if tab not in TABS:
+        raise NotFound
+    sent = {"limit": queries.POSTS_OF_PAGE, "community": community.pk, "state": tab}
+    if request.GET.get("cursor"):
+        sent["cursor"] = request.GET["cursor"]
+    page = CursorPage.of("moderation-page", sent)
+    listed = queries.posts_of(community=community, tab=tab, moderator=request.user, page=page)  # type: ignore[arg-type]
+    context = (
+        frame(community, "queue")
+        | listed
+        | {
+            "tab": tab,
+            "empty": TABS[tab][1],
+            "tabs": [(name, label) for name, (label, _empty) in TABS.items()],
+            "waiting": queries.waiting_in([community])[community.pk],
+            "undo": request.GET.getlist("hid")[: queries.LISTED_MAX],
+            "here": request.get_full_path(),
+        }
+    )
+    return render(request, "account_area/moderation/queue.html", context)
+
+
+@account_page(methods=("GET", "HEAD"))
+def post(request: HttpRequest, slug: str, post_id: str) -> HttpResponse:
+    """One post with its whole text, in any status."""
+    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    message_id: UUID = parse_id(post_id, missing=NotFound)
+    found = stored_posts(community_id=community.pk, ids=[message_id])
+    if not found:
+        raise NotFound
+    context = {"cards": queries.cards(found, community, whole=True), "here": request.get_full_path()}
+    return render(request, "account_area/moderation/post.html", frame(community, "queue") | context)
+
+
+def frame(community: Community, section: str) -> dict[str, Any]:
+    """What the pages of a community have in common."""
+    return {"community": community, "section": section}

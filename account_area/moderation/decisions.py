@@ -1,0 +1,93 @@
+"""Carries out what a moderator has decided on one or several posts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from account_area.moderation import queries
+from account_area.page import account_page
+from account_area.refusals import sentence
+from config.admin.actions import REASON_MAX
+from config.api.exceptions import ApiError, InvalidInput
+from config.api.ids import is_id
+from messaging.models import Account, Community
+from messaging.queries.moderation import stored_posts
+from messaging.services import bans, moderating
+
+Decide = Callable[..., Any]
+POST_DECISIONS: dict[str, Decide] = {
+    "approve": moderating.approve,
+    "hide": moderating.hide,
+    "restore": moderating.restore,
+}
+NOTHING = _("Nothing was chosen. Select posts first.")
+
+
+@account_page(methods=("POST",))
+def decide(request: HttpRequest, slug: str) -> HttpResponse:
+    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    decision = request.POST.get("decision", "")
+    ids = [UUID(sent) for sent in dict.fromkeys(request.POST.getlist("posts")) if is_id(sent)][: queries.LISTED_MAX]
+    reason = request.POST.get("reason", "").strip()
+    if len(reason) > REASON_MAX:
+        raise InvalidInput(f"Send a reason of at most {REASON_MAX} characters.", field="reason")
+    if decision not in (*POST_DECISIONS, "ban"):
+        raise InvalidInput("Choose what to do.", field="decision")
+    by: Account = request.user  # type: ignore[assignment]
+    posts = stored_posts(community_id=community.pk, ids=ids)
+    done, refusals = _carry_out(community, decision, posts, by=by, reason=reason)
+    _tell(request, decision, done, refusals)
+    return redirect(_back(request, community, hidden=done if decision == "hide" else []))
+
+
+def _carry_out(
+    community: Community, decision: str, posts: list[dict[str, Any]], *, by: Account, reason: str
+) -> tuple[list[UUID], list[ApiError]]:
+    """Each by itself: a refusal, as of a post already decided on, undoes no other."""
+    done, refusals = [], []
+    for post in posts:
+        try:
+            if decision == "ban":
+                author = post["author"]["id"]
+                bans.ban_account(community_id=community.pk, account_id=author, by=by, reason=reason)
+            else:
+                POST_DECISIONS[decision](message_id=post["id"], by=by, reason=reason)
+            done.append(post["id"])
+        except ApiError as refusal:
+            refusals.append(refusal)
+    return done, refusals
+
+
+def _tell(request: HttpRequest, decision: str, done: list[UUID], refusals: list[ApiError]) -> None:
+    number = len(done)
+    if number:
+        texts = {
+            "approve": ngettext("%(number)s post approved.", "%(number)s posts approved.", number),
+            "hide": ngettext("%(number)s post hidden.", "%(number)s posts hidden.", number),
+            "restore": ngettext("%(number)s post restored.", "%(number)s posts restored.", number),
+            "ban": gettext("The author is banned from this community."),
+        }
+        messages.success(request, texts[decision] % {"number": number})
+    for text in dict.fromkeys(map(sentence, refusals)):
+        messages.error(request, text)
+    if not done and not refusals:
+        messages.error(request, str(NOTHING))
+
+
+def _back(request: HttpRequest, community: Community, *, hidden: list[UUID]) -> str:
+    """The page that the form was on, which offers to undo what was hidden."""
+    own, parts = reverse("moderation", args=[community.slug]), urlsplit(request.POST.get("back", ""))
+    path = parts.path if parts.path.startswith(own) and not parts.netloc and not parts.scheme else own
+    query = [(name, value) for name, value in parse_qsl(parts.query) if name in ("state", "cursor")]
+    query += [("hid", str(pk)) for pk in hidden]
+    return f"{path}?{urlencode(query)}" if query else path

@@ -1,0 +1,130 @@
+"""The rules, the people and the log of a community."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from account_area.moderation import queries
+from account_area.moderation.communities import frame
+from account_area.moderation.forms import BanForm, ModeratorForm, RulesForm, TryForm
+from account_area.page import account_page
+from account_area.refusals import sentence
+from config.api.exceptions import ApiError, NotFound
+from config.api.ids import parse_id
+from messaging.models import Account, Act, Community
+from messaging.services import bans, moderating, moderators
+from messaging.word_lists import compile_words
+from messaging.word_lists.marking import marked
+
+ACTS = {
+    Act.APPROVED: _("Approved a post"),
+    Act.HIDDEN: _("Hid a post"),
+    Act.RESTORED: _("Restored a post"),
+    Act.DISMISSED: _("Closed the reports of a post"),
+    Act.BANNED: _("Banned an account"),
+    Act.UNBANNED: _("Lifted a ban"),
+    Act.ADDED: _("Added a moderator"),
+    Act.REMOVED: _("Removed a moderator"),
+    Act.CHANGED: _("Changed the rules"),
+    Act.CREATED: _("Created the community"),
+}
+
+
+@account_page
+def rules(request: HttpRequest, slug: str) -> HttpResponse:
+    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    tried: dict[str, Any] = {"try_form": TryForm(auto_id="try_%s")}
+    form = RulesForm(instance=community)
+    if request.method == "POST" and "try" in request.POST:
+        tried = _tried(request, community)
+    elif request.method == "POST":
+        # One transaction: the form locks the row to compare it.
+        with transaction.atomic():
+            form = RulesForm(request.POST, instance=community)
+            if form.is_valid():
+                _save(form, slug, by=request.user)  # type: ignore[arg-type]
+                messages.success(request, gettext("Saved."))
+                return redirect(reverse("moderation-rules", args=[slug]))
+    return render(request, "account_area/moderation/rules.html", frame(community, "rules") | tried | {"form": form})
+
+
+def _save(form: RulesForm, slug: str, *, by: Account) -> None:
+    """`form.instance` has the new values already, so the service compares with the row that it reads."""
+    changes = {column: form.cleaned_data[column] for column in form.changed_columns}
+    reason = form.cleaned_data["reason"]
+    moderating.change_rules(community_id=form.instance.pk, changes=changes, by=by, reason=reason)
+
+
+def _tried(request: HttpRequest, community: Community) -> dict[str, Any]:
+    form = TryForm(request.POST, auto_id="try_%s")
+    if not form.is_valid():
+        return {"try_form": form}
+    text = form.cleaned_data["text"]
+    matches = compile_words(tuple(community.blocked_words)).matches(text)
+    words = list(dict.fromkeys(match.word for match in matches))
+    return {"try_form": form, "tried": True, "matches": words, "pieces": marked(text, matches)}
+
+
+@account_page
+def people(request: HttpRequest, slug: str) -> HttpResponse:
+    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    action = request.POST.get("action", "")
+    add = ModeratorForm(request.POST if action == "add" else None, auto_id="add_%s")
+    ban = BanForm(request.POST if action == "ban" else None, auto_id="ban_%s")
+    if request.method == "POST" and _changed(request, community, action, add=add, ban=ban):
+        still = moderators.moderates(request.user, community.pk)  # type: ignore[arg-type]
+        return redirect(reverse("moderation-people", args=[slug]) if still else reverse("communities"))
+    context = queries.people_of(community) | {"add": add, "ban_form": ban}
+    return render(request, "account_area/moderation/people.html", frame(community, "people") | context)
+
+
+def _changed(request: HttpRequest, community: Community, action: str, *, add: ModeratorForm, ban: BanForm) -> bool:
+    """Whether the page can be shown again: what was asked is done, or its refusal is a message."""
+    shared = {"community_id": community.pk, "by": request.user}
+    if action == "add":
+        handle = add.data.get("handle", "").strip().removeprefix("@").lower()
+        return add.is_valid() and add.carry_out(moderators.add_moderator, handle=handle, **shared) is not None
+    if action == "ban":
+        return ban.is_valid() and _banned(ban, shared)
+    services: dict[str, Callable[..., None]] = {"remove": moderators.remove_moderator, "lift": bans.lift_ban}
+    if action not in services:
+        raise NotFound
+    account_id: UUID = parse_id(request.POST.get("account", ""), missing=NotFound)
+    try:
+        services[action](account_id=account_id, **shared)
+    except ApiError as refusal:
+        messages.error(request, sentence(refusal))
+    return True
+
+
+def _banned(form: BanForm, shared: dict[str, Any]) -> bool:
+    account = queries.account_called(form.cleaned_data["handle"].strip())
+    if account is None:
+        form.add_error("handle", gettext("Nobody has this handle."))
+        return False
+    reason = form.cleaned_data["reason"]
+    return form.carry_out(bans.ban_account, account_id=account.pk, reason=reason, **shared) is not None
+
+
+@account_page(methods=("GET", "HEAD"))
+def log(request: HttpRequest, slug: str) -> HttpResponse:
+    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    sent = request.GET.get("before", "")
+    before = int(sent) if sent.isascii() and sent.isdigit() and len(sent) < 19 else None
+    found = queries.decisions_of(community, before=before)
+    shown = found[: queries.LISTED_MAX]
+    context = {
+        "decisions": [(decision, ACTS[Act(decision.act)]) for decision in shown],
+        "older": shown[-1].pk if len(found) > len(shown) else None,
+    }
+    return render(request, "account_area/moderation/log.html", frame(community, "log") | context)

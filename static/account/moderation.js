@@ -1,0 +1,51 @@
+// Decides on posts without loading the whole page again. Without this script, the forms load it.
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target, queue = document.querySelector("#queue");
+  if (!queue || !queue.contains(form) || form.method !== "post") return;
+  event.preventDefault();
+  if (queue.getAttribute("aria-busy") === "true") return;
+  queue.setAttribute("aria-busy", "true");
+  try {
+    const response = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, event.submitter)) });
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const next = page.querySelector("#queue");
+    if (!response.ok || !next) throw new Error(response.status);
+    show(page, next);
+    history.replaceState(null, "", response.url);
+  } catch {
+    // The page of the refusal, or of a browser without a connection.
+    form.append(hidden("decision", event.submitter?.value || ""));
+    form.submit();
+  }
+});
+
+document.addEventListener("change", (event) => {
+  if (!event.target.matches("[data-all]")) return;
+  for (const box of document.querySelectorAll('#queue input[name="posts"][form]')) box.checked = event.target.checked;
+});
+
+function show(page, next) {
+  const main = document.querySelector("main");
+  for (const old of main.querySelectorAll(":scope > .notice")) old.remove();
+  const notices = [...page.querySelectorAll("main > .notice")].map((notice) => document.adoptNode(notice));
+  main.prepend(...notices);
+  document.querySelector("#queue").replaceWith(document.adoptNode(next));
+  reveal();
+  // Where the keyboard goes on: what was said.
+  if (notices[0]) {
+    notices[0].tabIndex = -1;
+    notices[0].focus();
+  }
+}
+
+function reveal() {
+  for (const label of document.querySelectorAll("#queue .all")) label.hidden = false;
+}
+
+function hidden(name, value) {
+  const input = document.createElement("input");
+  return Object.assign(input, { type: "hidden", name, value });
+}
+
+reveal();
