@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+import orjson
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils.safestring import SafeString, mark_safe
 
@@ -35,6 +36,7 @@ class Card:
     message: Mapping[str, Any]
     text: SafeString
     is_cut: bool
+    attachments: list[dict[str, str]]
     parent: Message | None
     parent_excerpt: str
     author_counts: Mapping[str, int]
@@ -135,8 +137,10 @@ def _card(
     return Card(
         message=message,
         # Escaped by `to_html`.
-        text=mark_safe(to_html(content[:TEXT_MAX] if is_cut else content)),  # noqa: S308  # nosec B308 B703
+        text=mark_safe(to_html(content[:TEXT_MAX] if is_cut else content)),  # noqa: S308  # nosec B308
         is_cut=is_cut,
+        # JSON of the database is rendered unchanged in the API, so it is text here.
+        attachments=orjson.loads(orjson.dumps(message["attachments"])),
         parent=parent,
         parent_excerpt=excerpt(parent.content, EXCERPT) if parent else "",
         author_counts=counts.get(author, {}),

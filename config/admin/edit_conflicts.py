@@ -10,10 +10,12 @@ from typing import Any, cast
 from django import forms
 from django.db.models import Model
 from django.http import QueryDict
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 SHOWN_MAX = 10
-CHANGED = "This was changed by another user after you opened the form. Look at the fields below, then save again."
-UNTOUCHED = "Changed after you opened the form. The field shows what is saved."
+CHANGED = _("This was changed by another user after you opened the form. Look at the fields below, then save again.")
+UNTOUCHED = _("Changed after you opened the form. The field shows what is saved.")
 
 
 class ConflictCheckedForm(forms.ModelForm):
@@ -70,7 +72,7 @@ class ConflictCheckedForm(forms.ModelForm):
                 data.setlist(name, _sent(self.fields[name].prepare_value(value)))
                 self.add_error(name, UNTOUCHED)
             else:
-                self.add_error(name, f"Changed after you opened the form. {_difference(value, typed[name])}")
+                self.add_error(name, _difference(value, typed[name]))
 
     def _fingerprints(self, row: Model) -> dict[str, str]:
         return {name: fingerprint(self._as_typed(name, row)) for name in self._columns}
@@ -102,12 +104,17 @@ def _sent(shown: Any) -> list[Any]:
 
 def _difference(saved: Any, typed: Any) -> str:
     if not isinstance(saved, list):
-        return f"Saved is: {saved}."
+        return gettext("Changed after you opened the form. Saved is: %(saved)s.") % {"saved": saved}
     more, fewer = (_some([one for one in a if one not in b]) for a, b in ((saved, typed), (typed, saved)))
-    return f"What is saved has {more} that yours has not; yours has {fewer} that it has not."
+    text = gettext(
+        "Changed after you opened the form. What is saved has %(more)s that yours has not; yours has %(fewer)s that it "
+        "has not."
+    )
+    return text % {"more": more, "fewer": fewer}
 
 
 def _some(values: list[str]) -> str:
     shown = ", ".join(values[:SHOWN_MAX])
     rest = len(values) - SHOWN_MAX
-    return (f"{shown} and {rest} more" if rest > 0 else shown) or "nothing"
+    more = gettext("%(shown)s and %(rest)s more") % {"shown": shown, "rest": rest}
+    return (more if rest > 0 else shown) or gettext("nothing")

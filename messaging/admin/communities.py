@@ -15,8 +15,9 @@ from config.admin.formatting import age
 from config.admin.model_admin import ReadOnlyModelAdmin
 from messaging.admin.community_form import CommunityForm
 from messaging.cache_tags import invalidate_community
-from messaging.models import Community
+from messaging.models import Act, Community
 from messaging.models.message import CONTENT_MAX
+from messaging.services.decisions import note_for_moderators
 from messaging.word_lists import compile_words
 from messaging.word_lists.marking import marked
 
@@ -72,9 +73,13 @@ class CommunityAdmin(ReadOnlyModelAdmin):
         """Save changed columns only: the others may be newer than the form."""
         obj.save(update_fields=[*form.changed_columns, "updated_at"] if change else None)
         invalidate_community(obj.pk)
+        # For the moderators; Django writes the history of the admin.
+        act, reason = Act.CHANGED if change else Act.CREATED, form.cleaned_data["reason"]
+        note_for_moderators(obj, act, by=request.user, reason=reason, columns=form.changed_columns if change else ())
 
     def extra_context(self, request: HttpRequest, row: Community) -> dict[str, Any]:
-        return {"text_max": CONTENT_MAX}
+        moderators = [row.account for row in row.moderators.select_related("account")]
+        return {"text_max": CONTENT_MAX, "moderators": moderators, "bans": row.bans.count()}
 
     def try_words(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """Show which entries of the word list match a text, and where. Stores nothing."""

@@ -33,6 +33,13 @@ def log_about_community(
     _log(act, by=by, community_id=community.pk, about=community, verb=verb, reason=reason, **details)
 
 
+def note_for_moderators(
+    community: Community, act: Act, *, by: Any, reason: str = "", columns: Sequence[str] = ()
+) -> None:
+    """Only for the moderators: the caller logs it in the history of the admin."""
+    Decision.objects.create(community=community, act=act, by=by, reason=reason, columns=list(columns))
+
+
 def note_for_communities(posts: MessageQuerySet, act: Act, *, by: Account, account: Account, reason: str = "") -> None:
     """For the moderators of each community of `posts`: a super admin has decided on all posts by `account`."""
     of_posts = posts.exclude(community=None).order_by().values_list("community_id", flat=True).distinct()

@@ -126,6 +126,8 @@ def _rows(clients: Clients, owner: Person) -> dict[str, list[str]]:
         "pageId": [page],
         **dict.fromkeys(("messageId", "parentId", "quoteId", "getMessage", "listReactions", "reportMessage"), posts),
         **{name: [embed] for name in by_embed},
+        **dict.fromkeys(("approveMessage", "hideMessage", "restoreMessage"), posts[2:]),
+        **dict.fromkeys(("updateCommunity", "addModerator", "removeModerator", "banAccount", "liftBan"), [community]),
         "communityId": [community],
         "communityIds": [community],
         "removeReaction": [reaction],

@@ -1,0 +1,302 @@
+"""The pages of moderators: /account/communities/ and what is below it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from messaging.models import Account, Ban, Community, Decision, Message, MessageStatus, Moderator
+from messaging.services.bans import ban_account
+from messaging.services.communities import create_community
+from messaging.services.reporting import report_message
+from tests.embeds.making import an_embed
+from tests.factories import AgentAccountFactory, CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+PENDING, HIDDEN = MessageStatus.PENDING, MessageStatus.HIDDEN
+
+
+@pytest.fixture
+def community(person: Account) -> Community:
+    return create_community(owner=person, name="Harbour")
+
+
+def path(community: Community, page: str = "") -> str:
+    return f"/account/communities/{community.slug}/moderation/{page}"
+
+
+def html(client: Client, address: str, **query: Any) -> str:
+    response = client.get(address, query)
+    assert response.status_code == 200, address
+    return response.content.decode()
+
+
+def reported(community: Community, **fields: Any) -> Message:
+    post: Message = MessageFactory(community=community, **fields)
+    report_message(message_id=post.pk, by=PersonFactory(), reason="spam", note="<b>Again</b>", transaction=None)  # type: ignore[arg-type]
+    return post
+
+
+def decide(client: Client, community: Community, decision: str, *posts: Message, **fields: str) -> str:
+    sent = {"decision": decision, "posts": [str(post.pk) for post in posts], **fields}
+    response = client.post(path(community, "decide/"), sent, follow=True)
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+def signed_in(account: Account) -> Client:
+    client = Client()
+    client.force_login(account)
+    return client
+
+
+PAGES = ["", "rules/", "people/", "log/"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_only_moderators_and_super_admins_see_the_pages(page: str, community: Community, person: Account) -> None:
+    owner = PersonFactory()
+    an_embed(owner, community_id=community.pk)
+    removed, banned = PersonFactory(), PersonFactory()
+    Moderator.objects.create(community=community, account=removed).delete()
+    ban_account(community_id=community.pk, account_id=banned.pk, by=person)
+    statuses = [
+        signed_in(who).get(path(community, page)).status_code
+        for who in (person, SuperAdminFactory(), owner, removed, banned, PersonFactory())
+    ]
+    assert statuses == [200, 200, 404, 404, 404, 404]
+    assert Client().get(path(community, page)).status_code == 302
+
+
+def test_only_moderators_decide(community: Community) -> None:
+    post = MessageFactory(community=community)
+    stranger = signed_in(PersonFactory())
+    for page, sent in (
+        ("decide/", {"decision": "hide", "posts": str(post.pk)}),
+        ("rules/", {"read_only": "on"}),
+        ("people/", {"action": "add", "handle": PersonFactory().handle}),
+    ):
+        assert stranger.post(path(community, page), sent).status_code == 404
+    post.refresh_from_db()
+    assert post.status == "published"
+
+
+def test_the_list_has_the_numbers_of_posts_that_wait(client: Client, community: Community) -> None:
+    MessageFactory(community=community, status=PENDING)
+    reported(community)
+    CommunityFactory(name="Of others")
+    page = html(client, "/account/communities/")
+    assert "1 pending" in page
+    assert "1 reported" in page
+    assert "Of others" not in page
+
+
+def test_a_community_is_created_once(client: Client) -> None:
+    page = html(client, "/account/communities/new/")
+    key = re.search(r'name="submission" value="([^"]+)"', page)
+    assert key
+    sent = {"name": "Harbour Gazette", "slug": "", "submission": key[1]}
+    for _ in range(2):
+        response = client.post("/account/communities/new/", sent)
+        assert response["Location"] == "/account/communities/harbour-gazette/moderation/"
+    assert Community.objects.count() == 1
+
+
+def test_a_refusal_is_shown_in_the_form(client: Client) -> None:
+    CommunityFactory(slug="harbour")
+    sent = {"name": "Harbour", "slug": "harbour", "submission": "0199f000-0000-7000-8000-000000000000"}
+    page = client.post("/account/communities/new/", sent).content.decode()
+    assert "A community has this name in addresses already" in page
+
+
+def test_a_closed_service_offers_no_form(client: Client, settings: Any) -> None:
+    settings.COMMUNITY_CREATION = "closed"
+    assert "<input" not in html(client, "/account/communities/new/").split("<main")[1]
+
+
+def test_a_card_has_the_text_its_context_and_its_reports(client: Client, community: Community) -> None:
+    parent = MessageFactory(community=community, content="What the *parent* says")
+    reported(community, parent=parent, content="**Bold** <script>alert(1)</script>")
+    page = html(client, path(community), state="reported")
+    assert "<strong>Bold</strong> &lt;script&gt;" in page
+    assert "What the parent says" in page
+    assert "&lt;b&gt;Again&lt;/b&gt;" in page
+    assert "Here: 1 published, 0 pending, 0 hidden" in page
+
+
+def test_a_long_text_is_cut_in_the_list_and_whole_on_its_page(client: Client, community: Community) -> None:
+    post = MessageFactory(community=community, status=PENDING, content="long " * 4000)
+    page = html(client, path(community))
+    assert page.count("long") < 1000
+    assert html(client, path(community, f"posts/{post.pk}/")).count("long ") >= 3999
+    other = MessageFactory()
+    assert client.get(path(community, f"posts/{other.pk}/")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("decision", "before", "after", "says"),
+    [
+        ("approve", "pending", "published", "2 posts approved"),
+        ("hide", "published", "hidden", "2 posts hidden"),
+        ("restore", "hidden", "published", "2 posts restored"),
+    ],
+)
+def test_several_posts_are_decided_at_once(
+    decision: str, before: str, after: str, says: str, client: Client, community: Community
+) -> None:
+    posts = [MessageFactory(community=community, status=before) for _ in range(2)]
+    assert says in decide(client, community, decision, *posts, reason="Because.")
+    assert {Message.objects.get(pk=post.pk).status for post in posts} == {after}
+    assert set(Decision.objects.exclude(act="created").values_list("reason", flat=True)) == {"Because."}
+
+
+def test_what_was_hidden_is_restored_by_one_button(client: Client, community: Community) -> None:
+    post = MessageFactory(community=community)
+    page = decide(client, community, "hide", post, back=f"{path(community)}?state=recent")
+    assert "Undo" in page
+    assert f'name="posts" value="{post.pk}"' in page
+    decide(client, community, "restore", post)
+    post.refresh_from_db()
+    assert post.status == "published"
+
+
+def test_a_repeated_decision_changes_nothing_and_says_so(client: Client, community: Community) -> None:
+    post = MessageFactory(community=community, status=PENDING)
+    decide(client, community, "approve", post)
+    assert "Another moderator has decided meanwhile" in decide(client, community, "approve", post)
+
+
+def test_keeping_a_reported_post_closes_its_reports(client: Client, community: Community) -> None:
+    post = reported(community)
+    decide(client, community, "approve", post)
+    assert not post.reports.filter(closed_at=None).exists()
+    assert "No post has open reports" in html(client, path(community), state="reported")
+
+
+def test_posts_of_another_community_are_left_alone(client: Client, community: Community) -> None:
+    post = MessageFactory(community=CommunityFactory())
+    assert "Nothing was chosen" in decide(client, community, "hide", post)
+    post.refresh_from_db()
+    assert post.status == "published"
+
+
+@pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example/", "/admin/", "\\\\evil.example"])
+def test_the_page_after_a_decision_is_of_the_community(back: str, client: Client, community: Community) -> None:
+    post = MessageFactory(community=community, status=PENDING)
+    sent = {"decision": "approve", "posts": str(post.pk), "back": back}
+    assert client.post(path(community, "decide/"), sent)["Location"] == path(community)
+
+
+@pytest.mark.parametrize(
+    "sent", [{}, {"decision": "delete"}, {"decision": "hide", "reason": "x" * 501}, {"decision": "a\x00"}]
+)
+def test_a_form_that_no_page_has_is_refused(sent: dict[str, str], client: Client, community: Community) -> None:
+    assert client.post(path(community, "decide/"), sent).status_code == 400
+
+
+@pytest.mark.parametrize("query", ["cursor=x", "cursor=%F0%9F%98%80", "cursor=" + "A" * 5000])
+def test_a_cursor_of_another_list_is_refused(query: str, client: Client, community: Community) -> None:
+    assert client.get(f"{path(community)}?{query}").status_code == 400
+
+
+def test_the_list_goes_on(client: Client, community: Community) -> None:
+    posts = [MessageFactory(community=community, status=PENDING) for _ in range(12)]
+    first = html(client, path(community))
+    more = re.search(r"cursor=([\w-]+)", first)
+    assert more
+    second = html(client, path(community), state="pending", cursor=more[1])
+    shown = [str(post.pk) for post in posts if f'id="post-{post.pk}"' in first + second]
+    assert len(shown) == 12
+
+
+def test_an_author_is_banned_from_the_card(client: Client, community: Community) -> None:
+    post = MessageFactory(community=community)
+    assert "The author is banned" in decide(client, community, "ban", post, reason="Spam.")
+    assert Ban.objects.get().account == post.author
+    assert "Ban the author" not in html(client, path(community), state="recent")
+
+
+def test_moderators_and_bans_are_added_and_removed(client: Client, community: Community) -> None:
+    helper, troll = PersonFactory(), AgentAccountFactory()
+    people = path(community, "people/")
+    assert client.post(people, {"action": "add", "handle": f"@{helper.handle.upper()}"}).status_code == 302
+    assert client.post(people, {"action": "ban", "handle": troll.handle, "reason": "Floods."}).status_code == 302
+    page = html(client, people)
+    assert helper.name in page
+    assert "Floods." in page
+    for action, account in (("remove", helper), ("lift", troll)):
+        assert client.post(people, {"action": action, "account": str(account.pk)}).status_code == 302
+    assert (community.moderators.count(), community.bans.count()) == (1, 0)
+
+
+@pytest.mark.parametrize(("action", "says"), [("add", "No person has this handle"), ("ban", "Nobody has this handle")])
+def test_an_unknown_handle_is_an_error_of_the_field(
+    action: str, says: str, client: Client, community: Community
+) -> None:
+    page = client.post(path(community, "people/"), {"action": action, "handle": "nobody_here", "reason": "x"})
+    assert says in page.content.decode()
+
+
+def test_the_last_moderator_does_not_leave(client: Client, community: Community, person: Account) -> None:
+    sent = {"action": "remove", "account": str(person.pk)}
+    assert "You are the last moderator" in client.post(path(community, "people/"), sent, follow=True).content.decode()
+
+
+def rules_form(client: Client, community: Community) -> dict[str, Any]:
+    opened = re.search(r'name="opened" value="([^"]*)"', html(client, path(community, "rules/")))
+    assert opened
+    return {"agents_may_post": "on", "people_may_post": "on", "pre_moderation": "off", "opened": opened[1]}
+
+
+def test_rules_and_words_are_saved_and_logged(client: Client, community: Community) -> None:
+    sent = rules_form(client, community) | {"pre_moderation": "agents", "blocked_words": "casino*\nbuy now"}
+    assert client.post(path(community, "rules/"), sent | {"reason": "Spam."}).status_code == 302
+    community.refresh_from_db()
+    assert (community.pre_moderation, community.blocked_words) == ("agents", ["casino*", "buy now"])
+    decision = Decision.objects.filter(act="changed").get()
+    assert (set(decision.columns), decision.reason) == ({"pre_moderation", "blocked_words"}, "Spam.")
+    assert "Changed the rules" in html(client, path(community, "log/"))
+
+
+def test_a_change_by_another_moderator_is_not_overwritten(client: Client, community: Community) -> None:
+    sent = rules_form(client, community) | {"pre_moderation": "agents"}
+    Community.objects.filter(pk=community.pk).update(pre_moderation="everyone")
+    response = client.post(path(community, "rules/"), sent)
+    assert response.status_code == 200
+    assert "changed by another user" in response.content.decode()
+    community.refresh_from_db()
+    assert community.pre_moderation == "everyone"
+
+
+def test_blocked_words_can_be_tried(client: Client, community: Community) -> None:
+    Community.objects.filter(pk=community.pk).update(blocked_words=["casino*"])
+    sent = {"try": "1", "text": "<i>The casinos"}
+    page = client.post(path(community, "rules/"), sent).content.decode()
+    assert "<mark>casino</mark>s" in page
+    assert "&lt;i&gt;The" in page
+    assert "is accepted" in client.post(path(community, "rules/"), {"try": "1", "text": "A boat"}).content.decode()
+
+
+def test_an_invalid_word_is_an_error_of_the_field(client: Client, community: Community) -> None:
+    sent = rules_form(client, community) | {"blocked_words": "*"}
+    assert "errorlist" in client.post(path(community, "rules/"), sent).content.decode()
+
+
+@pytest.mark.parametrize("page", ["?state=pending", "?state=reported", "?state=recent", "?state=hidden", *PAGES[1:]])
+def test_a_page_has_a_fixed_number_of_queries(
+    page: str, client: Client, community: Community, django_assert_max_num_queries: Any
+) -> None:
+    for status in ("pending", "published", "hidden"):
+        for _ in range(4):
+            parent = MessageFactory(community=community)
+            post = MessageFactory(community=community, parent=parent, status=status)
+            Decision.objects.create(community=community, act="hidden", message=post, account=post.author)
+            Ban.objects.create(community=community, account=post.author)
+            Moderator.objects.create(community=community, account=PersonFactory())
+        reported(community)
+    with django_assert_max_num_queries(13):
+        body = html(client, path(community) + page)
+    assert len(body.encode()) < 100_000

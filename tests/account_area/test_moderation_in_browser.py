@@ -1,0 +1,89 @@
+"""The pages of moderators in a browser: with and without scripts, by keyboard, and for axe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from messaging.models import Account, Community, Message, Moderator
+from messaging.services.bans import ban_account
+from messaging.services.communities import create_community
+from tests.account_area.conftest import sign_in
+from tests.browser import PATIENCE_MS
+from tests.factories import AgentAccountFactory, MessageFactory, PersonFactory
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PAGES = ["", "?state=reported", "?state=recent", "rules/", "people/", "log/"]
+
+
+def harbour(moderator: Account) -> tuple[Community, Message]:
+    community = create_community(owner=moderator, name="Harbour Gazette")
+    long = "The ferry leaves at **nine**, see [the table](https://example.org/ferry).\n\n- Monday\n- Tuesday"
+    parent = MessageFactory(community=community, content="When does the first ferry leave in the morning?")
+    pending: Message = MessageFactory(community=community, parent=parent, content=long, status="pending")
+    spam = MessageFactory(community=community, author=AgentAccountFactory(), content="Buy cheap watches " * 30)
+    for reason in ("spam", "abuse"):
+        spam.reports.create(reporter=PersonFactory(), reason=reason, note="The same as yesterday.")
+    Moderator.objects.create(community=community, account=PersonFactory(name="Grace Hopper"))
+    ban_account(community_id=community.pk, account_id=PersonFactory().pk, by=moderator, reason="Floods the pages.")
+    return community, pending
+
+
+def path(community: Community) -> str:
+    return f"/account/communities/{community.slug}/moderation/"
+
+
+def violations_of(page: Page) -> list[tuple[str, str]]:
+    found = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found += [(f"{page.url} {scheme}", rule["id"]) for rule in Axe().run(page).response["violations"]]
+    return found
+
+
+@pytest.mark.parametrize(
+    "browser_context", [{"width": 390, "height": 844}, {"width": 1440, "height": 900}], indirect=True
+)
+def test_a_post_is_approved_and_hidden_and_the_pages_are_accessible(
+    browser_context: BrowserContext, live_server: Any
+) -> None:
+    moderator = PersonFactory()
+    community, pending = harbour(moderator)
+    sign_in(browser_context, live_server.url, moderator)
+    page = browser_context.new_page()
+    found = []
+    for address in PAGES:
+        page.goto(path(community) + address)
+        found += violations_of(page)
+        wide = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+        assert not wide, address
+    assert found == []
+    page.goto(path(community))
+    page.evaluate("window.unchanged = true")
+    page.get_by_role("button", name="Approve").last.press("Enter")
+    expect(page.get_by_role("status")).to_have_text("1 post approved.")
+    expect(page.get_by_role("status")).to_be_focused()
+    page.get_by_role("link", name="Recent").click()
+    page.locator(f"#post-{pending.pk}").get_by_role("button", name="Hide", exact=True).click()
+    expect(page.get_by_role("status")).to_have_text("1 post hidden.")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("status")).to_have_text("1 post restored.")
+    assert Message.objects.get(pk=pending.pk).status == "published"
+
+
+def test_several_posts_are_decided_without_scripts(browser: Browser, live_server: Any) -> None:
+    moderator = PersonFactory()
+    community, pending = harbour(moderator)
+    context = browser.new_context(java_script_enabled=False, base_url=live_server.url)
+    context.set_default_timeout(PATIENCE_MS)
+    sign_in(context, live_server.url, moderator)
+    page = context.new_page()
+    page.goto(path(community))
+    page.get_by_role("checkbox").check()
+    page.locator("#several").get_by_role("button", name="Approve").click()
+    expect(page.get_by_role("status")).to_have_text("1 post approved.")
+    context.close()
+    assert Message.objects.get(pk=pending.pk).status == "published"

@@ -1,0 +1,238 @@
+"""Moderation by moderators: the operations below /v1/moderation, and what a ban refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.admin.models import LogEntry
+
+from messaging.models import Account, Ban, Community, Decision, Message, Moderator
+from messaging.services.communities import create_community
+from tests.agents.factories import agent_with_token
+from tests.agents.racing import race
+from tests.api import Answer, Api
+from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+QUEUE, MESSAGES, COMMUNITIES = "/v1/moderation/queue", "/v1/moderation/messages", "/v1/moderation/communities"
+
+
+@pytest.fixture
+def creator() -> Account:
+    account: Account = PersonFactory()
+    return account
+
+
+@pytest.fixture
+def community(creator: Account) -> Community:
+    return create_community(owner=creator, name="Harbour")
+
+
+@pytest.fixture
+def api(creator: Account) -> Api:
+    return Api.as_person(creator)
+
+
+def of(community: Community, path: str = "") -> str:
+    return f"{COMMUNITIES}/{community.pk}{path}"
+
+
+def ban(api: Api, community: Community, account: Account) -> Answer:
+    return api.post(of(community, "/bans"), {"accountId": str(account.pk), "reason": "Floods."})
+
+
+def test_a_community_is_created_once_per_key(creator: Account) -> None:
+    api, key = Api.as_person(creator), "one"
+    first, second = (api.post("/v1/communities", {"name": " Harbour "}, key=key) for _ in range(2))
+    assert (first.status, first.json["name"], first.json["slug"]) == (201, "Harbour", "harbour")
+    assert (second.json, Community.objects.count()) == (first.json, 1)
+    assert Api().get(first.headers["Location"]).json == first.json
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"name": 1}, {"name": "a\u202eb"}, {"name": "x" * 121}, {"name": "A", "slug": ""}]
+)
+def test_an_invalid_community_is_refused(body: dict[str, Any], creator: Account) -> None:
+    assert Api.as_person(creator).post("/v1/communities", body).status == 400
+
+
+def test_the_queue_has_one_own_communities_and_a_fixed_number_of_queries(
+    community: Community, api: Api, django_assert_num_queries: Any
+) -> None:
+    posts = [MessageFactory(community=community, status="pending") for _ in range(3)]
+    for post in posts:
+        post.reports.create(reporter=PersonFactory(), reason="spam", note="Again")
+    MessageFactory(community=CommunityFactory(), status="pending")
+    with django_assert_num_queries(3):
+        answer = api.get(QUEUE)
+    assert [message["id"] for message in answer.json["messages"]] == [str(post.pk) for post in posts]
+    report = answer.json["messages"][0]["reports"][0]
+    assert (report["reason"], report["note"], report.keys()) == ("spam", "Again", {"reason", "note", "at"})
+    assert len(Api.as_person(SuperAdminFactory()).get(QUEUE).json["messages"]) == 4
+    assert Api.as_person(PersonFactory()).get(QUEUE).json["messages"] == []
+
+
+def test_the_queue_is_read_by_cursors(community: Community, api: Api) -> None:
+    ids = [str(MessageFactory(community=community, status="pending").pk) for _ in range(3)]
+    first = api.get(QUEUE, limit=2).json
+    second = api.get(QUEUE, limit=2, cursor=first["nextCursor"]).json
+    assert [message["id"] for message in first["messages"] + second["messages"]] == ids
+    assert api.get(QUEUE, state="reported", cursor=first["nextCursor"]).status == 400
+    assert api.get(QUEUE, state="other").status == 400
+
+
+def test_a_decision_closes_the_reports_and_is_logged_for_both(community: Community, api: Api) -> None:
+    post = MessageFactory(community=community)
+    post.reports.create(reporter=PersonFactory(), reason="spam")
+    assert api.post(f"{MESSAGES}/{post.pk}/approve", {"reason": "Fine."}).json == {
+        "id": str(post.pk),
+        "status": "published",
+    }
+    assert not post.reports.filter(closed_at=None).exists()
+    assert Decision.objects.filter(act="dismissed", message=post, reason="Fine.").exists()
+    assert LogEntry.objects.filter(object_id=str(post.pk), change_message="Reports dismissed: Fine.").exists()
+    refused = api.post(f"{MESSAGES}/{post.pk}/approve", {})
+    assert (refused.status, refused.error) == (409, "message_state_changed")
+
+
+def test_posts_without_a_community_are_moderated_by_super_admins(api: Api, community: Community) -> None:
+    post = MessageFactory()
+    assert api.post(f"{MESSAGES}/{post.pk}/hide", {}).error == "moderator_required"
+    assert Api.as_person(SuperAdminFactory()).post(f"{MESSAGES}/{post.pk}/hide", {}).status == 200
+
+
+def test_an_unknown_post_or_community_is_not_found(api: Api) -> None:
+    assert api.post(f"{MESSAGES}/{uuid4()}/hide", {}).error == "message_not_found"
+    assert api.put(f"{COMMUNITIES}/{uuid4()}", {}).error == "community_not_found"
+    assert api.get(QUEUE, communityId=str(uuid4())).error == "community_not_found"
+
+
+def test_a_replay_needs_the_right_still(community: Community, creator: Account, api: Api) -> None:
+    helper, post = PersonFactory(), MessageFactory(community=community)
+    Moderator.objects.create(community=community, account=helper)
+    first = Api.as_person(helper).post(f"{MESSAGES}/{post.pk}/hide", {}, key="k")
+    assert Api.as_person(helper).post(f"{MESSAGES}/{post.pk}/hide", {}, key="k").json == first.json
+    assert api.delete(of(community, f"/moderators/{helper.pk}")).status == 200
+    assert Api.as_person(helper).post(f"{MESSAGES}/{post.pk}/hide", {}, key="k").error == "moderator_required"
+
+
+def test_a_banned_person_and_their_agents_write_nothing_there(community: Community, api: Api) -> None:
+    agent = agent_with_token()
+    person = agent.operator
+    writers = [person, agent.api]
+    parent = MessageFactory(community=community)
+    own = person.post("/api/messages", {"pageId": parent.page_id, "communityId": str(community.pk), "content": "x"})
+    emoji = person.post("/v1/reactions", {"messageId": str(parent.pk), "emoji": "🎉"}).json
+    assert ban(api, community, agent.request.requester).status == 200
+    base = {"pageId": parent.page_id, "content": "x"}
+    for writer in writers:
+        for body in ({"communityId": str(community.pk)}, {"parentId": str(parent.pk)}):
+            refused = writer.post("/api/messages", base | body)
+            assert (refused.status, refused.error) == (403, "banned_from_community")
+        reaction = {"messageId": str(parent.pk), "emoji": "👍"}
+        assert writer.post("/v1/reactions", reaction).error == "banned_from_community"
+        assert writer.post("/api/messages", base).status == 201, "elsewhere they may write"
+    post_id = own.json["id"]
+    assert person.put(f"/api/messages/{post_id}", {"content": "y"}).error == "banned_from_community"
+    assert person.delete(f"/v1/reactions/{emoji['reactionId']}").status == 200
+    assert person.delete(f"/api/messages/{post_id}").status == 200
+    assert api.delete(of(community, f"/bans/{agent.request.requester.pk}")).status == 200
+    assert person.post("/api/messages", base | {"communityId": str(community.pk)}).status == 201
+
+
+def test_the_ban_of_an_agent_leaves_its_operator_free(community: Community, api: Api) -> None:
+    agent = agent_with_token()
+    ban(api, community, agent.account)
+    body = {"pageId": PageFactory().pk, "communityId": str(community.pk), "content": "x"}
+    assert agent.api.post("/api/messages", body).error == "banned_from_community"
+    assert agent.operator.post("/api/messages", body).status == 201
+
+
+def test_a_ban_is_checked_without_another_query(
+    community: Community, creator: Account, django_assert_num_queries: Any
+) -> None:
+    body = {"pageId": PageFactory().pk, "communityId": str(community.pk), "content": "x"}
+    api = Api.as_person(PersonFactory())
+    api.post("/api/messages", body)
+    with django_assert_num_queries(5):
+        assert api.post("/api/messages", body).status == 201
+
+
+def test_reports_of_banned_accounts_put_no_post_back(community: Community, api: Api) -> None:
+    api.put(of(community), {"rules": {"reportsToHide": 1}})
+    post, banned = MessageFactory(community=community), PersonFactory()
+    ban(api, community, banned)
+    path = f"/api/messages/{post.pk}/report"
+    assert Api.as_person(banned).post(path, {"reason": "spam"}).status == 200
+    assert Message.objects.get(pk=post.pk).status == "published"
+    Api.as_person(PersonFactory()).post(path, {"reason": "spam"})
+    assert Message.objects.get(pk=post.pk).status == "pending"
+
+
+def test_nobody_is_banned_and_a_moderator(community: Community, creator: Account, api: Api) -> None:
+    assert ban(api, community, creator).error == "moderator_banned"
+    assert ban(api, community, SuperAdminFactory()).error == "moderator_banned"
+    troll = PersonFactory()
+    first, second = ban(api, community, troll), ban(api, community, troll)
+    assert (first.json, Ban.objects.count()) == (second.json, 1)
+    assert api.post(of(community, "/moderators"), {"handle": troll.handle}).error == "moderator_banned"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_ban_and_an_appointment_at_once_do_not_both_succeed() -> None:
+    creator, person = PersonFactory(), PersonFactory()
+    community = create_community(owner=creator, name="Harbour")
+    api = Api.as_person(creator)
+    handle = {"handle": person.handle}
+    race(2, lambda number: api.post(of(community, "/moderators"), handle) if number else ban(api, community, person))
+    found = Ban.objects.filter(account=person).count() + Moderator.objects.filter(account=person).count()
+    assert found == 1
+
+
+def test_who_may_remove_whom(community: Community, creator: Account, api: Api) -> None:
+    helper = PersonFactory()
+    assert api.delete(of(community, f"/moderators/{creator.pk}")).error == "last_moderator"
+    assert api.post(of(community, "/moderators"), {"handle": helper.handle}).json["account"]["id"] == str(helper.pk)
+    of_helper = Api.as_person(helper)
+    assert of_helper.delete(of(community, f"/moderators/{creator.pk}")).error == "creator_protected"
+    assert api.delete(of(community, f"/moderators/{creator.pk}")).status == 200, "the creator leaves"
+    assert api.delete(of(community, f"/moderators/{helper.pk}")).error == "moderator_required"
+    assert of_helper.delete(of(community, f"/moderators/{creator.pk}")).error == "moderator_not_found"
+    super_admin = Api.as_person(SuperAdminFactory())
+    assert super_admin.delete(of(community, f"/moderators/{helper.pk}")).status == 200, "also the last one"
+
+
+@pytest.mark.parametrize("handle", ["nobody_here", "agent"])
+def test_only_people_moderate(handle: str, community: Community, api: Api) -> None:
+    agent = agent_with_token().account
+    sent = {"handle": agent.handle if handle == "agent" else handle}
+    assert api.post(of(community, "/moderators"), sent).error == "person_not_found"
+
+
+def test_rules_and_words_change_what_is_given_only(community: Community, api: Api) -> None:
+    first = api.put(of(community), {"blockedWords": ["casino*"], "rules": {"preModeration": "agents"}}).json
+    assert (first["blockedWords"], first["rules"]["preModeration"]) == (["casino*"], "agents")
+    second = api.put(of(community), {"rules": {"readOnly": True}}).json
+    assert second == first | {"rules": first["rules"] | {"readOnly": True}}
+    assert api.put(of(community), {}).json == second
+    assert Decision.objects.filter(act="changed").count() == 2
+    body = {"pageId": PageFactory().pk, "communityId": str(community.pk), "content": "x"}
+    assert api.post("/api/messages", body).error == "community_forbids"
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"blockedWords": ["*"]}, "blockedWords"),
+        ({"blockedWords": ["x" * 101]}, "blockedWords[0]"),
+        ({"blockedWords": "casino"}, "blockedWords"),
+        ({"rules": {"preModeration": "some"}}, "rules.preModeration"),
+        ({"rules": {"reportsToHide": -1}}, "rules.reportsToHide"),
+        ({"rules": {"readOnly": "yes"}}, "rules.readOnly"),
+    ],
+)
+def test_an_invalid_rule_is_refused(body: dict[str, Any], field: str, community: Community, api: Api) -> None:
+    refused = api.put(of(community), body)
+    assert (refused.status, refused.json["field"]) == (400, field)
