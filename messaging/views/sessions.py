@@ -11,7 +11,7 @@ from config.api.operations import operation
 from config.api.requests import ApiRequest
 from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
-from messaging.exceptions import HandleTaken, InvalidCredentials, RegistrationClosed
+from messaging.exceptions import AccountBeingErased, HandleTaken, InvalidCredentials, RegistrationClosed
 from messaging.serializers import sessions as serializers
 from messaging.serializers.accounts import AccountSerializer
 from messaging.services import sessions
@@ -51,7 +51,7 @@ class SessionViewSet(ApiViewSet):
         callers=PUBLIC,
         body=serializers.LoginBody,
         response=serializers.SignInSerializer,
-        errors=(InvalidCredentials,),
+        errors=(AccountBeingErased, InvalidCredentials),
         throttle="sign_in",
         links=SESSION,
     )

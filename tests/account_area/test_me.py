@@ -158,9 +158,7 @@ def test_an_export_is_asked_for_made_and_downloaded(client: Client, person: Acco
     assert client.post(path).status_code == 429
 
 
-def test_an_erasure_needs_the_password_and_can_be_cancelled_after_a_new_sign_in(
-    client: Client, person: Account
-) -> None:
+def test_an_erasure_needs_the_password_and_is_cancelled_after_a_new_sign_in(client: Client, person: Account) -> None:
     path = "/account/me/erase/"
     wrong = client.post(path, {"posts": "deleted", "password": "not it"})
     assert b"errorlist" in wrong.content

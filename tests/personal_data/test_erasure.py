@@ -13,6 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from agents.models import Agent, AgentRequest, AgentToken
+from agents.services import approve_request
 from config import extension_points
 from messaging.deleted_accounts import deleted_account
 from messaging.exceptions import ErasureNotFound, HandleTaken, LastSuperAdmin
@@ -22,6 +23,7 @@ from messaging.personal_data.erasures import cancel_erasure, request_erasure
 from messaging.personal_data.jobs import run_due_jobs
 from messaging.services.accounts import register_person
 from reactions.models import Reaction
+from tests.agents.factories import RequestFactory, agent_with_token
 from tests.agents.racing import race
 from tests.api import Api
 from tests.commands.running import refused, run_json
@@ -213,7 +215,7 @@ def test_the_last_super_admin_cannot_be_erased() -> None:
 @pytest.mark.django_db
 def test_the_decisions_of_an_erased_super_admin_stay(settings: Any) -> None:
     boss, _other = SuperAdminFactory(), SuperAdminFactory()
-    request = RequestBy(boss)
+    request = approved_by(boss)
     erase(boss)
     decided = AgentRequest.objects.get(pk=request)
     assert decided.decided_by is not None
@@ -222,10 +224,7 @@ def test_the_decisions_of_an_erased_super_admin_stay(settings: Any) -> None:
     assert record["decidedBy"] == NOBODY
 
 
-def RequestBy(boss: Account) -> UUID:
-    from agents.services import approve_request
-    from tests.agents.factories import RequestFactory
-
+def approved_by(boss: Account) -> UUID:
     request_id: UUID = RequestFactory().pk
     approve_request(request_id=request_id, by=boss)
     return request_id
@@ -247,8 +246,6 @@ def test_the_command_erases_at_once_or_later_and_cancels() -> None:
 
 @pytest.mark.django_db
 def test_an_erased_agent_leaves_no_rows_of_its_own() -> None:
-    from tests.agents.factories import agent_with_token
-
     holder = agent_with_token()
     erase(holder.request.requester, ANONYMOUS)
     assert not Agent.objects.exists()
