@@ -127,7 +127,6 @@ class Message(models.Model):
                 name="top_reply",
             ),
             models.Index("created_at", "id", condition=Q(status=MessageStatus.PENDING), name="moderation_queue"),
-            # Ids are in the order of time.
             models.Index("author", "id", name="posts_of_author"),
             # Of the triggers on threads, beside `listed_replies`.
             models.Index(
