@@ -9,7 +9,7 @@ from typing import Any, overload
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 
@@ -22,6 +22,7 @@ from config.api.requests import contains_nul
 
 View = Callable[..., HttpResponse]
 READ_METHODS = ("GET", "HEAD")
+ERASE_PATH, SIGN_OUT_PATH = "/account/me/erase/", "/account/sign-out/"
 POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
@@ -92,6 +93,8 @@ def _response(
         return redirect_to_login(request.get_full_path(), settings.LOGIN_URL)
     try:
         _check(request, methods)
+        if signed_in and _may_only_cancel(request):
+            return redirect(ERASE_PATH)
         response = view(request, *args, **kwargs)
         # A template that is rendered later would be outside of the language and of this `try`.
         return response.render() if hasattr(response, "render") else response
@@ -100,6 +103,12 @@ def _response(
         if error is None:
             raise
         return error_page(request, NotFound() if isinstance(error, NotOwner) else error)
+
+
+def _may_only_cancel(request: HttpRequest) -> bool:
+    """Whether the person has asked to be erased, and this is another page than that which cancels it."""
+    is_waiting = getattr(request.user, "erasure_due_at", None) is not None
+    return is_waiting and request.path_info not in {ERASE_PATH, SIGN_OUT_PATH}
 
 
 def _check(request: HttpRequest, methods: Sequence[str]) -> None:

@@ -39,5 +39,5 @@ def forget_entries_about(model: type[models.Model], ids: Collection[object]) -> 
 def _forget(entries: models.QuerySet[LogEntry]) -> int:
     """A message is "Verb: reason", or a JSON array of Django's with the names of fields and of related rows."""
     decided = Func(F("change_message"), Value(": "), Value(1), function="split_part", output_field=models.TextField())
-    is_json = When(change_message__startswith="[", then=Value(""))
+    is_json = When(change_message__startswith="[", then=Value("", output_field=models.TextField()))
     return entries.update(object_repr="", change_message=Case(is_json, default=decided))

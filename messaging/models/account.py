@@ -105,6 +105,8 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
     # A token or admin session that was issued under another value is invalid.
     sessions_valid_from = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    # The same as of the `PersonErasure`: the person can only cancel it. Null: none is waiting.
+    erasure_due_at = models.DateTimeField(null=True, editable=False)
 
     # A new password that is not saved yet, set by Django; missing from the type stubs.
     _password: str | None

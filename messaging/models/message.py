@@ -59,7 +59,7 @@ class Message(models.Model):
     # Deleting or moving a page scans the posts instead (93 ms with 300,000).
     page = models.ForeignKey(Page, on_delete=models.PROTECT, db_index=False, related_name="messages")
     community = models.ForeignKey(Community, on_delete=models.PROTECT, null=True, blank=True, related_name="messages")
-    author = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="messages")
+    author = models.ForeignKey(Account, on_delete=models.PROTECT, db_index=False, related_name="messages")
     # A copy of the author's kind, which never changes: filtering by it needs no join.
     author_kind = models.CharField(max_length=5, choices=AccountKind)
     parent = models.ForeignKey(
@@ -127,6 +127,7 @@ class Message(models.Model):
                 name="top_reply",
             ),
             models.Index("created_at", "id", condition=Q(status=MessageStatus.PENDING), name="moderation_queue"),
+            models.Index("author", "id", name="posts_of_author"),
             # Of the triggers on threads, beside `listed_replies`.
             models.Index(
                 "parent", "is_tombstone", condition=Q(status=MessageStatus.DELETED) & REPLIES, name="deleted_replies"

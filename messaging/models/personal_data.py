@@ -132,8 +132,6 @@ class PersonErasure(Leased):
     # Set when the erasure begins: the accounts that are erased, the person's first.
     started_at = models.DateTimeField(null=True)
     account_ids = ArrayField(models.UUIDField(), default=list)
-    # Rows changed so far, by the last part of the name of the function that changed them.
-    changed = models.JSONField(default=dict)
 
     objects = PersonErasureQuerySet.as_manager()
 

@@ -35,11 +35,12 @@ def request_erasure(*, person: Account, posts: PostsChoice, by: Account, wait: t
             account=locked, posts=posts, due_at=due_at, stopped_ids=_stop_agents(locked)
         )
         locked.end_sessions()
-        locked.save(update_fields=["sessions_valid_from"])
         log_decision(by=by, about=locked, verb="Erasure requested")
     elif erasure.started_at is None:
         erasure.posts, erasure.due_at = posts, min(due_at, erasure.due_at)
         erasure.save(update_fields=["posts", "due_at"])
+    locked.erasure_due_at = erasure.due_at
+    locked.save(update_fields=["sessions_valid_from", "erasure_due_at"])
     if not wait:
         wake_worker()
     return erasure
@@ -54,6 +55,7 @@ def cancel_erasure(*, person: Account, by: Account) -> None:
         raise ErasureNotFound
     Account.objects.filter(pk__in=erasure.stopped_ids).update(is_active=True)
     erasure.delete()
+    Account.objects.filter(pk=person.pk).update(erasure_due_at=None)
     log_decision(by=by, about=person, verb="Erasure cancelled")
     invalidate(EVERYTHING)
 

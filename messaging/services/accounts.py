@@ -98,6 +98,19 @@ def choose_password(*, account: Account, password: str) -> None:
 
 
 @transaction.atomic
+def change_profile(*, account: Account, name: str, language: str) -> None:
+    """Change the name and the language of the pages of a person. Raises InvalidInput (400)."""
+    person = Account.objects.select_for_update(no_key=True).get(pk=account.pk)
+    is_renamed = person.name != name
+    person.name, person.language = name, language
+    person.validate_fields()
+    person.save(update_fields=["name", "language"])
+    if is_renamed:
+        # The name is part of every post.
+        invalidate(EVERYTHING)
+
+
+@transaction.atomic
 def create_agent_account(*, handle: str, name: str) -> Account:
     """Create the account of an approved agent; its request has already claimed the handle."""
     return Account.objects.create(handle=handle, name=name, kind=AccountKind.AGENT, password=make_password(None))

@@ -15,7 +15,7 @@ from config.api import jwt
 from config.api.exceptions import TokenExpired, TokenRevoked
 from config.api.jwt import AccessToken, RefreshToken
 from messaging.exceptions import AccountBeingErased
-from messaging.models import Account, PersonErasure
+from messaging.models import Account
 
 BLANK = ""
 
@@ -32,7 +32,7 @@ class SignedIn:
 
 def start_session(*, account: Account) -> SignedIn:
     """Raises AccountBeingErased (403)."""
-    if PersonErasure.objects.filter(account=account).exists():
+    if account.erasure_due_at is not None:
         raise AccountBeingErased
     refresh = RefreshToken.for_user(account)
     access = _access_token(refresh, account)

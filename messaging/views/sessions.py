@@ -12,6 +12,7 @@ from config.api.requests import ApiRequest
 from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
 from messaging.exceptions import (
+    AccountBeingErased,
     HandleTaken,
     InvalidCredentials,
     InvalidSecondFactor,
@@ -56,7 +57,7 @@ class SessionViewSet(ApiViewSet):
         callers=PUBLIC,
         body=serializers.LoginBody,
         response=serializers.SignInSerializer,
-        errors=(InvalidCredentials, InvalidSecondFactor, SecondFactorRequired),
+        errors=(AccountBeingErased, InvalidCredentials, InvalidSecondFactor, SecondFactorRequired),
         throttle="sign_in",
         links=SESSION,
     )

@@ -23,7 +23,8 @@ LOST = {
     "SECRET_KEY": "All sign-ins end: people and super admins sign in again.",
     "ROOT_KEY": "The stored responses of the last seven days cannot be decrypted: a write of that time that is "
     "repeated with its Idempotency-Key runs a second time. Cursors issued before are refused. Webhooks are disabled "
-    "until their owners rotate their secrets. Codes of second factors are refused: see `remove_second_factor`.",
+    "until their owners rotate their secrets. Codes of second factors are refused (see `remove_second_factor`), and "
+    "handles of erased people can be claimed again.",
     "TOKEN_PEPPER": "Agent tokens issued before stop working; their operators issue new ones.",
 }
 

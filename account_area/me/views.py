@@ -1,0 +1,25 @@
+"""The page "Myself": the profile, and the way to all other pages of one's own."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from account_area.me.forms import ProfileForm
+from account_area.page import account_page
+from account_area.people import person_of
+from messaging.services.accounts import change_profile
+
+
+@account_page
+def overview(request: HttpRequest) -> HttpResponse:
+    person = person_of(request)
+    form = ProfileForm(request.POST or None, initial={"name": person.name, "language": person.language})
+    if request.method == "POST" and form.is_valid():
+        form.carry_out(change_profile, account=person, **form.cleaned_data)
+        if not form.errors:
+            messages.success(request, _("Saved."))
+            return redirect("account_me")
+    return render(request, "account_area/me/overview.html", {"form": form, "person": person})

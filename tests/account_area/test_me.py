@@ -1,0 +1,201 @@
+"""The pages of a person's own account: profile, posts, reactions, export and erasure."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from messaging.models import Account, Message, PersonErasure, PersonExport
+from messaging.personal_data.jobs import run_due_jobs
+from reactions.models import Reaction
+from tests.api import Api
+from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+ME = "/account/me/"
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def person() -> Account:
+    account: Account = PersonFactory(password=PASSWORD)
+    return account
+
+
+def posts(count: int, author: Account, **fields: Any) -> list[Message]:
+    page = PageFactory()
+    return [MessageFactory(author=author, page=page, **fields) for _ in range(count)]
+
+
+def test_a_new_name_is_shown_on_all_posts_at_once(client: Client, person: Account) -> None:
+    (post,) = posts(1, person)
+    assert Api().get(f"/api/messages/{post.pk}").json["author"]["name"] == person.name
+    response = client.post(ME, {"name": "  Ada  Byron ", "language": "de"}, follow=True)
+    assert response.status_code == 200
+    assert b'lang="de"' in response.content
+    assert Api().get(f"/api/messages/{post.pk}").json["author"]["name"] == "Ada  Byron"
+
+
+@pytest.mark.parametrize("name", ["", "x", "x" * 61, "a\u202eb", "\u200b\u200b", "a\x07b"])
+def test_a_bad_name_is_refused_on_its_field(client: Client, person: Account, name: str) -> None:
+    response = client.post(ME, {"name": name, "language": ""})
+    assert response.status_code == 200
+    assert b"errorlist" in response.content
+    assert Account.objects.get(pk=person.pk).name == person.name
+    assert client.post(ME, {"name": "Fine", "language": "xx"}).status_code == 200
+    assert Account.objects.get(pk=person.pk).name == person.name
+
+
+def test_the_list_has_own_posts_and_pages_with_a_fixed_number_of_queries(
+    client: Client, person: Account, django_assert_num_queries: Any
+) -> None:
+    posts(45, person)
+    posts(1, PersonFactory(), content="Of another person")
+    posts(1, person, status="deleted")
+    seen, path = 0, "/account/me/posts/"
+    while path:
+        with django_assert_num_queries(3):
+            text = client.get(path).content.decode()
+        assert "Of another person" not in text
+        seen += text.count("/delete/")
+        path = "/account/me/posts/" + text.split('rel="next" href="')[1].split('"')[0] if 'rel="next"' in text else ""
+    assert seen == 45
+    with django_assert_num_queries(3):
+        assert client.get("/account/me/reactions/").status_code == 200
+
+
+@pytest.mark.parametrize("query", ["?before=x", "?q=" + "x" * 500, "?before=" + "0" * 99, "?q=%25_%27"])
+def test_a_bad_query_of_a_list_is_ignored(client: Client, query: str) -> None:
+    assert client.get(f"/account/me/posts/{query}").status_code == 200
+    assert client.get(f"/account/me/reactions/{query}").status_code == 200
+
+
+def test_posts_are_searched_by_their_words_and_shown_as_text(client: Client, person: Account) -> None:
+    posts(1, person, content="<script>alert('needle')</script>")
+    posts(1, person, content="hay")
+    text = client.get("/account/me/posts/?q=NEEDLE").content.decode()
+    assert "&lt;script&gt;" in text
+    assert "hay" not in text
+
+
+def test_a_post_is_edited_in_its_window_and_deleted_at_any_time(client: Client, person: Account) -> None:
+    recent, old = posts(2, person)
+    Message.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(hours=1))
+    edit = f"/account/me/posts/{recent.pk}/edit/"
+    assert client.post(edit, {"content": "New text"}).status_code == 302
+    assert Api().get(f"/api/messages/{recent.pk}").json["content"] == "New text"
+    assert b"errorlist" in client.post(edit, {"content": ""}).content
+    late = client.post(f"/account/me/posts/{old.pk}/edit/", {"content": "Late"})
+    assert b"too late" in late.content
+    for post in (recent, old):
+        assert client.get(f"/account/me/posts/{post.pk}/delete/").status_code == 200
+        assert client.post(f"/account/me/posts/{post.pk}/delete/").status_code == 302
+        assert client.post(f"/account/me/posts/{post.pk}/delete/").status_code == 404
+        assert Api().get(f"/api/messages/{post.pk}").status == 404
+
+
+def test_a_blocked_word_in_an_edit_is_refused_in_the_form(client: Client, person: Account) -> None:
+    (post,) = posts(1, person, community=CommunityFactory(blocked_words=["badword"]))
+    response = client.post(f"/account/me/posts/{post.pk}/edit/", {"content": "a badword"})
+    assert response.status_code == 200
+    assert b"errorlist" in response.content
+
+
+def test_a_reaction_is_removed(client: Client, person: Account) -> None:
+    (post,) = posts(1, PersonFactory())
+    assert Api.as_person(person).post("/v1/reactions", {"messageId": str(post.pk), "emoji": "🎉"}).status == 200
+    reaction = Reaction.objects.get()
+    remove = f"/account/me/reactions/{reaction.pk}/remove/"
+    assert client.get(remove).status_code == 405
+    assert client.post(remove).status_code == 302
+    assert client.post(remove).status_code == 404
+    assert Api().get(f"/api/messages/{post.pk}").json["reactionTotal"] == 0
+
+
+def test_what_belongs_to_another_person_does_not_exist(client: Client) -> None:
+    other = PersonFactory()
+    (post,) = posts(1, other)
+    assert Api.as_person(other).post("/v1/reactions", {"messageId": str(post.pk), "emoji": "🎉"}).status == 200
+    export = PersonExport.objects.create(account=other, status="ready")
+    for path in (f"posts/{post.pk}/edit/", f"posts/{post.pk}/delete/", f"export/{export.pk}/"):
+        assert client.get(ME + path).status_code == 404
+        assert client.post(ME + path).status_code in {404, 405}
+    assert client.post(f"{ME}reactions/{Reaction.objects.get().pk}/remove/").status_code == 404
+    assert Reaction.objects.exists()
+
+
+@pytest.mark.parametrize("path", ["", "posts/", "reactions/", "export/", "erase/"])
+def test_nobody_sees_a_page_without_a_session(path: str) -> None:
+    assert Client().get(ME + path)["Location"].startswith("/account/sign-in/")
+    agent_or_token = {"Authorization": str(Api.as_person(PersonFactory()).credentials["Authorization"])}
+    assert Client().get(ME + path, headers=agent_or_token).status_code == 302
+
+
+def test_an_export_is_asked_for_made_and_downloaded(client: Client, person: Account) -> None:
+    path = "/account/me/export/"
+    assert client.post(path).status_code == 302
+    waiting = client.get(path)
+    assert (waiting["Refresh"], waiting.content.count(b"<progress")) == ("3", 1)
+    assert client.get(f"{path}{PersonExport.objects.get().pk}/").status_code == 404
+    run_due_jobs()
+    ready = client.get(path)
+    assert "Refresh" not in ready
+    response = client.get(f"{path}{PersonExport.objects.get().pk}/")
+    assert response["Content-Disposition"].startswith(f'attachment; filename="{person.handle}-')
+    assert response["Cache-Control"] == "private, no-store"
+    data = b"".join(response.streaming_content)  # type: ignore[attr-defined]
+    assert len(data) == int(response["Content-Length"])
+    assert "export/index.html" in zipfile.ZipFile(io.BytesIO(data)).namelist()
+    for _ in range(2):
+        client.post(path)
+        run_due_jobs()
+    assert client.post(path).status_code == 429
+
+
+def test_an_erasure_needs_the_password_and_is_cancelled_after_a_new_sign_in(client: Client, person: Account) -> None:
+    path = "/account/me/erase/"
+    wrong = client.post(path, {"posts": "deleted", "password": "not it"})
+    assert b"errorlist" in wrong.content
+    assert b"errorlist" in client.post(path, {"password": PASSWORD}).content
+    assert not PersonErasure.objects.exists()
+    elsewhere = Client()
+    elsewhere.force_login(person)
+    form = {"posts": "deleted", "password": PASSWORD}
+    assert client.post(path, form).status_code == 302
+    assert elsewhere.get(ME).status_code == 302
+    assert client.get("/account/")["Location"] == path
+    # Sent again, the form does not cancel.
+    assert client.post(path, form).status_code == 200
+    assert PersonErasure.objects.get().posts == "deleted"
+    elsewhere.force_login(Account.objects.get(pk=person.pk))
+    assert elsewhere.get(ME)["Location"] == path
+    assert elsewhere.post(path, {"cancel": "1"}).status_code == 302
+    assert elsewhere.get(ME).status_code == 200
+    assert not PersonErasure.objects.exists()
+
+
+def test_a_person_without_a_password_types_the_handle() -> None:
+    person, client = PersonFactory(), Client()
+    client.force_login(person)
+    assert b"errorlist" in client.post("/account/me/erase/", {"posts": "anonymous", "handle": "other"}).content
+    assert client.post("/account/me/erase/", {"posts": "anonymous", "handle": f"@{person.handle}"}).status_code == 302
+
+
+def test_the_last_super_admin_is_told_why_not() -> None:
+    boss, client = SuperAdminFactory(password=PASSWORD), Client()
+    client.force_login(boss)
+    response = client.post("/account/me/erase/", {"posts": "anonymous", "password": PASSWORD})
+    assert b"last super admin" in response.content
+    assert not PersonErasure.objects.exists()
+
+
+def test_passwords_are_not_tried_without_limit(client: Client, settings: Any) -> None:
+    form = {"posts": "deleted", "password": "wrong"}
+    limit = settings.SOFT_THROTTLES["sign_in"][0]
+    assert [client.post("/account/me/erase/", form).status_code for _ in range(limit + 1)] == [*[200] * limit, 429]

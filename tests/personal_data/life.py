@@ -1,0 +1,92 @@
+"""A person who has stored a row of every kind, with texts that are nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib.admin.models import LogEntry
+from django.test import Client
+
+from config.admin.audit import log_decision
+from embeds.models import Embed
+from embeds.services import disable_embed
+from messaging.models import Account, Message
+from messaging.services.moderation import hide_message, restore_message
+from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
+from tests.api import Api
+from tests.embeds.making import an_embed
+from tests.factories import PageFactory, PersonFactory, SuperAdminFactory
+from tests.panel_sessions import panel_secret
+from tests.webhooks.making import GLOBAL_URL
+
+HANDLE, NAME, PASSWORD = "quenby_zorn", "Quenby Zornfeld", "correct horse battery"
+AGENT_HANDLE, AGENT_NAME = "zornbot_7", "Zornbot Maximus"
+# In each text of the person and the agents, and in no other.
+MARK = "xylographic"
+# Besides MARK: what must not be found after an erasure.
+TRACES = (HANDLE, NAME, "Zornfeld", AGENT_HANDLE, AGENT_NAME)
+
+
+@dataclass
+class Life:
+    person: Account
+    agent: TokenHolder
+    boss: Account
+    other: Account
+    # Of the other person: `answered` by the person, `answers` to the person's `asked`.
+    asked: Message
+    answered: Message
+    answer: Message
+    alone: UUID
+    embed: Embed
+
+    @property
+    def api(self) -> Api:
+        return Api.as_person(self.person)
+
+
+def posted(api: Api, content: str, **fields: Any) -> Message:
+    page = fields.pop("page", None) or PageFactory()
+    answer = api.post("/api/messages", {"pageId": page.pk, "content": content, **fields})
+    assert answer.status == 201, answer.json
+    return Message.objects.get(pk=answer.json["id"])
+
+
+def live(settings: Any) -> Life:
+    settings.WEBHOOKS = True
+    person = PersonFactory(handle=HANDLE, name=NAME, password=PASSWORD)
+    boss, other = SuperAdminFactory(), PersonFactory(handle="bystander", name="By Stander")
+    api, other_api = Api.as_person(person), Api.as_person(other)
+    asked = posted(api, f"A question, {MARK}")
+    answered = posted(other_api, "An opinion", page=asked.page)
+    answer = posted(other_api, "An answer", page=asked.page, parentId=str(asked.pk))
+    posted(api, f"A reply {MARK}", page=asked.page, parentId=str(answered.pk))
+    posted(other_api, "Quoting", page=asked.page, quoteId=str(asked.pk))
+    alone = posted(api, f"Alone {MARK} one")
+    assert api.put(f"/api/messages/{alone.pk}", {"content": f"Alone {MARK} two"}).status == 200
+    deleted = posted(api, f"Deleted {MARK}")
+    assert api.delete(f"/api/messages/{deleted.pk}").status == 200
+    hide_message(message_id=alone.pk, by=boss, reason=f"Bad words of @{HANDLE}")
+    restore_message(message_id=alone.pk, by=boss)
+    assert api.post("/v1/reactions", {"messageId": str(answer.pk), "emoji": "🎉"}).status == 200
+    note = {"reason": "other", "note": f"A note {MARK}"}
+    assert api.post(f"/api/messages/{answered.pk}/report", note).status == 200
+    agent = agent_with_token(requester=person, agent_handle=AGENT_HANDLE, agent_name=AGENT_NAME)
+    posted(agent.api, f"Of an agent {MARK}", page=asked.page, parentId=str(answer.pk))
+    assert agent.api.post("/v1/reactions", {"messageId": str(answered.pk), "emoji": "👍"}).status == 200
+    assert agent.api.post("/v1/webhooks", {}).status == 403
+    RequestFactory(
+        requester=person, agent_handle="zornbot_8", agent_name=f"{MARK} bot", purpose=f"{MARK} and more words"
+    )
+    hook = {"url": f"{GLOBAL_URL}/{MARK}", "agentId": str(agent.account.pk)}
+    assert api.post("/v1/webhooks", hook).status == 201
+    embed = an_embed(person, name=f"Site {MARK}", description=MARK, domain_whitelist=[f"{MARK}.example"])
+    disable_embed(embed_id=embed.pk, by=boss, reason=f"About {MARK}")
+    log_decision(by=boss, about=other, verb=f"Told about @{HANDLE}", reason="none")
+    log_decision(by=person, about=other, verb="Looked at", reason="none")
+    panel_secret(person)
+    Client().force_login(person)
+    assert LogEntry.objects.filter(user=person).exists()
+    return Life(person, agent, boss, other, asked, answered, answer, alone.pk, embed)

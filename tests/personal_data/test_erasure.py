@@ -1,0 +1,264 @@
+"""Erasures of people: what is gone, what stays, and that they can be cancelled, interrupted and run twice."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+
+from agents.models import Agent, AgentRequest, AgentToken
+from agents.services import approve_request
+from config import extension_points
+from messaging.deleted_accounts import deleted_account
+from messaging.exceptions import ErasureNotFound, HandleTaken, LastSuperAdmin
+from messaging.models import Account, ErasedHandleKey, HandleClaim, Message, PersonErasure, PostsChoice, erased_handle
+from messaging.personal_data import erasing, leases
+from messaging.personal_data.erasures import cancel_erasure, request_erasure
+from messaging.personal_data.jobs import run_due_jobs
+from messaging.services.accounts import register_person
+from reactions.models import Reaction
+from tests.agents.factories import RequestFactory, agent_with_token
+from tests.agents.racing import race
+from tests.api import Api
+from tests.commands.running import refused, run_json
+from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
+from tests.messaging.test_hiding import wrong_counts
+from tests.personal_data.life import AGENT_HANDLE, HANDLE, MARK, PASSWORD, TRACES, Life, live
+from tests.security.test_dump import dump
+
+NOW = timedelta()
+ANONYMOUS, DELETED = PostsChoice.ANONYMOUS, PostsChoice.DELETED
+NOBODY = {**deleted_account("human"), "id": str(deleted_account("human")["id"])}
+
+
+@pytest.fixture
+def life(transactional_db: None, settings: Any) -> Life:
+    return live(settings)
+
+
+def erase(person: Account, posts: PostsChoice = DELETED) -> None:
+    request_erasure(person=person, posts=posts, by=person, wait=NOW)
+    assert run_due_jobs()["erasures"] == 1
+
+
+def found(texts: tuple[str, ...]) -> list[str]:
+    dumped = dump()
+    return [text for text in texts if text in dumped or text.encode().hex() in dumped]
+
+
+def test_with_the_posts_nothing_of_a_person_is_left_in_a_dump(life: Life) -> None:
+    ids = (str(life.person.pk), str(life.agent.account.pk))
+    assert set(found((*TRACES, MARK))) == {*TRACES, MARK}
+    erase(life.person)
+    assert found((*TRACES, MARK)) == []
+    assert not Account.objects.filter(pk__in=ids).exists()
+    assert not wrong_counts()
+    tombstone = Api().get(f"/api/messages/{life.asked.pk}").json
+    assert (tombstone["status"], tombstone["content"], tombstone["author"]) == ("deleted", "", NOBODY)
+    assert Api().get(f"/api/messages/{life.alone}").status == 404
+    assert Api().get(f"/api/messages/{life.answer.pk}").json["reactionTotal"] == 0
+
+
+def test_without_the_posts_only_their_texts_stay_as_of_a_deleted_account(life: Life) -> None:
+    erase(life.person, ANONYMOUS)
+    assert found(TRACES) == []
+    assert not wrong_counts()
+    post = Api().get(f"/api/messages/{life.asked.pk}").json
+    assert (post["content"], post["author"]) == (f"A question, {MARK}", NOBODY)
+    listed = Api().get("/api/messages", pageId=life.asked.page_id).json["messages"]
+    assert [message["quote"]["author"] for message in listed if message["quote"]] == [NOBODY]
+    replies = Api().get("/api/messages", pageId=life.asked.page_id, parentId=life.answer.pk).json["messages"]
+    assert [reply["author"]["kind"] for reply in replies] == ["agent"]
+    assert NOBODY in Api().get("/v1/presence/participants", pageId=life.asked.page_id).json["participants"]
+    feed = Client().get(f"/feeds/pages/{life.asked.page_id}.json").json()
+    assert {"Deleted", "By Stander"} == {item["authors"][0]["name"] for item in feed["items"]}
+
+
+def test_what_others_did_stays_and_decisions_name_a_deleted_account(life: Life) -> None:
+    erase(life.person)
+    assert Message.objects.filter(author=life.other, status="published").count() == 3
+    events = Api.as_person(life.other).get("/v1/inbox").json["events"]
+    assert {event["actor"]["handle"] for event in events if event["actor"]} == {"deleted"}
+    looked = LogEntry.objects.get(change_message__startswith="Looked at")
+    assert (looked.user.handle, looked.object_repr) == ("deleted-human", "@bystander")
+    assert LogEntry.objects.get(change_message__startswith="Told about").change_message == "Told about @deleted: none"
+    changes = Api().get("/v1/changes", pageId=life.asked.page_id, types="reaction.added,reaction.removed").json
+    assert changes["changes"]
+    assert not Reaction.objects.exists()
+
+
+def test_sessions_and_agents_end_with_the_request_and_return_when_it_is_cancelled(life: Life) -> None:
+    session = Client()
+    session.force_login(life.person)
+    request_erasure(person=life.person, posts=DELETED, by=life.person)
+    assert life.agent.api.get("/v1/agent/self").status == 401
+    assert life.api.get("/v1/inbox").status == 401
+    assert not session.get("/account/").wsgi_request.user.is_authenticated
+    refusal = Api().post("/api/auth/login", {"handle": HANDLE, "password": PASSWORD})
+    assert (refusal.status, refusal.error) == (403, "account_being_erased")
+    assert set(AgentRequest.objects.values_list("status", flat=True)) == {"approved", "cancelled"}
+    assert run_due_jobs()["erasures"] == 0
+    cancel_erasure(person=life.person, by=life.person)
+    assert life.agent.api.get("/v1/agent/self").status == 200
+    assert Api().post("/api/auth/login", {"handle": HANDLE, "password": PASSWORD}).status == 200
+    with pytest.raises(ErasureNotFound):
+        cancel_erasure(person=life.person, by=life.person)
+
+
+def test_an_agent_that_was_stopped_before_stays_so_when_the_erasure_is_cancelled(life: Life) -> None:
+    Account.objects.filter(pk=life.agent.account.pk).update(is_active=False)
+    request_erasure(person=life.person, posts=DELETED, by=life.person)
+    cancel_erasure(person=life.person, by=life.person)
+    assert not Account.objects.get(pk=life.agent.account.pk).is_active
+
+
+def test_the_handles_are_never_given_again(life: Life, settings: Any) -> None:
+    erase(life.person)
+    for handle in (HANDLE, AGENT_HANDLE):
+        assert not HandleClaim.objects.filter(handle=handle).exists()
+        with pytest.raises(HandleTaken):
+            register_person(handle=handle, name="Another", password=PASSWORD)
+    register_person(handle=f"{HANDLE}_2", name="Another", password=PASSWORD)
+    settings.ROOT_KEY, settings.ROOT_KEY_PREVIOUS = "r" * 60, settings.ROOT_KEY
+    what = "keys of erased handles under the previous key"
+    assert [erased_handle.prune(now=timezone.now(), dry_run=dry)[what] for dry in (True, False, False)] == [1, 1, 0]
+    settings.ROOT_KEY_PREVIOUS = ""
+    with pytest.raises(HandleTaken):
+        register_person(handle=HANDLE, name="Another", password=PASSWORD)
+
+
+@pytest.mark.django_db
+def test_nobody_claims_the_handle_of_deleted_authors() -> None:
+    with pytest.raises(HandleTaken):
+        register_person(handle="deleted", name="Deleted", password=PASSWORD)
+
+
+@pytest.mark.django_db
+def test_a_lost_root_key_does_not_stop_erasures(settings: Any) -> None:
+    erase(PersonFactory(handle="first_one"))
+    settings.ROOT_KEY = "l" * 60
+    erase(PersonFactory(handle="second_one"))
+    with pytest.raises(HandleTaken):
+        register_person(handle="second_one", name="Another", password=PASSWORD)
+    assert ErasedHandleKey.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("step", range(0, len(extension_points.PERSON_ERASERS) + 1, 4))
+def test_an_erasure_that_was_interrupted_goes_on(step: int, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process begins where the first one, which was killed, has its lease no more."""
+    person = PersonFactory(handle="halfway")
+    MessageFactory(author=person)
+    request_erasure(person=person, posts=DELETED, by=person, wait=NOW)
+    erasers = list(settings.PERSON_ERASERS)
+    settings.PERSON_ERASERS = erasers[:step]
+    monkeypatch.setattr(erasing, "_end", killed)
+    with pytest.raises(SystemExit):
+        run_due_jobs()
+    monkeypatch.undo()
+    settings.PERSON_ERASERS = erasers
+    assert run_due_jobs()["erasures"] == 0
+    PersonErasure.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
+    with pytest.raises(ErasureNotFound):
+        cancel_erasure(person=person, by=person)
+    assert run_due_jobs()["erasures"] == 1
+    assert not Account.objects.filter(pk=person.pk).exists()
+
+
+def killed(*args: object) -> None:
+    raise SystemExit
+
+
+@pytest.mark.django_db(transaction=True)
+def test_several_processes_erase_a_person_once() -> None:
+    person = PersonFactory()
+    MessageFactory.create_batch(3, author=person)
+    request_erasure(person=person, posts=ANONYMOUS, by=person, wait=NOW)
+    assert sum(race(3, lambda _number: run_due_jobs()["erasures"])) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_a_cancellation_and_a_begin_at_the_same_time_one_wins() -> None:
+    person = PersonFactory()
+    request_erasure(person=person, posts=ANONYMOUS, by=person, wait=NOW)
+
+    def act(number: int) -> bool:
+        if number:
+            return run_due_jobs()["erasures"] == 1
+        try:
+            cancel_erasure(person=person, by=person)
+        except (ErasureNotFound, Account.DoesNotExist):
+            return False
+        return True
+
+    assert sum(race(2, act)) == 1
+
+
+@pytest.mark.django_db
+def test_the_last_super_admin_cannot_be_erased() -> None:
+    first, second = SuperAdminFactory(), SuperAdminFactory()
+    request_erasure(person=first, posts=ANONYMOUS, by=first, wait=NOW)
+    with pytest.raises(LastSuperAdmin), transaction.atomic():
+        request_erasure(person=second, posts=ANONYMOUS, by=second)
+    Account.objects.filter(pk=second.pk).update(is_active=False)
+    assert run_due_jobs()["erasures"] == 0
+    Account.objects.filter(pk=second.pk).update(is_active=True)
+    assert run_due_jobs()["erasures"] == 1
+
+
+@pytest.mark.django_db
+def test_the_decisions_of_an_erased_super_admin_stay(settings: Any) -> None:
+    boss, _other = SuperAdminFactory(), SuperAdminFactory()
+    request = approved_by(boss)
+    erase(boss)
+    decided = AgentRequest.objects.get(pk=request)
+    assert decided.decided_by is not None
+    assert decided.decided_by.handle == "deleted-human"
+    record = Api.as_person(decided.requester).get(f"/v1/agent-tokens/requests/{request}").json
+    assert record["decidedBy"] == NOBODY
+
+
+def approved_by(boss: Account) -> UUID:
+    request_id: UUID = RequestFactory().pk
+    approve_request(request_id=request_id, by=boss)
+    return request_id
+
+
+@pytest.mark.django_db
+def test_the_command_erases_at_once_or_later_and_cancels() -> None:
+    person = PersonFactory(handle="by_command")
+    later = run_json("erase_person", "by_command", "--posts", "anonymous", "--json")
+    assert (later["erased"], later["posts"]) == (False, "anonymous")
+    assert run_json("erase_person", "by_command", "--undo", "--json")["dueAt"] is None
+    assert run_json("erase_person", "by_command", "--undo", "--json")["dueAt"] is None
+    assert run_json("erase_person", "by_command", "--posts", "deleted", "--now", "--json")["erased"] is True
+    assert not Account.objects.filter(pk=person.pk).exists()
+    assert "by_command" in refused("erase_person", "by_command", "--posts", "deleted")
+    boss = SuperAdminFactory()
+    assert refused("erase_person", boss.handle, "--posts", "deleted") == "last_super_admin"
+
+
+@pytest.mark.django_db
+def test_an_erased_agent_leaves_no_rows_of_its_own() -> None:
+    holder = agent_with_token()
+    erase(holder.request.requester, ANONYMOUS)
+    assert not Agent.objects.exists()
+    assert not AgentToken.objects.exists()
+    assert Api().get(f"/v1/agents/{holder.account.handle}").status == 404
+
+
+def test_a_process_that_has_lost_its_lease_stops(transactional_db: None) -> None:
+    person = PersonFactory()
+    request_erasure(person=person, posts=ANONYMOUS, by=person, wait=NOW)
+    erasure = leases.take(PersonErasure.objects.due())
+    assert erasure is not None
+    PersonErasure.objects.update(lease_id=None)
+    with pytest.raises(leases.LeaseLost):
+        erasing.carry_out(erasure)
+    assert Account.objects.filter(pk=person.pk).exists()
