@@ -14,6 +14,7 @@ PRUNERS = [
     "config.changes.pruning.prune",
     "messaging.services.pages.prune",
     "messaging.services.panel_sessions.prune",
+    "messaging.services.reporting.prune",
     "messaging.services.sessions.prune",
     "messaging.services.versions.prune",
     "messaging.webhooks.pruning.prune",
