@@ -17,6 +17,7 @@ PRUNERS = [
     "messaging.services.pages.prune",
     "messaging.services.panel_sessions.prune",
     "messaging.services.second_factor.prune",
+    "messaging.services.reporting.prune",
     "messaging.services.sessions.prune",
     "messaging.services.versions.prune",
     "messaging.webhooks.pruning.prune",

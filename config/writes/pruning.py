@@ -23,11 +23,11 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
         "rate limit events": RateLimitEvent.objects.filter(at__lt=now - timedelta(seconds=WINDOW_SECONDS)),
         "ended sign-in tokens": OutstandingToken.objects.filter(expires_at__lt=now),
     }
-    return {name: rows.count() if dry_run else _delete(rows) for name, rows in old.items()}
+    return {name: rows.count() if dry_run else delete_in_batches(rows) for name, rows in old.items()}
 
 
-def _delete(rows: QuerySet[Any]) -> int:
-    """Delete in batches, so that locks are short."""
+def delete_in_batches(rows: QuerySet[Any]) -> int:
+    """Delete in batches, so that locks are short; return the number of rows."""
     total = 0
     while deleted := _delete_batch(rows):
         total += deleted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
@@ -11,6 +12,7 @@ from django.utils import timezone
 from config.admin.audit import log_decision
 from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import execute
+from config.writes.pruning import delete_in_batches
 from config.writes.retries import retried
 from config.writes.transaction import WriteTransaction
 from messaging.exceptions import MessageNotFound
@@ -20,6 +22,9 @@ from messaging.services.changes import record_reported
 from messaging.services.decisions import log_about_post
 from messaging.services.locking import ALLOW_LONG_STATEMENTS, locked_posts
 from messaging.services.messages import count_answer
+
+# So long the same person cannot report a post again, on whose report a moderator has decided.
+CLOSED_DAYS = 180
 
 
 def report_message(
@@ -69,6 +74,12 @@ def close_reports(message_ids: Collection[UUID]) -> int:
     Closed reports do not count: after an approval, as many reports by other people are needed again.
     """
     return open_reports().filter(message__in=message_ids).update(closed_at=timezone.now())
+
+
+def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
+    """Delete or count the reports that were closed CLOSED_DAYS ago, for the command `prune`."""
+    old = Report.objects.filter(closed_at__lt=now - timedelta(days=CLOSED_DAYS))
+    return {"closed reports": old.count() if dry_run else delete_in_batches(old)}
 
 
 def _hold(post: Message, *, by: Account, count: int) -> None:

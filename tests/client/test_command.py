@@ -214,6 +214,17 @@ def test_a_refusal_has_exit_code_1_and_says_what_is_wrong(agent_cm: Command) -> 
     assert (shown.code, shown.err.startswith("invalid_url: ")) == (REFUSED, True)
 
 
+def test_a_list_without_posts_says_so_beside_the_output(agent_cm: Command) -> None:
+    url = new_url()
+    empty = agent_cm("read", url)
+    assert (empty.code, empty.out, empty.err) == (DONE, "", "The page has no posts.\n")
+    as_json = agent_cm("read", url, "--json")
+    assert (as_json.json, as_json.err) == ({"messages": []}, "")
+    message = posted(agent_cm, "post", url, "Hello")
+    assert agent_cm("read", url, "--replies-to", message["id"]).err == "The post has no replies.\n"
+    assert agent_cm("search", "xyzzy", "--page", url).err == "No post has all of these words.\n"
+
+
 def test_a_limit_has_exit_code_4_and_its_seconds() -> None:
     limited = refusal(429, "agent_rate_limited", **{"Retry-After": "1234"})
     with scripted(limited) as server:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.utils import timezone
 
 from messaging.models import Account, Community, Message, Report
 from messaging.services.hiding import hide_posts_of, restore_posts_of
 from messaging.services.moderation import approve_message, hide_message, restore_message
-from messaging.services.reporting import dismiss_reports
+from messaging.services.reporting import CLOSED_DAYS, dismiss_reports, prune
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.api import Answer, Api
@@ -253,3 +255,16 @@ class TestAtOnce:
         assert sorted(statuses) == [200] * 3 + [404] * 3
         assert (status_of(message), logged(message)) == ("pending", ["message.hidden"])
         assert types(Api.as_person(message.author)) == ["moderated"]
+
+
+def test_closed_reports_are_pruned_and_open_ones_are_not() -> None:
+    closed, reopened = MessageFactory(), MessageFactory()
+    for message in (closed, reopened):
+        report(message)
+        dismiss_reports(message_id=message.pk, by=SuperAdminFactory())
+    report(reopened)
+    later = timezone.now() + timedelta(days=CLOSED_DAYS, minutes=1)
+    assert prune(now=later - timedelta(days=1), dry_run=False) == {"closed reports": 0}
+    assert prune(now=later, dry_run=True) == {"closed reports": 2}
+    assert prune(now=later, dry_run=False) == {"closed reports": 2}
+    assert Report.objects.get().message == reopened

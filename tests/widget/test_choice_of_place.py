@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from messaging.models import Account
 from tests.browser import PATIENCE_MS
-from tests.widget.live import Live, panel_frame
+from tests.widget.live import Live, panel_frame, wait_until_drawn
 from tests.widget.sites import HOST, Site, html, tag
 from tests.widget.test_accessibility import add_messages, violations_of
 from tests.widget.test_choice_of_counts import LISTEN
@@ -92,6 +92,7 @@ def test_person_posts_and_replies_in_the_page_and_escape_closes_nothing(live: Li
     thread = thread_of(page)
     assert page.locator("#place > community-embed").count() == 1
     before = wait_for_whole_frame(page)
+    wait_until_drawn(page, thread.locator("#write"))
     # The composer comes before the posts, in the order of the keyboard too.
     thread.get_by_label("Write a post…").fill("In the page\n" * 30)
     thread.locator("#write").get_by_role("button", name="Post").click()

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from messaging.models import Account
 from tests.browser import PATIENCE_MS
-from tests.widget.live import Live
+from tests.widget.live import Live, wait_until_drawn
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FRAME = "(src) => document.body.append(Object.assign(document.createElement('iframe'), { src }))"
@@ -94,6 +94,7 @@ def test_keyboard_suffices_to_react_and_reply(live: Live, ada: Account) -> None:
     page.keyboard.press("Enter")
     panel = page.frame_locator("iframe")
     panel.locator("article").wait_for()
+    wait_until_drawn(page, panel.locator("h1"))
     focus(live, "React")
     page.keyboard.press("Enter")
     page.keyboard.press("Escape")  # the row of emoji, not the panel

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from messaging.models import Account
-from tests.widget.live import Live
+from tests.widget.live import Live, wait_until_drawn
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -35,6 +35,7 @@ def test_composer_is_two_keys_from_the_opened_panel(live: Live) -> None:
     page.keyboard.press("Enter")
     panel = page.frame_locator("iframe")
     panel.locator(".thread[aria-busy=false]").wait_for()
+    wait_until_drawn(page, panel.locator("h1"))
     page.wait_for_function("document.activeElement.shadowRoot?.activeElement?.tagName === 'IFRAME'")
     page.keyboard.press("Tab")
     expect(panel.locator("#skip")).to_be_focused()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from messaging.models import Account
-from tests.widget.live import Live
+from tests.widget.live import Live, open_panel
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LINES = "\n".join(f"Line {n}" for n in range(12))
@@ -27,9 +27,7 @@ def test_every_control_is_reachable(live: Live, ada: Account, width: int, height
     page = live.context.new_page()
     page.set_viewport_size({"width": width, "height": height})
     page.goto(live.url)
-    page.locator("community-embed button.trigger").click()
-    panel = page.frame_locator("iframe")
-    panel.locator(".thread[aria-busy=false]").wait_for()
+    panel = open_panel(page)
     last = panel.locator("article").last
     reach(
         panel.get_by_label("Show posts by"),

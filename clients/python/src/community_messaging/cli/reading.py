@@ -30,7 +30,8 @@ def read(state: State, page: str, sort: str | None, replies_to: str | None, limi
             if replies_to
             else client.messages(page, sort=sort, page_size=size)
         )
-        _show_messages(state, list(islice(found, limit)))
+        none = "The post has no replies." if replies_to else "The page has no posts."
+        _show_messages(state, list(islice(found, limit)), none)
 
 
 @program.command()
@@ -44,7 +45,7 @@ def search(state: State, words: tuple[str, ...], page: str | None, community_id:
     with state.client(AGENT, PERSON) as client:
         size = min(limit, PAGE_SIZE_MAX)
         found = client.search(" ".join(words), page=page, community_id=community_id, page_size=size)
-        _show_messages(state, list(islice(found, limit)))
+        _show_messages(state, list(islice(found, limit)), "No post has all of these words.")
 
 
 @program.command()
@@ -74,9 +75,12 @@ def inbox(state: State, after: str | None, types: tuple[str, ...], limit: int, *
         click.echo(clean(f"Further events: cm inbox{same} --after {events[-1]['id']}", lines=False), err=True)
 
 
-def _show_messages(state: State, messages: list[Any]) -> None:
+def _show_messages(state: State, messages: list[Any], none: str) -> None:
+    """Show the posts. In the text form, `none` says that there are none; it is not part of the output."""
     if state.is_json:
         echo_json({"messages": messages})
+    elif not messages:
+        click.echo(none, err=True)
     for message in () if state.is_json else messages:
         echo(message_lines(message))
 

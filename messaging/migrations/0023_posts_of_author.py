@@ -10,7 +10,7 @@ FORMER = "messaging_message_author_id_40198c92"
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("messaging", "0021_personal_data")]
+    dependencies = [("messaging", "0022_personal_data")]
 
     operations = [
         AddIndexConcurrently("message", models.Index("author", "id", name="posts_of_author")),
