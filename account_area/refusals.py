@@ -48,8 +48,6 @@ SENTENCES = {
     "person_not_found": _("No person has this handle."),
     "account_not_found": _("Nobody has this handle."),
     "slug_taken": _("A community has this name in addresses already. Choose another one."),
-    "too_many_communities": _("You have created as many communities as a person may."),
-    "community_creation_closed": _("Only super admins create communities here. Ask the operator of the service."),
     "message_state_changed": _("Another moderator has decided meanwhile. Look at the post again."),
     "moderator_required": _("You are not a moderator of this community any more."),
     "moderator_banned": _("Moderators cannot be banned. Remove the moderator, or lift the ban first."),
