@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 
 from account_area.page import account_page
-from messaging.models import Account
 from messaging.services.accounts import account_record
 from messaging.services.sessions import start_session
 
@@ -21,7 +20,7 @@ def continue_in_panel(request: HttpRequest) -> HttpResponse:
     """GET: `{user, csrf}`, with null for nobody. POST, by a press of the button: `{accessToken, user}`."""
     if not request.user.is_authenticated:
         return JsonResponse({"user": None}, headers=HEADERS)
-    person: Account = request.user  # type: ignore[assignment]
+    person = request.user
     if request.method != "POST":
         return JsonResponse({"user": account_record(person), "csrf": get_token(request)}, headers=HEADERS)
     session = start_session(account=person)

@@ -106,7 +106,8 @@ def _added_passkey(request: HttpRequest, form: PasskeyForm) -> tuple[Any, Any] |
         if inner.is_valid():
             with transaction.atomic():
                 name, credential = inner.cleaned_data["name"], inner.cleaned_data["credential"]
-                return add_authenticator(request, name=name, credential=credential)
+                added: tuple[Any, Any] = add_authenticator(request, name=name, credential=credential)
+                return added
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         # The library checks few types of what the browser sends.
         pass

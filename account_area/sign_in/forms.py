@@ -42,7 +42,8 @@ def name_field() -> forms.CharField:
 def password_field(**options: Any) -> forms.CharField:
     """Of a person who has one."""
     widget = forms.PasswordInput({"autocomplete": "current-password", "dir": "ltr"})
-    options = {"label": _("Password"), "max_length": PASSWORD_MAX, "strip": False, "widget": widget} | options
+    defaults: dict[str, Any] = {"label": _("Password"), "max_length": PASSWORD_MAX, "strip": False, "widget": widget}
+    options = defaults | options
     return forms.CharField(**options)
 
 

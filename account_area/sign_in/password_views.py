@@ -76,7 +76,8 @@ def _set(request: HttpRequest) -> HttpResponse:
 
 def _changed(request: HttpRequest) -> HttpResponse:
     """All sessions have ended: this browser gets a new one."""
-    person = Account.objects.get(pk=request.user.pk)
+    person: Account = request.user  # type: ignore[assignment]
+    person.refresh_from_db()
     request.session.flush()
     login(request, person, backend=BACKEND)
     record_authentication(request, person, "password", reauthenticated=True)
