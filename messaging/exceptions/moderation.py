@@ -27,7 +27,6 @@ class SlugTaken(ApiError):
     message = "Send another slug, or none: a community has this one."
     cause = "Each community has its own slug, which is part of addresses."
     remedy = "Send another `slug`. Without one, it is made from the name."
-    example = {"field": "slug"}
 
     def __init__(self) -> None:
         super().__init__(field="slug")

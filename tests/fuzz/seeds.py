@@ -72,7 +72,7 @@ def _callers(operation: dict[str, Any], scenario: Scenario) -> Iterable[dict[str
 
 def _filled(path: str, operation: dict[str, Any], scenario: Scenario) -> str:
     known = scenario.ids.get(operation["operationId"], [MADE_UP_ID])[0]
-    return path.replace("{id}", known).replace("{serviceId}", known)
+    return path.replace("{id}", known).replace("{serviceId}", known).replace("{accountId}", MADE_UP_ID)
 
 
 def _query(operation: dict[str, Any], scenario: Scenario) -> str:
@@ -143,6 +143,13 @@ BODIES: dict[str, Callable[[Ids], dict[str, Any]]] = {
     "createEmbedInstance": _embed,
     "updateEmbedInstance": _embed,
     "putEmbedBlacklist": lambda _ids: {"domains": ["example.org"]},
+    "createCommunity": lambda _ids: {"name": "Generated", "slug": "generated-2"},
+    "approveMessage": lambda _ids: {"reason": "Fine"},
+    "hideMessage": lambda _ids: {"reason": "No"},
+    "restoreMessage": lambda _ids: {"reason": "Fine"},
+    "updateCommunity": lambda _ids: {"blockedWords": ["forbidden*"], "rules": {"reportsToHide": 3}},
+    "addModerator": lambda _ids: {"handle": "generated"},
+    "banAccount": lambda _ids: {"accountId": MADE_UP_ID, "reason": "No"},
     "register": lambda _ids: {"handle": "generated", "name": "Generated", "password": PASSWORD},
     "login": lambda _ids: {"handle": "generated", "password": PASSWORD},
     "refreshSession": lambda _ids: {"refreshToken": "eyJhbGciOiJIUzI1NiJ9.e30.x"},
