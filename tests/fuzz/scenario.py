@@ -122,12 +122,13 @@ def _rows(clients: Clients, owner: Person) -> dict[str, list[str]]:
     embed = clients.ask("/api/embeds/instances", {"name": "E", "communityId": community}, **owner.signed_in)["id"]
     by_embed = ["getEmbedConfig", "getEmbedInstance", "updateEmbedInstance", "getEmbedAnalytics"]
     by_embed += ["getEmbedBlacklist", "putEmbedBlacklist", "serviceId"]
+    of_community = ("updateCommunity", "addModerator", "removeModerator", "banAccount", "liftBan")
     return {
         "pageId": [page],
         **dict.fromkeys(("messageId", "parentId", "quoteId", "getMessage", "listReactions", "reportMessage"), posts),
         **{name: [embed] for name in by_embed},
         **dict.fromkeys(("approveMessage", "hideMessage", "restoreMessage"), posts[2:]),
-        **dict.fromkeys(("updateCommunity", "addModerator", "removeModerator", "banAccount", "liftBan"), [community]),
+        **{name: [community] for name in of_community},
         "communityId": [community],
         "communityIds": [community],
         "removeReaction": [reaction],
