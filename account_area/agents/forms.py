@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
-from uuid import UUID
 
 from django import forms
 from django.core.validators import RegexValidator
@@ -70,7 +68,8 @@ class RequestForm(OnceForm):
 
     def __init__(self, *args: Any, search: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        selected = self.data.getlist(self.add_prefix("communities")) if self.is_bound else []
+        sent: Any = self.data
+        selected = sent.getlist("communities") if self.is_bound else []
         offered: Any = self.fields["communities"]
         offered.choices = communities_for_form(selected[:COMMUNITIES_MAX], search)
 
@@ -143,7 +142,3 @@ class DeletionForm(AccountForm):
         if self.cleaned_data["handle"].removeprefix("@") != self.expected:
             raise forms.ValidationError(_("This is not the agent's handle."))
         return self.expected
-
-
-def ids(texts: Collection[str]) -> list[UUID]:
-    return [UUID(text) for text in texts]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ TOKENS_SHOWN = 50
 POSTS_SHOWN = 5
 DECISIONS_SHOWN = 10
 DAYS = 30
+ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ def own_token(agent: Agent, token_id: UUID) -> AgentToken:
 
 
 def active_tokens(agent: Agent) -> int:
-    return _active(agent.tokens).count()
+    return _active(agent.tokens.all()).count()
 
 
 def community_names(ids: Collection[UUID]) -> dict[UUID, str]:
@@ -102,8 +104,11 @@ def community_names(ids: Collection[UUID]) -> dict[UUID, str]:
     return dict(Community.objects.filter(pk__in=ids).order_by("name", "pk").values_list("pk", "name"))
 
 
-def decisions_about(agent: Agent) -> list[LogEntry]:
-    return log_entries_about([agent], latest=DECISIONS_SHOWN)
+def decisions_about(agent: Agent, names: Mapping[UUID, str]) -> list[tuple[LogEntry, str]]:
+    """(entry, its text with the names of communities in the place of their ids)."""
+    by_id = {str(pk): name for pk, name in names.items()}
+    entries = log_entries_about([agent], latest=DECISIONS_SHOWN)
+    return [(entry, ID.sub(lambda found: by_id.get(found[0], found[0]), entry.change_message)) for entry in entries]
 
 
 def latest_posts(agent: Agent) -> list[Message]:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from django.urls import include, path, register_converter
+from django.urls import URLPattern, URLResolver, include, path, register_converter
 
 from account_area.agents.converters import HandleConverter
 from account_area.agents.views import agents, inbox, lists, requests, tokens, webhooks
@@ -13,7 +13,7 @@ of_webhook = [
     path("rotate/", webhooks.rotate, name="account_agent_webhook_rotate"),
     path("delete/", webhooks.delete, name="account_agent_webhook_delete"),
 ]
-of_agent = [
+of_agent: list[URLPattern | URLResolver] = [
     path("", agents.detail, name="account_agent"),
     path("delete/", agents.delete, name="account_agent_delete"),
     path("inbox/", inbox.of_agent, name="account_agent_inbox"),

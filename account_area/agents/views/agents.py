@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -24,18 +26,19 @@ from config.writes.rate_limits import usages_of
 def detail(request: HttpRequest, handle: str) -> HttpResponse:
     agent = queries.own_agent(request.user, handle)  # type: ignore[arg-type]
     refused_by_day, refused_codes = queries.refusals(agent)
+    names = queries.community_names({*agent.community_ids, *agent.request.community_ids})
     context = {
         "agent": agent,
         "tab": "overview",
         "active_tokens": queries.active_tokens(agent),
         "usages": [(COUNTERS[Scope(usage.name)], usage) for usage in usages_of(agent.pk, Scope.values)],
-        "decisions": queries.decisions_about(agent),
+        "decisions": queries.decisions_about(agent, names),
         "posts": queries.latest_posts(agent),
         "written": _plot(_("Posts and replies by day"), _("Posts"), queries.posts_by_day(agent)),
         "refused": _plot(_("Refused calls by day"), _("Refused"), refused_by_day),
         "refused_codes": refused_codes,
         "days": queries.DAYS,
-        **_grant(agent),
+        **_grant(agent, names),
     }
     return render(request, "account_area/agents/agent.html", context)
 
@@ -62,10 +65,9 @@ def delete(request: HttpRequest, handle: str) -> HttpResponse:
     return render(request, "account_area/confirm.html", context)
 
 
-def _grant(agent: Agent) -> dict[str, Any]:
+def _grant(agent: Agent, names: Mapping[UUID, str]) -> dict[str, Any]:
     """What was requested, and whether it holds; communities by name."""
     requested = agent.request
-    names = queries.community_names({*agent.community_ids, *requested.community_ids})
     scopes = [(SCOPES[Scope(scope)], scope in agent.scopes) for scope in requested.scopes]
     # A request for every community may be approved for some.
     asked = requested.community_ids or agent.community_ids
