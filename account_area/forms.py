@@ -16,7 +16,7 @@ from config.api.exceptions import ApiError, InvalidInput
 
 Result = TypeVar("Result")
 # Statuses that a person can mend in the form; others are pages.
-IN_FORM = frozenset({400, 403, 409, 429})
+IN_FORM = frozenset({400, 403, 409, 422, 429})
 CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 
