@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.utils.safestring import SafeString, mark_safe
 
+from mails.models import Notice
 from messaging.excerpts import excerpt
 from messaging.markdown.html import to_html, to_plain
 
@@ -56,3 +57,8 @@ def one_line(text: str, size: int = NAME_MAX) -> str:
 
 def title(content: str) -> str:
     return one_line(excerpt(content, TITLE_MAX), TITLE_MAX)
+
+
+def ids_in(notices: Iterable[Notice], name: str) -> set[str]:
+    """The ids that the data of notices have by this name."""
+    return {str(notice.data[name]) for notice in notices if notice.data and name in notice.data}
