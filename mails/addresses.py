@@ -37,4 +37,5 @@ def refusal_of(account_id: UUID, address: str) -> RefusedAddress | None:
 
 def _addresses() -> QuerySet[Any]:
     """Those of django-allauth, whose package has no types."""
-    return apps.get_model("account", "EmailAddress")._default_manager.all()
+    rows: QuerySet[Any] = apps.get_model("account", "EmailAddress")._default_manager.all()
+    return rows
