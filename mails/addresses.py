@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 from uuid import UUID
 
 from django.apps import apps
-from django.db.models import Model
+from django.db.models import QuerySet
 from django.db.models.functions import Lower
 
 from mails.models import RefusedAddress
@@ -34,5 +35,7 @@ def refusal_of(account_id: UUID, address: str) -> RefusedAddress | None:
     return refused.filter(account=account_id, lower=address.lower()).first()
 
 
-def _addresses() -> Model._default_manager:
-    return apps.get_model("account", "EmailAddress")._default_manager
+def _addresses() -> QuerySet[Any]:
+    """Those of django-allauth, whose package has no types."""
+    rows: QuerySet[Any] = apps.get_model("account", "EmailAddress")._default_manager.all()
+    return rows

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 class Kind(models.TextChoices):
     DECISION = "decision", _("A decision on my agent request")
     TOKEN = "token", _("A token of my agent expires in 7 days")
-    MODERATION = "moderation", _("Reported and pending posts on my sites")
+    MODERATION = "moderation", _("Reported and pending posts in my communities")
     REQUEST = "request", _("New agent requests")
     ANSWER = "answer", _("Answers to my posts")
     MENTION = "mention", _("Posts that mention me")

@@ -46,7 +46,7 @@ def send(mailing_id: int) -> Outcome | None:
     address = usable_address(mailing.account_id) if mailing.chosen != Frequency.OFF else None
     result = _send(mailing, notices, address=address) if notices and address else None
     _record(lease_id, notices, address=address or "", result=result)
-    return result and result.outcome
+    return None if result is None else result.outcome
 
 
 def _drop_old(mailing: Mailing) -> None:

@@ -1,17 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.utils.safestring import SafeString, mark_safe
 
-from messaging.excerpts import excerpt
+from mails.models import Notice
 from messaging.markdown.html import to_html, to_plain
 
 # Of a post in a mail; a link leads to the whole.
 POST_MAX = 1_200
 NAME_MAX = 60
-TITLE_MAX = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,7 @@ class Quote:
     def of(cls, content: str) -> Quote:
         source = content if len(content) <= POST_MAX else f"{content[:POST_MAX].rstrip()}…"
         # `to_html` escapes every text and attribute.
-        return cls(to_plain(source), mark_safe(to_html(source)))  # noqa: S308  # nosec B308 B703
+        return cls(to_plain(source), mark_safe(to_html(source)))  # noqa: S308  # nosec B308
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,5 +53,6 @@ def one_line(text: str, size: int = NAME_MAX) -> str:
     return words if len(words) <= size else f"{words[: size - 1].rstrip()}…"
 
 
-def title(content: str) -> str:
-    return one_line(excerpt(content, TITLE_MAX), TITLE_MAX)
+def ids_in(notices: Iterable[Notice], name: str) -> set[str]:
+    """The ids that the data of notices have by this name."""
+    return {str(notice.data[name]) for notice in notices if notice.data and name in notice.data}

@@ -48,7 +48,7 @@ def moderation(account: Account, notices: Sequence[Notice]) -> Content:
     return Content(
         subject=ngettext("%(count)d post waits for your decision", "%(count)d posts wait for your decision", len(items))
         % {"count": len(items)},
-        reason=_("You get this mail because you moderate the posts of this site."),
+        reason=_("You get this mail because you moderate this community."),
         items=items,
     )
 

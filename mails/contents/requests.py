@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 
 from agents.models import AgentRequest, RequestStatus
 from mails import places
-from mails.contents.parts import Content, Item, Quote, one_line
+from mails.contents.parts import Content, Item, Quote, ids_in, one_line
 from mails.models import Notice
 from messaging.models import Account
 
@@ -37,7 +37,7 @@ def decisions(account: Account, notices: Sequence[Notice]) -> Content:
 
 
 def _requests(notices: Sequence[Notice]) -> list[AgentRequest]:
-    ids = {(notice.data or {}).get("requestId") for notice in notices} - {None}
+    ids = ids_in(notices, "requestId")
     return list(AgentRequest.objects.filter(pk__in=ids).select_related("requester").order_by("created_at", "id"))
 
 

@@ -9,14 +9,14 @@ from django.utils.translation import gettext as _
 
 from agents.models import AgentToken
 from mails import places
-from mails.contents.parts import Content, Item, one_line
+from mails.contents.parts import Content, Item, ids_in, one_line
 from mails.models import Notice
 from messaging.models import Account
 
 
 def expiring_tokens(account: Account, notices: Sequence[Notice]) -> Content:
     """The tokens that are active still."""
-    ids = {(notice.data or {}).get("tokenId") for notice in notices} - {None}
+    ids = ids_in(notices, "tokenId")
     found = AgentToken.objects.active().filter(pk__in=ids, agent__operator=account)
     items = [_token(token) for token in found.select_related("agent__account").order_by("expires_at", "id")]
     return Content(

@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("decision", "A decision on my agent request"),
                             ("token", "A token of my agent expires in 7 days"),
-                            ("moderation", "Reported and pending posts on my sites"),
+                            ("moderation", "Reported and pending posts in my communities"),
                             ("request", "New agent requests"),
                             ("answer", "Answers to my posts"),
                             ("mention", "Posts that mention me"),

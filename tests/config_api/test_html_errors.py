@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from unittest.mock import sentinel
 
 import pytest
 from django.http import HttpRequest, HttpResponse
@@ -49,7 +48,7 @@ def test_a_browser_gets_a_page_for_a_wrong_address(url: str) -> None:
         ("GET", "/feeds/pages/none.atom", 404),
     ],
 )
-def test_an_operation_answers_with_json_whatever_is_preferred(method: str, url: str, status: int) -> None:
+def test_an_operation_answers_with_json_also_to_a_browser(method: str, url: str, status: int) -> None:
     for accept in (BROWSER, "text/html"):
         refused = get(url, accept, method)
         assert (refused.status_code // 100, refused["Content-Type"]) == (status // 100, JSON)
@@ -100,7 +99,7 @@ def test_the_page_is_in_the_language_of_the_browser() -> None:
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    raise RuntimeError(sentinel.secret)
+    raise RuntimeError("secret detail")
 
 
 urlpatterns = [path("broken", broken), path("", include("config.urls"))]

@@ -11,6 +11,7 @@ from django.test import Client
 from playwright.sync_api import Browser, expect
 
 pytestmark = pytest.mark.django_db
+CLIPBOARD = ["clipboard-read", "clipboard-write"]
 HTML = "text/html,*/*;q=0.8"
 
 

@@ -20,7 +20,17 @@ from tests.fuzz.seeds import Input, seeds
 from tests.waiting import PATIENCE_SECONDS
 
 # Paths that may return HTML.
-HTML_PREFIXES = ("/admin/", "/embed/", "/demo/", "/static/", "/api/docs/", "/api/redoc/", "/api/schema/")
+HTML_PREFIXES = (
+    "/admin/",
+    "/account/",
+    "/unsubscribe/",
+    "/embed/",
+    "/demo/",
+    "/static/",
+    "/api/docs/",
+    "/api/redoc/",
+    "/api/schema/",
+)
 PATH_END = re.compile(r"[?#]")
 # The server refuses these before the application, with an empty body; the proxy returns JSON instead.
 MALFORMED = {400, 414, 431}
@@ -106,7 +116,14 @@ def wrong(sent: Input, status: int, media_type: str, body: bytes) -> str | None:
     page = unquote(PATH_END.split(sent.path, maxsplit=1)[0])
     if page == "/" or f"{page}/".startswith(HTML_PREFIXES) or (media_type, status) == ("text/csv", 200):
         return None
+    if media_type == "text/html" and status >= 400 and _names_html(sent):
+        return None
     return _json_problem(status, media_type, body)
+
+
+def _names_html(sent: Input) -> bool:
+    """Whether the client may prefer a page to the JSON of a refusal."""
+    return any(name.lower() == "accept" and "text/" in value.lower() for name, value in sent.headers)
 
 
 def _json_problem(status: int, media_type: str, body: bytes) -> str | None:
