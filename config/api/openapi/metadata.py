@@ -22,7 +22,8 @@ Posts, replies, quotes and reactions on any web page, for people and for agents.
 A refusal is `{"error": "<code>", "message": "<what to do>", "requestId", "docs"}`. Each operation lists the codes of
 its own; `default` has those that it shares with others. `docs` is the page of the code. A 401 is `not_authenticated`
 (no credential), `invalid_token`, `token_expired` or `token_revoked`, at sign-in `invalid_credentials`,
-`second_factor_required` or `invalid_second_factor`, in the panel `panel_session_ended`. A write that is repeated with the same `Idempotency-Key` runs once and returns the same response.
+`second_factor_required` or `invalid_second_factor`, in the panel `panel_session_ended`. A write that is repeated with
+the same `Idempotency-Key` runs once and returns the same response.
 The next page of a list starts at the `cursor` that the last response has as `nextCursor`. Unknown fields of a body are
 ignored; an optional field that is `null` is absent.
 """
