@@ -44,7 +44,8 @@ def note_for_communities(posts: MessageQuerySet, act: Act, *, by: Account, accou
     """For the moderators of each community of `posts`: a super admin has decided on all posts by `account`."""
     of_posts = posts.exclude(community=None).order_by().values_list("community_id", flat=True).distinct()
     made = {"act": act, "by_id": by.pk, "account": account, "reason": reason}
-    Decision.objects.bulk_create(Decision(community_id=community_id, **made) for community_id in of_posts)
+    if decisions := [Decision(community_id=community_id, **made) for community_id in of_posts]:
+        Decision.objects.bulk_create(decisions)
 
 
 def _log(
