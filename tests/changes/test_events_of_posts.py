@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from config.changes.models import Change
 from messaging.changes.mentions import LOOKUPS_MAX, MENTIONS_MAX, mentioned_handles
+from messaging.changes.service_events import SERVICE
 from messaging.models import Account, Message
 from messaging.services.hiding import hide_posts_of, restore_posts_of
 from messaging.services.moderation import approve_message, hide_message, restore_message
@@ -145,7 +146,7 @@ def test_a_pending_post_makes_its_events_when_it_is_approved(ada: Account, write
     quoted = MessageFactory(author=bob)
     ids = {"parentId": str(parent.pk), "quoteId": str(quoted.pk)}
     pending = post(writer, parent.page_id, content="@bob @ada @mod", **ids)
-    assert not Change.objects.exists()
+    assert list(Change.objects.values_list("type", "account_id")) == [("post_pending", SERVICE)]
     approve_message(message_id=Message.objects.get(pk=pending["id"]).pk, by=boss)
     assert [summary(event) for event in events(Api.as_person(ada))] == [("reply", pending["id"], str(parent.pk))]
     assert [summary(event) for event in events(Api.as_person(bob))] == [("quote", pending["id"], str(quoted.pk))]
