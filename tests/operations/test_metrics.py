@@ -1,0 +1,230 @@
+"""What is counted, where, and what becomes of the counts of processes that have ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client, RequestFactory
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from config.api.operations import all_operations
+from config.metrics import definitions, exposition, files
+from config.metrics.collecting import CACHE, OPERATION, REQUESTS
+from config.metrics.durations import Changes, DurationCounts
+from config.metrics.publishing import publisher
+from config.metrics.wsgi import count, observed
+from tests.service import ROOT
+
+BOUNDS = (0.1, 1.0)
+
+
+def value(name: str, **labels: str) -> float:
+    """Of this process, 0 if it has none."""
+    publisher().publish()
+    sample = definitions.NAMESPACE + "_" + name
+    return exposition.REGISTRY.get_sample_value(sample, labels) or 0.0
+
+
+class TestDurations:
+    @given(st.lists(st.tuples(st.sampled_from("ab"), st.floats(0, 5)), max_size=60), st.integers(1, 10))
+    def test_each_observation_is_in_one_bucket_and_is_taken_once(
+        self, observations: list[tuple[str, float]], step: int
+    ) -> None:
+        counts = DurationCounts(BOUNDS)
+        changes, taken, seconds = Changes(counts), dict.fromkeys("ab", 0), dict.fromkeys("ab", 0.0)
+        for index, (key, duration) in enumerate(observations):
+            counts.add(key, duration)
+            for name, buckets, total in changes.take() if index % step == 0 else ():
+                taken[name] += sum(buckets)
+                seconds[name] += total
+        for name, buckets, total in changes.take():
+            taken[name] += sum(buckets)
+            seconds[name] += total
+        assert taken == {key: sum(name == key for name, _ in observations) for key in "ab"}
+        assert seconds == pytest.approx({key: sum(d for name, d in observations if name == key) for key in "ab"})
+
+    @pytest.mark.parametrize(("seconds", "bucket"), [(0.0, 0), (0.1, 0), (0.11, 1), (1.0, 1), (1.1, 2)])
+    def test_a_bound_belongs_to_its_bucket(self, seconds: float, bucket: int) -> None:
+        counts = DurationCounts(BOUNDS)
+        counts.add("x", seconds)
+        assert counts.totals()["x"][bucket] == 1
+
+    def test_threads_lose_no_count_also_after_their_end(self) -> None:
+        counts = DurationCounts(BOUNDS)
+
+        def work() -> None:
+            for _ in range(2_000):
+                counts.add("x", 0.5)
+
+        for _round in range(2):
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            counts.totals()
+            for thread in threads:
+                thread.join()
+        assert counts.totals()["x"][:3] == [0, 16_000, 0]
+        assert not counts._threads
+
+
+class TestRequests:
+    def call(self, set_up: Callable[[dict[str, Any]], None], status: str = "200 OK", path: str = "/x") -> None:
+        def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+            set_up(environ)
+            start_response(status, [])
+            return [b""]
+
+        list(observed(application, count)(RequestFactory().get(path).environ, lambda *_: None))
+
+    def test_a_response_is_counted_by_operation_status_and_cache_result(self) -> None:
+        before = value("requests_total", operation="testOperation", status="304")
+        hits = value("response_cache_results_total", result="hit")
+        self.call(lambda environ: environ.update({OPERATION: "testOperation", CACHE: "hit"}), "304 Not Modified")
+        assert value("requests_total", operation="testOperation", status="304") == before + 1
+        assert value("response_cache_results_total", result="hit") == hits + 1
+        assert value("request_seconds_count", operation="testOperation") >= 1
+
+    @pytest.mark.parametrize(("path", "operation"), [("/static/embed/base.css", "static"), ("/a/b?c", "other")])
+    def test_what_no_view_answers_has_one_of_two_names(self, path: str, operation: str) -> None:
+        before = value("requests_total", operation=operation, status="404")
+        self.call(lambda _environ: None, "404 Not Found", path)
+        assert value("requests_total", operation=operation, status="404") == before + 1
+
+    def test_an_exception_counts_as_500(self) -> None:
+        def fail(_environ: dict[str, Any]) -> None:
+            raise RuntimeError
+
+        before = value("requests_total", operation="other", status="500")
+        with pytest.raises(RuntimeError):
+            self.call(fail)
+        assert value("requests_total", operation="other", status="500") == before + 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("path", "operation"),
+    [
+        ("/v1/smart-tags", "listSmartTags"),
+        ("/api/messages/01990000-0000-7000-8000-000000000000", "getMessage"),
+        ("/docs/errors/", "page"),
+    ],
+)
+def test_the_operation_of_a_request_is_noted(path: str, operation: str) -> None:
+    response = Client().get(path)
+    assert response.wsgi_request.META[OPERATION] == operation
+
+
+@pytest.mark.django_db
+def test_a_refusal_is_counted_by_its_code_and_a_limit_by_its_name(settings: Any) -> None:
+    refused, limited = value("refusals_total", code="not_found"), value("limits_hit_total", limit="normalize_url")
+    Client().get("/nowhere")
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"normalize_url": (0, 60)}
+    response = Client().post(
+        "/v1/presence/normalize-url", {"url": "https://example.com/"}, content_type="application/json"
+    )
+    assert response.status_code == 429
+    assert value("refusals_total", code="not_found") == refused + 1
+    assert value("limits_hit_total", limit="normalize_url") == limited + 1
+
+
+@pytest.mark.django_db
+def test_labels_have_bounded_values() -> None:
+    """Whatever clients send, the operation is one of the declared ones or of three names."""
+    names = {operation.id for _path, _method, operation in all_operations()} | {"page", "static", "other"}
+    for path in ("/v1/nothing-" + "x" * 50, "/api/messages/not-a-uuid", "/p/../../etc", "/docs/errors/secret"):
+        assert Client().get(path).wsgi_request.META.get(OPERATION, "other") in names
+
+
+def write_metrics(folder: Path, code: str) -> None:
+    """In a process of its own, which has ended afterwards."""
+    subprocess.run(
+        [sys.executable, "-c", f"from config.metrics import definitions\n{code}"],
+        cwd=ROOT,
+        env=os.environ | {files.VARIABLE: str(folder)},
+        check=True,
+    )
+
+
+def samples(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    monkeypatch.setenv(files.VARIABLE, str(folder))
+    families = text_string_to_metric_families(exposition.text().decode())
+    return {
+        sample.name.removeprefix(definitions.NAMESPACE + "_") + json.dumps(sample.labels): sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+def test_counts_of_ended_processes_are_kept_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = """
+definitions.restarts.labels("worker").inc(2)
+definitions.statement_seconds.add([1] + 13 * [0] + [2], 25.5)
+definitions.streams_open.set(7)
+definitions.log_read_at.set({})
+"""
+    for time in (20, 10, 5):
+        write_metrics(tmp_path, code.format(time))
+    found = samples(tmp_path, monkeypatch)
+    assert found == samples(tmp_path, monkeypatch)
+    assert found['process_restarts_total{"process": "worker"}'] == 6
+    assert found["statement_seconds_count{}"] == 9
+    assert found["statement_seconds_sum{}"] == 76.5
+    assert found['statement_seconds_bucket{"le": "0.0005"}'] == 3
+    assert found["change_log_read_timestamp_seconds{}"] == 20
+    assert "streams_open{}" not in found
+    assert {file.name for file in tmp_path.iterdir()} == {
+        "counter_ended.db",
+        "gauge_max_ended.db",
+        "histogram_ended.db",
+        "lock",
+    }
+
+
+def test_a_file_that_cannot_be_read_loses_only_its_own_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_metrics(tmp_path, 'definitions.restarts.labels("worker").inc()')
+    (tmp_path / "counter_999999999.db").write_bytes(b"\xff\xff\x00\x00" + b"\xff" * 64)
+    assert samples(tmp_path, monkeypatch)['process_restarts_total{"process": "worker"}'] == 1
+
+
+def test_a_start_deletes_the_files_of_the_last_run_but_not_those_of_running_processes(tmp_path: Path) -> None:
+    mine, old, ended = (tmp_path / f"counter_{name}.db" for name in (os.getpid(), 999_999_999, "ended"))
+    for file in (mine, old, ended):
+        file.touch()
+    files.clear(tmp_path)
+    assert [file.exists() for file in (mine, old, ended)] == [True, False, False]
+
+
+def test_the_folder_is_chosen_before_the_library_is_imported(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="imported before"):
+        files.share(tmp_path)
+
+
+def test_the_main_process_does_not_import_the_library_before_the_folder_is_known() -> None:
+    code = "import sys, config.runtime.run, config.runtime.streams; sys.exit('prometheus_client' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_every_metric_has_a_help_text() -> None:
+    text = generate_latest(exposition.registry()).decode()
+    for line in text.splitlines():
+        if line.startswith("# HELP"):
+            assert len(line.split(" ", 3)[3]) > 10, line
+
+
+def test_observations_are_counted_without_metrics_settings_too() -> None:
+    """The counts of a process are added once."""
+    before = value("requests_total", operation="oneMore", status="200")
+    REQUESTS.add(("oneMore", "200", None), 0.1)
+    assert value("requests_total", operation="oneMore", status="200") == before + 1
+    assert value("requests_total", operation="oneMore", status="200") == before + 1

@@ -1,0 +1,190 @@
+"""`/healthz`, `/readyz` and `/metrics` of a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+import pytest
+from django.db import Error
+from django.test import RequestFactory
+
+from config.probes import draining, readiness, wsgi
+from config.probes.readiness import Readiness
+
+
+class Reply(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return orjson.loads(self.body)
+
+
+def application(_environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    start_response("404 Not Found", [])
+    return [b"application"]
+
+
+def call(path: str, method: str = "GET", **environ: str) -> Reply:
+    started: list[Any] = []
+    request = RequestFactory().generic(method, path, **environ)  # type: ignore[arg-type]
+    answering = wsgi.answer_probes(application)
+    body = b"".join(answering(request.environ, lambda *arguments: started.append(arguments)))
+    status, headers = started[0]
+    return Reply(int(status[:3]), dict(headers), body)
+
+
+@pytest.fixture(autouse=True)
+def _own_state(settings: Any, tmp_path: Path) -> Iterator[None]:
+    settings.DATA_DIR, settings.STREAMS, settings.REDIS_URL = tmp_path, False, ""
+    readiness.readiness.cache_clear()
+    yield
+    readiness.readiness.cache_clear()
+
+
+def test_healthz_needs_no_database_and_no_known_host() -> None:
+    # pytest-django refuses every query of a test without the mark `django_db`.
+    reply = call("/healthz", HTTP_HOST="10.0.0.7:8000")
+    assert (reply.status, reply.json) == (200, {"healthy": True})
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_a_probe_is_not_stored_sets_no_cookie_and_has_an_id(path: str, settings: Any) -> None:
+    settings.SECURE_SSL_REDIRECT = True
+    reply = call(path, HTTP_HOST="10.0.0.7")
+    assert reply.status == 200
+    assert reply.headers["Cache-Control"] == "no-store"
+    assert reply.headers["X-Request-ID"]
+    assert not {"Set-Cookie", "Location"} & set(reply.headers)
+    assert int(reply.headers["Content-Length"]) == len(reply.body)
+
+
+def test_a_probe_has_no_body_for_head_and_refuses_other_methods() -> None:
+    head, post = call("/healthz", "HEAD"), call("/healthz", "POST")
+    assert (head.status, head.body) == (200, b"")
+    assert (post.status, post.headers["Allow"]) == (405, "GET, HEAD")
+
+
+@pytest.mark.parametrize("path", ["/healthz/", "/health", "/readyz/x", "/metrics", "/"])
+def test_other_paths_are_those_of_the_application(path: str) -> None:
+    assert call(path).body == b"application"
+
+
+@pytest.mark.django_db
+def test_a_migrated_host_is_ready() -> None:
+    assert call("/readyz").json == {"ready": True, "missing": [], "degraded": [], "draining": False}
+
+
+@pytest.mark.django_db
+def test_a_host_without_the_migrations_of_its_release_is_not_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "migrations", lambda: frozenset({("messaging", "9999_not_applied")}))
+    reply = call("/readyz")
+    assert (reply.status, reply.json["missing"]) == (503, ["migrations"])
+
+
+@pytest.mark.parametrize("failure", [Error("away: secret.example"), Error("")])
+def test_a_host_without_its_database_is_not_ready_and_tells_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, failure: Error
+) -> None:
+    def fail(_statement: str) -> None:
+        raise failure
+
+    monkeypatch.setattr(readiness, "fetch_all", fail)
+    monkeypatch.setattr(readiness.connection, "close", lambda: None)
+    reply = call("/readyz")
+    assert reply.status == 503
+    assert reply.json == {"ready": False, "missing": ["database"], "degraded": [], "draining": False}
+
+
+def test_a_standby_is_not_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "fetch_all", lambda _statement: [("messaging", "0001_initial", True)])
+    assert call("/readyz").json["missing"] == ["database"]
+
+
+@pytest.mark.django_db
+def test_a_host_without_redis_is_degraded_and_ready(settings: Any, tmp_path: Path) -> None:
+    settings.REDIS_URL = f"unix://{tmp_path}/nothing-here.sock"
+    settings.CACHES = {
+        "default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": settings.REDIS_URL},
+    }
+    reply = call("/readyz")
+    assert (reply.status, reply.json["ready"], reply.json["degraded"]) == (200, True, ["redis"])
+
+
+@pytest.mark.django_db
+def test_a_host_without_its_stream_process_is_not_ready(settings: Any, free_port: int) -> None:
+    settings.STREAMS, settings.STREAM_PORT = True, free_port
+    assert call("/readyz").json["missing"] == ["streams"]
+
+
+@pytest.mark.django_db
+def test_a_draining_host_is_not_ready_at_once() -> None:
+    from django.conf import settings
+
+    assert call("/readyz").status == 200
+    draining.begin(settings.DATA_DIR)
+    reply = call("/readyz")
+    assert (reply.status, reply.json["draining"], reply.json["missing"]) == (503, True, [])
+    draining.end(settings.DATA_DIR)
+    assert call("/readyz").status == 200
+
+
+def test_the_state_is_checked_at_most_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    checks: list[int] = []
+    monkeypatch.setattr(readiness, "check", lambda: checks.append(1) or readiness.State())
+    now = [100.0]
+    monkeypatch.setattr(readiness.time, "monotonic", lambda: now[0])
+    own = Readiness()
+    for _ in range(5):
+        own.state()
+    assert len(checks) == 1
+    now[0] += readiness.STATE_SECONDS
+    own.state()
+    assert len(checks) == 2
+
+
+def test_while_one_thread_checks_the_others_use_the_known_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Readiness()
+    monkeypatch.setattr(readiness, "check", lambda: readiness.State(missing=("streams",)))
+    known = own.state()
+    own._until = 0.0
+    with own._lock:
+        assert own.state() is known
+
+
+class TestMetrics:
+    @pytest.mark.parametrize("address", ["127.0.0.1", "10.1.2.3", "::ffff:10.1.2.3"])
+    def test_an_allowed_address_gets_them(self, settings: Any, address: str) -> None:
+        settings.METRICS_ALLOWED = ["127.0.0.1", "10.0.0.0/8"]
+        reply = call("/metrics", REMOTE_ADDR=address)
+        assert reply.status == 200
+        assert reply.headers["Content-Type"].startswith("text/plain; version=")
+        assert b"community_messaging_build_info" in reply.body
+
+    @pytest.mark.parametrize("address", ["192.0.2.1", "", "nonsense"])
+    def test_another_address_gets_what_an_unknown_path_gets(self, settings: Any, address: str) -> None:
+        settings.METRICS_ALLOWED = ["127.0.0.1"]
+        assert call("/metrics", REMOTE_ADDR=address).body == b"application"
+
+    def test_a_client_of_a_trusted_proxy_needs_an_allowed_address(self, settings: Any) -> None:
+        settings.METRICS_ALLOWED, settings.TRUSTED_PROXIES = ["127.0.0.1", "10.0.0.1"], ["127.0.0.1"]
+        assert call("/metrics", HTTP_X_FORWARDED_FOR="192.0.2.1").body == b"application"
+        assert call("/metrics", HTTP_X_FORWARDED_FOR="10.0.0.1").status == 200
+
+    @pytest.mark.parametrize("header", ["HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP"])
+    def test_a_client_of_an_unknown_proxy_with_an_allowed_address_gets_none(self, settings: Any, header: str) -> None:
+        settings.METRICS_ALLOWED = ["127.0.0.1"]
+        assert call("/metrics", **{header: "127.0.0.1"}).body == b"application"
+
+
+@pytest.fixture
+def free_port() -> int:
+    from tests.service import free_port
+
+    return free_port()
