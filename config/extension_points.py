@@ -30,7 +30,9 @@ PRUNERS = [
 # What an account has stored, for its export: `(account_id: UUID) -> Iterable[Section]` (see config.personal_data). A
 # section must not contain secrets.
 PERSON_EXPORTERS = [
+    "account_area.personal_data.sections",
     "messaging.personal_data.exporters.sections",
+    "messaging.personal_data.moderation.sections",
     "reactions.personal_data.sections",
     "agents.personal_data.sections",
     "embeds.personal_data.sections",
@@ -48,6 +50,7 @@ PERSON_ERASERS = [
     "reactions.personal_data.erase",
     "messaging.personal_data.posts.erase",
     "messaging.personal_data.erasers.reports",
+    "messaging.personal_data.moderation.erase",
     "embeds.personal_data.erase",
     "agents.personal_data.erase",
     "config.changes.personal_data.erase",

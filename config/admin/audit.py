@@ -33,11 +33,13 @@ def log_entries_about(rows: Iterable[models.Model], *, latest: int) -> list[LogE
 def forget_entries_about(model: type[models.Model], ids: Collection[object]) -> None:
     """Remove from the history what rows were called and the reasons that were given; what was decided stays."""
     entries = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(model))
-    _forget(entries.filter(object_id__in=[str(row_id) for row_id in ids]))
+    named = entries.filter(object_id__in=[str(row_id) for row_id in ids])
+    forget_reasons(named)
+    named.update(object_repr="")
 
 
-def _forget(entries: models.QuerySet[LogEntry]) -> int:
-    """A message is "Verb: reason", or a JSON array of Django's with the names of fields and of related rows."""
+def forget_reasons(entries: models.QuerySet[LogEntry]) -> None:
+    """Leave what was decided: a message is "Verb: reason", or a JSON array of Django's with names of related rows."""
     decided = Func(F("change_message"), Value(": "), Value(1), function="split_part", output_field=models.TextField())
     is_json = When(change_message__startswith="[", then=Value("", output_field=models.TextField()))
-    return entries.update(object_repr="", change_message=Case(is_json, default=decided))
+    entries.update(change_message=Case(is_json, default=decided))

@@ -8,15 +8,16 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.db.models import F, Func, Q, TextField, Value
 
-from config.admin.audit import forget_entries_about
+from config.admin.audit import forget_entries_about, forget_reasons
 from config.personal_data import Subject
 
 
 def erase(subject: Subject) -> int:
-    """The entries about the accounts, and the handles in all others. What the person decided stays, of a deleted
-    account.
+    """The entries about the accounts, and in all others the handles, beside which a reason may name the person. What
+    the person decided stays without the reasons, as of a deleted account.
     """
     forget_entries_about(get_user_model(), subject.account_ids)
+    forget_reasons(LogEntry.objects.filter(user__in=subject.account_ids))
     _replace_handles(subject)
     return LogEntry.objects.filter(user__in=subject.account_ids).update(user_id=subject.heir_id)
 
@@ -24,6 +25,7 @@ def erase(subject: Subject) -> int:
 def _replace_handles(subject: Subject) -> None:
     pattern = rf"@({'|'.join(map(re.escape, subject.handles))})\y"
     has_handle = Q(object_repr__regex=pattern) | Q(change_message__regex=pattern)
+    forget_reasons(LogEntry.objects.filter(change_message__regex=pattern))
     LogEntry.objects.filter(has_handle).update(
         **{name: _without(name, pattern) for name in ("object_repr", "change_message")}
     )

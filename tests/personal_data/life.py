@@ -6,13 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.admin.models import LogEntry
 from django.test import Client
 
 from config.admin.audit import log_decision
 from embeds.models import Embed
 from embeds.services import disable_embed
+from mails.kinds import Frequency, Kind
+from mails.preferences import set_preferences
 from messaging.models import Account, Message
+from messaging.services.bans import ban_account
+from messaging.services.communities import create_community
 from messaging.services.moderation import hide_message, restore_message
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
 from tests.api import Api
@@ -54,6 +61,23 @@ def posted(api: Api, content: str, **fields: Any) -> Message:
     return Message.objects.get(pk=answer.json["id"])
 
 
+def sign_in_data(person: Account) -> None:
+    """A mail address, recovery codes, and an account at a provider."""
+    address = f"{HANDLE}@{MARK}.example"
+    EmailAddress.objects.create(user=person, email=address, verified=True, primary=True)
+    Authenticator.objects.create(user=person, type=Authenticator.Type.RECOVERY_CODES, data={"seed": MARK})
+    SocialAccount.objects.create(user=person, provider="oidc", uid=HANDLE, extra_data={"email": address, "name": NAME})
+    set_preferences(account_id=person.pk, frequencies={Kind.ANSWER: Frequency.DAILY})
+
+
+def moderate(person: Account, other: Account) -> None:
+    """A community of the person, with a ban of the other person; and the person is banned from another community."""
+    own = create_community(owner=person, name="Lighthouses")
+    ban_account(community_id=own.pk, account_id=other.pk, by=person, reason=f"Reason {MARK}")
+    theirs = create_community(owner=other, name="Harbours")
+    ban_account(community_id=theirs.pk, account_id=person.pk, by=other, reason=f"Of {NAME}")
+
+
 def live(settings: Any) -> Life:
     settings.WEBHOOKS = True
     person = PersonFactory(handle=HANDLE, name=NAME, password=PASSWORD)
@@ -88,5 +112,7 @@ def live(settings: Any) -> Life:
     log_decision(by=person, about=other, verb="Looked at", reason="none")
     panel_secret(person)
     Client().force_login(person)
+    sign_in_data(person)
+    moderate(person, other)
     assert LogEntry.objects.filter(user=person).exists()
     return Life(person, agent, boss, other, asked, answered, answer, alone.pk, embed)

@@ -87,7 +87,7 @@ def test_what_others_did_stays_and_decisions_name_a_deleted_account(life: Life) 
     assert {event["actor"]["handle"] for event in events if event["actor"]} == {"deleted"}
     looked = LogEntry.objects.get(change_message__startswith="Looked at")
     assert (looked.user.handle, looked.object_repr) == ("deleted-human", "@bystander")
-    assert LogEntry.objects.get(change_message__startswith="Told about").change_message == "Told about @deleted: none"
+    assert LogEntry.objects.get(change_message__startswith="Told about").change_message == "Told about @deleted"
     changes = Api().get("/v1/changes", pageId=life.asked.page_id, types="reaction.added,reaction.removed").json
     assert changes["changes"]
     assert not Reaction.objects.exists()

@@ -29,6 +29,16 @@ EXPORTED = {
     "agents.AgentToken.created_by": "agent_tokens",
     "embeds.Embed.owner": "embeds",
     "changes.Change.account_id": "inbox",
+    "account.EmailAddress.user": "mail_addresses",
+    "account_area.AccountSession.account": "sessions",
+    "mails.Mailing.account": "mails",
+    "mails.RefusedAddress.account": "refused_addresses",
+    "mfa.Authenticator.user": "second_factors",
+    "messaging.Ban.account": "bans",
+    "messaging.Community.created_by": "communities",
+    "messaging.Decision.by": "decisions",
+    "messaging.Moderator.account": "moderated",
+    "socialaccount.SocialAccount.user": "providers",
 }
 # Column: why its rows are not in an export.
 NOT_EXPORTED = {
@@ -45,6 +55,8 @@ NOT_EXPORTED = {
     "changes.Change.actor_id": "events of others",
     "changes.ReadPosition.account_id": "a position in the inbox",
     "api.RateLimitEvent.account_id": "counts of the last hour",
+    "mails.Notice.actor_id": "mails for others",
+    "messaging.Decision.account": "decisions of others",
 }
 
 
@@ -75,7 +87,7 @@ def test_the_named_sections_exist_once() -> None:
     assert len(set(names)) == len(names)
 
 
-# How the rows of a column are erased where deleting the account does not (`CASCADE`).
+# How the rows of a column are erased where deleting the account does not (`CASCADE`, `SET_NULL`).
 ERASED = {
     "admin.LogEntry.user": "config.admin",
     "agents.Agent.account": "agents",
@@ -87,6 +99,7 @@ ERASED = {
     "agents.AgentToken.revoked_by": "agents",
     "api.RateLimitEvent.account_id": "config.writes",
     "changes.Change.account_id": "config.changes",
+    "mails.Notice.actor_id": "mails",
     "changes.ReadPosition.account_id": "config.changes",
     "embeds.Embed.owner": "embeds",
     "messaging.Message.author": "messaging",
@@ -102,7 +115,8 @@ def test_every_column_is_erased_by_a_function_or_with_the_account() -> None:
     with_account = {
         name
         for name, field in columns().items()
-        if isinstance(field, models.ManyToManyField) or getattr(field.remote_field, "on_delete", None) is models.CASCADE
+        if isinstance(field, models.ManyToManyField)
+        or getattr(field.remote_field, "on_delete", None) in (models.CASCADE, models.SET_NULL)
     }
     assert set(columns()) - with_account <= set(ERASED) | LEFT
     erasers = {path.split(".personal_data")[0] for path in settings.PERSON_ERASERS}

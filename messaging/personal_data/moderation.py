@@ -1,0 +1,38 @@
+"""What a person is and has done as a moderator, for their export, and its erasure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q
+
+from config.personal_data import Section, Subject
+from messaging.models import Act, Ban, Community, Decision, Moderator
+from messaging.personal_data.exporters import table
+
+BATCH = 1_000
+
+
+def sections(account_id: UUID) -> Iterable[Section]:
+    created = Community.objects.filter(created_by=account_id)
+    yield table("communities", "The communities that you have created.", created, ("id", "name", "slug", "created_at"))
+    moderated = Moderator.objects.filter(account=account_id)
+    yield table("moderated", "The communities that you moderate.", moderated, ("community_id", "created_at"))
+    bans = Ban.objects.filter(account=account_id)
+    # The reason is a note among moderators.
+    yield table("bans", "The communities in which you may not write.", bans, ("community_id", "created_at"))
+    columns = ("community_id", "act", "message_id", "account_id", "columns", "reason", "created_at")
+    yield table("decisions", "Your decisions as a moderator.", Decision.objects.filter(by=account_id), columns)
+
+
+def erase(subject: Subject) -> int:
+    """The reasons of decisions by the accounts or about them. The rest of their rows is deleted with the accounts."""
+    ids = subject.account_ids
+    banned = Decision.objects.filter(
+        act=Act.BANNED, by__in=ids, community=OuterRef("community"), account=OuterRef("account")
+    )
+    Ban.objects.exclude(reason="").filter(Exists(banned)).update(reason="")
+    concerned = Decision.objects.filter(Q(by__in=ids) | Q(account__in=ids) | Q(message__author__in=ids))
+    batch = concerned.exclude(reason="").order_by("pk").values("pk")[:BATCH]
+    return Decision.objects.filter(pk__in=batch).update(reason="")
