@@ -46,7 +46,7 @@ def test_from_the_list_to_a_widget_that_is_seen(
     page = browser_context.new_page()
     page.goto("/account/sites/")
     page.get_by_role("link", name="Add a site").click()
-    page.get_by_label("Name of the site").fill("Harbour Gazette")
+    page.get_by_label("Name of the site", exact=True).fill("Harbour Gazette")
     page.get_by_label("Address of the site").fill(f"site.example:{live_server.url.rpartition(':')[2]}")
     page.keyboard.press("Enter")
 
