@@ -58,8 +58,7 @@ PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
 BASE_URL = env.origin("BASE_URL", bind_address.origin(PORT))
 APP_URL = env.origin("APP_URL", BASE_URL)
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", bind_address.local_hosts_and(BASE_URL, APP_URL))
-# Where the processes of this host reach one another.
-LOCAL_HOST = bind_address.local_host()
+LOCAL_HOST = bind_address.local_host()  # where the processes of this host reach one another
 # Addresses or networks of the proxies whose X-Forwarded-For and X-Request-ID headers are trusted.
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 HTTPS = BASE_URL.startswith("https://")

@@ -18,7 +18,17 @@ from config.cache import versions
 from config.cache.loaders import refresh
 from config.cache.memory import CachedResponse, Headers, Key, ResponseStore
 from config.cache.rendering import matches_etag
-from config.metrics.collecting import BYPASSED, CACHE, FILLED, HIT, NOT_STORED, OPERATION, REFRESHED
+from config.metrics.collecting import (
+    BYPASSED,
+    CACHE,
+    FILLED,
+    HIT,
+    NOT_STORED,
+    OPERATION,
+    OUTCOME,
+    REFRESHED,
+    STATUS,
+)
 from config.request_ids import HEADER, id_of, serving
 
 PREFIXES = ("/api/", "/v1/", "/feeds/")
@@ -46,13 +56,13 @@ class ResponseCache:
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         key = cache_key(environ)
         if key is None:
-            return finish(self._application(environ, start_response))
+            return _finish(self._application(environ, start_response), environ)
         cached = self._store.get(key)
         if cached is not None:
             return _send(cached, environ, start_response, HIT)
         if not versions.store().is_available():
             environ[CACHE] = BYPASSED
-            return finish(self._application(environ, start_response))
+            return _finish(self._application(environ, start_response), environ)
         return self._miss(key, environ, start_response)
 
     def _miss(self, key: Key, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
@@ -94,7 +104,7 @@ class ResponseCache:
         if snapshot is None or response.status_code != HTTPStatus.OK:
             environ[CACHE] = NOT_STORED
             start_response(start.status, start.headers)
-            return finish(response)
+            return _finish(response, environ)
         (body,) = finish(response)
         etag, loader = response.headers["ETag"], getattr(response, "loader", None)
         # Each response has an id of its own.
@@ -110,7 +120,7 @@ def cache_responses(application: Application) -> Application:
     versions.store()
     bytes_max, seconds = settings.RESPONSE_CACHE_BYTES, settings.RESPONSE_CACHE_SECONDS
     if not bytes_max:
-        return lambda environ, start_response: finish(application(environ, start_response))
+        return lambda environ, start_response: _finish(application(environ, start_response), environ)
     return ResponseCache(application, ResponseStore(bytes_max=bytes_max, seconds=seconds))
 
 
@@ -142,13 +152,18 @@ def finish(response: Any) -> Iterable[bytes]:
     return body
 
 
+def _finish(response: Any, environ: Environ) -> Iterable[bytes]:
+    environ[STATUS] = str(response.status_code)
+    return finish(response)
+
+
 def _send(cached: CachedResponse, environ: Environ, start_response: StartResponse, result: str) -> list[bytes]:
-    # For metrics.
-    environ[OPERATION], environ[CACHE] = cached.operation, result
     headers = [*cached.headers, (HEADER, id_of(environ))]
     if_none_match = environ.get("HTTP_IF_NONE_MATCH")
     if if_none_match and matches_etag(if_none_match, cached.etag):
+        environ[OUTCOME] = (cached.operation, "304", result)
         start_response("304 Not Modified", [header for header in headers if header[0] != "Content-Type"])
         return [b""]
+    environ[OUTCOME] = (cached.operation, "200", result)
     start_response(cached.status, headers)
     return [cached.body]

@@ -8,9 +8,13 @@ from typing import Any, Final
 from config.metrics.definitions import SECONDS
 from config.metrics.durations import DurationCounts
 
-# Keys of the WSGI environment: the id of the operation, and what the response cache did.
+# Keys of the WSGI environment: the id of the operation, the status, and the result of the response cache. OUTCOME is
+# all three; the response cache notes them in one step.
 OPERATION: Final = "community_messaging.operation"
+STATUS: Final = "community_messaging.status"
 CACHE: Final = "community_messaging.cache"
+OUTCOME: Final = "community_messaging.outcome"
+Outcome = tuple[str, str, str | None]
 # Results of the response cache. A miss is refreshed by its loader, or enters Django.
 HIT, REFRESHED, FILLED, NOT_STORED, BYPASSED = "hit", "refreshed", "filled", "not_stored", "bypassed"
 

@@ -7,7 +7,9 @@ the number of files is bounded.
 from __future__ import annotations
 
 import fcntl
+import json
 import os
+import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -79,8 +81,8 @@ def _merge(target: Path, files: list[Path], combine: Callable[[float, float], fl
     values: dict[str, float] = {}
     for file in (target, *files):
         # A process that was killed while it added a value may leave a file that cannot be read.
-        with suppress(FileNotFoundError, RuntimeError, ValueError):
-            for key, value, _time, _position in MmapedDict.read_all_values_from_file(file):  # type: ignore[no-untyped-call]
+        with suppress(FileNotFoundError, RuntimeError, ValueError, struct.error):
+            for key, value in _read(file):
                 values[key] = combine(values.get(key, 0.0), value)
     new = target.with_suffix(".new")
     new.unlink(missing_ok=True)
@@ -89,6 +91,19 @@ def _merge(target: Path, files: list[Path], combine: Callable[[float, float], fl
         merged.write_value(key, value, 0.0)  # type: ignore[no-untyped-call]
     merged.close()  # type: ignore[no-untyped-call]
     new.replace(target)
+
+
+def _read(file: Path) -> list[tuple[str, float]]:
+    """All entries, or an exception."""
+    from prometheus_client.mmap_dict import MmapedDict
+
+    entries = [
+        (key, value)
+        for key, value, _time, _position in MmapedDict.read_all_values_from_file(file)  # type: ignore[no-untyped-call]
+    ]
+    for key, _value in entries:
+        json.loads(key)
+    return entries
 
 
 def _pid_of(file: Path) -> int | None:

@@ -10,13 +10,12 @@ from typing import Any
 from django.conf import settings
 
 from config.metrics import publishing
-from config.metrics.collecting import CACHE, OPERATION, REQUESTS
+from config.metrics.collecting import CACHE, OPERATION, OUTCOME, REQUESTS, STATUS, Outcome
 from config.request_ids import id_of
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Iterable[bytes]]
-Record = Callable[[Environ, str, float], None]
 # Of responses that no view returns.
 STATIC, OTHER = "static", "other"
 logger = logging.getLogger(__name__)
@@ -26,45 +25,52 @@ def observe_requests(application: Application) -> Application:
     """Return the application itself if neither metrics nor the access log are configured."""
     if settings.METRICS:
         publishing.start()
-        application = observed(application, count)
-    return observed(application, log) if settings.ACCESS_LOG else application
+        application = count_requests(application)
+    return log_requests(application) if settings.ACCESS_LOG else application
 
 
-def observed(application: Application, record: Record) -> Application:
-    """`record` gets the environment of each request, its status, and the seconds until the response."""
+def count_requests(application: Application) -> Application:
+    count = REQUESTS.add
 
-    def observing(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        started, status = perf_counter(), "500"
-
-        def start(line: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
-            nonlocal status
-            status = line[:3]
-            return start_response(line, headers, *rest)
-
+    def counting(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        started = perf_counter()
         try:
-            return application(environ, start)
+            return application(environ, start_response)
         finally:
-            record(environ, status, perf_counter() - started)
+            count(environ.get(OUTCOME) or outcome_of(environ), perf_counter() - started)
 
-    return observing
-
-
-def count(environ: Environ, status: str, seconds: float) -> None:
-    REQUESTS.add((environ.get(OPERATION) or _without_view(environ), status, environ.get(CACHE)), seconds)
+    return counting
 
 
-def log(environ: Environ, status: str, seconds: float) -> None:
+def log_requests(application: Application) -> Application:
+    def logging_requests(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        started = perf_counter()
+        try:
+            return application(environ, start_response)
+        finally:
+            log(environ, perf_counter() - started)
+
+    return logging_requests
+
+
+def log(environ: Environ, seconds: float) -> None:
     """One line: no query string and no address, which may be personal data."""
+    operation, status, result = environ.get(OUTCOME) or outcome_of(environ)
     fields = {
         "method": environ["REQUEST_METHOD"],
         "path": environ["PATH_INFO"],
         "status": int(status),
         "milliseconds": round(seconds * 1000, 2),
-        "operation": environ.get(OPERATION) or _without_view(environ),
-        "cache": environ.get(CACHE),
+        "operation": operation,
+        "cache": result,
     }
     text = "%(method)s %(path)r %(status)d %(milliseconds).2f ms %(operation)s"
     logger.info(text, fields, extra={"request_id": id_of(environ), "fields": fields})
+
+
+def outcome_of(environ: Environ) -> Outcome:
+    """Of a response that did not come from the response cache; without a status, of an exception."""
+    return (environ.get(OPERATION) or _without_view(environ), environ.get(STATUS, "500"), environ.get(CACHE))
 
 
 def _without_view(environ: Environ) -> str:

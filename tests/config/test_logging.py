@@ -1,12 +1,17 @@
+import json
 import logging
 import sys
+from typing import Any
 
 import pytest
+from django.db import connection
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from django.utils.log import log_response
 
-from config.logging import LOGGING, HidingFormatter, hide_credentials
+from config.database import timing
+from config.database.sql import fetch_all
+from config.logging import LOGGING, HidingFormatter, JsonFormatter, hide_credentials
 
 AGENT_TOKEN = "cag_" + "A1b2C3d4E5" * 4 + "abc123"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl-_"
@@ -68,8 +73,68 @@ def test_a_failure_of_the_service_is_logged(caplog: pytest.LogCaptureFixture) ->
     assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 
-def test_every_handler_hides_credentials() -> None:
-    assert all(
-        LOGGING["formatters"][handler["formatter"]]["()"] == "config.logging.HidingFormatter"
-        for handler in LOGGING["handlers"].values()
-    )  # type: ignore[index]
+def test_every_handler_has_a_formatter_that_hides_credentials() -> None:
+    formatters = {"config.logging.HidingFormatter", "config.logging.JsonFormatter"}
+    assert {formatter["()"] for formatter in LOGGING["formatters"].values()} == formatters  # type: ignore[attr-defined]
+
+
+def json_line(message: str, *arguments: object, **extra: object) -> dict[str, object]:
+    record = logging.LogRecord("some.module", logging.WARNING, __file__, 1, message, arguments, None)
+    record.__dict__.update(extra)
+    text = JsonFormatter().format(record)
+    assert "\n" not in text
+    parsed: dict[str, object] = json.loads(text)
+    return parsed
+
+
+def test_a_line_of_json_has_the_fields_of_its_call() -> None:
+    line = json_line("took %d ms", 5, request_id="id-1", fields={"milliseconds": 5, "cache": None, "level": "x"})
+    assert (line["level"], line["logger"], line["message"]) == ("WARNING", "some.module", "took 5 ms")
+    assert (line["requestId"], line["milliseconds"]) == ("id-1", 5)
+    assert "cache" not in line
+    assert str(line["time"]).endswith("Z")
+
+
+def test_a_line_of_json_hides_credentials_in_message_fields_and_traceback() -> None:
+    line = json_line('sent "%s"\n\x00', AGENT_TOKEN, fields={"path": f"/x/{JWT}"})
+    assert AGENT_TOKEN not in str(line)
+    assert JWT not in str(line)
+    assert line["message"] == 'sent "cag_[hidden]"\n\x00'
+    try:
+        int(AGENT_TOKEN)
+    except ValueError:
+        record = logging.LogRecord("x", logging.ERROR, __file__, 1, "failed", (), sys.exc_info())
+    text = JsonFormatter().format(record)
+    assert "ValueError" in text
+    assert AGENT_TOKEN not in text
+
+
+def test_a_line_of_json_may_have_any_text() -> None:
+    assert json_line("half of a pair: %s", "\ud800")["message"] == "half of a pair: \\ud800"
+
+
+@pytest.mark.django_db
+class TestSlowStatements:
+    def test_the_line_has_placeholders_and_no_values(self, settings: Any, caplog: pytest.LogCaptureFixture) -> None:
+        settings.SLOW_STATEMENT_MS = 1
+        timing._lines = timing._Lines()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(0.01),\n   %s", ["a-private-value"])
+        fetch_all("SELECT pg_sleep(0.01), %s::text", ["another-private-value"])
+        lines = [record.getMessage() for record in caplog.records if record.name == timing.__name__]
+        assert ["SELECT pg_sleep(0.01), %s" in line for line in lines] == [True, True]
+        assert not any("private-value" in line for line in lines)
+
+    def test_few_lines_a_second_are_logged(self, settings: Any, caplog: pytest.LogCaptureFixture) -> None:
+        settings.SLOW_STATEMENT_MS = 1
+        for _ in range(100):
+            timing.observe("SELECT 1", 0.5)
+        lines = [record for record in caplog.records if record.name == timing.__name__]
+        # The test may last into another second.
+        assert 1 <= len(lines) < 100
+
+    @pytest.mark.parametrize("limit", [0, 1000])
+    def test_no_line_below_the_limit(self, settings: Any, caplog: pytest.LogCaptureFixture, limit: int) -> None:
+        settings.SLOW_STATEMENT_MS = limit
+        timing.observe("SELECT 1", 0.9)
+        assert not caplog.records

@@ -1,0 +1,102 @@
+"""The files in deploy/ fit the service."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from configparser import ConfigParser
+from typing import Any
+
+import pytest
+import yaml
+from prometheus_client import Counter, Histogram
+from prometheus_client.metrics import MetricWrapperBase
+
+from config.metrics import definitions
+from tests.service import ROOT
+
+DEPLOY = ROOT / "deploy"
+ALERTS = DEPLOY / "prometheus" / "alerts.yml"
+NAME = re.compile(rf"\b{definitions.NAMESPACE}_\w+")
+SELECTED = re.compile(rf"({definitions.NAMESPACE}_\w+)\{{([^}}]*)\}}")
+
+
+def labels_by_sample() -> dict[str, set[str]]:
+    """The labels of each sample that the service may return."""
+    found = {f"{definitions.NAMESPACE}_build_info": {"version", "python"}}
+    for metric in vars(definitions).values():
+        if not isinstance(metric, MetricWrapperBase):
+            continue
+        name, labels = metric._name, set(metric._labelnames)
+        if isinstance(metric, Counter):
+            found[f"{name}_total"] = labels
+        elif isinstance(metric, Histogram):
+            found |= {f"{name}_bucket": labels | {"le"}, f"{name}_sum": labels, f"{name}_count": labels}
+        else:
+            found[name] = labels
+    return found
+
+
+def rules() -> list[dict[str, Any]]:
+    return [rule for group in yaml.safe_load(ALERTS.read_text())["groups"] for rule in group["rules"]]
+
+
+def dashboard() -> dict[str, Any]:
+    parsed: dict[str, Any] = json.loads((DEPLOY / "grafana" / "dashboard.json").read_text())
+    return parsed
+
+
+def expressions() -> Iterator[str]:
+    yield from (rule["expr"] for rule in rules())
+    yield from (target["expr"] for panel in dashboard()["panels"] for target in panel["targets"])
+
+
+def test_rules_and_dashboard_use_only_metrics_and_labels_that_exist() -> None:
+    known = labels_by_sample()
+    for expression in expressions():
+        assert set(NAME.findall(expression)) <= set(known), expression
+        for name, selector in SELECTED.findall(expression):
+            used = set(re.findall(r"(\w+)\s*[=!]", selector)) - {"instance", "job"}
+            assert used <= known[name], expression
+
+
+def test_the_dashboard_shows_every_metric() -> None:
+    shown = {name for expression in expressions() for name in NAME.findall(expression)}
+    families = {re.sub(r"_(bucket|sum|count)$", "", name) for name in shown}
+    assert families == {re.sub(r"_(bucket|sum|count)$", "", name) for name in labels_by_sample()}
+
+
+def test_every_alert_has_a_severity_and_says_what_is_wrong() -> None:
+    assert len({rule["alert"] for rule in rules()}) == len(rules())
+    for rule in rules():
+        assert rule["labels"]["severity"] in ("warning", "critical")
+        assert rule["annotations"]["summary"].endswith(".")
+
+
+def test_panels_have_ids_and_places_of_their_own() -> None:
+    panels = dashboard()["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    assert len({(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in panels}) == len(panels)
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="no promtool on PATH")
+def test_promtool_accepts_the_rules() -> None:
+    checked = subprocess.run(["promtool", "check", "rules", str(ALERTS)], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_the_unit_runs_the_service_and_leaves_it_time_to_stop() -> None:
+    from config.runtime import granian, postgres, run
+
+    unit = ConfigParser(strict=False, interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment,method-assign]
+    unit.read(DEPLOY / "systemd" / "community-messaging.service")
+    service = unit["Service"]
+    assert service["ExecStart"].endswith("-m config.runtime.run")
+    # SIGTERM to each process would end the workers before the host has drained.
+    assert service["KillMode"] == "mixed"
+    longest = run.DRAIN_SECONDS + granian.STOP_SECONDS + postgres.STOP_SECONDS
+    assert int(service["TimeoutStopSec"]) > longest
