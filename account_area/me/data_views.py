@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from typing import cast
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from account_area.me.forms import ErasureForm
 from account_area.page import READ_METHODS, account_page, error_page
 from account_area.people import person_of
+from account_area.sign_in.recent import is_recent
 from config.api import throttling
 from config.api.exceptions import ApiError
 from messaging.models import Account, PersonErasure, PostsChoice
 from messaging.personal_data.erasures import cancel_erasure, erasure_of, request_erasure
 from messaging.personal_data.exports import content_of, exports_of, ready_export, request_export
+from messaging.services.second_factor import has_second_factor
 
 # While an export is made, the page is loaded again, also without scripts.
 REFRESH_SECONDS = 3
@@ -53,6 +57,8 @@ def erase(request: HttpRequest) -> HttpResponse:
     erasure = erasure_of(person.pk)
     if erasure is not None:
         return _waiting(request, person, erasure)
+    if has_second_factor(account=person) and not is_recent(request):
+        return redirect(f"{reverse('account_reauthenticate')}?{urlencode({'next': request.path})}")
     if request.method == "POST":
         throttling.hit("sign_in", str(person.pk))
     form = ErasureForm(request.POST or None, account=person)

@@ -137,7 +137,7 @@ def _card(
     return Card(
         message=message,
         # Escaped by `to_html`.
-        text=mark_safe(to_html(content[:TEXT_MAX] if is_cut else content)),  # noqa: S308  # nosec B308
+        text=mark_safe(to_html(content[:TEXT_MAX] if is_cut else content)),  # noqa: S308  # nosec B308 B703
         is_cut=is_cut,
         # JSON of the database is rendered unchanged in the API, so it is text here.
         attachments=orjson.loads(orjson.dumps(message["attachments"])),

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
+from django.contrib.humanize.templatetags.humanize import NaturalTimeFormatter as Natural
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
@@ -42,9 +43,12 @@ def copyable(text: str, label: str = "", *, name: str = "") -> dict[str, Any]:
 
 
 def _relative(moment: datetime) -> str:
+    """Humanize's phrases, which have the case that a language needs after "in" and before "ago"."""
     now = timezone.now()
     if abs(moment - now) < MOMENT:
         return gettext("just now") if moment <= now else gettext("in a moment")
     if moment < now:
-        return gettext("%(span)s ago") % {"span": timesince(moment, now, depth=1)}
-    return gettext("in %(span)s") % {"span": timeuntil(moment, now, depth=1)}
+        span = timesince(moment, now, depth=1, time_strings=Natural.past_substrings)
+        return str(Natural.time_strings["past-day"] % {"delta": span})
+    span = timeuntil(moment, now, depth=1, time_strings=Natural.future_substrings)
+    return str(Natural.time_strings["future-day"] % {"delta": span})

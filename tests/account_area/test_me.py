@@ -14,6 +14,7 @@ from django.utils import timezone
 from messaging.models import Account, Message, PersonErasure, PersonExport
 from messaging.personal_data.jobs import run_due_jobs
 from reactions.models import Reaction
+from tests.account_area.second_factors import add_app
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 
@@ -199,3 +200,11 @@ def test_passwords_are_not_tried_without_limit(client: Client, settings: Any) ->
     form = {"posts": "deleted", "password": "wrong"}
     limit = settings.SOFT_THROTTLES["sign_in"][0]
     assert [client.post("/account/me/erase/", form).status_code for _ in range(limit + 1)] == [*[200] * limit, 429]
+
+
+def test_with_a_second_factor_the_erasure_asks_for_it_again(client: Client, person: Account) -> None:
+    add_app(person)
+    path = "/account/me/erase/"
+    for response in (client.get(path), client.post(path, {"posts": "deleted", "password": PASSWORD})):
+        assert response["Location"].startswith("/account/confirm/?next=")
+    assert not PersonErasure.objects.exists()
