@@ -66,11 +66,9 @@ HTTPS = BASE_URL.startswith("https://")
 SECURITY_CONTACT = env.contact("SECURITY_CONTACT")
 # Whether an export starts the process that makes it. Without it, a cron job or the hourly run does.
 PERSON_JOBS = env.flag("PERSON_JOBS", default=True)
-# Whether `make run` fills the demo; its token is on the pages of the API then.
-DEMO = env.flag("DEMO", default=True)
-# License and contact in the OpenAPI document.
+DEMO = env.flag("DEMO", default=True)  # of `make run`; its token is on the pages of the API then
 API_LICENSE, API_LICENSE_URL = env.text("API_LICENSE"), env.text("API_LICENSE_URL")
-API_CONTACT = env.contact("API_CONTACT")
+API_CONTACT = env.contact("API_CONTACT")  # license and contact in the OpenAPI document
 
 # Streams of changes. A process beside the workers serves them on STREAM_PORT; STREAM_URL is its public origin.
 STREAMS = env.flag("STREAMS", default=True)

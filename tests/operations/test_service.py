@@ -1,0 +1,95 @@
+"""A running service: its metrics over several processes, and draining."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from http.client import HTTPConnection
+
+import pytest
+
+from config.metrics import definitions
+from config.probes import draining
+from tests.service import Service, a_service, free_port, running_service
+from tests.waiting import PATIENCE_SECONDS, eventually
+
+SMART_TAGS = "/v1/smart-tags"
+
+
+def get(port: int, path: str) -> tuple[int, str]:
+    client = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
+    # The Host of a balancer's health check.
+    client.request("GET", path, headers={"Host": "10.0.0.7"} if path in ("/readyz", "/healthz") else {})
+    answer = client.getresponse()
+    status, text = answer.status, answer.read().decode()
+    client.close()
+    return status, text
+
+
+def counted(port: int, sample: str) -> float:
+    lines = get(port, "/metrics")[1].splitlines()
+    prefix = f"{definitions.NAMESPACE}_{sample} "
+    return next((float(line.removeprefix(prefix)) for line in lines if line.startswith(prefix)), 0.0)
+
+
+def served(port: int) -> float:
+    return counted(port, 'requests_total{operation="listSmartTags",status="200"}')
+
+
+def test_metrics_are_those_of_all_processes_and_a_host_drains_before_it_stops() -> None:
+    metrics_port = free_port()
+    with running_service(
+        STREAMS="1", METRICS_PORT=str(metrics_port), METRICS_ALLOWED="127.0.0.1", DRAIN_SECONDS="600"
+    ) as service:
+        assert eventually(lambda: get(service.port, "/readyz")[0] == 200), get(service.port, "/readyz")
+        assert get(service.stream_port, "/healthz") == (200, '{"healthy":true}')
+        assert get(service.stream_port, "/readyz")[0] == 200
+        for _ in range(40):
+            get(service.port, SMART_TAGS)
+        assert eventually(lambda: served(metrics_port) == 40)
+        assert eventually(lambda: served(service.port) == 40)
+        kill_a_worker(service)
+        assert eventually(lambda: counted(metrics_port, 'process_restarts_total{process="worker"}') == 1)
+        assert served(metrics_port) == 40
+
+        assert service.process
+        service.process.terminate()
+        assert eventually(lambda: get(service.port, "/readyz")[0] == 503)
+        assert json.loads(get(service.port, "/readyz")[1])["draining"] is True
+        assert get(service.port, SMART_TAGS)[0] == 200
+        assert get(service.stream_port, "/healthz")[0] == 200
+        # The second signal ends the draining.
+        service.process.terminate()
+        assert service.process.wait(PATIENCE_SECONDS) == 0, service.said()
+
+
+def kill_a_worker(service: Service) -> None:
+    worker = service.workers()[0]
+    os.kill(worker.pid, signal.SIGKILL)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while len(service.workers()) < 2 or worker in service.workers():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_start_ends_the_draining_that_a_killed_process_has_left_and_refuses_a_port_twice() -> None:
+    with a_service() as service:
+        service.data.mkdir(parents=True)
+        draining.begin(service.data)
+        service.environment["METRICS_PORT"] = str(service.port)
+        assert service.launch().wait(PATIENCE_SECONDS) == 1
+        assert f"PORT and METRICS_PORT are both {service.port}" in service.said()
+        assert not draining.is_draining(service.data)
+
+
+@pytest.mark.parametrize(("base_url", "given", "seconds"), [("", "", 0), ("https://x.example", "", 5), ("", "7", 7)])
+def test_a_host_drains_where_a_balancer_is_likely(
+    monkeypatch: pytest.MonkeyPatch, base_url: str, given: str, seconds: int
+) -> None:
+    from config.runtime.run import drain_seconds
+
+    monkeypatch.setenv("BASE_URL", base_url)
+    monkeypatch.setenv("DRAIN_SECONDS", given)
+    assert drain_seconds() == seconds
