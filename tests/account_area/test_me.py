@@ -61,13 +61,13 @@ def test_the_list_has_own_posts_and_pages_with_a_fixed_number_of_queries(
     posts(1, person, status="deleted")
     seen, path = 0, "/account/me/posts/"
     while path:
-        with django_assert_num_queries(3):
+        with django_assert_num_queries(4):
             text = client.get(path).content.decode()
         assert "Of another person" not in text
         seen += text.count("/delete/")
         path = "/account/me/posts/" + text.split('rel="next" href="')[1].split('"')[0] if 'rel="next"' in text else ""
     assert seen == 45
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         assert client.get("/account/me/reactions/").status_code == 200
 
 
