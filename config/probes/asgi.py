@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Protocol
 
 from config.probes.answers import Answer, healthy, stream_process_ready
 
-Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
+
+class Application(Protocol):
+    """That of the streams (`config.changes.streams.application`)."""
+
+    @property
+    def follows_log(self) -> bool: ...
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None: ...
 
 
-def answer_probes(application: Application, follows_log: Callable[[], bool]) -> Application:
-    async def answering(scope: dict[str, Any], receive: Any, send: Any) -> None:
-        answer = _answer(scope.get("path"), follows_log) if scope["type"] == "http" else None
+class WithProbes:
+    def __init__(self, application: Application) -> None:
+        self.application = application
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        answer = self._answer(scope.get("path")) if scope["type"] == "http" else None
         if answer is None:
-            await application(scope, receive, send)
+            await self.application(scope, receive, send)
         else:
             await _send(answer, scope["method"], send)
 
-    return answering
-
-
-def _answer(path: str | None, follows_log: Callable[[], bool]) -> Answer | None:
-    if path == "/healthz":
-        return healthy()
-    return stream_process_ready(follows_log=follows_log()) if path == "/readyz" else None
+    def _answer(self, path: str | None) -> Answer | None:
+        if path == "/healthz":
+            return healthy()
+        return stream_process_ready(follows_log=self.application.follows_log) if path == "/readyz" else None
 
 
 async def _send(answer: Answer, method: str, send: Any) -> None:

@@ -47,10 +47,11 @@ def main() -> None:
 
 async def serve(port: int, connections: int) -> int:
     """Serve until SIGINT or SIGTERM, or until the application has failed. Returns the exit status."""
-    from config.asgi import application, served
+    from config.asgi import application
+    from config.probes.asgi import WithProbes
 
     server = Server(
-        served,
+        WithProbes(application),
         address=str(bind_address.host()),
         port=port,
         interface=Interfaces.ASGI,

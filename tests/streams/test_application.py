@@ -15,6 +15,7 @@ from config.changes.streams import application
 from config.changes.streams.application import StreamApplication
 from config.changes.streams.hub import Hub
 from config.changes.streams.opening import StreamResponse
+from config.probes.asgi import WithProbes
 from config.runtime import streams
 from tests.agents.factories import agent_with_token
 from tests.factories import PersonFactory
@@ -101,9 +102,9 @@ def test_a_server_that_stops_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> N
 class FakeServer:
     """granian's embedded server, without sockets."""
 
-    def __init__(self, served: StreamApplication, **_options: Any) -> None:
+    def __init__(self, served: WithProbes, **_options: Any) -> None:
         self.stopped = asyncio.Event()
-        self.served = served
+        self.served: Any = served.application
 
     async def serve(self) -> None:
         self.served.failed.set()
