@@ -45,7 +45,7 @@ def page(browser: Browser, live_server: Any, screen: dict[str, int], boss: Accou
     page.goto("/admin/")
     page.get_by_label("Handle").fill(boss.handle)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     yield page
     context.close()

@@ -64,9 +64,12 @@ def test_a_code_with_a_suffix_has_the_page_of_its_first_part() -> None:
     "code", ["nothing", "NOT_FOUND", ":", "not_found/", "%00", "<script>", "a" * 5000, "../errors"]
 )
 def test_an_unknown_code_is_404(code: str) -> None:
-    answer = get(f"{INDEX}{code}")
+    answer = get(f"{INDEX}{code}", "application/json")
     assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
-    assert "<script>" not in answer.content.decode()
+    page = get(f"{INDEX}{code}", "text/html")
+    assert (page.status_code, page.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
+    for shown in (answer, page):
+        assert "<script>" not in shown.content.decode()
 
 
 def test_the_address_without_a_slash_redirects() -> None:

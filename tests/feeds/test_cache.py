@@ -107,8 +107,11 @@ def test_a_community_that_is_edited_in_the_admin_is_shown_at_once(call: Call, rf
 
     class Form:
         changed_columns = ("name",)
+        cleaned_data = {"reason": ""}
 
-    CommunityAdmin(Community, admin.site).save_model(rf.post("/"), community, Form(), change=True)  # type: ignore[arg-type]
+    request = rf.post("/")
+    request.user = SuperAdminFactory()
+    CommunityAdmin(Community, admin.site).save_model(request, community, Form(), change=True)  # type: ignore[arg-type]
     assert b"After" in call(path).body
 
 

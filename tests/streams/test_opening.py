@@ -38,7 +38,7 @@ def test_without_streams_there_is_no_address(settings: Any) -> None:
     assert (Api().get(STREAM).status, Api().get(STREAM).error) == (403, "streams_disabled")
     assert Api().get("/api/embeds/client-config").json["streamUrl"] is None
     assert Client().get("/", headers={"Accept": "application/json"}).json()["streamUrl"] is None
-    assert "by polling" in Client().get("/").content.decode()
+    assert "/v1/changes/stream" not in Client().get("/").content.decode()
 
 
 @pytest.mark.parametrize("query", ["cursor=x", "cursor=", f"cursor={'A' * 56}", "types=x", "pageId=x", "communityId=x"])

@@ -6,7 +6,7 @@ from itertools import product
 from urllib.parse import parse_qsl
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.widget.sites import APP, HOST, Site, html, tag
 
@@ -28,7 +28,7 @@ def test_keyboard_opens_and_closes_the_panel_and_restores_focus(site: Site) -> N
     page.keyboard.press("Enter")
     page.frame_locator("iframe").get_by_role("button").wait_for()
     page.keyboard.press("Escape")
-    assert page.get_by_role("dialog").count() == 0
+    expect(page.get_by_role("dialog")).to_have_count(0)
     assert page.evaluate(FOCUSED) == "trigger"
     # Until the page has focus again, the browser sends keys to the process of the frame.
     page.wait_for_function("document.hasFocus()")
