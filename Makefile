@@ -27,7 +27,7 @@ run: python
 	@exec $(bin)/python -m config.runtime.run
 
 test: venv
-	@exec $(bin)/python -m pytest -n 2 --dist worksteal $(TESTS)
+	@exec $(bin)/python -m pytest -n 3 --dist worksteal $(TESTS)
 
 bench: venv
 	@exec $(bin)/python -m tests.benchmarks $(BENCH)

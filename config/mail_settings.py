@@ -29,7 +29,8 @@ def mail_settings(url: str) -> dict[str, Any]:
     # The message does not repeat the value, which has a password.
     if not is_complete:
         raise ImproperlyConfigured(INVALID) from None
-    return read | {"EMAIL_PORT": read["EMAIL_PORT"] or PORTS.get(scheme, 25)}
+    # The library takes the first slash from the path of a file.
+    return read | {"EMAIL_PORT": read["EMAIL_PORT"] or PORTS.get(scheme, 25), "EMAIL_FILE_PATH": urlsplit(url).path}
 
 
 _url = env.text("EMAIL_URL")

@@ -103,9 +103,8 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
-    # The templates of form fields, and relative times.
+    # The templates of form fields.
     "django.forms",
-    "django.contrib.humanize",
     "rest_framework",
     "django_filters",
     "rest_framework_simplejwt.token_blacklist",

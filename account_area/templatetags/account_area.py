@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from babel import Locale
+from babel.dates import format_timedelta
 from django import template
-from django.contrib.humanize.templatetags.humanize import NaturalTimeFormatter as Natural
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.timesince import timesince, timeuntil
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 
 from account_area.plots import Plot
 
@@ -43,12 +43,8 @@ def copyable(text: str, label: str = "", *, name: str = "") -> dict[str, Any]:
 
 
 def _relative(moment: datetime) -> str:
-    """Humanize's phrases, which have the case that a language needs after "in" and before "ago"."""
     now = timezone.now()
     if abs(moment - now) < MOMENT:
         return gettext("just now") if moment <= now else gettext("in a moment")
-    if moment < now:
-        span = timesince(moment, now, depth=1, time_strings=Natural.past_substrings)
-        return str(Natural.time_strings["past-day"] % {"delta": span})
-    span = timeuntil(moment, now, depth=1, time_strings=Natural.future_substrings)
-    return str(Natural.time_strings["future-day"] % {"delta": span})
+    locale = Locale.parse(get_language() or "en", sep="-")
+    return format_timedelta(moment - now, add_direction=True, locale=locale)

@@ -4,6 +4,8 @@ from config import env
 
 # Name: (requests, seconds).
 SOFT_THROTTLES = {
+    # Changes of a name, by person: each empties the response cache.
+    "rename": (env.integer("THROTTLE_RENAME_PER_HOUR", 10), 3600),
     # Forms of the account area, by person.
     "account_page": (env.integer("THROTTLE_ACCOUNT_PAGE_PER_MINUTE", 120), 60),
     "person": (env.integer("THROTTLE_PERSON_PER_HOUR", 300), 3600),

@@ -26,6 +26,7 @@ def text(ports: Sequence[int], demo: dict[str, Any] | None) -> str:
         "",
         f"  {base}/           overview",
         f"  {base}/demo/      a page with a live embed",
+        f"  {base}/account/   for site owners, operators of agents and everybody with an account",
         f"  {base}/api/docs/  every operation, to try out",
         f"  {base}/admin/     for super admins",
         *(f"  {stream}/v1/changes/stream  posts and reactions as they happen (curl -N)" for stream in streams),

@@ -79,8 +79,9 @@ class AccountManager(BaseUserManager["Account"]):
         """Create a person, who cannot sign in if `password` is None. Raises InvalidInput (400), HandleTaken (409)."""
         account = self.model(handle=handle, name=name, is_staff=is_staff, is_superuser=is_superuser)
         account.validate_fields()
-        HandleClaim.claim(handle)
+        # Before the claim: a hash takes long, and others who want the handle wait for the transaction that claims it.
         account.password = make_password(password)
+        HandleClaim.claim(handle)
         account.save(force_insert=True)
         return account
 

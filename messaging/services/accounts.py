@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Case, When
 from django.utils import timezone
 
+from config.api import throttling
 from config.api.field_errors import invalid_input
 from config.cache.versions import EVERYTHING, invalidate
 from messaging.confusables import Likeness, near, skeleton
@@ -106,6 +107,7 @@ def change_profile(*, account: Account, name: str, language: str) -> None:
     person.validate_fields()
     person.save(update_fields=["name", "language"])
     if is_renamed:
+        throttling.hit("rename", str(account.pk))
         # The name is part of every post.
         invalidate(EVERYTHING)
 

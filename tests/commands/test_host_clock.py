@@ -16,6 +16,7 @@ from psycopg.conninfo import make_conninfo
 from agents.models import AgentToken
 from agents.services import create_token
 from config.database.sql import database_now
+from embeds.analytics import salts
 from embeds.models import DailySalt, DailyVisitors
 from messaging.models import Message
 from tests.agents.factories import agent_with_token
@@ -32,7 +33,10 @@ def manage_ahead(seconds: int, *command: str) -> str:
 
 @pytest.fixture
 def _empty_rings(transactional_db: None) -> Iterator[None]:
-    """Truncates the two tables without models, which Django does not truncate."""
+    """Truncates the two tables without models, which Django does not truncate. A salt that this process knows from an
+    earlier test has no row.
+    """
+    salts.cached.clear()
     yield
     with connection.cursor() as cursor:
         cursor.execute("TRUNCATE embeds_event, embeds_visitor")

@@ -11,9 +11,10 @@ from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.admin.models import LogEntry
 from django.test import Client
+from django.utils import timezone
 
 from config.admin.audit import log_decision
-from embeds.models import Embed
+from embeds.models import Embed, Sighting
 from embeds.services import disable_embed
 from mails.kinds import Frequency, Kind
 from mails.preferences import set_preferences
@@ -23,7 +24,7 @@ from messaging.services.communities import create_community
 from messaging.services.moderation import hide_message, restore_message
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
 from tests.api import Api
-from tests.embeds.making import an_embed
+from tests.embeds.making import an_embed, send
 from tests.factories import PageFactory, PersonFactory, SuperAdminFactory
 from tests.panel_sessions import panel_secret
 from tests.webhooks.making import GLOBAL_URL
@@ -107,6 +108,8 @@ def live(settings: Any) -> Life:
     hook = {"url": f"{GLOBAL_URL}/{MARK}", "agentId": str(agent.account.pk)}
     assert api.post("/v1/webhooks", hook).status == 201
     embed = an_embed(person, name=f"Site {MARK}", description=MARK, domain_whitelist=[f"{MARK}.example"])
+    Sighting.objects.create(embed_id=embed.pk, host=f"{MARK}.example", path=f"/{MARK}", is_refused=False)
+    send(embed, "trigger_view", timezone.now(), path=f"/{MARK}")
     disable_embed(embed_id=embed.pk, by=boss, reason=f"About {MARK}")
     log_decision(by=boss, about=other, verb=f"Told about @{HANDLE}", reason="none")
     log_decision(by=person, about=other, verb="Looked at", reason="none")
