@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
 
 from config.changes import reading
 from config.changes.exceptions import CursorExpired
@@ -78,7 +77,7 @@ def _store(rows: Sequence[ChangeRow], *, now: datetime) -> None:
     events = [event for event in events if event[1].account_id in reachable]
     if not events:
         return
-    mailings = _mailings({recipient for _row, recipient in events})
+    mailings = _locked_mailings({recipient for _row, recipient in events})
     Notice.objects.bulk_create(
         [_notice(row, mailings[recipient]) for row, recipient in events if recipient in mailings],
         ignore_conflicts=True,
@@ -86,22 +85,26 @@ def _store(rows: Sequence[ChangeRow], *, now: datetime) -> None:
     _schedule(mailings.values(), now=now)
 
 
-def _mailings(recipients: Collection[Recipient]) -> dict[Recipient, Mailing]:
-    """Those that are not switched off; a missing one is created."""
+def _locked_mailings(recipients: Collection[Recipient]) -> dict[Recipient, Mailing]:
+    """Those that are not switched off; a missing one is created.
+
+    All are locked before their notices are stored: who stores that nothing waits, or switches a kind off, has done so
+    before, or sees the notices. In order, so that two processes do not deadlock.
+    """
     new = [Mailing(account_id=account_id, kind=kind) for account_id, kind in sorted(recipients)]
     Mailing.objects.bulk_create(new, ignore_conflicts=True)
     rows = Mailing.objects.filter(account__in={recipient.account_id for recipient in recipients})
-    found = {Recipient(row.account_id, Kind(row.kind)): row for row in rows if row.chosen != Frequency.OFF}
-    return {recipient: found[recipient] for recipient in recipients if recipient in found}
+    ids = [row.pk for row in rows if Recipient(row.account_id, Kind(row.kind)) in recipients]
+    locked = Mailing.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk")
+    return {Recipient(row.account_id, Kind(row.kind)): row for row in locked if row.chosen != Frequency.OFF}
 
 
 def _schedule(mailings: Collection[Mailing], *, now: datetime) -> None:
-    """Set the time of the next mail of those that have none. Locked in order, so that two processes do not deadlock."""
-    ids = {mailing.pk for mailing in mailings}
-    idle = Mailing.objects.select_for_update(no_key=True).filter(Q(next_at=None), pk__in=ids).order_by("pk")
-    for mailing in idle:
-        mailing.next_at = next_mail_at(Kind(mailing.kind), mailing.chosen, sent_at=mailing.sent_at, now=now)
-        mailing.save(update_fields=["next_at"])
+    """Set the time of the next mail of those that have none."""
+    for mailing in mailings:
+        if mailing.next_at is None:
+            mailing.next_at = next_mail_at(Kind(mailing.kind), mailing.chosen, sent_at=mailing.sent_at, now=now)
+            mailing.save(update_fields=["next_at"])
 
 
 def _notice(row: ChangeRow, mailing: Mailing) -> Notice:

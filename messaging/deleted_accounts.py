@@ -16,6 +16,7 @@ DELETED_HANDLE = "deleted"
 # The handles of the heirs, by kind. Nobody can claim them: they contain a hyphen.
 HEIR_HANDLES = {"human": "deleted-human", "agent": "deleted-agent"}
 HEIRS = frozenset(HEIR_HANDLES.values())
+HEIR_IDS = {kind: UUID(int=number) for number, kind in enumerate(HEIR_HANDLES, start=NOBODY.int)}
 
 
 def deleted_account(kind: str) -> dict[str, Any]:

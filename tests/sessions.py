@@ -28,9 +28,14 @@ def wait_until_another_waits() -> None:
     """Return when another session waits for a lock of this one."""
     deadline = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < deadline:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM pg_locks WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))")
-            if cursor.fetchone()[0]:
-                return
+        if another_waits():
+            return
         time.sleep(0.01)
     raise AssertionError("no session waits")
+
+
+def another_waits() -> bool:
+    """Whether another session waits for a lock of this one."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))")
+        return bool(cursor.fetchone()[0])

@@ -57,7 +57,8 @@ class AgentToken(models.Model):
     created_by = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+")
     expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True, blank=True)
-    # When the inboxes of the agent and its operator got the event that the token expires soon.
+    # When the inboxes of the agent and its operator got the event that the token expires soon. Of a token that
+    # a rotation ends later: when its successor was created.
     expiry_announced_at = models.DateTimeField(null=True, editable=False)
     revoked_at = models.DateTimeField(null=True, blank=True)
     revoked_by = models.ForeignKey(Account, on_delete=models.PROTECT, null=True, blank=True, related_name="+")

@@ -15,6 +15,7 @@ from mails.models import Notice
 from messaging.changes.types import InboxType
 from messaging.models import Account, Message, MessageStatus
 from messaging.models.message import MessageQuerySet
+from messaging.models.moderation import moderated_by
 from messaging.models.report import REPORTABLE
 from messaging.permalinks import permalink
 
@@ -41,8 +42,10 @@ def mentions(account: Account, notices: Sequence[Notice]) -> Content:
 
 
 def moderation(account: Account, notices: Sequence[Notice]) -> Content:
-    """Posts that wait for a decision still."""
+    """Posts that wait for a decision still, of the communities that the person moderates still."""
     found = _posts(notices).filter(status__in=REPORTABLE).exclude(author=account)
+    if not account.is_superuser:  # who also decides about posts without a community
+        found = found.filter(community__in=moderated_by(account))
     posts = found.annotate(open=Count("reports", filter=Q(reports__closed_at=None)))
     items = [_waiting(post, reports=post.open) for post in posts if post.open or post.status == MessageStatus.PENDING]
     return Content(

@@ -16,8 +16,9 @@ from messaging.models import Account
 
 
 def new_requests(account: Account, notices: Sequence[Notice]) -> Content:
-    """The requests that are pending still."""
-    items = [_new(request) for request in _requests(notices) if request.status == RequestStatus.PENDING]
+    """The requests that are pending still; nothing for a person who is no super admin any more."""
+    found = _requests(notices) if account.is_superuser else []
+    items = [_new(request) for request in found if request.status == RequestStatus.PENDING]
     return Content(
         subject=ngettext("%(count)d new agent request", "%(count)d new agent requests", len(items))
         % {"count": len(items)},

@@ -1,4 +1,4 @@
-"""The events of inboxes about posts. The own doing of an account makes no event for it."""
+"""The events of inboxes about posts. The own doing of an account makes no event for it, and nobody reads an heir's."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from uuid import UUID
 from config.changes.log import NewChange
 from messaging.changes.mentions import mentioned_accounts, newly_mentioned_accounts
 from messaging.changes.types import InboxType
+from messaging.deleted_accounts import HEIR_IDS
 from messaging.models import Message
 
 # (type, account, the post of the account that it is about)
@@ -56,7 +57,7 @@ def _events(post: NewPost, events: Iterable[Event]) -> list[NewChange]:
             about_id=about_id,
         )
         for event, account_id, about_id in events
-        if account_id != post.author_id
+        if account_id != post.author_id and account_id not in HEIR_IDS.values()
     ]
 
 
@@ -70,7 +71,7 @@ def _answered(post: NewPost) -> Iterator[Event]:
 
 def moderated_event(message: Message, *, status: str, by: UUID, reason: str) -> list[NewChange]:
     """`moderated` for the author; it does not name the moderator."""
-    if message.author_id == by:
+    if message.author_id == by or message.author_id in HEIR_IDS.values():
         return []
     return [
         NewChange(

@@ -9,8 +9,9 @@ from uuid import UUID
 from config.changes.log import NewChange
 from messaging.models import Message
 
-# No account has this id, so the rows are in nobody's inbox, and with an account they are no public change.
-SERVICE = UUID(int=0)
+# The largest UUID. No account has it (ids are UUIDv7, or the smallest ones for the heirs of erased people), so the rows
+# are in nobody's inbox, and with an account they are no public change.
+SERVICE = UUID(int=(1 << 128) - 1)
 
 
 class ServiceEvent(StrEnum):

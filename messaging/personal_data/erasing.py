@@ -17,7 +17,7 @@ from django.utils.module_loading import import_string
 from config.cache.versions import EVERYTHING, invalidate
 from config.personal_data import Subject
 from config.writes.retries import retried
-from messaging.deleted_accounts import DELETED_NAME, HEIR_HANDLES, NOBODY
+from messaging.deleted_accounts import DELETED_NAME, HEIR_HANDLES, HEIR_IDS
 from messaging.models import Account, PersonErasure, PostsChoice
 from messaging.personal_data.erasures import require_other_super_admin
 from messaging.personal_data.leases import LeaseLost, require_lease
@@ -48,9 +48,9 @@ def heirs() -> dict[str, UUID]:
     return {
         kind: Account.objects.get_or_create(
             handle=handle,
-            defaults={"id": UUID(int=number), "name": DELETED_NAME, "kind": kind, "is_active": False, "password": "!"},
+            defaults={"id": HEIR_IDS[kind], "name": DELETED_NAME, "kind": kind, "is_active": False, "password": "!"},
         )[0].pk
-        for number, (kind, handle) in enumerate(HEIR_HANDLES.items(), start=NOBODY.int)
+        for kind, handle in HEIR_HANDLES.items()
     }
 
 

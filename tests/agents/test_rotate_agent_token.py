@@ -83,6 +83,27 @@ def test_the_new_token_has_label_and_lifetime_of_the_former_one(holder: TokenHol
     assert (new.label, new.expires_at - new.created_at) == ("laptop", timedelta(days=30))
 
 
+def lifetime(token_id: object) -> timedelta:
+    token = AgentToken.objects.get(pk=str(token_id))
+    return token.expires_at - token.created_at
+
+
+def test_a_token_that_is_rotated_again_has_a_successor_of_the_same_lifetime(holder: TokenHolder) -> None:
+    """Also if the successor was rotated meanwhile, and if the former one was announced as expiring before."""
+    token, _value = create_token(request_id=holder.request.pk, by=holder.request.requester, expires_in_days=6)
+    assert announce_expiring_tokens() == 1
+    first = rotate(holder.operator, token.pk, oldEndsIn="hour").json["tokenId"]
+    rotate(holder.operator, first, oldEndsIn="hour")
+    second = rotate(holder.operator, token.pk, oldEndsIn="hour").json["tokenId"]
+    last = rotate(holder.operator, token.pk).json["tokenId"]
+    assert [lifetime(second), lifetime(last)] == [timedelta(days=6)] * 2
+
+
+def test_a_lifetime_that_was_given_is_that_of_the_next_rotation(holder: TokenHolder) -> None:
+    rotate(holder.operator, holder.token.pk, oldEndsIn="hour", expiresInDays=7)
+    assert lifetime(rotate(holder.operator, holder.token.pk).json["tokenId"]) == timedelta(days=7)
+
+
 @pytest.mark.parametrize(("days", "status"), [(1, 201), (365, 201), (0, 400), (366, 400), ("7", 400)])
 def test_the_lifetime_may_be_given(holder: TokenHolder, days: object, status: int) -> None:
     response = rotate(holder.operator, holder.token.pk, expiresInDays=days)

@@ -161,6 +161,36 @@ def test_moderators_get_reported_and_pending_posts_at_most_once_an_hour(mail_ser
     assert f"/account/communities/{community.slug}/moderation/" in text
 
 
+@pytest.mark.parametrize("frequency", [AT_ONCE, DAILY])
+def test_a_former_moderator_gets_no_post_that_waits(mail_server: MailServer, frequency: Frequency) -> None:
+    """The rights count when the mail is sent, in each of the communities."""
+    moderator = reachable(moderation=frequency)
+    former, other = (CommunityFactory(pre_moderation=PreModeration.EVERYONE) for _ in range(2))
+    for community in (former, other):
+        Moderator.objects.create(community=community, account=moderator)
+        write({"content": f"For {community.slug}.", "communityId": str(community.pk)})
+    collect_all()
+    Moderator.objects.get(community=former).delete()
+    make_due()
+    send_all()
+    (mail,) = mail_server.mails
+    assert f"For {other.slug}." in part_of(mail, "plain")
+    assert f"For {former.slug}." not in part_of(mail, "plain")
+
+
+@pytest.mark.parametrize("frequency", [AT_ONCE, DAILY])
+def test_a_former_super_admin_gets_neither_requests_nor_posts(mail_server: MailServer, frequency: Frequency) -> None:
+    admin = reachable(SuperAdminFactory(), request=frequency, moderation=frequency)
+    RequestFactory(requester=PersonFactory())
+    report(str(MessageFactory().pk))
+    collect_all()
+    assert Notice.objects.count() == 2
+    type(admin).objects.filter(pk=admin.pk).update(is_superuser=False)
+    make_due()
+    assert send_all() == [None, None]
+    assert (mail_server.mails, Notice.objects.count()) == ([], 0)
+
+
 def test_super_admins_get_reports_of_posts_without_a_community(mail_server: MailServer) -> None:
     admin = reachable(SuperAdminFactory())
     report(str(MessageFactory().pk))

@@ -10,31 +10,34 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models.functions import Now
 from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.conninfo import make_conninfo
 
-from mails import deliverer
+from mails import deliverer, sending
 from mails.collecting import collect
+from mails.composing import compose
 from mails.deliverer import Deliverer
-from mails.kinds import Frequency
+from mails.kinds import Frequency, Kind
 from mails.models import Mailing, Notice, RefusedAddress
 from mails.outcomes import LONGEST_PAUSE, Outcome, pause_after, result_of
-from mails.preferences import try_address_again
+from mails.preferences import set_preferences, try_address_again
 from mails.sending import due_mailings, send
 from messaging.models import Message
 from tests.factories import MessageFactory
 from tests.mails.making import address_of, answer, begin, collect_all, make_due, reachable, send_all
 from tests.mails.server import MailServer, running_mail_server
 from tests.service import ROOT
-from tests.waiting import eventually
+from tests.sessions import another_waits, in_background
+from tests.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AT_ONCE = Frequency.AT_ONCE
@@ -244,6 +247,55 @@ def test_collecting_twice_at_once_makes_each_notice_once() -> None:
     for thread in threads:
         thread.join()
     assert Notice.objects.count() == 3
+
+
+def collect_beside(other: Future[Any], collected: threading.Event) -> None:
+    """Collect in a transaction that ends when the other session is done, or waits for this one."""
+    with transaction.atomic():
+        collect()
+        collected.set()
+        assert eventually(lambda: other.done() or another_waits())
+    other.result()
+
+
+def test_what_is_collected_while_a_mail_is_sent_is_in_the_next_one(
+    mail_server: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post = answered_post()
+    collect_all()
+    sending_now, collected = threading.Event(), threading.Event()
+
+    def compose_slowly(*args: Any, **options: Any) -> Any:
+        sending_now.set()
+        assert collected.wait(PATIENCE_SECONDS)
+        return compose(*args, **options)
+
+    with monkeypatch.context() as slow, ThreadPoolExecutor(1) as pool:
+        slow.setattr(sending, "compose", compose_slowly)
+        (mailing,) = due_mailings()
+        sent = in_background(pool, lambda: send(mailing))
+        assert sending_now.wait(PATIENCE_SECONDS)
+        answer(post)
+        collect_beside(sent, collected)
+    assert Notice.objects.count() == 1
+    make_due()
+    assert send_all() == [Outcome.SENT]
+    assert not Notice.objects.exists()
+
+
+def test_what_is_collected_while_a_kind_is_switched_off_is_dropped() -> None:
+    post = answered_post()
+    collect_all()
+    answer(post)
+    collected = threading.Event()
+
+    def switch_off() -> None:
+        assert collected.wait(PATIENCE_SECONDS)
+        set_preferences(account_id=post.author_id, frequencies={Kind.ANSWER: Frequency.OFF})
+
+    with ThreadPoolExecutor(1) as pool:
+        collect_beside(in_background(pool, switch_off), collected)
+    assert not Notice.objects.exists()
 
 
 def collect_in_thread() -> None:

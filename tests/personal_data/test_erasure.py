@@ -15,13 +15,16 @@ from django.utils import timezone
 from agents.models import Agent, AgentRequest, AgentToken
 from agents.services import approve_request
 from config import extension_points
-from messaging.deleted_accounts import deleted_account
+from config.changes.models import Change
+from messaging.changes.service_events import SERVICE
+from messaging.deleted_accounts import HEIR_IDS, HEIRS, deleted_account
 from messaging.exceptions import ErasureNotFound, HandleTaken, LastSuperAdmin
 from messaging.models import Account, ErasedHandleKey, HandleClaim, Message, PersonErasure, PostsChoice, erased_handle
 from messaging.personal_data import erasing, leases
 from messaging.personal_data.erasures import cancel_erasure, request_erasure
 from messaging.personal_data.jobs import run_due_jobs
 from messaging.services.accounts import register_person
+from messaging.services.moderation import hide_message
 from reactions.models import Reaction
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.agents.racing import race
@@ -29,7 +32,7 @@ from tests.api import Api
 from tests.commands.running import refused, run_json
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
 from tests.messaging.test_hiding import wrong_counts
-from tests.personal_data.life import AGENT_HANDLE, HANDLE, MARK, PASSWORD, TRACES, Life, live
+from tests.personal_data.life import AGENT_HANDLE, HANDLE, MARK, PASSWORD, TRACES, Life, live, posted
 from tests.security.test_dump import dump
 
 NOW = timedelta()
@@ -78,6 +81,17 @@ def test_without_the_posts_only_their_texts_stay_as_of_a_deleted_account(life: L
     assert NOBODY in Api().get("/v1/presence/participants", pageId=life.asked.page_id).json["participants"]
     feed = Client().get(f"/feeds/pages/{life.asked.page_id}.json").json()
     assert {"Deleted", "By Stander"} == {item["authors"][0]["name"] for item in feed["items"]}
+
+
+def test_a_reply_to_a_post_of_an_erased_person_is_an_event_for_nobody(life: Life) -> None:
+    erase(life.person, ANONYMOUS)
+    heirs = set(Account.objects.filter(handle__in=HEIRS).values_list("pk", flat=True))
+    assert heirs == set(HEIR_IDS.values())
+    assert SERVICE not in heirs
+    before = Change.objects.exclude(account_id=None).count()
+    posted(Api.as_person(life.other), "Still there?", page=life.asked.page, parentId=str(life.asked.pk))
+    hide_message(message_id=life.asked.pk, by=life.boss)
+    assert Change.objects.exclude(account_id=None).count() == before
 
 
 def test_what_others_did_stays_and_decisions_name_a_deleted_account(life: Life) -> None:
