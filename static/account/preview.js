@@ -22,6 +22,8 @@
     if (event.origin !== location.origin || event.source !== parent || event.data?.type !== "look") return;
     config.triggerConfig = event.data.look;
     const script = document.querySelector("script[data-preview]");
+    // While this page is read, the loader has not run: it will read what is set above.
+    if (!script) return;
     // The form follows the code of the site; here the place is in the text.
     document.getElementById("place").append(script);
     if (!window.CommunityEmbed) return;
