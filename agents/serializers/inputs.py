@@ -72,5 +72,5 @@ class Rotation(BodySerializer):
         min_value=1,
         max_value=DAYS_MAX,
         required=False,
-        help_text="Days the new token is valid; absent: as the former one at first, or if that was rotated before, as its successor.",
+        help_text="Days the new token is valid; absent: as the former one at first, or as its successor.",
     )

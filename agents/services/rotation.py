@@ -73,7 +73,8 @@ def _end_later(token: AgentToken, *, successor: AgentToken, at: datetime, by: Ac
 
 def _days(token: AgentToken) -> int:
     """How long the token was valid at first. A rotation may have shortened that: then its successor's."""
-    successor = token.agent.tokens.filter(created_at=token.expiry_announced_at).first()
-    if successor is not None:
-        return _days(successor)
+    if announced_at := token.expiry_announced_at:
+        successor = token.agent.tokens.filter(created_at=announced_at).first()
+        if successor is not None:
+            return _days(successor)
     return min(DAYS_MAX, max(1, ceil((token.expires_at - token.created_at) / timedelta(days=1))))
