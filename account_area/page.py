@@ -19,10 +19,12 @@ from config.api import throttling
 from config.api.exception_handler import as_api_error
 from config.api.exceptions import ApiError, InvalidInput, MethodNotAllowed, NotFound, NotOwner
 from config.api.requests import contains_nul
+from config.second_factor import needs_second_factor
 
 View = Callable[..., HttpResponse]
 READ_METHODS = ("GET", "HEAD")
 ERASE_PATH, SIGN_OUT_PATH = "/account/me/erase/", "/account/sign-out/"
+SECURITY_PATH, CONFIRM_PATH = "/account/me/security/", "/account/confirm/"
 POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
@@ -93,8 +95,9 @@ def _response(
         return redirect_to_login(request.get_full_path(), settings.LOGIN_URL)
     try:
         _check(request, methods)
-        if signed_in and _may_only_cancel(request):
-            return redirect(ERASE_PATH)
+        target = _only_page(request) if signed_in else None
+        if target is not None:
+            return redirect(target)
         response = view(request, *args, **kwargs)
         # A template that is rendered later would be outside of the language and of this `try`.
         return response.render() if hasattr(response, "render") else response
@@ -105,10 +108,13 @@ def _response(
         return error_page(request, NotFound() if isinstance(error, NotOwner) else error)
 
 
-def _may_only_cancel(request: HttpRequest) -> bool:
-    """Whether the person has asked to be erased, and this is another page than that which cancels it."""
-    is_waiting = getattr(request.user, "erasure_due_at", None) is not None
-    return is_waiting and request.path_info not in {ERASE_PATH, SIGN_OUT_PATH}
+def _only_page(request: HttpRequest) -> str | None:
+    """Where to lead a person who has to cancel the erasure first, or to set up a second factor; else None."""
+    if getattr(request.user, "erasure_due_at", None) is not None:
+        return None if request.path_info in {ERASE_PATH, SIGN_OUT_PATH} else ERASE_PATH
+    if request.path_info.startswith((SECURITY_PATH, CONFIRM_PATH, SIGN_OUT_PATH)):
+        return None
+    return SECURITY_PATH if needs_second_factor(request.user) else None
 
 
 def _check(request: HttpRequest, methods: Sequence[str]) -> None:

@@ -86,7 +86,11 @@ def _tell(request: HttpRequest, decision: str, done: list[UUID], refusals: list[
 
 def _back(request: HttpRequest, community: Community, *, hidden: list[UUID]) -> str:
     """The page that the form was on, which offers to undo what was hidden."""
-    own, parts = reverse("moderation", args=[community.slug]), urlsplit(request.POST.get("back", ""))
+    own = reverse("moderation", args=[community.slug])
+    try:
+        parts = urlsplit(request.POST.get("back", ""))
+    except ValueError:
+        parts = urlsplit("")
     path = parts.path if parts.path.startswith(own) and not parts.netloc and not parts.scheme else own
     query = [(name, value) for name, value in parse_qsl(parts.query) if name in ("state", "cursor")]
     query += [("hid", str(pk)) for pk in hidden]

@@ -49,14 +49,6 @@ class BanForm(AccountForm):
     reason = forms.CharField(label=_("Reason"), max_length=REASON_MAX, help_text=_("Only moderators see it."))
 
 
-class DecisionForm(forms.Form):
-    """What is done to which posts. `ban` is a ban of the author."""
-
-    decision = forms.ChoiceField(choices=[(name, name) for name in ("approve", "hide", "restore", "ban")])
-    posts = forms.TypedMultipleChoiceField()
-    reason = forms.CharField(max_length=REASON_MAX, required=False)
-
-
 class TryForm(AccountForm):
     text = forms.CharField(
         label=_("Text"), max_length=CONTENT_MAX, required=False, widget=forms.Textarea(attrs={"rows": 3})

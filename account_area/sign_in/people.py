@@ -8,10 +8,6 @@ from allauth.account.utils import get_next_redirect_url
 from django.http import HttpRequest, HttpResponse
 
 from messaging.models import Account, AccountKind
-from messaging.services.accounts import check_password
-
-# No person can have this handle.
-NOBODY = "-"
 
 
 def person_with_address(address: str) -> Account | None:
@@ -21,13 +17,14 @@ def person_with_address(address: str) -> Account | None:
     return row.user if row is not None and is_person else None
 
 
-def person_with_password(*, login: str, password: str) -> Account:
-    """By handle or verified address. Raises InvalidCredentials (401), after the same work for everyone."""
-    handle = login.strip().removeprefix("@")
-    if "@" in handle:
-        person = person_with_address(handle)
-        handle = NOBODY if person is None else person.handle
-    return check_password(handle=handle, password=password)
+def handle_of(login: str) -> str:
+    """The handle of the person with this handle or verified address; else the text, which is nobody's handle.
+
+    Attempts are counted by it, so every spelling of one handle is the same.
+    """
+    text = login.strip(" @").lower()
+    person = person_with_address(text) if "@" in text else None
+    return text if person is None else person.handle
 
 
 def begin_session(request: HttpRequest, person: Account, *, is_new: bool = False) -> HttpResponse:

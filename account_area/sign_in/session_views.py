@@ -17,8 +17,8 @@ from django.utils.translation import gettext as _
 from account_area.page import account_page
 from account_area.sign_in import sessions
 from config.admin.sessions import stored_key
+from config.second_factor import needs_second_factor
 from messaging.models import Account
-from messaging.services.second_factor import needs_second_factor
 
 
 @account_page
@@ -30,7 +30,7 @@ def security(request: HttpRequest) -> HttpResponse:
         "app": next((row for row in factors if row.type == Authenticator.Type.TOTP), None),
         "passkeys": [row for row in factors if row.type == Authenticator.Type.WEBAUTHN],
         "codes": next((row for row in factors if row.type == Authenticator.Type.RECOVERY_CODES), None),
-        "needs_factor": needs_second_factor(account=person) if not factors else False,
+        "needs_factor": needs_second_factor(person),
         "providers": SocialAccount.objects.filter(user=person) if settings.SOCIALACCOUNT_PROVIDERS else (),
         "sessions": sessions.sessions_of(person),
         "panels": sessions.panel_sessions_of(person),

@@ -27,6 +27,8 @@ def record_session(sender: Any, request: HttpRequest | None, user: Account, **_k
         return
     session = request.session
     session[USED_AT] = timezone.now().isoformat()
+    # Not the short one of a stranger (`sign_in_with_passkey`).
+    session.set_expiry(None)
     # The row is needed now, because ours refers to it. Django has given it a new key before.
     session.save()
     AccountSession.objects.update_or_create(

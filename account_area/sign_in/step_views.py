@@ -27,6 +27,9 @@ from config.api.addresses import client_network
 from config.api.exceptions import ApiError
 from messaging.services.second_factor import verify_code
 
+# The session of a stranger with the challenge for a passkey ends so soon.
+CHALLENGE_SECONDS = 600
+
 
 def _stage_needed(view: View) -> View:
     """Only between a right password and the end of the sign-in; else back to its first step."""
@@ -68,6 +71,8 @@ def sign_in_with_passkey(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return redirect("account")
     if request.method != "POST":
+        throttling.hit("session", client_network(request))
+        request.session.set_expiry(CHALLENGE_SECONDS)
         return JsonResponse(_options(webauthn.begin_authentication(user=None)))
     throttling.hit("sign_in", client_network(request))
     used = _passkey_of(request, LoginWebAuthnForm(data=request.POST))

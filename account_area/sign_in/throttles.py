@@ -8,10 +8,10 @@ from config.api import throttling
 from config.api.addresses import client_network
 
 
-def count_sign_in(request: HttpRequest, login: str) -> None:
+def count_sign_in(request: HttpRequest, handle: str) -> None:
     """Raises RateLimited (429)."""
     throttling.hit("sign_in", client_network(request))
-    throttling.hit("sign_in_account", login.casefold())
+    throttling.hit("sign_in_account", handle)
 
 
 def count_sign_up(request: HttpRequest) -> None:

@@ -24,6 +24,11 @@ class _Scripts(HTMLParser):
         if tag == "script":
             self.found.append({name: value or "" for name, value in attrs})
 
+    def parse_html_declaration(self, i: int) -> int:
+        """`<![` begins a comment, as in browsers. Python's parser raises AssertionError for unknown keywords."""
+        is_marked = self.rawdata.startswith("<![", i)
+        return self.parse_bogus_comment(i) if is_marked else super().parse_html_declaration(i)
+
 
 def faults_of_code(html: str, site: Embed) -> list[str]:
     """What is wrong with the code in the HTML of a page. Empty: it is right."""
@@ -39,7 +44,11 @@ def faults_of_code(html: str, site: Embed) -> list[str]:
 
 
 def _is_ours(script: Attributes, site: Embed) -> bool:
-    return urlsplit(script.get("src", "")).path == LOADER_PATH or script.get("data-service-id") == str(site.pk)
+    try:
+        path = urlsplit(script.get("src", "")).path
+    except ValueError:
+        path = ""
+    return path == LOADER_PATH or script.get("data-service-id") == str(site.pk)
 
 
 def _faults(script: Attributes, site: Embed) -> list[str]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
 from uuid import UUID
 
-from config.database.sql import database_now
 from embeds.models import Embed, Sighting
 from embeds.models.embed import EmbedQuerySet
 from messaging.models import Account, Community, Moderator
@@ -14,7 +12,6 @@ from messaging.models import Account, Community, Moderator
 SUGGESTIONS_MAX = 50
 # A name may be that of several communities; more than one is as good as many.
 SAME_NAME_MAX = 2
-REFUSED_DAYS = 7
 
 
 def sites_of(owner: Account) -> EmbedQuerySet:
@@ -36,10 +33,6 @@ def last_seen(embed_ids: Sequence[UUID]) -> dict[UUID, Sighting]:
     """The last sighting of each site that was not refused."""
     rows = Sighting.objects.filter(embed_id__in=embed_ids, is_refused=False).order_by("last_seen_at")
     return {row.embed_id: row for row in rows}
-
-
-def is_recent(sighting: Sighting) -> bool:
-    return sighting.last_seen_at > database_now() - timedelta(days=REFUSED_DAYS)
 
 
 def communities_called(text: str) -> list[Community]:

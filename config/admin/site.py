@@ -6,9 +6,7 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any
 
-from allauth.mfa.utils import is_mfa_enabled
 from django.apps import apps
-from django.conf import settings
 from django.contrib.admin import AdminSite
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.views import redirect_to_login
@@ -20,6 +18,7 @@ from django.urls import reverse
 
 from config.admin.model_admin import ReadOnlyModelAdmin
 from config.api.requests import contains_nul
+from config.second_factor import needs_second_factor
 
 
 class SuperAdminSite(AdminSite):
@@ -37,7 +36,9 @@ class SuperAdminSite(AdminSite):
             super().register(model_or_iterable, admin_class, **options)
 
     def has_permission(self, request: HttpRequest) -> bool:
-        return bool(request.user.is_active and request.user.is_superuser)
+        """Who waits for erasure can only cancel it, in the account area."""
+        is_waiting = getattr(request.user, "erasure_due_at", None) is not None
+        return bool(request.user.is_active and request.user.is_superuser and not is_waiting)
 
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
         """Refuse accounts that are not super admins (403); redirect only anonymous users to the sign-in page."""
@@ -46,7 +47,7 @@ class SuperAdminSite(AdminSite):
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             if request.user.is_authenticated and not self.has_permission(request):
                 raise PermissionDenied
-            if settings.ADMIN_MFA and request.user.is_authenticated and not is_mfa_enabled(request.user):
+            if needs_second_factor(request.user):
                 return redirect("account_security")
             if contains_nul(request):
                 raise BadRequest("A parameter contains a NUL character.")

@@ -20,6 +20,7 @@ from rest_framework_simplejwt.utils import aware_utcnow, datetime_from_epoch
 from config.api.credentials import Credential, CredentialKind
 from config.api.exceptions import InvalidToken, NotAuthenticated, TokenExpired, TokenRevoked, UserMismatch
 from config.api.ids import is_id
+from config.second_factor import needs_second_factor
 
 KINDS = {"embed": CredentialKind.PERSON, "access": CredentialKind.SIGNED_IN}
 # The claim with the account's `sessions_valid_from` at the time of issue.
@@ -108,11 +109,14 @@ def person_credential(raw: str, *, user_id: str | None) -> Credential:
 
 
 def person_of(token: Token) -> Any:
-    """The active person of a token; raises InvalidToken, or TokenRevoked if the sessions were ended (401)."""
+    """The active person of a token; raises InvalidToken or TokenRevoked (401).
+
+    Revoked is also the token of a super admin who needs a second factor and has none.
+    """
     account = get_user_model()._default_manager.filter(pk=_subject(token), is_active=True, kind="human").first()
     if account is None:
         raise InvalidToken
-    if _is_ended(token.payload, account):
+    if _is_ended(token.payload, account) or needs_second_factor(account):
         raise TokenRevoked
     return account
 
@@ -120,7 +124,7 @@ def person_of(token: Token) -> Any:
 def ended_people(credentials: Sequence[Credential]) -> list[Credential]:
     """Those of people that have expired, or whose person is suspended or has ended the sessions, since they were read.
 
-    One query, for the setting CREDENTIAL_CHECKS.
+    One query, and one for each super admin with `ADMIN_MFA=1`; for the setting CREDENTIAL_CHECKS.
     """
     people = [each for each in credentials if each.kind in KINDS.values()]
     if not people:
@@ -134,6 +138,7 @@ def ended_people(credentials: Sequence[Credential]) -> list[Credential]:
         if each.expires_at is None
         or each.expires_at <= now
         or sessions.get(each.user.pk, ENDED) != each.user.sessions_valid_from
+        or needs_second_factor(each.user)
     ]
 
 

@@ -18,6 +18,7 @@ from rest_framework_simplejwt.utils import aware_utcnow
 
 from config.api import jwt, signing
 from config.api.jwt import UserToken
+from config.second_factor import needs_second_factor
 from messaging.exceptions import PanelSessionEnded, RecentSignInRequired
 from messaging.models import Account, AccountKind, PanelSession
 from messaging.models.panel_session import LIFETIME, SESSIONS_MAX, PanelSessionQuerySet
@@ -101,7 +102,8 @@ def _delete_batch(old: PanelSessionQuerySet) -> int:
 def _is_valid(session: PanelSession) -> bool:
     account = session.account
     is_person = account.is_active and account.kind == AccountKind.HUMAN
-    return is_person and account.sessions_valid_from == session.sessions_valid_from
+    is_valid = is_person and account.sessions_valid_from == session.sessions_valid_from
+    return is_valid and not needs_second_factor(account)
 
 
 def _digest(secret: str) -> bytes:

@@ -11,13 +11,12 @@ from datetime import datetime
 
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
-from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.crypto import constant_time_compare
 
 from config.api import signing, throttling
-from messaging.exceptions import InvalidSecondFactor, SecondFactorMissing, SecondFactorRequired
+from messaging.exceptions import InvalidSecondFactor, SecondFactorRequired
 from messaging.models import Account
 
 PURPOSE = "second-factor"
@@ -35,16 +34,9 @@ def has_second_factor(*, account: Account) -> bool:
     return bool(Authenticator.objects.filter(user=account).exclude(type=RECOVERY_CODES).exists())
 
 
-def needs_second_factor(*, account: Account) -> bool:
-    """Whether the operator requires one of this person, who has none."""
-    return bool(settings.ADMIN_MFA and account.is_superuser and not has_second_factor(account=account))
-
-
 def require_code(*, account: Account, code: str | None) -> None:
     """Check the code of a sign-in that has no other way to prove a second factor. Raises a 401."""
     if not has_second_factor(account=account):
-        if needs_second_factor(account=account):
-            raise SecondFactorMissing
         return
     if not code:
         raise SecondFactorRequired

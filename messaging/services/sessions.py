@@ -14,7 +14,8 @@ from rest_framework_simplejwt.token_blacklist.models import BlacklistedToken, Ou
 from config.api import jwt
 from config.api.exceptions import TokenExpired, TokenRevoked
 from config.api.jwt import AccessToken, RefreshToken
-from messaging.exceptions import AccountBeingErased
+from config.second_factor import needs_second_factor
+from messaging.exceptions import AccountBeingErased, SecondFactorMissing
 from messaging.models import Account
 
 BLANK = ""
@@ -31,9 +32,11 @@ class SignedIn:
 
 
 def start_session(*, account: Account) -> SignedIn:
-    """Raises AccountBeingErased (403)."""
+    """Raises AccountBeingErased (403), SecondFactorMissing (401)."""
     if account.erasure_due_at is not None:
         raise AccountBeingErased
+    if needs_second_factor(account):
+        raise SecondFactorMissing
     refresh = RefreshToken.for_user(account)
     access = _access_token(refresh, account)
     return SignedIn(account=account, access=str(access), refresh=str(refresh), expires_at=jwt.expiry_of(access))

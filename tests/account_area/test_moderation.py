@@ -183,7 +183,9 @@ def test_posts_of_another_community_are_left_alone(client: Client, community: Co
     assert post.status == "published"
 
 
-@pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example/", "/admin/", "\\\\evil.example"])
+@pytest.mark.parametrize(
+    "back", ["https://evil.example/", "//evil.example/", "/admin/", "\\\\evil.example", "http://["]
+)
 def test_the_page_after_a_decision_is_of_the_community(back: str, client: Client, community: Community) -> None:
     post = MessageFactory(community=community, status=PENDING)
     sent = {"decision": "approve", "posts": str(post.pk), "back": back}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.conf import settings as configured
 from django.test import Client
 from django.utils.html import escape
@@ -167,6 +168,25 @@ def test_too_many_sign_ins_are_told_to_wait(settings: Any) -> None:
         answers = [sign_in(Client(REMOTE_ADDR=f"192.0.2.{n}"), person, "wrong").content.decode() for n in range(3)]
         assert [WRONG in answer for answer in answers] == [True, True, False]
         assert "Too many requests" in answers[2]
+
+
+def test_every_spelling_of_one_person_counts_as_the_same(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in_account": (3, 3600), "sign_in": (100, 60)}
+    person = PersonFactory(password=PASSWORD)
+    EmailAddress.objects.create(user=person, email="ada@mail.example", verified=True)
+    spellings = [f"@{person.handle}", f"@ {person.handle}", " Ada@mail.example"]
+    assert all(WRONG in Client().post(SIGN_IN, {"login": each, "password": "x"}).content.decode() for each in spellings)
+    assert "Too many requests" in sign_in(Client(), person).content.decode()
+
+
+def test_challenges_for_passkeys_are_throttled_and_end_soon(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"session": (1, 3600)}
+    person, client = PersonFactory(password=PASSWORD), Client()
+    assert client.get("/account/sign-in/passkey/").status_code == 200
+    assert client.session.get_expiry_age() <= 600
+    assert Client().get("/account/sign-in/passkey/").status_code == 429
+    sign_in(client, person)
+    assert client.session.get_expiry_age() > 13 * 24 * 3600
 
 
 def test_sign_ins_are_throttled_by_address(settings: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from account_area.sites.code_check import faults_of_code
@@ -152,11 +152,15 @@ def test_the_code_of_a_page_is_compared(client: Client, site: Embed) -> None:
     assert fault == f"data-service-id is {UNKNOWN_ID}; it should be {site.pk}"
     (fault,) = faults_of_code(code(site, type="text/plain"), site)
     assert "a browser does not run it" in fault
+    assert faults_of_code(f"<![foo bar]>{code(site)}<![if IE]><![CDATA[x", site) == []
 
 
 @given(
     html=st.text(max_size=300)
-    | st.lists(st.sampled_from(["<script", " src=", "//[", ">", "'", "/embed/v1.js"])).map("".join)
+    | st.lists(st.sampled_from(["<script", " src=", "//[", ">", "'", "/embed/v1.js", "<![", "[x", "]>"])).map("".join)
 )
+@example(html='<script src="https://[x">')
+@example(html="<![foo bar]>")
+@example(html="<![foo")
 def test_any_text_can_be_compared(html: str) -> None:
     assert faults_of_code(html, Embed())

@@ -10,6 +10,7 @@ from django.contrib import admin
 from django.db import connection
 from django.test import Client
 from django.urls import URLPattern, URLResolver
+from django.utils import timezone
 
 from messaging.models import Account
 from messaging.services.moderation import hide_message
@@ -208,3 +209,11 @@ def test_staff_without_superuser_see_nothing(client: Client) -> None:
         assert client.post("/account/sign-in/", sent)["Location"] == "/admin/"
         assert client.get("/admin/").status_code == status
         client.post("/account/sign-out/")
+
+
+def test_a_super_admin_who_waits_for_erasure_sees_nothing(client: Client) -> None:
+    boss = SuperAdminFactory()
+    Account.objects.filter(pk=boss.pk).update(erasure_due_at=timezone.now())
+    client.force_login(boss)
+    for path in ("/admin/", "/admin/messaging/account/"):
+        assert client.get(path).status_code == 403

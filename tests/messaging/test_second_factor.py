@@ -7,15 +7,20 @@ from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
+from django.test import Client
 from django.utils import timezone
 
+from config.api import jwt
+from config.second_factor import needs_second_factor
 from messaging.models import Account
 from messaging.services import second_factor
 from tests.account_area.second_factors import add_app, code_of, recovery_codes_of
+from tests.agents.factories import RequestFactory
 from tests.agents.racing import race
 from tests.api import Answer, Api
 from tests.commands.running import run_json
-from tests.factories import PersonFactory, SuperAdminFactory
+from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
+from tests.panel_sessions import panel_headers, panel_secret
 
 PASSWORD = "a long enough passphrase"
 pytestmark = pytest.mark.django_db
@@ -85,6 +90,51 @@ def test_a_super_admin_needs_one_if_the_operator_says_so(settings: Any) -> None:
     secret = add_app(boss)
     assert log_in(boss, code=code_of(secret)).status == 200
     assert log_in(PersonFactory(password=PASSWORD)).status == 200
+
+
+def test_credentials_of_a_super_admin_who_needs_one_have_no_rights(settings: Any) -> None:
+    boss = SuperAdminFactory(password=PASSWORD)
+    agent_request, community = RequestFactory(), CommunityFactory()
+    approve = f"/v1/agent-tokens/requests/{agent_request.pk}/approve"
+    tokens = log_in(boss).json
+    signed_in = Api({"Authorization": f"Bearer {tokens['accessToken']}"})
+    user_token = signed_in.post("/api/auth/embed-token").json["token"]
+    holder = Api({"Authorization": f"Bearer {user_token}", "X-User-Id": str(boss.pk)})
+    panel = Api(panel_headers(panel_secret(boss)))
+    credential = jwt.person_credential(user_token, user_id=str(boss.pk))
+    browser = Client()
+    browser.force_login(boss)
+    settings.ADMIN_MFA = True
+    for caller in (signed_in, holder):
+        assert caller.post(approve, {}).error == "token_revoked"
+    refreshed = Api().post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    assert (refreshed.status, refreshed.error) == (401, "token_revoked")
+    assert panel.post("/api/auth/panel-token").error == "panel_session_ended"
+    assert jwt.ended_people([credential]) == [credential]
+    assert browser.post("/account/continue/").status_code == 401
+    for path in (f"/account/communities/{community.slug}/moderation/people/", "/account/", "/account/me/password/"):
+        assert browser.get(path)["Location"] == "/account/me/security/"
+    for path in ("/account/me/security/", "/account/confirm/"):
+        assert browser.get(path).status_code == 200
+    add_app(boss)
+    assert browser.get(f"/account/communities/{community.slug}/moderation/people/").status_code == 200
+    assert holder.post(approve, {}).status == 200
+
+
+def test_who_waits_for_erasure_and_needs_one_can_still_cancel(settings: Any) -> None:
+    settings.ADMIN_MFA = True
+    browser, boss = Client(), SuperAdminFactory()
+    Account.objects.filter(pk=boss.pk).update(erasure_due_at=timezone.now())
+    browser.force_login(boss)
+    assert browser.get("/account/me/security/")["Location"] == "/account/me/erase/"
+    assert browser.get("/account/me/erase/").status_code == 200
+
+
+def test_other_people_cost_no_query_for_it(settings: Any, django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(0):
+        assert not needs_second_factor(SuperAdminFactory.build())
+        settings.ADMIN_MFA = True
+        assert not needs_second_factor(PersonFactory.build())
 
 
 @pytest.mark.django_db(transaction=True)
