@@ -21,11 +21,17 @@
   addEventListener("message", (event) => {
     if (event.origin !== location.origin || event.source !== parent || event.data?.type !== "look") return;
     config.triggerConfig = event.data.look;
+    // The form may send its look before this page is read to its end.
+    if (document.readyState === "loading") addEventListener("DOMContentLoaded", show, { once: true });
+    else show();
+  });
+
+  function show() {
     const script = document.querySelector("script[data-preview]");
     // The form follows the code of the site; here the place is in the text.
     document.getElementById("place").append(script);
     if (!window.CommunityEmbed) return;
     window.CommunityEmbed.destroy();
     window.CommunityEmbed.mount(script);
-  });
+  }
 })();
