@@ -21,6 +21,12 @@
   addEventListener("message", (event) => {
     if (event.origin !== location.origin || event.source !== parent || event.data?.type !== "look") return;
     config.triggerConfig = event.data.look;
+    // The form may send its look before this page is read to its end.
+    if (document.readyState === "loading") addEventListener("DOMContentLoaded", show, { once: true });
+    else show();
+  });
+
+  function show() {
     const script = document.querySelector("script[data-preview]");
     // While this page is read, the loader has not run: it will read what is set above.
     if (!script) return;
@@ -29,5 +35,5 @@
     if (!window.CommunityEmbed) return;
     window.CommunityEmbed.destroy();
     window.CommunityEmbed.mount(script);
-  });
+  }
 })();

@@ -1,4 +1,4 @@
-"""The journey of an owner on a phone, from the list to a widget that is seen; every page with axe, and the keyboard."""
+"""The journey of an owner, from the list to a widget that is seen; every page with axe, and the keyboard."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from embeds import sightings
 from embeds.models import Embed
 from tests.account_area.conftest import sign_in
+from tests.account_area.looks import BOTH_SIZES
 from tests.embeds.making import an_embed
 from tests.factories import PersonFactory
 
@@ -40,6 +41,7 @@ def site_with(page: Page, host: str, code: str) -> str:
     return address
 
 
+@BOTH_SIZES
 def test_from_the_list_to_a_widget_that_is_seen(
     owner: Account, browser_context: BrowserContext, live_server: Any
 ) -> None:
