@@ -28,8 +28,6 @@
 
   function show() {
     const script = document.querySelector("script[data-preview]");
-    // While this page is read, the loader has not run: it will read what is set above.
-    if (!script) return;
     // The form follows the code of the site; here the place is in the text.
     document.getElementById("place").append(script);
     if (!window.CommunityEmbed) return;

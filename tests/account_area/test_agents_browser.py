@@ -6,7 +6,6 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.urls import reverse
 from playwright.sync_api import expect
 
@@ -14,6 +13,7 @@ from agents.models import AgentRequest
 from agents.services import approve_request
 from messaging.models import Message
 from tests.account_area.conftest import sign_in
+from tests.account_area.looks import check_at_both_sizes
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
 from tests.waiting import PATIENCE_SECONDS
 
@@ -24,12 +24,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def check(page: Page) -> None:
-    """No violation of accessibility, light or dark, and nothing to scroll sideways."""
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        violations = Axe().run(page).response["violations"]
-        assert not violations, [(each["id"], each["nodes"][0]["html"]) for each in violations]
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    check_at_both_sizes(page)
     assert len(page.content()) < 100_000
 
 
