@@ -124,7 +124,7 @@ def test_a_former_token_that_works_is_one_of_the_five(holder: TokenHolder) -> No
 
 
 def test_a_token_that_works_may_be_rotated_again(holder: TokenHolder) -> None:
-    """Whoever lost the response of the first call gets another token."""
+    """An operator who lost the response of the first call gets another token."""
     week = rotate(holder.operator, holder.token.pk, oldEndsIn="week")
     hour = rotate(holder.operator, holder.token.pk, oldEndsIn="hour")
     assert hour.json["oldEndsAt"] < week.json["oldEndsAt"]
