@@ -8,13 +8,11 @@ from http import HTTPStatus
 from typing import Any
 
 from config.api.credentials import CredentialKind
-from config.api.error_pages import described
 from config.api.exceptions import (
     AgentRateLimited,
     AgentRouteNotAllowed,
     AgentScopeMissing,
     ApiError,
-    ContentTooLong,
     IdempotencyInProgress,
     IdempotencyKeyReused,
     InvalidCursor,
@@ -33,54 +31,15 @@ from config.api.exceptions import (
     UnsupportedMediaType,
     UserMismatch,
 )
-from config.api.exceptions.catalogue import errors_by_code
 from config.api.fields import ListQuery
+from config.api.openapi.error_schemas import COMPONENTS
 from config.api.openapi.response_headers import of_refusals, references
 from config.api.operations import Operation, all_operations
 from config.api.responses import JSON_TYPE
 
-
-def _object(required: list[str], **properties: Any) -> dict[str, Any]:
-    return {"type": "object", "required": required, "properties": properties}
-
-
-def _text(description: str, **schema: Any) -> dict[str, Any]:
-    return {"type": "string", "description": description, **schema}
-
-
-def _number(description: str) -> dict[str, Any]:
-    return {"type": "integer", "description": description}
-
-
-def _list(items: dict[str, Any], description: str) -> dict[str, Any]:
-    return {"type": "array", "items": items, "description": description}
-
-
-COMPONENTS = "#/components/schemas/"
 # The component of the refusals that operations do not list one by one.
 OTHER = "Refusal"
 HEADERS_OF_OTHER = ("X-Request-ID", "Retry-After", "WWW-Authenticate")
-CODE_HELP = "The code; expect codes that are not listed here. A part after a colon is a scope. `docs` explains it."
-POINTER_HELP = 'A JSON Pointer (RFC 6901) into the body, `""` for the whole of it, or `?name` for a query parameter.'
-BASE = {
-    "message": _text("What to do next, in one sentence."),
-    "requestId": _text("The same as the header `X-Request-ID`; the logs of the service have it."),
-    "docs": _text("The page that explains the code.", format="uri"),
-}
-LIMIT = {
-    "field": _text("A JSON path into the body such as `attachments[3].url`, or the name of a parameter or header."),
-    "max": _number("The cap."),
-}
-OPTIONAL = {
-    **LIMIT,
-    "details": _list({"$ref": f"{COMPONENTS}ErrorDetail"}, "Everything that is wrong, by its place."),
-    "allowed": _list({"type": "string"}, "What would do: choices, communities or methods; of a scope, those granted."),
-    "needed": _list({"type": "string"}, "The scopes that the request needs."),
-    "counter": _text("The limit that is reached."),
-    "limit": _number("How much the limit allows."),
-    "retryAfter": _number("Seconds to wait, as in `Retry-After`."),
-    "status": _text("The current status that does not allow the request."),
-}
 
 
 def possible_errors(operation: Operation) -> set[type[ApiError]]:
@@ -181,24 +140,3 @@ def by_status(errors: Iterable[type[ApiError]]) -> dict[int, list[type[ApiError]
 
 def codes_text(errors: list[type[ApiError]]) -> str:
     return ", ".join(f"`{error.default_code}`" for error in errors)
-
-
-def error_components() -> dict[str, Any]:
-    """The components. A schema for each operation and status would be hundreds of equal classes in a client."""
-    codes = list(errors_by_code())
-    over_cap = sorted(error.default_code for error in OverCap.__subclasses__())
-    required = ["error", "message", "requestId", "docs"]
-    return {
-        "Error": {
-            **_object(required, error=_text(CODE_HELP, **{"x-extensible-enum": codes}), **BASE, **OPTIONAL),
-            "examples": [described(RateLimited)["example"]],
-        },
-        "LimitError": {
-            "allOf": [
-                {"$ref": f"{COMPONENTS}Error"},
-                {"type": "object", "required": ["field", "max"], "properties": {"error": {"enum": over_cap}}},
-            ],
-            "examples": [described(ContentTooLong)["example"]],
-        },
-        "ErrorDetail": _object(["pointer", "message"], pointer=_text(POINTER_HELP), message=_text("What is wrong.")),
-    }

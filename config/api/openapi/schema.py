@@ -11,7 +11,8 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from config.api.credentials import CredentialKind
-from config.api.openapi.error_responses import error_components, own_codes, refusal_components, refusals
+from config.api.openapi.error_responses import own_codes, refusal_components, refusals
+from config.api.openapi.error_schemas import error_components
 from config.api.openapi.examples import add_examples
 from config.api.openapi.field_schemas import COMMON_TYPES, completed, constrained, extended
 from config.api.openapi.links import links_of
