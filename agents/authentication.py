@@ -8,6 +8,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from agents import last_used, tokens
+from agents.exceptions import OperatorBeingErased
 from config.api.credentials import Credential, CredentialKind
 from config.api.exceptions import InvalidToken, TokenExpired, TokenRevoked
 from config.database.sql import Row, fetch_all, fetch_one
@@ -19,13 +20,15 @@ STORED = ", ".join(f"stored.{name}" for name in idempotency.COLUMNS)
 IS_STOPPED = (
     "token.revoked_at IS NOT NULL OR agent.frozen_at IS NOT NULL OR NOT account.is_active OR NOT operator.is_active"
 )
+# What stopped it is the erasure that its operator waits for, and not its own state.
+IS_OF_ERASED = "operator.erasure_due_at IS NOT NULL AND token.revoked_at IS NULL AND agent.frozen_at IS NULL"
 IS_EXPIRED = "token.expires_at <= clock_timestamp()"
 TOKENS = """agents_agenttoken token
 JOIN agents_agent agent ON agent.account_id = token.agent_id
 JOIN messaging_account account ON account.id = agent.account_id
 JOIN messaging_account operator ON operator.id = agent.operator_id"""
 FIND = f"""
-SELECT token.id, token.prefix, token.expires_at, {IS_STOPPED}, {IS_EXPIRED},
+SELECT token.id, token.prefix, token.expires_at, {IS_STOPPED}, {IS_OF_ERASED}, {IS_EXPIRED},
     token.digest <> %(digest)s
         OR token.last_used_at IS NULL OR token.last_used_at < clock_timestamp() - interval '1 minute',
     agent.scopes, agent.community_ids, account.id, account.handle, account.name, agent.operator_id, {STORED}
@@ -58,6 +61,7 @@ class FoundToken(NamedTuple):
     prefix: str
     expires_at: datetime
     is_stopped: bool
+    is_of_erased: bool
     is_expired: bool
     is_note_due: bool
     scopes: list[str]
@@ -86,9 +90,9 @@ def find(token: str, key: IdempotencyKey | None) -> FoundToken:
 
 
 def agent_credential(found: FoundToken) -> Credential:
-    """The credential of a valid token; raises TokenRevoked or TokenExpired (401)."""
+    """The credential of a valid token; raises TokenRevoked, OperatorBeingErased or TokenExpired (401)."""
     if found.is_stopped:
-        raise TokenRevoked
+        raise OperatorBeingErased if found.is_of_erased else TokenRevoked
     if found.is_expired:
         raise TokenExpired
     if found.is_note_due:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.api.exceptions import ApiError, InvalidInput, NotFound
+from config.api.exceptions import ApiError, InvalidInput, NotFound, TokenRevoked
 
 
 class RequestNotFound(NotFound):
@@ -30,6 +30,12 @@ class InvalidTokenId(InvalidInput):
     """400 `invalid_input`: the id in the path is not a uuid."""
 
     message = "Send the tokenId of a token as the id in the path, a UUID: GET /v1/agent-tokens lists them."
+
+
+class OperatorBeingErased(TokenRevoked):
+    """401 `token_revoked`: the operator can cancel the erasure for some days, after which the token is valid again."""
+
+    message = "Stop: your operator has asked to be erased, which stops this agent unless the operator cancels it."
 
 
 class RequestNotPending(ApiError):

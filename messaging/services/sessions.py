@@ -33,13 +33,18 @@ class SignedIn:
 
 def start_session(*, account: Account) -> SignedIn:
     """Raises AccountBeingErased (403), SecondFactorMissing (401)."""
+    require_may_start_session(account)
+    refresh = RefreshToken.for_user(account)
+    access = _access_token(refresh, account)
+    return SignedIn(account=account, access=str(access), refresh=str(refresh), expires_at=jwt.expiry_of(access))
+
+
+def require_may_start_session(account: Account) -> None:
+    """Raises AccountBeingErased (403), SecondFactorMissing (401)."""
     if account.erasure_due_at is not None:
         raise AccountBeingErased
     if needs_second_factor(account):
         raise SecondFactorMissing
-    refresh = RefreshToken.for_user(account)
-    access = _access_token(refresh, account)
-    return SignedIn(account=account, access=str(access), refresh=str(refresh), expires_at=jwt.expiry_of(access))
 
 
 def refresh_session(*, refresh_token: str) -> AccessToken:

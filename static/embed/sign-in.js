@@ -11,6 +11,7 @@ const byId = (id) => document.getElementById(id);
 const nonce = location.hash.slice(1);
 const forms = ["login", "register"].map(byId).filter(Boolean);
 
+const OF_CODE = ["second_factor_required", "invalid_second_factor"];
 // Of the account area on this origin, if it has a session there.
 const ACCOUNT = "/account/continue/";
 
@@ -33,9 +34,9 @@ async function submit(event) {
     const { record } = await call("POST", `/api/auth/${form.id}`, { body });
     postSession(await withoutRefresh(record));
   } catch (failure) {
-    if (failure.code === "second_factor_required") askForCode();
-    const isCode = form.id === "login" && !byId("code").disabled;
-    const input = form.elements.namedItem(failure.field) || form.elements[isCode ? "code" : "password"];
+    const isOfCode = OF_CODE.includes(failure.code);
+    if (isOfCode) askForCode(true);
+    const input = form.elements.namedItem(failure.field) || form.elements[isOfCode ? "code" : "password"];
     const isField = failure.code === "invalid_input" && failure.field;
     problem.textContent = isField ? t("signin.check", { field: input.labels[0].textContent }) : explain(failure);
     problem.hidden = false;
@@ -44,10 +45,10 @@ async function submit(event) {
   button.disabled = false;
 }
 
-/** The person has a second factor: the next submission has its code. */
-function askForCode() {
-  byId("code-field").hidden = false;
-  byId("code").disabled = false;
+/** Whether the next submission has a code, since the person has a second factor. */
+function askForCode(isAsked) {
+  byId("code-field").hidden = !isAsked;
+  byId("code").disabled = !isAsked;
 }
 
 async function ofAccount(options) {
@@ -97,6 +98,8 @@ function showForms() {
 
 if (window.opener && nonce) {
   forms.forEach((form) => { form.onsubmit = submit; });
+  // Another person may have none.
+  byId("handle").oninput = () => askForCode(false);
   document.querySelectorAll("[data-show]").forEach((button) => { button.onclick = () => showForm(button.dataset.show); });
   if (!await offerSession()) showForms();
 } else {

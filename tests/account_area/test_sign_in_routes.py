@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -11,8 +12,10 @@ from django.urls import Resolver404, resolve
 from account_area.sign_in.urls import urlpatterns
 from config.api.credentials import CredentialKind
 from config.api.operations import all_operations
+from messaging.models import PostsChoice
+from messaging.personal_data.erasures import request_erasure
 from tests.account_area.second_factors import add_app
-from tests.factories import SuperAdminFactory
+from tests.factories import PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
 OF_ALLAUTH = ("account/", "mfa/", "socialaccount/", "allauth/", "usersessions/")
@@ -79,3 +82,18 @@ def test_only_the_pages_offer_the_session_to_a_panel() -> None:
     taken = strict.post("/account/continue/", headers={"X-CSRFToken": offered["csrf"]}).json()
     bearer = {"Authorization": f"Bearer {taken['accessToken']}"}
     assert Client().get("/api/auth/me", headers=bearer).json()["handle"] == person.handle
+
+
+def test_a_panel_is_not_offered_a_session_that_it_would_be_refused(settings: Any) -> None:
+    waiting, boss = PersonFactory(), SuperAdminFactory()
+    request_erasure(person=waiting, posts=PostsChoice.ANONYMOUS, by=waiting)
+    waiting.refresh_from_db()
+    settings.ADMIN_MFA = True
+    for person, status in ((waiting, 403), (boss, 401)):
+        client = Client()
+        client.force_login(person)
+        assert client.get("/account/continue/").json() == {"user": None}
+        assert client.post("/account/continue/").status_code == status
+    add_app(boss)
+    client.force_login(boss)
+    assert client.get("/account/continue/").json()["user"]["handle"] == boss.handle

@@ -15,7 +15,8 @@ from django.utils import timezone
 from agents import tokens
 from agents.models import AgentToken
 from agents.services import freeze_agent, narrow_agent, unfreeze_agent
-from messaging.models import Account
+from messaging.models import Account, PostsChoice
+from messaging.personal_data.erasures import cancel_erasure, request_erasure
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Api
 from tests.factories import CommunityFactory, PageFactory, SuperAdminFactory
@@ -98,6 +99,25 @@ def test_tokens_of_a_frozen_agent_are_401(holder: TokenHolder) -> None:
 def test_tokens_of_an_inactive_account_are_401(holder: TokenHolder) -> None:
     Account.objects.filter(pk=holder.agent.pk).update(is_active=False)
     assert holder.api.get(PUBLIC_READ).error == "token_revoked"
+
+
+def test_a_token_whose_operator_waits_for_erasure_says_so(holder: TokenHolder) -> None:
+    operator = holder.request.requester
+    request_erasure(person=operator, posts=PostsChoice.ANONYMOUS, by=operator)
+    for path in (SELF, PUBLIC_READ):
+        refused = holder.api.get(path)
+        assert (refused.status, refused.error) == (401, "token_revoked")
+        assert "operator has asked to be erased" in refused.json["message"]
+        assert "erased" in refused.headers["WWW-Authenticate"]
+    cancel_erasure(person=operator, by=operator)
+    assert holder.api.get(SELF).status == 200
+
+
+def test_a_token_that_is_revoked_or_frozen_besides_does_not_wait_for_the_operator(holder: TokenHolder) -> None:
+    operator, admin = holder.request.requester, SuperAdminFactory()
+    freeze_agent(agent=holder.agent, by=admin, reason="Looks odd.")
+    request_erasure(person=operator, posts=PostsChoice.ANONYMOUS, by=operator)
+    assert "Stop using this token" in holder.api.get(SELF).json["message"]
 
 
 def test_pepper_rotation_accepts_the_previous_pepper(holder: TokenHolder, settings: Any) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from messaging.models import Account
+from tests.api import Api
 from tests.browser import PATIENCE_MS
 from tests.widget.live import Live, panel_frame, wait_until_drawn
 from tests.widget.sites import HOST, Site, html, tag
@@ -32,6 +33,18 @@ SCROLLED = """(height) => new Promise((done) => {
   });
   observer.observe(document.body);
 })"""
+# What the panel has measured last: the height of the frame above the screen.
+MEASURED = """
+window.measured = null;
+window.IntersectionObserver = class extends IntersectionObserver {
+  constructor(callback, options) {
+    super((entries, observer) => {
+      callback(entries, observer);
+      window.measured = entries.at(-1).intersectionRect.top;
+    }, options);
+  }
+};
+"""
 CONTENT = "Math.ceil(document.body.getBoundingClientRect().height)"
 CAN_SCROLL = "document.documentElement.scrollHeight > innerHeight"
 
@@ -50,6 +63,13 @@ def wait_for_whole_frame(page: Page) -> int:
             return int(content)
         page.wait_for_timeout(50)
     raise AssertionError("The frame is not as high as its content.")
+
+
+def top_of(post: Locator) -> float:
+    """Where a post begins on the screen."""
+    box = post.bounding_box()
+    assert box is not None
+    return box["y"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -136,6 +156,34 @@ def test_new_posts_are_offered_to_a_reader_who_has_scrolled(live: Live) -> None:
     page.evaluate("scrollTo(0, 0)")
     offer.click()
     expect(thread.locator("article").first).to_contain_text("Breaking")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reader_in_the_middle_of_a_thread_keeps_the_place(live: Live) -> None:
+    """The part of the frame on the screen has the same size everywhere in the middle."""
+    live.context.clock.install()
+    live.context.add_init_script(MEASURED)
+    posts = [live.message(content=f"Post {n}. " + "Words. " * 80) for n in range(20)]
+    live.attributes, live.before = ' data-mode="inline"', "<p>Short.</p>"
+    page = live.context.new_page()
+    page.goto(live.url)
+    thread = thread_of(page)
+    wait_for_whole_frame(page)
+    thread.locator(".thread[data-live=poll]").wait_for()
+    for top in (200, 1500, 2500):
+        page.evaluate("(top) => scrollTo(0, top)", top)
+        panel_frame(page).wait_for_function("(top) => Math.abs(measured - top) < 200", arg=top)
+    read = thread.locator("article", has_text="Post 7.")
+    before = top_of(read)
+    live.post("Breaking")
+    above = Api.as_person(posts[15].author)
+    assert above.put(f"/api/messages/{posts[15].pk}", {"content": "Longer. " * 300}).status == 200
+    page.clock.fast_forward(46_000)
+    expect(thread.locator("article", has_text="Longer.")).to_have_count(1)
+    thread.get_by_role("button", name="1 new post").wait_for(state="attached")
+    assert thread.locator("article", has_text="Breaking").count() == 0
+    page.wait_for_function("scrollY > 2600")
+    assert abs(top_of(read) - before) < 2
 
 
 def test_two_places_and_a_panel_follow_navigation(site: Site) -> None:

@@ -63,8 +63,14 @@ class TokenExpired(RefusedToken):
 class TokenRevoked(RefusedToken):
     default_code = "token_revoked"
     message = "Stop using this token: people sign in again; an agent asks its operator for a new one."
-    cause = "The token was revoked, its sessions were ended, or the agent or its operator was stopped."
-    remedy = "Trying again does not help. The operator of an agent sees the reason in the list of its tokens."
+    cause = (
+        "The token was revoked, its sessions were ended, the agent or its operator was stopped, or the operator has"
+        " asked to be erased."
+    )
+    remedy = (
+        "Trying again does not help. The operator of an agent sees the reason in the list of its tokens, and can cancel"
+        " an erasure for seven days at `/account/`."
+    )
 
 
 class Forbidden(ApiError):

@@ -2,8 +2,7 @@
 
 import { isInline, post } from "./host.js";
 
-// At how many positions of a thread the shown part is measured.
-const POSITIONS = 200;
+const MEASURE_PAUSE_MS = 100;
 // The part of the thread on the screen, in the coordinates of the frame; null: none.
 let shown = null;
 
@@ -14,11 +13,14 @@ export function growWithThread(thread) {
   new ResizeObserver(postHeight).observe(document.body);
   // Browsers do not draw a frame beyond the screen, and report no new sizes of it; but the page should know its height.
   new MutationObserver(() => measureSoon()).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
-  const threshold = Array.from({ length: POSITIONS + 1 }, (_, at) => at / POSITIONS);
   const observer = new IntersectionObserver((entries) => {
     const { isIntersecting, intersectionRect } = entries.at(-1);
     shown = isIntersecting ? intersectionRect : null;
-  }, { threshold });
+    if (!shown) return;
+    // Browsers report no change that leaves the size of the part as it is, but the first state of what is observed.
+    observer.unobserve(thread);
+    setTimeout(() => observer.observe(thread), MEASURE_PAUSE_MS);
+  });
   observer.observe(thread);
 }
 

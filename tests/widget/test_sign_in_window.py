@@ -1,0 +1,101 @@
+"""The sign-in window of a panel asks a person with a second factor for a code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from embeds.widget.locales import words
+from messaging.models import Account, PostsChoice
+from messaging.personal_data.erasures import request_erasure
+from tests.account_area.second_factors import add_app, code_of, recovery_codes_of
+from tests.factories import PersonFactory
+from tests.widget.live import PASSWORD, Live
+from tests.widget.test_accessibility import violations_of
+
+if TYPE_CHECKING:
+    from playwright.sync_api import FrameLocator, Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+ERRORS = words("en")["error"]
+
+
+def open_window(panel: FrameLocator, page: Page) -> Page:
+    with page.context.expect_page() as opened:
+        panel.get_by_role("button", name="Sign in").click()
+    window = opened.value
+    expect(window.locator("#handle")).to_be_focused()
+    return window
+
+
+def send_password(window: Page, handle: str = "ada", password: str = PASSWORD) -> None:
+    window.locator("#handle").fill(handle)
+    window.locator("#password").fill(password)
+    window.locator("#password").press("Enter")
+
+
+def expect_problem(window: Page, code: str, focused: str) -> None:
+    expect(window.locator("#login [role=alert]")).to_have_text(ERRORS[code])
+    expect(window.locator(f"#{focused}")).to_be_focused()
+
+
+def test_a_person_with_a_second_factor_signs_in_with_a_code(live: Live, ada: Account) -> None:
+    secret = add_app(ada)
+    page, panel = live.open()
+    window = open_window(panel, page)
+    expect(window.locator("#code")).to_be_hidden()
+    send_password(window)
+    expect_problem(window, "second_factor_required", "code")
+    assert violations_of(window) == []
+    window.locator("#code").fill("000000")
+    window.keyboard.press("Enter")
+    expect_problem(window, "invalid_second_factor", "code")
+    window.locator("#code").fill(code_of(secret))
+    with window.expect_event("close"):
+        window.keyboard.press("Enter")
+    expect(panel.locator("#account")).to_contain_text("Signed in as Ada Lovelace")
+    assert live.errors == []
+
+
+def test_a_recovery_code_is_accepted_in_its_place(live: Live, ada: Account) -> None:
+    add_app(ada)
+    page, panel = live.open()
+    window = open_window(panel, page)
+    send_password(window)
+    window.locator("#code").fill(recovery_codes_of(ada)[0])
+    with window.expect_event("close"):
+        window.keyboard.press("Enter")
+    expect(panel.locator("#account")).to_contain_text("Signed in as Ada Lovelace")
+
+
+def test_a_wrong_password_after_the_code_was_asked_for_leads_back_to_the_password(live: Live, ada: Account) -> None:
+    secret = add_app(ada)
+    page, panel = live.open()
+    window = open_window(panel, page)
+    send_password(window)
+    window.locator("#code").fill(code_of(secret))
+    window.locator("#password").fill("another passphrase")
+    window.keyboard.press("Enter")
+    expect_problem(window, "invalid_credentials", "password")
+
+
+def test_another_person_is_not_asked_for_the_code_of_the_first(live: Live, ada: Account) -> None:
+    add_app(ada)
+    PersonFactory(handle="grace", name="Grace Hopper", password=PASSWORD)
+    page, panel = live.open()
+    window = open_window(panel, page)
+    send_password(window)
+    expect(window.locator("#code")).to_be_visible()
+    with window.expect_event("close"):
+        send_password(window, handle="grace")
+    expect(panel.locator("#account")).to_contain_text("Signed in as Grace Hopper")
+
+
+def test_a_person_who_waits_for_erasure_reads_why_the_sign_in_is_refused(live: Live, ada: Account) -> None:
+    request_erasure(person=ada, posts=PostsChoice.ANONYMOUS, by=ada)
+    page, panel = live.open()
+    window = open_window(panel, page)
+    send_password(window)
+    expect_problem(window, "account_being_erased", "password")
