@@ -29,13 +29,14 @@ class CannotRun(Exception):
     """A problem that the user can solve. The text describes how."""
 
 
-def main() -> None:
+def main(name: str = "make run") -> None:
+    """`name` is that of the command, for messages."""
     # Like Ctrl-C, an exception that runs every `finally`.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         run()
     except (CannotRun, PostgresError, ImproperlyConfigured, psycopg.OperationalError) as error:
-        sys.exit(f"make run: {error}")
+        sys.exit(f"{name}: {error}")
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from django.db.migrations.loader import MigrationLoader
 
 from config import fingerprints
-from config.runtime.backups import BackupError, manifest, programs
+from config.runtime.backups import BackupError, files, manifest, programs
 from config.runtime.backups.manifest import PHYSICAL, Manifest
 
 
@@ -16,7 +16,7 @@ def check(folder: Path) -> Manifest:
     found = manifest.read(folder)
     manifest.check_file(folder, found)
     if found.kind == PHYSICAL:
-        _verify_files(folder, found)
+        files.verify(folder / manifest.CONTENTS[PHYSICAL], found.log)
     else:
         _verify_dump(folder, found)
     known = {f"{app}.{name}" for app, name in MigrationLoader(None, ignore_no_migrations=True).disk_migrations}
@@ -36,15 +36,6 @@ def check_secrets(found: Manifest, *, data: Path, debug: bool) -> None:
             f"{' and '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} not of the service that this backup is of: "
             "restore its secrets first (the environment, or secrets.json in DATA_DIR)."
         )
-
-
-def _verify_files(folder: Path, found: Manifest) -> None:
-    """PostgreSQL compares each file with its checksum, and looks for missing parts of the log."""
-    program = programs.find("pg_verifybackup", major=found.postgres)
-    try:
-        programs.run(program, "--quiet", "--exit-on-error", folder / manifest.CONTENTS[PHYSICAL])
-    except BackupError as error:
-        raise BackupError(f"{folder} was altered or cut off ({error}). Use another backup.") from error
 
 
 def _verify_dump(folder: Path, found: Manifest) -> None:

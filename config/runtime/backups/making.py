@@ -13,7 +13,7 @@ from typing import Any
 
 import psycopg
 
-from config.runtime.backups import BackupError, manifest, programs
+from config.runtime.backups import BackupError, files, manifest, programs
 from config.runtime.backups.manifest import LOGICAL, PHYSICAL, Manifest
 from config.version import VERSION
 
@@ -49,7 +49,7 @@ def make(url: str, to: Path, *, kind: str, say: Callable[[str], None]) -> Manife
     _check_space(url, to.parent, kind)
     with _draft(to) as draft:
         _physical(url, draft, before.major, say) if kind == PHYSICAL else _logical(url, draft, before.major, say)
-        size, files = manifest.measure(draft)
+        size, count = manifest.measure(draft)
         written = Manifest(
             kind=kind,
             release=VERSION,
@@ -58,10 +58,11 @@ def make(url: str, to: Path, *, kind: str, say: Callable[[str], None]) -> Manife
             started_at=before.now,
             finished_at=_ask(url).now,
             bytes=size,
-            files=files,
+            files=count,
             fingerprints=before.fingerprints,
             migrations=before.migrations,
             checksum=manifest.checksum(draft / manifest.CHECKED[kind]),
+            log=files.log_checksums(draft / manifest.CONTENTS[kind]),
         )
         manifest.write(draft, written)
     return written

@@ -24,6 +24,7 @@ class Manifest:
 
     `postgres`: the major version of the server. `bytes`: of all files. `fingerprints`: of the secrets, hexadecimal
     (`config.fingerprints`). `migrations`: `app.name` of the applied ones. `checksum`: SHA-256 of the file CHECKED.
+    `log`: those of PostgreSQL's log in a physical backup, by path.
     """
 
     kind: str
@@ -37,6 +38,7 @@ class Manifest:
     fingerprints: dict[str, str]
     migrations: list[str]
     checksum: str
+    log: dict[str, str]
     format: int = FORMAT
 
 
