@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from django.db import connection
 
+from config.database.bounds import MARGIN_SECONDS
 from tests.waiting import LOCK_TIMEOUT_SECONDS
 
 REPLACED = {
@@ -22,3 +23,4 @@ def install() -> None:
     for old, new in REPLACED.items():
         assert old in options["options"]
         options["options"] = options["options"].replace(old, new)
+    connection.settings_dict["ANSWER_SECONDS"] = 60 + MARGIN_SECONDS

@@ -53,6 +53,12 @@ def renew_connection() -> None:
     _here.database.close()
 
 
+def allow_long_statements(seconds: int) -> None:
+    """The timeout of each further statement of the current transaction."""
+    execute("SELECT set_config('statement_timeout', %s, true)", [f"{seconds}s"])
+    _here.database.allow_long_statements(seconds)
+
+
 class _Here(local):
     """This thread's connection: Django returns the same one, but searches for it each time."""
 
