@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -42,7 +41,9 @@ def a_clustered_service(*, standbys: int = 2, **variables: str) -> Iterator[Clus
         redis = start_redis(home)
         running.callback(redis.kill)
         environment = SECRETS | SETTINGS | {"REDIS_URL": f"unix://{home}/redis.sock", "DATABASE_URL": cluster.url}
-        service = Service(home / "data", **environment | {name: _filled(value, cluster) for name, value in variables.items()})
+        service = Service(
+            home / "data", **environment | {name: _filled(value, cluster) for name, value in variables.items()}
+        )
         running.callback(service.close)
         service.start()
         yield ClusterEnvironment(

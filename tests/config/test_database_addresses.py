@@ -70,7 +70,7 @@ def test_an_address_may_override_what_is_added_to_it() -> None:
 )
 def test_a_wrong_address_is_refused_without_its_password(variables: Callable[..., None], address: str) -> None:
     variables(DATABASE_URL=address)
-    with pytest.raises(ImproperlyConfigured, match="^DATABASE_URL .*: write postgresql://") as refused:
+    with pytest.raises(ImproperlyConfigured, match=r"^DATABASE_URL .*: write postgresql://") as refused:
         deployment.databases("", statement_timeout=5000)
     assert SECRET not in str(refused.value)
     assert refused.value.__cause__ is None
