@@ -175,6 +175,8 @@ TEMPLATES = [
 # Database. manage.py sets STATEMENT_TIMEOUT=0 for most commands: the limit, in milliseconds, is for requests.
 STATEMENT_TIMEOUT = env.integer("STATEMENT_TIMEOUT", 5000)
 DATABASES = deployment.databases(postgres.embedded(DATA_DIR).url, statement_timeout=STATEMENT_TIMEOUT)
+if env.text("READ_DATABASE_URL"):
+    DATABASE_ROUTERS = ["config.database.routing.StandbyRouter"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.text("REDIS_URL")

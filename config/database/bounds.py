@@ -49,6 +49,8 @@ class BoundedConnection(Connection[Any]):
     """A connection that is closed if the server has not answered for `answer_seconds`; None: no bound."""
 
     answer_seconds: float | None = None
+    # Of a standby: the last known position of the log that it has replayed.
+    replayed = 0
 
     def wait(self, gen: generators.PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
         if timeout is not None:
