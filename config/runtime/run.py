@@ -12,6 +12,7 @@ import psycopg
 from django.core.exceptions import ImproperlyConfigured
 
 from config import env, fingerprints, secrets
+from config.database.deployment import session_parameters
 from config.metrics import files
 from config.probes import draining
 from config.runtime import banner, bind_address, granian, processes
@@ -152,7 +153,7 @@ def advice(port: int, variable: str) -> str:
 
 
 def check_secrets(data: Path, *, debug: bool) -> None:
-    with psycopg.connect(env.text("DATABASE_URL") or embedded(data).url) as connection:
+    with psycopg.connect(**session_parameters(embedded(data).url)) as connection:
         fingerprints.check(connection.cursor(), data=data, debug=debug)
 
 
