@@ -107,15 +107,15 @@ def network_cut(stack: Stack) -> None:
 
 
 FAULTS: dict[Fault, int] = {
-    primary_killed: 35,
-    primary_switched: 15,
-    standby_killed: 25,
-    pooler_restarted: 30,
-    redis_failed_over: 20,
-    host_killed: 25,
-    upgraded_one_by_one: 5,
-    clock_ahead: 9,
     network_cut: 36,
+    upgraded_one_by_one: 4,
+    clock_ahead: 6,
+    primary_killed: 40,
+    primary_switched: 20,
+    standby_killed: 30,
+    pooler_restarted: 35,
+    redis_failed_over: 25,
+    host_killed: 24,
 }
 NEED_NETWORKS = {redis_failed_over, network_cut}
 
