@@ -111,12 +111,14 @@ class Pooler:
 class Redis:
     """One of two servers; `follow` makes it the replica of the other."""
 
-    def __init__(self, place: Place) -> None:
-        self.place, self.port = place, free_port()
+    def __init__(self, home: Path, place: Place) -> None:
+        self.home, self.place, self.port = home, place, free_port()
+        home.mkdir()
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, *options: str) -> None:
-        command = [*self.place.enter, redis_program(), "--port", str(self.port), "--save", "", "--protected-mode", "no"]
+        command = [*self.place.enter, redis_program(), "--port", str(self.port), "--dir", str(self.home)]
+        command += ["--save", "", "--protected-mode", "no"]
         self.process = subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL)
         assert eventually(lambda: accepts(self.place.address, self.port))
 
@@ -204,7 +206,7 @@ class Stack:
         )
 
     def _start_redis(self) -> None:
-        self.redis = [Redis(self.place()), Redis(self.place())]
+        self.redis = [Redis(self.home / f"redis{number}", self.place()) for number in range(2)]
         if self.network:
             # The address moves, and the port is the same.
             self.redis[1].port = self.redis[0].port
