@@ -7,7 +7,7 @@ bin := .venv/bin
 checks := style layers security types deployment migrations description
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench bench-pages changes consistency check $(checks) faults fuzz translations lock venv python
+.PHONY: help run test bench bench-pages changes consistency check $(checks) faults cluster cluster-faults fuzz translations lock venv python
 
 help:
 	@echo 'make run     start everything on this machine (PORT=8000, DATA_DIR=.data, DEMO=1, DATABASE_URL, REDIS_URL)'
@@ -18,6 +18,8 @@ help:
 	@echo 'make changes   20,000 changes by overlapping transactions: every reader gets each once, in one order'
 	@echo 'make consistency   compare reads with writes for a minute: two workers, two hosts, Redis frozen and killed'
 	@echo 'make faults  inject hundreds of faults into a running service under load (FAULTS="deadlock --times 9" for some)'
+	@echo 'make cluster   a whole cluster on this machine: PostgreSQL with two standbys, PgBouncer, Redis, three hosts, nginx'
+	@echo 'make cluster-faults   hundreds of faults in such a cluster under load (CLUSTER="primary_killed --times 9" for some)'
 	@echo 'make fuzz    send a hundred thousand generated requests to a running service'
 	@echo 'make translations   collect the texts of pages and mails, and compile their translations (needs gettext)'
 	@echo 'make lock    choose new versions of the dependencies (needs uv)'
@@ -85,6 +87,13 @@ python:
 # Long runs; `make test` runs a short form of each.
 faults: venv
 	@exec $(bin)/python -m tests.faults $(FAULTS)
+
+# Need nginx, pgbouncer and redis-server; cuts of the network need root.
+cluster: venv
+	@exec $(bin)/python -m tests.cluster
+
+cluster-faults: venv
+	@exec $(bin)/python -m tests.cluster.fault_runs $(CLUSTER)
 
 fuzz: venv
 	@$(bin)/python -m tests.fuzz $(FUZZ)

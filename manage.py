@@ -9,14 +9,19 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 from django.db import OperationalError
 
+from config.database.deployment import use_direct_connections
+
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     # The limit is for requests, also if the environment sets one: a migration or `prune` may take longer. The
     # statements of `deliver_webhooks` and `deliver_mails`, which run as long as the workers, are as short as theirs.
-    if not {"deliver_webhooks", "deliver_mails"} & {*sys.argv[1:2]}:
+    is_command = not {"deliver_webhooks", "deliver_mails", "check"} & {*sys.argv[1:2]}
+    if is_command:
         os.environ["STATEMENT_TIMEOUT"] = "0"
     try:
+        if is_command:
+            use_direct_connections()
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         sys.exit(f"manage.py: {error}")

@@ -6,6 +6,7 @@ command that uses a secret, first compares the secrets with the fingerprints, an
 
 import hashlib
 import hmac
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,18 @@ def check(cursor: Any, *, data: Path, debug: bool) -> None:
                 f"{name} is not the secret that this database was last used with: set it to that one, or, where that "
                 f"one is lost, see what is lost with it: manage.py rotate_secret {name} --lost"
             )
+
+
+def unknown(stored: Mapping[str, bytes], *, data: Path, debug: bool) -> list[str]:
+    """The names of secrets whose current and previous value have another fingerprint than the stored one."""
+    wrong = []
+    for name, value in stored.items():
+        if name not in secrets.NAMES:
+            continue
+        used = secrets.read(name, data=data, debug=debug), secrets.read_previous(name, data=data)
+        if value not in {fingerprint(name, secret) for secret in used if secret}:
+            wrong.append(name)
+    return wrong
 
 
 def give_up(name: str) -> None:

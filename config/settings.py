@@ -11,7 +11,7 @@ from config.api.strict_json import BODY_MAX
 from config.api.throttle_rates import SOFT_THROTTLES
 from config.cache.django_cache import caches
 from config.changes.stream_limits import STREAM_HEARTBEAT_SECONDS, STREAMS_PER_ADDRESS, STREAMS_PER_TOKEN
-from config.database import urls
+from config.database import deployment
 from config.extension_points import (
     CONTENT_RULES,
     CREDENTIAL_CHECKS,
@@ -174,11 +174,9 @@ TEMPLATES = [
 
 # Database. manage.py sets STATEMENT_TIMEOUT=0 for most commands: the limit, in milliseconds, is for requests.
 STATEMENT_TIMEOUT = env.integer("STATEMENT_TIMEOUT", 5000)
-DATABASES = {
-    "default": urls.database(
-        env.text("DATABASE_URL") or postgres.embedded(DATA_DIR).url, statement_timeout=STATEMENT_TIMEOUT
-    )
-}
+DATABASES = deployment.databases(postgres.embedded(DATA_DIR).url, statement_timeout=STATEMENT_TIMEOUT)
+if env.text("READ_DATABASE_URL"):
+    DATABASE_ROUTERS = ["config.database.routing.StandbyRouter"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.text("REDIS_URL")

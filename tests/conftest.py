@@ -7,6 +7,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from django.db import connection
 
 from tests import network_guard, processes
 from tests.browser import running_browser, show_loop
+from tests.pgbouncer import pooler_before
 from tests.redis_server import start_redis
 from tests.temporary_cluster import TEMPLATE_DATABASE, TemporaryCluster
 
@@ -45,6 +47,7 @@ SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
 """
 _temporary_cluster = pytest.StashKey[TemporaryCluster]()
+_pooler = pytest.StashKey[ExitStack]()
 _data = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 
@@ -56,6 +59,10 @@ def pytest_configure(config: pytest.Config) -> None:
         # Without workers the run is a short one.
         if getattr(config.option, "numprocesses", None):
             os.environ["TEMPLATE_CLUSTER"] = str(cluster.make_template())
+        if os.environ.get("THROUGH_POOLER") == "1":
+            # tests/cluster/test_pooler.py runs parts of the suite in this way.
+            config.stash[_pooler] = ExitStack()
+            os.environ |= config.stash[_pooler].enter_context(pooler_before(cluster.cluster))
     # One folder per worker: the tests of one must not invalidate the cached responses of another.
     config.stash[_data] = data = tempfile.TemporaryDirectory(prefix="cm-data-")
     os.environ["DATA_DIR"] = data.name
@@ -87,6 +94,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    if pooler := config.stash.get(_pooler, None):
+        pooler.close()
     if cluster := config.stash.get(_temporary_cluster, None):
         cluster.close()
     if data := config.stash.get(_data, None):

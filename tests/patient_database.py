@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from django.db import connection
 
+from config.database.bounds import MARGIN_SECONDS
 from tests.waiting import LOCK_TIMEOUT_SECONDS
 
 REPLACED = {
@@ -19,6 +20,11 @@ REPLACED = {
 def install() -> None:
     """Before the first connection: all threads share these settings."""
     options = connection.settings_dict["OPTIONS"]
+    connection.settings_dict["ANSWER_SECONDS"] = 60 + MARGIN_SECONDS
+    if "options" not in options:
+        # The role of the sessions of a pooler has them.
+        return
+    connection.settings_dict["ANSWER_SECONDS"] = 60 + MARGIN_SECONDS
     for old, new in REPLACED.items():
         assert old in options["options"]
         options["options"] = options["options"].replace(old, new)

@@ -99,7 +99,7 @@ class ApiViewSet(GenericViewSet[Any]):
         media = self.operation.media if self.operation else JSON
         loader = Loader(tags, load, media.render)
         snapshot = loader.snapshot()
-        response = Response(load(), headers=headers, media=media)
+        response = Response(loader.load_after(snapshot), headers=headers, media=media)
         if "HTTP_AUTHORIZATION" not in self.request.META:
             response.cache_snapshot, response.loader = snapshot, loader
         return response

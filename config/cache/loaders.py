@@ -10,6 +10,7 @@ from django.db import close_old_connections
 
 from config.cache.rendering import to_json
 from config.cache.versions import TagSnapshot, snapshot
+from config.database.standbys import read_on_standby
 
 
 class LoadedBody(NamedTuple):
@@ -28,6 +29,10 @@ class Loader:
     load: Callable[[], Any]
     render: Callable[[Any], bytes] = to_json
 
+    def load_after(self, snapshot: TagSnapshot | None) -> Any:
+        """Load data that is as new as the versions in the snapshot, on a standby if there are some."""
+        return read_on_standby(self.load, 0 if snapshot is None else snapshot.position)
+
     def snapshot(self) -> TagSnapshot | None:
         """Note the versions of the tags. Call it before `load`."""
         return snapshot(*self.tags)
@@ -39,6 +44,6 @@ def refresh(loader: Loader) -> LoadedBody | None:
     close_old_connections()
     try:
         versions = loader.snapshot()
-        return None if versions is None else LoadedBody(versions, loader.render(loader.load()))
+        return None if versions is None else LoadedBody(versions, loader.render(loader.load_after(versions)))
     except Exception:  # noqa: BLE001  in Django the same error is handled
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from threading import Lock, local
 from typing import Any
@@ -12,14 +13,13 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from config.cache.circuit_breaker import CircuitBreaker
-from config.cache.slots import new_version, slot_of
+from config.cache.positioned_versions import VERSION_TTL_SECONDS, PositionedVersions, key_of
+from config.cache.slots import RANDOM_END, new_version
 
 TIMEOUT_SECONDS = 0.1
 # The time-out of a bump while the circuit breaker is open.
 SHORT_TIMEOUT_SECONDS = 0.02
 BREAKER_SECONDS = 2.0
-# Longer than any response is cached. A version that has expired is replaced by a new one, so Redis does not fill up.
-VERSION_TTL_SECONDS = 600
 
 
 class RedisVersionStore:
@@ -28,7 +28,9 @@ class RedisVersionStore:
     Bumps that failed are repeated before the next read.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, position: Callable[[], int] | None = None) -> None:
+        """`position` returns that of the primary, where standbys serve reads (`config.database.standbys`)."""
+        self._positions = None if position is None else PositionedVersions(position)
         self._redis, self._impatient_redis = _client(url, TIMEOUT_SECONDS), _client(url, SHORT_TIMEOUT_SECONDS)
         self._breaker = CircuitBreaker(BREAKER_SECONDS, effect="responses are not cached")
         self._thread = local()
@@ -54,7 +56,7 @@ class RedisVersionStore:
 
         When a frozen Redis resumes, it reads the command from its socket before any later one.
         """
-        keys = {_key(tag) for tag in tags}
+        keys = {key_of(tag) for tag in tags}
         try:
             redis = self._impatient_redis if self._breaker.is_open() else self._redis
             self._set_new_versions(keys | self._failed_keys, redis)
@@ -67,7 +69,12 @@ class RedisVersionStore:
         versions = self._execute(_mget_command(tags))
         if None in versions:
             versions = self._create_missing(tags)
-        return tuple([int(version) for version in versions])
+        numbers = tuple([int(version) for version in versions])
+        if self._positions is None or min(numbers) >= RANDOM_END:
+            return numbers
+        self._positions.complete(tags, versions, self._redis)
+        # They count from the next read on: this one does not know whether another process was faster.
+        return numbers
 
     def _execute(self, command: bytes) -> list[Any]:
         """Use a connection of this thread: redis-py's pool takes as long to find one as Redis takes to answer."""
@@ -85,19 +92,23 @@ class RedisVersionStore:
 
     def _create_missing(self, tags: tuple[str, ...]) -> list[Any]:
         """Create versions that Redis lacks, at random: after a flush, an old response must not match again."""
-        keys = [_key(tag) for tag in tags]
+        keys = [key_of(tag) for tag in tags]
+        position = 0 if self._positions is None else self._positions.current()
         with self._redis.pipeline(transaction=False) as pipeline:
             for key in keys:
-                pipeline.set(key, new_version(), nx=True, ex=VERSION_TTL_SECONDS)
+                pipeline.set(key, new_version(position), nx=True, ex=VERSION_TTL_SECONDS)
             pipeline.mget(keys)
             versions: list[Any] = pipeline.execute()[-1]
         return versions
 
     def _set_new_versions(self, keys: set[str], redis: Redis) -> None:
-        with redis.pipeline(transaction=False) as pipeline:
-            for key in sorted(keys):
-                pipeline.set(key, new_version(), ex=VERSION_TTL_SECONDS)
-            pipeline.execute()
+        if self._positions is not None:
+            self._positions.bump(sorted(keys), redis)
+        else:
+            with redis.pipeline(transaction=False) as pipeline:
+                for key in sorted(keys):
+                    pipeline.set(key, new_version(), ex=VERSION_TTL_SECONDS)
+                pipeline.execute()
         with self._lock:
             self._failed_keys -= keys
 
@@ -106,12 +117,8 @@ def _client(url: str, seconds: float) -> Redis:
     return Redis.from_url(url, socket_timeout=seconds, socket_connect_timeout=seconds, retry=Retry(NoBackoff(), 0))
 
 
-def _key(tag: str) -> str:
-    return f"cm:version:{slot_of(tag)}"
-
-
 @lru_cache(maxsize=10_000)
 def _mget_command(tags: tuple[str, ...]) -> bytes:
     """Return the MGET of their versions in the Redis protocol."""
-    parts = [b"MGET", *(_key(tag).encode() for tag in tags)]
+    parts = [b"MGET", *(key_of(tag).encode() for tag in tags)]
     return b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)

@@ -25,6 +25,10 @@ from typing import Protocol
 from django.conf import settings
 from django.db import transaction
 
+from config.cache.slots import position_of
+from config.database.positions import current_position
+from config.database.standbys import standbys
+
 # The tag of every response, for rare changes that may affect any of them: a post is hidden, an account is renamed.
 EVERYTHING = "everything"
 
@@ -52,6 +56,12 @@ class TagSnapshot:
     tags: tuple[str, ...]
     versions: tuple[int, ...]
 
+    @property
+    def position(self) -> int:
+        """The position in the log of PostgreSQL that a read has to see; 0 if one of the tags has an unknown one."""
+        positions = [position_of(version) for version in self.versions]
+        return max(positions) if all(positions) else 0
+
     def is_valid(self) -> bool:
         return store().read(self.tags) == self.versions
 
@@ -75,7 +85,7 @@ def store() -> VersionStore:
     if settings.REDIS_URL:
         from config.cache.redis_store import RedisVersionStore
 
-        return RedisVersionStore(settings.REDIS_URL)
+        return RedisVersionStore(settings.REDIS_URL, position=current_position if standbys() else None)
     from config.cache.shared_memory_store import SharedMemoryVersionStore
 
     return SharedMemoryVersionStore(settings.DATA_DIR / "versions")

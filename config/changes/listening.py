@@ -8,12 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 import psycopg
-from django.db import connection as django_connection
+from django.db import DEFAULT_DB_ALIAS, connections
 
 from config.changes.threads import first_line
 from config.changes.wakeups import CHANNEL
+from config.database.deployment import DIRECT
 
 FIRST_PAUSE_SECONDS, PAUSE_MAX_SECONDS = 0.1, 2.0
+# A server that is frozen, or that is no primary any more, sends nothing: so it is asked.
+SILENT_SECONDS, ANSWER_SECONDS = 10.0, 5.0
 logger = logging.getLogger(__name__)
 
 
@@ -30,17 +33,20 @@ async def listen(wake: Callable[[], None], *, name: str) -> None:
                 pause = FIRST_PAUSE_SECONDS
                 # For the notifications since the last connection.
                 wake()
-                async for _notification in connection.notifies():
-                    wake()
-        except (psycopg.Error, OSError) as error:
+                while True:
+                    async for _notification in connection.notifies(timeout=SILENT_SECONDS):
+                        wake()
+                    await asyncio.wait_for(connection.execute("SELECT 1"), ANSWER_SECONDS)
+        except (psycopg.Error, OSError, TimeoutError) as error:
             logger.warning("The change log is read once a second; PostgreSQL gives no wake-ups: %s", first_line(error))
         await asyncio.sleep(pause)
         pause = min(2 * pause, PAUSE_MAX_SECONDS)
 
 
 def _parameters(name: str) -> dict[str, Any]:
-    """Those of Django's connections, without its classes for synchronous ones."""
-    parameters = dict(django_connection.get_connection_params())
+    """Those of Django's connections, without its classes for synchronous ones. A pooler passes on no notifications."""
+    alias = DIRECT if DIRECT in connections else DEFAULT_DB_ALIAS
+    parameters = dict(connections[alias].get_connection_params())
     for option in ("context", "cursor_factory"):
         parameters.pop(option, None)
     return parameters | {"autocommit": True, "application_name": f"community-messaging {name}"}

@@ -42,6 +42,10 @@ WHERE (changes_change.xid, changes_change.id) = (numbered.xid, numbered.id)
 # No row is deleted: the pruned position is before all of them.
 NOTHING_PRUNED = f"UPDATE changes_changelog SET pruned_xid = {START.xid}, pruned_id = {START.id}"  # noqa: S608  constants
 ADOPT = "UPDATE changes_changelog SET generation = generation + 1, cluster = changes_cluster(), updated_at = now()"
+# Of a restored database: the next start adopts the log, in any cluster.
+BEGIN_AGAIN = "UPDATE changes_changelog SET cluster = '', generation = %(generation)s, updated_at = now()"
+# Below the maximum of its column (32,767), since each promotion of a standby adds one.
+GENERATION_MAX = 30_000
 # An account that had read beyond the end of the log has read all of it.
 LIMIT_READ_POSITIONS = """
 UPDATE changes_readposition read SET xid = newest.xid, row_id = newest.id

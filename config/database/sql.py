@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from threading import local
 from typing import Any, cast
@@ -51,6 +52,27 @@ def is_in_transaction() -> bool:
 def renew_connection() -> None:
     """Close this thread's connection with its prepared statements; the next statement opens a new one."""
     _here.database.close()
+
+
+def allow_long_statements(seconds: int) -> None:
+    """The timeout of each further statement of the current transaction."""
+    execute("SELECT set_config('statement_timeout', %s, true)", [f"{seconds}s"])
+    _here.database.allow_long_statements(seconds)
+
+
+@contextmanager
+def statements_on(alias: str) -> Iterator[None]:
+    """All statements of this thread that name no database run on this one. They only read."""
+    before = _here.database
+    _here.database = connections[alias]
+    try:
+        yield
+    finally:
+        _here.database = before
+
+
+def current_alias() -> str:
+    return str(_here.database.alias)
 
 
 class _Here(local):

@@ -20,12 +20,15 @@ from django.core.cache import cache as redis
 from django.db import Error, connection
 from django.db.migrations.loader import MigrationLoader
 
+from config.database.bounds import answers_within
 from config.database.sql import fetch_all
 from config.probes import draining
 
 # A state is used for so long: anybody may ask, and each check costs a query.
 STATE_SECONDS = 1.0
 STREAM_SECONDS = 1.0
+# A database that is frozen answers nothing. A new connection may take two seconds for each host of DATABASE_URL.
+DATABASE_SECONDS = 2.0
 APPLIED = "SELECT app, name, pg_is_in_recovery() FROM django_migrations"
 logger = logging.getLogger(__name__)
 
@@ -78,7 +81,8 @@ def check() -> State:
 
 def _missing_of_database() -> tuple[str, ...]:
     try:
-        rows = fetch_all(APPLIED)
+        with answers_within(DATABASE_SECONDS):
+            rows = fetch_all(APPLIED)
     except Error as error:
         logger.warning("Not ready, PostgreSQL does not serve: %s", str(error).strip()[:300])
         # The next check begins with a new connection.

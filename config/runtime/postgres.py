@@ -17,7 +17,7 @@ from urllib.parse import quote
 import psutil
 import psycopg
 
-from config.runtime import postgres_binaries
+from config.runtime import postgres_binaries, wal_archive
 from config.runtime.postgres_binaries import PostgresError
 
 SUPERUSER = "postgres"
@@ -76,6 +76,8 @@ class Cluster:
         if not self.is_running():
             # Repeated here, because the programs may have been reinstalled since the folder was created.
             postgres_binaries.hand_over(self.folder)
+            if "archive_command" in self.settings:
+                wal_archive.prepare()
             self._prepare_socket_folder()
             self._forget_dead_server()
             self._control("start", "-t", str(START_SECONDS), "-l", str(self.folder / "log"), "-o", self._options())
@@ -148,7 +150,7 @@ class Cluster:
 
 def embedded(data: Path) -> Cluster:
     """The cluster of a data folder (DATA_DIR), running or not."""
-    return Cluster(data / "postgres")
+    return Cluster(data / "postgres", wal_archive.settings())
 
 
 def socket_folder(folder: Path) -> Path:

@@ -12,6 +12,7 @@ import psycopg
 from django.core.exceptions import ImproperlyConfigured
 
 from config import env, fingerprints, secrets
+from config.database.deployment import session_parameters
 from config.metrics import files
 from config.probes import draining
 from config.runtime import banner, bind_address, granian, processes
@@ -29,13 +30,14 @@ class CannotRun(Exception):
     """A problem that the user can solve. The text describes how."""
 
 
-def main() -> None:
+def main(name: str = "make run") -> None:
+    """`name` is that of the command, for messages."""
     # Like Ctrl-C, an exception that runs every `finally`.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         run()
     except (CannotRun, PostgresError, ImproperlyConfigured, psycopg.OperationalError) as error:
-        sys.exit(f"make run: {error}")
+        sys.exit(f"{name}: {error}")
     except KeyboardInterrupt:
         sys.exit(130)
 
@@ -151,7 +153,7 @@ def advice(port: int, variable: str) -> str:
 
 
 def check_secrets(data: Path, *, debug: bool) -> None:
-    with psycopg.connect(env.text("DATABASE_URL") or embedded(data).url) as connection:
+    with psycopg.connect(**session_parameters(embedded(data).url)) as connection:
         fingerprints.check(connection.cursor(), data=data, debug=debug)
 
 

@@ -7,13 +7,13 @@ from django.utils import timezone
 from config.admin.audit import forget_entries_about
 from config.cache.versions import EVERYTHING, invalidate
 from config.changes.log import append
-from config.database.sql import execute
+from config.database.sql import allow_long_statements
 from config.personal_data import Subject
 from messaging.models import Message, MessageStatus, MessageVersion
 from messaging.queries.message_fields import CONTENT_FIELDS
 from messaging.services.changes import deletion_of
 from messaging.services.counting import count_answers
-from messaging.services.locking import ALLOW_LONG_STATEMENTS, locked_posts
+from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_posts
 from messaging.services.reporting import close_reports
 
 BATCH = 200
@@ -47,7 +47,7 @@ def erase(subject: Subject) -> int:
 
 def _delete(posts: list[Message]) -> None:
     """Also those that are hidden or deleted already: their content and source may still be stored."""
-    execute(ALLOW_LONG_STATEMENTS)
+    allow_long_statements(LONG_STATEMENT_SECONDS)
     Message.objects.filter(pk__in=[post.pk for post in posts]).update(**DELETED)
     close_reports([post.pk for post in posts])
     count_answers((post for post in posts if post.status == MessageStatus.PUBLISHED), by=-1)

@@ -19,7 +19,7 @@ from uuid import UUID
 from django.db import transaction
 
 from config.api.pagination import Position
-from config.database.sql import fetch_all, fetch_one
+from config.database.sql import current_alias, fetch_all, fetch_one
 
 MATCHES_MAX = 1_000
 # The newest posts that are read to learn how common the words are; with COMMON matches among them they are common.
@@ -104,10 +104,11 @@ def find_matches(*, text: str, scope: dict[str, Any], after: Position | None, li
 @contextmanager
 def _reading_in_order() -> Iterator[None]:
     """The settings end with the transaction. It is rolled back, so that they end with a savepoint as well."""
-    with transaction.atomic():
+    alias = current_alias()
+    with transaction.atomic(using=alias):
         fetch_one(READ_IN_ORDER)
         yield
-        transaction.set_rollback(True)
+        transaction.set_rollback(True, using=alias)
 
 
 def _sample(text: str, scope: dict[str, Any]) -> Sample:

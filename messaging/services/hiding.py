@@ -15,14 +15,14 @@ from django.utils import timezone
 
 from config.admin.audit import log_decision
 from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import execute
+from config.database.sql import allow_long_statements
 from config.writes.retries import retried
 from messaging.models import Account, Act, Message, MessageStatus
 from messaging.models.message import MessageQuerySet
 from messaging.services.changes import record_moderated
 from messaging.services.counting import count_answers
 from messaging.services.decisions import note_for_communities
-from messaging.services.locking import ALLOW_LONG_STATEMENTS, locked_posts
+from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_posts
 from messaging.services.moderation import HIDDEN, PENDING, PUBLISHED
 from messaging.services.reporting import close_reports
 
@@ -96,6 +96,6 @@ def _restore(ids: list[UUID], by: Account, reason: str) -> int:
 
 
 def _update(posts: list[Message], **changes: MessageStatus | F | None) -> None:
-    execute(ALLOW_LONG_STATEMENTS)
+    allow_long_statements(LONG_STATEMENT_SECONDS)
     Message.objects.filter(pk__in=[post.pk for post in posts]).update(updated_at=timezone.now(), **changes)
     invalidate(EVERYTHING)

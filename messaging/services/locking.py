@@ -9,7 +9,7 @@ from messaging.models import Message
 from messaging.models.message import MessageQuerySet
 
 # A decision on a post changes all replies below it (see migration 0015).
-ALLOW_LONG_STATEMENTS = "SELECT set_config('statement_timeout', '120s', true)"
+LONG_STATEMENT_SECONDS = 120
 
 
 def locked_posts(ids: Collection[UUID], posts: MessageQuerySet) -> list[Message]:

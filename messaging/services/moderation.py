@@ -13,13 +13,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import execute
+from config.database.sql import allow_long_statements
 from config.writes.retries import retried
 from messaging.exceptions import MessageNotFound, NotInThisState
 from messaging.models import Account, Act, Message, MessageStatus
 from messaging.services.changes import record_moderated
 from messaging.services.decisions import log_about_post
-from messaging.services.locking import ALLOW_LONG_STATEMENTS, locked_posts
+from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_posts
 from messaging.services.messages import count_answer
 from messaging.services.reporting import close_reports
 
@@ -57,7 +57,7 @@ def _move(
         raise MessageNotFound
     if message.status not in start:
         raise NotInThisState(status=message.status)
-    execute(ALLOW_LONG_STATEMENTS)
+    allow_long_statements(LONG_STATEMENT_SECONDS)
     before = _public_status(message)
     record_moderated([(message, before, end)], by=by, reason=reason)
     message.status, message.updated_at = end, timezone.now()

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from config.admin.audit import log_decision
 from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import execute
+from config.database.sql import allow_long_statements
 from config.writes.pruning import delete_in_batches
 from config.writes.retries import retried
 from config.writes.transaction import WriteTransaction
@@ -20,7 +20,7 @@ from messaging.models import Account, Act, Ban, Message, MessageStatus, Report
 from messaging.models.report import open_reports
 from messaging.services.changes import record_reported
 from messaging.services.decisions import log_about_post
-from messaging.services.locking import ALLOW_LONG_STATEMENTS, locked_posts
+from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_posts
 from messaging.services.messages import count_answer
 
 # So long the same person cannot report a post again, on whose report a moderator has decided.
@@ -84,7 +84,7 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
 
 def _hold(post: Message, *, by: Account, count: int) -> None:
     """Make the post pending again. The triggers hide the replies to it."""
-    execute(ALLOW_LONG_STATEMENTS)
+    allow_long_statements(LONG_STATEMENT_SECONDS)
     post.status, post.held_after_reports, post.updated_at = MessageStatus.PENDING, True, timezone.now()
     post.save(update_fields=["status", "held_after_reports", "updated_at"])
     count_answer(parent_id=post.parent_id, quote_id=post.quote_id, by=-1)

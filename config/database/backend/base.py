@@ -4,9 +4,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.db.backends.postgresql import base
-from psycopg import Error
+from psycopg import Error, IsolationLevel, OperationalError
 from psycopg.adapt import Buffer, Loader
 
+from config.database import preferred_hosts
+from config.database.bounds import MARGIN_SECONDS, BoundedConnection, is_hurried
 from config.database.timing import MeasuredCursor, MeasuredDjangoCursor
 from config.metrics.collecting import CONNECTIONS
 from config.metrics.definitions import connections_opened
@@ -14,6 +16,10 @@ from config.metrics.definitions import connections_opened
 # A prepared statement is stale: a migration changed its result type, the server has dropped it, or its plan contains a
 # function that a migration replaced ("cache lookup failed", until the connection closes).
 STALE_STATEMENT_SQLSTATES = frozenset({"0A000", "26000", "XX000"})
+# The shortest time that libpq waits for a host, in seconds.
+CONNECT_SECONDS_MIN = 2
+# PostgreSQL's function whose warning says that a commit is on no standby, as it should be.
+WAITS_FOR_STANDBY = "SyncRepWaitForLSN"
 
 
 class TimeLoader(Loader):
@@ -40,7 +46,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return super().get_connection_params() | {"cursor_factory": MeasuredDjangoCursor}
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        connection = super().get_new_connection(conn_params)
+        """A bounded connection. Django's own method has no way to choose the class."""
+        self.isolation_level = IsolationLevel.READ_COMMITTED
+        hurried = {"connect_timeout": CONNECT_SECONDS_MIN} if is_hurried() else {}
+        connection = BoundedConnection.connect(**preferred_hosts.in_order(conn_params) | hurried)
+        preferred_hosts.remember(conn_params, connection)
+        connection.answer_seconds = self.settings_dict.get("ANSWER_SECONDS")
+        connection.add_notice_handler(self._notice)
+        self._is_unreplicated = False
         connection.adapters.register_loader("timestamptz", TimeLoader)
         self.statements = MeasuredCursor(connection)
         CONNECTIONS.add(connection)
@@ -78,7 +91,36 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return self.statements.execute(statement, values)
 
     def is_usable(self) -> bool:
-        return (not self.errors_occurred and self._is_silent()) or super().is_usable()
+        """After an error, a connection to a server that only reads is replaced: another one may be the primary."""
+        return (not self.errors_occurred and self._is_silent()) or (super().is_usable() and not self._only_reads())
+
+    def _only_reads(self) -> bool:
+        try:
+            with self.connection.cursor() as cursor:
+                return bool(cursor.execute("SHOW transaction_read_only").fetchone() == ("on",))
+        except Error:
+            return True
+
+    def _commit(self) -> None:
+        super()._commit()
+        if self._is_unreplicated:
+            self._is_unreplicated = False
+            with self.wrap_database_errors:
+                raise OperationalError("The commit is on no standby: its wait was cancelled")
+
+    def _notice(self, notice: Any) -> None:
+        if notice.source_function == WAITS_FOR_STANDBY:
+            self._is_unreplicated = True
+
+    def allow_long_statements(self, seconds: float) -> None:
+        """Until the end of the transaction. `seconds` is the timeout of its statements."""
+        if self.connection.answer_seconds is not None:
+            self.connection.answer_seconds = seconds + MARGIN_SECONDS
+
+    def _set_autocommit(self, autocommit: bool) -> None:
+        super()._set_autocommit(autocommit)
+        if autocommit:
+            self.connection.answer_seconds = self.settings_dict.get("ANSWER_SECONDS")
 
     def _is_silent(self) -> bool:
         pgconn = self.connection.pgconn

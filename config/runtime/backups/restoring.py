@@ -1,0 +1,177 @@
+"""Restores a physical backup into the data folder of the embedded PostgreSQL, if asked as of a point in time.
+
+The files are copied and recovered in a folder of their own, which replaces that of the data only when the recovery has
+ended well. A recovery always begins a new timeline of PostgreSQL, by which the change log notices it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psycopg
+
+from config import fingerprints
+from config.runtime import postgres_binaries, wal_archive
+from config.runtime.backups import BackupError, manifest
+from config.runtime.backups.afterwards import begin_again
+from config.runtime.backups.making import check_space
+from config.runtime.backups.manifest import PHYSICAL, Manifest
+from config.runtime.postgres import Cluster
+from config.runtime.postgres_binaries import PostgresError
+
+# What a server of another kind of set-up says about itself, and the embedded one must not.
+NOT_OF_THE_EMBEDDED = {"synchronous_standby_names": "", "primary_conninfo": "", "primary_slot_name": "", "ssl": "off"}
+RECOVERING = "SELECT pg_is_in_recovery(), pg_last_xact_replay_timestamp()::text"
+POLL_SECONDS = 0.1
+BEFORE_CONSISTENT = "before consistent recovery point"
+NOT_REACHED = "recovery ended before configured recovery target was reached"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Up to which change: `until` a time, or all of the `archive` of the log; without an archive, the backup's own end.
+
+    `timeline`: `latest`, or a number for a history that an earlier restore has left.
+    """
+
+    archive: Path | None = None
+    until: datetime | None = None
+    timeline: str = "latest"
+
+
+def restore(
+    folder: Path, found: Manifest, cluster: Cluster, target: Target, *, debug: bool, say: Callable[[str], None]
+) -> None:
+    """Replace the data folder of `cluster`, which does not run. Raises BackupError, and leaves it as it was then."""
+    _check_target(found, target)
+    check_space(cluster.folder.parent, found.bytes)
+    draft = Cluster(cluster.folder.with_name("postgres.restored"), cluster.settings | NOT_OF_THE_EMBEDDED)
+    draft.stop("immediate")
+    shutil.rmtree(draft.folder, ignore_errors=True)
+    try:
+        say(f"Copying {found.bytes / 1e6:.0f} MB …")
+        _copy(folder / manifest.CONTENTS[PHYSICAL], draft.folder)
+        own_settings = _aim(draft.folder, target)
+        _recover(draft, target, say)
+        with psycopg.connect(draft.url) as session:
+            fingerprints.check(session.cursor(), data=cluster.folder.parent, debug=debug)
+            begin_again(session)
+        draft.stop()
+        (draft.folder / "postgresql.auto.conf").write_text(own_settings)
+        os.sync()
+        _replace(cluster.folder, draft.folder)
+    except (PostgresError, OSError) as error:
+        raise BackupError(f"The backup cannot be restored: {error}") from error
+    finally:
+        draft.stop("immediate")
+        shutil.rmtree(draft.folder, ignore_errors=True)
+
+
+def _check_target(found: Manifest, target: Target) -> None:
+    if target.until is None:
+        return
+    if target.archive is None:
+        raise BackupError("--until needs the archive of the log: name it with --wal, or set WAL_ARCHIVE.")
+    if target.until < datetime.fromisoformat(found.finished_at):
+        raise BackupError(f"The backup ended at {found.finished_at}: for an earlier moment, use an earlier backup.")
+    if target.until > datetime.now(UTC):
+        raise BackupError("--until is in the future: name a moment that has passed.")
+
+
+def _copy(source: Path, to: Path) -> None:
+    shutil.copytree(source, to, symlinks=True)
+    # Of the server before.
+    for name in ("log", "postmaster.opts", "backup_manifest", "standby.signal"):
+        (to / name).unlink(missing_ok=True)
+    for name in ("postgresql.conf", "pg_ident.conf"):
+        (to / name).touch()
+    # As of a server that `Cluster` makes: only the owner can open the socket.
+    (to / "pg_hba.conf").write_text("local all all trust\nlocal replication all trust\n")
+
+
+def _aim(folder: Path, target: Target) -> str:
+    """Write the settings of the recovery. Returns those that the folder has without them."""
+    file = folder / "postgresql.auto.conf"
+    own = file.read_text() if file.exists() else ""
+    settings = {
+        "restore_command": wal_archive.restore_command(target.archive) if target.archive else "false",
+        "recovery_target_timeline": target.timeline if target.archive else "current",
+        "recovery_target_action": "promote",
+        # Restored as it was, also where the archive is of another machine.
+        "recovery_target": "" if target.archive else "immediate",
+        "recovery_target_time": target.until.astimezone(UTC).isoformat() if target.until else "",
+    }
+    lines = "".join(f"{name} = {_quoted(value)}\n" for name, value in settings.items())
+    file.write_text(own + lines)
+    (folder / "recovery.signal").touch()
+    _give_to_owner(folder)
+    return own
+
+
+def _recover(draft: Cluster, target: Target, say: Callable[[str], None]) -> None:
+    say("Recovering …")
+    try:
+        draft.start()
+    except (PostgresError, psycopg.Error) as error:
+        # A long recovery takes longer than `start` waits.
+        if not draft.is_running():
+            raise _failure(draft, target) from error
+    while not _takes_writes(draft, say):
+        if not draft.is_running():
+            raise _failure(draft, target)
+        time.sleep(POLL_SECONDS)
+
+
+def _takes_writes(draft: Cluster, say: Callable[[str], None]) -> bool:
+    try:
+        with psycopg.connect(draft.url, autocommit=True) as session:
+            row = session.execute(RECOVERING).fetchone()
+    except psycopg.OperationalError:
+        return False
+    say(f"Recovered until {row and row[1]} …")
+    return row is not None and not row[0]
+
+
+def _failure(draft: Cluster, target: Target) -> BackupError:
+    return BackupError(_reason(draft.folder / "log", target))
+
+
+def _reason(log: Path, target: Target) -> str:
+    said = log.read_text() if log.exists() else ""
+    if NOT_REACHED in said:
+        return (
+            f"The archive {target.archive} has no change after that moment, so it may be incomplete: "
+            "restore without --until for all that it has."
+        )
+    if BEFORE_CONSISTENT in said:
+        return "The moment is before the end of the backup: use an earlier backup."
+    fatal = [line.partition("FATAL:")[2].strip() for line in said.splitlines() if "FATAL:" in line]
+    return f"PostgreSQL did not recover: {fatal[0] if fatal else said[-300:]}"
+
+
+def _replace(folder: Path, by: Path) -> None:
+    old = folder.with_name("postgres.replaced")
+    shutil.rmtree(old, ignore_errors=True)
+    if folder.exists():
+        folder.rename(old)
+    by.rename(folder)
+    os.sync()
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _give_to_owner(folder: Path) -> None:
+    folder.chmod(0o700)
+    if os.geteuid() == 0:
+        user = postgres_binaries.owner()
+        subprocess.run(["chown", "-R", f"{user.pw_uid}:{user.pw_gid}", folder], check=True)
+
+
+def _quoted(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"

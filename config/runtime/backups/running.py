@@ -1,0 +1,67 @@
+"""What both commands need while they run: a database, a line of progress, and an end that cleans up."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+
+from config import env
+from config.runtime.backups import BackupError
+from config.runtime.postgres import embedded
+
+SECONDS = 2.0
+
+
+class Progress:
+    """Prints a line of progress at most once in SECONDS; None prints nothing."""
+
+    def __init__(self, out: Any) -> None:
+        self._out = out
+        self._printed = time.monotonic()
+
+    def __call__(self, line: str) -> None:
+        if self._out is not None and time.monotonic() - self._printed > SECONDS:
+            self._out.write(line)
+            self._printed = time.monotonic()
+
+
+@contextmanager
+def database_url() -> Iterator[str]:
+    """The address of the database. An embedded PostgreSQL that does not run is started for the block.
+
+    `DATABASE_DIRECT_URL` comes first: a pooler passes on neither replication nor the sessions of a dump.
+    """
+    if given := env.text("DATABASE_DIRECT_URL") or env.text("DATABASE_URL"):
+        yield given
+        return
+    cluster = embedded(settings.DATA_DIR)
+    if cluster.is_running():
+        yield cluster.url
+        return
+    if not settings.DATA_DIR.is_dir():
+        raise BackupError(f"{settings.DATA_DIR} does not exist: set DATA_DIR, or create it.")
+    try:
+        cluster.start()
+        yield cluster.url
+    finally:
+        cluster.stop()
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """SIGTERM ends the block like Ctrl-C, so that drafts are deleted."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,1 @@
+"""Backups: a drill with a running service, and backups that are refused."""

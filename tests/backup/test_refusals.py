@@ -1,0 +1,292 @@
+"""A backup that is not whole, or does not fit, is refused and changes nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.conf import settings
+from psycopg.conninfo import make_conninfo
+
+from config.runtime import wal_archive
+from config.runtime.backups import BackupError, afterwards, checking, logical, making, manifest, programs, restoring
+from config.runtime.backups.manifest import LOGICAL, PHYSICAL
+from tests.backup.database import a_database
+from tests.commands.running import refused
+
+
+def silent(_line: str) -> None:
+    """No progress."""
+
+
+@pytest.fixture(scope="module")
+def source() -> Iterator[str]:
+    """The address of a database with two tables of the service."""
+    with a_database() as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def backups(source: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    home = tmp_path_factory.mktemp("backups")
+    for kind in (PHYSICAL, LOGICAL):
+        making.make(source, home / kind, kind=kind, say=silent)
+    return {kind: home / kind for kind in (PHYSICAL, LOGICAL)}
+
+
+@pytest.fixture(params=[PHYSICAL, LOGICAL])
+def copy(request: pytest.FixtureRequest, backups: dict[str, Path], tmp_path: Path) -> Path:
+    """A backup that a test may damage."""
+    return Path(shutil.copytree(backups[request.param], tmp_path / "copy"))
+
+
+def test_a_backup_says_what_it_is_of_and_has_no_secret(backups: dict[str, Path]) -> None:
+    for kind, folder in backups.items():
+        found = checking.check(folder)
+        assert found.kind == kind
+        assert found.fingerprints.keys() == {"ROOT_KEY"}
+        assert found.started_at <= found.finished_at
+        text = b"".join(path.read_bytes() for path in folder.glob("*.json"))
+        for name in ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER"):
+            assert getattr(settings, name).encode() not in text
+    assert not list(backups[PHYSICAL].parent.glob(".*"))
+
+
+def truncate(folder: Path) -> None:
+    largest = max((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
+    with largest.open("r+b") as file:
+        file.truncate(largest.stat().st_size // 2)
+
+
+def flip_a_bit(folder: Path) -> None:
+    largest = max((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
+    data = bytearray(largest.read_bytes())
+    data[len(data) // 2] ^= 1
+    largest.write_bytes(data)
+
+
+def add_a_file(folder: Path) -> None:
+    (folder / "more").write_text("")
+
+
+def remove_the_manifest(folder: Path) -> None:
+    (folder / manifest.FILE).unlink()
+
+
+def garble_the_manifest(folder: Path) -> None:
+    (folder / manifest.FILE).write_text("{")
+
+
+def alter_the_manifest(folder: Path) -> None:
+    content = json.loads((folder / manifest.FILE).read_text())
+    (folder / manifest.FILE).write_text(json.dumps(content | {"fingerprints": {}}))
+
+
+@pytest.mark.parametrize(
+    "damage", [truncate, flip_a_bit, add_a_file, remove_the_manifest, garble_the_manifest, alter_the_manifest]
+)
+def test_a_damaged_backup_is_refused(copy: Path, damage: Callable[[Path], None]) -> None:
+    damage(copy)
+    with pytest.raises(BackupError, match=r"altered|cut off|cannot be read|pg_restore failed") as refusal:
+        checking.check(copy)
+    assert "\n" not in str(refusal.value)
+
+
+def rewrite(folder: Path, **changes: object) -> None:
+    """Alter the manifest with a correct digest, as another release would have written it."""
+    content = json.loads((folder / manifest.FILE).read_text()) | changes
+    del content["digest"]
+    (folder / manifest.FILE).write_text(json.dumps(content | {"digest": manifest._digest(content)}))
+
+
+def test_a_backup_of_a_newer_release_is_refused(copy: Path) -> None:
+    rewrite(copy, migrations=["messaging.9999_from_the_future"], release="9.0.0")
+    with pytest.raises(BackupError, match=r"release 9\.0\.0, whose migration messaging\.9999"):
+        checking.check(copy)
+    rewrite(copy, format=2)
+    with pytest.raises(BackupError, match="format 2"):
+        checking.check(copy)
+
+
+def test_other_secrets_are_refused_and_previous_ones_are_not(
+    backups: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = checking.check(backups[LOGICAL])
+    checking.check_secrets(found, data=tmp_path, debug=False)
+    used = settings.ROOT_KEY
+    monkeypatch.setenv("ROOT_KEY", "another-root-key" * 5)
+    with pytest.raises(BackupError, match="ROOT_KEY is not of the service that this backup is of"):
+        checking.check_secrets(found, data=tmp_path, debug=False)
+    monkeypatch.setenv("ROOT_KEY_PREVIOUS", used)
+    checking.check_secrets(found, data=tmp_path, debug=False)
+
+
+def test_a_folder_that_is_not_empty_or_nowhere_is_refused(source: str, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    for to in ("full", "full/file", "nowhere/backup"):
+        with pytest.raises(BackupError, match=r"is not empty|is no folder"):
+            making.make(source, tmp_path / to, kind=LOGICAL, say=silent)
+    assert [path.name for path in tmp_path.iterdir()] == ["full"]
+
+
+def test_a_backup_that_fails_leaves_nothing(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(folder: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(manifest, "measure", full)
+    with pytest.raises(BackupError, match="No space left"):
+        making.make(source, tmp_path / "backup", kind=LOGICAL, say=silent)
+    assert not list(tmp_path.iterdir())
+
+
+def test_too_little_space_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(BackupError, match="GB are needed"):
+        making.check_space(tmp_path, 10**18)
+
+
+def test_a_server_that_does_not_answer_is_refused_without_its_password(tmp_path: Path) -> None:
+    url = "postgresql://user:se-cret@127.0.0.1:1/name"
+    with pytest.raises(BackupError, match="does not answer") as refusal:
+        making.make(url, tmp_path / "backup", kind=PHYSICAL, say=silent)
+    assert "se-cret" not in str(refusal.value)
+
+
+def test_a_program_of_another_version_is_not_used() -> None:
+    assert programs.find("pg_dump", major=18).is_file()
+    with pytest.raises(BackupError, match="PostgreSQL 99"):
+        programs.find("pg_basebackup", major=99)
+
+
+def test_the_password_is_not_an_argument_of_a_program() -> None:
+    seen: list[str] = []
+    programs.run(Path("/bin/echo"), url="postgresql://user:se-cret@host/name", say=seen.append)
+    assert "user=user" in seen[0]
+    assert "se-cret" not in seen[0]
+
+
+def rows(url: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(url) as session:
+        return session.execute("SELECT name FROM api_secretfingerprint").fetchall()
+
+
+def test_a_logical_backup_is_restored_into_an_empty_database_and_replaces_one_only_by_force(
+    backups: dict[str, Path],
+) -> None:
+    found = checking.check(backups[LOGICAL])
+    with a_database(tables=False) as url:
+        logical.restore(backups[LOGICAL], found, url, force=False, say=silent)
+        assert rows(url) == [("ROOT_KEY",)]
+        with psycopg.connect(url) as session:
+            first = session.execute("SELECT cluster, generation FROM changes_changelog").fetchone()
+            session.execute("CREATE TABLE more (id int); DELETE FROM api_secretfingerprint")
+        assert first
+        assert first[0] == ""
+        with pytest.raises(BackupError, match="--force"):
+            logical.restore(backups[LOGICAL], found, url, force=False, say=silent)
+        assert rows(url) == []
+        logical.restore(backups[LOGICAL], found, url, force=True, say=silent)
+        assert rows(url) == [("ROOT_KEY",)]
+        with psycopg.connect(url) as session:
+            tables = session.execute("SELECT tablename FROM pg_tables WHERE schemaname !~ '^(pg_|information)'")
+            assert ("more",) not in tables.fetchall()
+
+
+def test_a_restore_that_fails_or_is_in_use_leaves_the_database_as_it_was(
+    backups: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = checking.check(backups[LOGICAL])
+    with a_database() as url:
+        with (
+            psycopg.connect(make_conninfo(url, application_name="community-messaging")),
+            pytest.raises(BackupError, match="stop it on every host"),
+        ):
+            logical.restore(backups[LOGICAL], found, url, force=True, say=silent)
+        with psycopg.connect(url) as session:
+            session.execute("CREATE TABLE more (id int)")
+
+        def fail(*_arguments: object) -> None:
+            raise BackupError("pg_restore failed")
+
+        monkeypatch.setattr(logical, "_load", fail)
+        with pytest.raises(BackupError, match="pg_restore failed"):
+            logical.restore(backups[LOGICAL], found, url, force=True, say=silent)
+        with psycopg.connect(url) as session:
+            assert session.execute("SELECT count(*) FROM more").fetchone() == (0,)
+
+
+def test_two_restores_of_a_backup_begin_different_generations(source: str) -> None:
+    generations = set()
+    with psycopg.connect(source) as session:
+        for _ in range(5):
+            afterwards.begin_again(session)
+            generations |= set(session.execute("SELECT generation FROM changes_changelog").fetchall())
+    assert len(generations) > 1
+
+
+@pytest.mark.parametrize(
+    ("archive", "until", "message"),
+    [
+        (None, timedelta(seconds=-1), "--until needs the archive"),
+        (Path("/"), timedelta(days=-9), "use an earlier backup"),
+        (Path("/"), timedelta(days=1), "in the future"),
+    ],
+)
+def test_a_moment_that_cannot_be_reached_is_refused(
+    backups: dict[str, Path], archive: Path | None, until: timedelta, message: str
+) -> None:
+    found = manifest.read(backups[PHYSICAL])
+    with pytest.raises(BackupError, match=message):
+        restoring._check_target(found, restoring.Target(archive, datetime.now(UTC) + until))
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--until", "yesterday"), ("--until", "2026-03-01T12:00:00"), ("--timeline", "-1"), ("--wal", "/no")]
+)
+def test_wrong_arguments_are_refused_in_one_sentence(backups: dict[str, Path], arguments: tuple[str, str]) -> None:
+    assert arguments[1].rpartition("/")[2] in refused("restore", str(backups[LOGICAL]), *arguments)
+
+
+def test_a_backup_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    assert "is no folder" in refused("restore", str(tmp_path / "nothing"))
+    assert "it is no backup" in refused("restore", str(tmp_path))
+
+
+def test_a_physical_backup_is_not_restored_to_a_server_of_ones_own(backups: dict[str, Path]) -> None:
+    assert "DATABASE_URL names a server of your own" in refused("restore", str(backups[PHYSICAL]))
+
+
+def test_an_archive_has_an_absolute_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    from django.core.exceptions import ImproperlyConfigured
+
+    monkeypatch.setenv("WAL_ARCHIVE", "relative")
+    with pytest.raises(ImproperlyConfigured, match="absolute path"):
+        wal_archive.settings()
+    monkeypatch.setenv("WAL_ARCHIVE", "/archive")
+    assert wal_archive.settings()["archive_timeout"] == "60"
+
+
+def test_an_archived_file_is_never_replaced(tmp_path: Path) -> None:
+    import subprocess
+
+    archive, data = tmp_path / "wal archive 100%", tmp_path / "data"
+    archive.mkdir()
+    data.mkdir()
+    command = wal_archive.archive_command(archive).replace("%%", "%").replace("%p", "log").replace("%f", "0001")
+
+    def archived() -> int:
+        return subprocess.run(["sh", "-c", command], cwd=data, check=False, stderr=subprocess.DEVNULL).returncode
+
+    (data / "log").write_bytes(b"first" * 1000)
+    assert archived() == archived() == 0
+    (data / "log").write_bytes(b"other" * 1000)
+    assert archived() != 0
+    assert [path.name for path in archive.iterdir()] == ["0001.gz"]
+    restore = wal_archive.restore_command(archive).replace("%%", "%").replace("%p", "back").replace("%f", "0001")
+    assert subprocess.run(["sh", "-c", restore], cwd=data, check=False).returncode == 0
+    assert (data / "back").read_bytes() == b"first" * 1000

@@ -1,0 +1,1 @@
+"""A primary and its standbys, a pooler, Redis and several hosts as processes of this machine, and faults in them."""

@@ -1,0 +1,105 @@
+"""Network namespaces joined by a bridge, and cuts between two of them. Needs root.
+
+A cut sends the packets of a pair to a link address that nobody has: they vanish, as when a switch fails, and no
+connection is refused.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+from tests.cluster.postgres import Place
+
+SUBNET = "10.89.21"
+# Of this namespace, in which the load and the proxy run.
+OUTSIDE = f"{SUBNET}.254"
+NOBODY = "02:00:00:00:00:fe"
+PREFIX = "cmc"
+
+
+class Network:
+    """`close` deletes it. A run that was killed leaves its namespaces, which the next one deletes."""
+
+    def __init__(self) -> None:
+        _delete_those_of_dead_runs()
+        self._name = f"{PREFIX}{os.getpid()}"
+        self._numbers = itertools.count(1)
+        self._places: dict[Place, str] = {}
+        _ip("link", "add", self._name, "type", "bridge")
+        _ip("address", "add", f"{OUTSIDE}/24", "dev", self._name)
+        _ip("link", "set", self._name, "up")
+
+    def place(self) -> Place:
+        """A new namespace with an address."""
+        number = next(self._numbers)
+        space, outer, address = f"{self._name}-{number}", f"{self._name}v{number}", f"{SUBNET}.{number}"
+        _ip("netns", "add", space)
+        _ip("link", "add", outer, "type", "veth", "peer", "name", "eth0", "netns", space)
+        _ip("link", "set", outer, "master", self._name, "up")
+        _ip("-n", space, "address", "add", f"{address}/24", "dev", "eth0")
+        for device in ("lo", "eth0"):
+            _ip("-n", space, "link", "set", device, "up")
+        place = Place(address, ("nsenter", f"--net=/run/netns/{space}"))
+        self._places[place] = space
+        return place
+
+    @contextmanager
+    def cut(self, one: Place, other: Place) -> Iterator[None]:
+        """No packet passes between the two in the block."""
+        pairs = ((one, other), (other, one))
+        for here, there in pairs:
+            entry = (there.address, "lladdr", NOBODY, "nud", "permanent", "dev", "eth0")
+            _ip("-n", self._places[here], "neigh", "replace", *entry)
+        try:
+            yield
+        finally:
+            for here, there in pairs:
+                _ip("-n", self._places[here], "neigh", "del", there.address, "dev", "eth0")
+
+    def move(self, address: str, to: Place) -> None:
+        """Give a shared address to a place, which says so to all: as keepalived does."""
+        for space in self._places.values():
+            _ip("-n", space, "address", "del", f"{address}/24", "dev", "eth0", check=False)
+        _ip("-n", self._places[to], "address", "add", f"{address}/24", "dev", "eth0")
+        for space in self._places.values():
+            _ip("-n", space, "neigh", "flush", "dev", "eth0")
+
+    def close(self) -> None:
+        _delete(self._name)
+
+
+def can_cut() -> bool:
+    """Whether this user may make network namespaces here."""
+    if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("nsenter"):
+        return False
+    name = f"{PREFIX}{os.getpid()}-0"
+    made = _ip("netns", "add", name, check=False)
+    _ip("netns", "del", name, check=False)
+    return made
+
+
+def _delete_those_of_dead_runs() -> None:
+    names = {path.name.partition("-")[0] for path in Path("/run/netns").glob(f"{PREFIX}*-*")}
+    for name in names:
+        if not psutil.pid_exists(int(name.removeprefix(PREFIX))):
+            _delete(name)
+
+
+def _delete(name: str) -> None:
+    for path in Path("/run/netns").glob(f"{name}-*"):
+        _ip("netns", "del", path.name, check=False)
+    _ip("link", "del", name, check=False)
+
+
+def _ip(*arguments: str, check: bool = True) -> bool:
+    ended = subprocess.run(["ip", *arguments], capture_output=True, text=True, check=False)
+    assert not check or ended.returncode == 0, f"ip {' '.join(arguments)}: {ended.stderr}"
+    return ended.returncode == 0

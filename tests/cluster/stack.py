@@ -1,0 +1,248 @@
+"""All of a cluster as processes: PostgreSQL with standbys, PgBouncer, Redis with a replica, three hosts, nginx."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+import psutil
+import psycopg
+
+from config.database import urls
+from config.runtime import postgres_binaries
+from config.runtime.postgres import DATABASE, SUPERUSER
+from tests.clients import Clients
+from tests.cluster.environment import ClusterEnvironment
+from tests.cluster.network import SUBNET, Network
+from tests.cluster.postgres import Place, PostgresCluster, Server
+from tests.faults.environment import SETTINGS
+from tests.faults.hosts import SECRETS
+from tests.nginx import PROGRAM as NGINX
+from tests.nginx import configuration as nginx_configuration
+from tests.pgbouncer import PROGRAM as PGBOUNCER
+from tests.pgbouncer import USERS
+from tests.pgbouncer import configuration as pgbouncer_configuration
+from tests.redis_server import _program as redis_program
+from tests.service import ROOT, Service, free_port
+from tests.waiting import PATIENCE_SECONDS, eventually
+
+HOSTS = 3
+# That of the Redis which takes writes, in a network.
+REDIS_ADDRESS = f"{SUBNET}.200"
+CLOCK = {"PYTHONPATH": os.pathsep.join([str(ROOT / "tests/clock_ahead"), str(ROOT)]), "CLOCK_AHEAD_SECONDS": "3600"}
+
+
+class Host(Service):
+    """A host of the service in a place."""
+
+    def __init__(self, data: Path, place: Place, **environment: str) -> None:
+        super().__init__(data, HOST=place.address, **environment)
+        self.place = place
+
+    def launch(self) -> subprocess.Popen[bytes]:
+        with self.output.open("wb") as output:
+            self.process = subprocess.Popen(
+                [*self.place.enter, sys.executable, "-m", "config.runtime.run"],
+                cwd=ROOT,
+                env=self.environment,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        return self.process
+
+    def kill(self) -> None:
+        """All its processes at once, as a machine that loses its power."""
+        assert self.process
+        main = psutil.Process(self.process.pid)
+        processes = [main, *main.children(recursive=True)]
+        for process in processes:
+            process.kill()
+        psutil.wait_procs(processes, timeout=PATIENCE_SECONDS)
+        self.process.wait()
+
+    def close(self) -> None:
+        if self.process and self.process.poll() is None:
+            self.kill()
+
+
+class Pooler:
+    """PgBouncer before the primary."""
+
+    def __init__(self, home: Path, place: Place) -> None:
+        self.home, self.place, self.port = home, place, free_port()
+        home.mkdir()
+        home.chmod(0o755)
+        (home / "users").write_text("".join(f'"{user}" ""\n' for user in USERS))
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://{SUPERUSER}@{self.place.address}:{self.port}/{DATABASE}"
+
+    def start(self, primary: Server) -> None:
+        self.point_to(primary)
+        as_user = ["-u", postgres_binaries.owner().pw_name] if os.geteuid() == 0 else []
+        with (self.home / "out").open("ab") as output:
+            command = [*self.place.enter, PGBOUNCER, *as_user, str(self.home / "ini")]
+            self.process = subprocess.Popen(command, stdout=output, stderr=output)
+        assert eventually(lambda: accepts(self.place.address, self.port)), (self.home / "out").read_text()
+
+    def point_to(self, primary: Server) -> None:
+        """Another primary; what an operator's failover does. Takes effect at once."""
+        text = pgbouncer_configuration(primary.place.address, primary.port, self.port, self.home)
+        (self.home / "ini").write_text(text.replace("listen_addr = 127.0.0.1", f"listen_addr = {self.place.address}"))
+        if self.process:
+            self.process.send_signal(signal.SIGHUP)
+
+    def kill(self) -> None:
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+
+
+class Redis:
+    """One of two servers; `follow` makes it the replica of the other."""
+
+    def __init__(self, home: Path, place: Place) -> None:
+        self.home, self.place, self.port = home, place, free_port()
+        home.mkdir()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self, *options: str) -> None:
+        command = [*self.place.enter, redis_program(), "--port", str(self.port), "--dir", str(self.home)]
+        command += ["--save", "", "--protected-mode", "no"]
+        self.process = subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL)
+        assert eventually(lambda: accepts(self.place.address, self.port))
+
+    def say(self, command: str) -> bytes:
+        with socket.create_connection((self.place.address, self.port), timeout=10) as connection:
+            connection.sendall(f"{command}\r\n".encode())
+            return connection.recv(65_536)
+
+    def kill(self) -> None:
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+
+
+class Stack:
+    """The constructor starts all; `close` ends all and deletes it. With `cuts` each part has a network of its own."""
+
+    def __init__(self, *, cuts: bool, **variables: str) -> None:
+        self.home = Path(tempfile.mkdtemp(prefix="cm-stack-"))
+        self.home.chmod(0o755)
+        self._running = ExitStack()
+        self._running.callback(shutil.rmtree, self.home, ignore_errors=True)
+        self.network = Network() if cuts else None
+        if self.network:
+            self._running.callback(self.network.close)
+        try:
+            self._start(variables)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self._running.close()
+
+    def place(self) -> Place:
+        return self.network.place() if self.network else Place()
+
+    def promote(self) -> None:
+        """The operator's failover: another primary, of which the pooler is told."""
+        self.postgres.promote()
+        self.pooler.point_to(self.postgres.primary)
+
+    def fail_over_redis(self) -> None:
+        """The replica takes over the address of the other one, which comes back as a replica."""
+        old, new = self.redis
+        old.kill()
+        new.say("REPLICAOF NO ONE")
+        self._move_redis(new)
+        old.start("--replicaof", new.place.address, str(new.port))
+        self.redis = [new, old]
+
+    def _start(self, variables: dict[str, str]) -> None:
+        self.postgres = self._running.enter_context(PostgresCluster(places=[self.place() for _ in range(3)]))
+        with psycopg.connect(self.postgres.primary.admin_url, autocommit=True) as session:
+            for name, value in urls.session_settings(5000).items():
+                session.execute(f"ALTER ROLE {SUPERUSER} SET {name} = '{value}'")
+        self.pooler = Pooler(self.home / "pooler", self.place())
+        self._running.callback(self.pooler.kill)
+        self.pooler.start(self.postgres.primary)
+        self._start_redis()
+        shared = SECRETS | SETTINGS | {"WORKERS": "1", "REDIS_URL": self._redis_url()} | variables
+        shared |= {"READ_DATABASE_URL": self.postgres.url.partition("?")[0], "DATABASE_URL": self.postgres.url}
+        pooled = {"DATABASE_POOLER": "1", "DATABASE_URL": self.pooler.url, "DATABASE_DIRECT_URL": self.postgres.url}
+        self.hosts = [
+            # The last one without the pooler.
+            Host(self.home / f"host{number}", self.place(), **shared | (pooled if number < HOSTS - 1 else {}))
+            for number in range(HOSTS)
+        ]
+        for host in self.hosts:
+            self._running.callback(host.close)
+            host.start()
+        self.port = self._start_nginx()
+        # Commands run here, and requests go through nginx.
+        front = Service(self.home / "front", **shared)
+        front.port = self.port
+        self.environment = ClusterEnvironment(
+            service=front,
+            clients=Clients(front),
+            proxy_port=self.port,
+            redis_home=self.home,
+            redis=self.redis[0].process,  # type: ignore[arg-type]
+            variables=shared,
+            running=self._running,
+            cluster=self.postgres,
+        )
+
+    def _start_redis(self) -> None:
+        self.redis = [Redis(self.home / f"redis{number}", self.place()) for number in range(2)]
+        if self.network:
+            # The address moves, and the port is the same.
+            self.redis[1].port = self.redis[0].port
+        for each in self.redis:
+            self._running.callback(each.kill)
+        self.redis[0].start()
+        self._move_redis(self.redis[0])
+        self.redis[1].start("--replicaof", self.redis[0].place.address, str(self.redis[0].port))
+
+    def _redis_url(self) -> str:
+        address = REDIS_ADDRESS if self.network else self.redis[0].place.address
+        return f"redis://{address}:{self.redis[0].port}/0"
+
+    def _move_redis(self, to: Redis) -> None:
+        if self.network:
+            self.network.move(REDIS_ADDRESS, to.place)
+
+    def _start_nginx(self) -> int:
+        assert NGINX, "The cluster needs nginx on PATH."
+        port, home = free_port(), self.home / "nginx"
+        home.mkdir()
+        home.chmod(0o755)
+        text = nginx_configuration(port, 1, 2, home)
+        for number, name in ((1, "port"), (2, "stream_port")):
+            servers = " ".join(f"server {host.place.address}:{getattr(host, name)};" for host in self.hosts)
+            text = text.replace(f"server 127.0.0.1:{number};", servers)
+        (home / "nginx.conf").write_text(text)
+        arguments = ["-p", home, "-c", home / "nginx.conf", "-e", "stderr", "-g", f"daemon off; pid {home}/pid;"]
+        nginx = subprocess.Popen([NGINX, *arguments], stderr=(home / "log").open("wb"), start_new_session=True)
+        self._running.callback(nginx.wait)
+        self._running.callback(nginx.terminate)
+        assert eventually(lambda: accepts("127.0.0.1", port)), (home / "log").read_text()
+        return port
+
+
+def accepts(address: str, port: int) -> bool:
+    with socket.socket() as connection:
+        connection.settimeout(2)
+        return connection.connect_ex((address, port)) == 0

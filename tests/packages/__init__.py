@@ -1,0 +1,1 @@
+"""The wheel, the image and the units that install the service."""

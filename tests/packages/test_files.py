@@ -1,0 +1,119 @@
+"""The image, compose.yaml and the units fit the service."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from configparser import ConfigParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from config.runtime import granian, run
+from tests.documents.test_facts import settings_that_are_read
+from tests.service import ROOT
+
+UNITS = sorted((ROOT / "deploy/systemd").glob("*.service"))
+SCRIPTS = sorted((ROOT / "deploy/compose").glob("*.sh"))
+COMMANDS = {"serve", "streams", "manage deliver_webhooks", "manage deliver_mails"}
+
+
+def compose() -> dict[str, Any]:
+    parsed: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
+    return parsed
+
+
+def dockerfile() -> str:
+    return (ROOT / "Dockerfile").read_text()
+
+
+def unit(path: Path) -> ConfigParser:
+    parser = ConfigParser(strict=False, interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read(path)
+    return parser
+
+
+def test_the_hosts_of_compose_have_only_settings_that_exist_and_all_secrets() -> None:
+    for name in ("one", "two"):
+        service = compose()["services"][name]
+        # Those of a pooler are read under their own names.
+        assert set(service["environment"]) <= settings_that_are_read()
+        assert {"SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER", "DATABASE_URL"} <= set(service["environment"])
+        assert service["read_only"] is True
+        assert service["cap_drop"] == ["ALL"]
+        assert int(service["stop_grace_period"].rstrip("s")) > run.DRAIN_SECONDS + granian.STOP_SECONDS
+
+
+def test_every_variable_of_compose_is_in_the_example() -> None:
+    used = set(re.findall(r"\$\{(\w+)", (ROOT / "compose.yaml").read_text()))
+    example = (ROOT / "deploy/compose/example.env").read_text()
+    assert used == set(re.findall(r"^(\w+)=", example, re.MULTILINE))
+    # Without them, compose refuses to start.
+    assert re.findall(r"^\w+=$", example, re.MULTILINE) == [
+        *("SECRET_KEY=", "ROOT_KEY=", "TOKEN_PEPPER=", "DATABASE_PASSWORD=")
+    ]
+
+
+def test_files_that_compose_mounts_exist() -> None:
+    for service in compose()["services"].values():
+        for volume in service.get("volumes", []):
+            source = volume.partition(":")[0]
+            assert source in compose()["volumes"] or (ROOT / source).is_file()
+
+
+def test_the_image_runs_as_an_ordinary_user_from_a_named_base_with_locked_packages() -> None:
+    text = dockerfile()
+    assert set(re.findall(r"^FROM (\S+)", text, re.MULTILINE)) == {"${BASE}"}
+    assert re.search(r"^USER 10001:10001$", text, re.MULTILINE)
+    assert "--require-hashes" in text
+    assert re.search(r'^HEALTHCHECK .*CMD \["community-messaging", "ready"\]$', text, re.MULTILINE)
+    named = set(re.findall(r"\b([A-Z][A-Z_]+)=", text.partition("\nENV ")[2].partition("\n#")[0]))
+    assert named - {"PATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"} <= settings_that_are_read()
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_scripts_can_be_parsed(script: Path) -> None:
+    shell = script.read_text().splitlines()[0].removeprefix("#!")
+    subprocess.run([shell, "-n", script], check=True)
+
+
+def test_the_role_of_compose_has_the_documented_settings() -> None:
+    documented = re.findall(r"^ALTER ROLE .*;$", (ROOT / "docs/cluster.md").read_text(), re.MULTILINE)
+    assert re.findall(r"^ALTER ROLE .*;$", (ROOT / "deploy/compose/primary.sh").read_text(), re.MULTILINE) == documented
+
+
+def test_the_proxy_of_compose_passes_requests_and_streams_to_both_hosts() -> None:
+    changes = re.findall(r"'s/(.*?)/(.*?)/'", (ROOT / "deploy/compose/nginx.sh").read_text())
+    assert len(changes) == 2
+    for old, new in changes:
+        assert (ROOT / "deploy/nginx.conf").read_text().count(old) == 1
+        assert {host.split(":")[0] for host in re.findall(r"server (\S+);", new)} == {"one", "two"}
+
+
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
+def test_units_start_a_command_without_rights(path: Path) -> None:
+    service = unit(path)["Service"]
+    command = service["ExecStart"].partition("/bin/community-messaging ")[2]
+    assert command in COMMANDS or service["ExecStart"].endswith("-m config.runtime.run")
+    assert service["DynamicUser"] == service["NoNewPrivileges"] == "yes"
+    assert service["ProtectSystem"] == "strict"
+    assert service["CapabilityBoundingSet"] == ""
+    assert path.name in path.read_text().partition("\n\n")[0]
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze on PATH")
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
+def test_systemd_accepts_the_units(path: Path, tmp_path: Path) -> None:
+    # The program is not installed here.
+    text = re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", path.read_text(), flags=re.MULTILINE)
+    copy = tmp_path / path.name
+    copy.write_text(re.sub(r"^WorkingDirectory=.*$", "", text, flags=re.MULTILINE))
+    verified = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", copy], capture_output=True, text=True, check=False
+    )
+    assert verified.returncode == 0, verified.stderr
+    assert path.name not in verified.stderr
