@@ -62,7 +62,8 @@ def _claim_again(handle: str) -> None:
 
 
 def _require_undoable(request: AgentRequest, agent: Agent) -> None:
-    assert request.decided_at is not None
+    if request.decided_at is None:
+        raise DecisionNotUndoable(status=request.status)
     # As in `create_token`: the lock orders the two. The check is a second statement, which sees a token that was
     # created while this one waited.
     Agent.objects.select_for_update(of=("self",)).get(pk=agent.pk)
