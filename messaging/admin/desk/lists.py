@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 from uuid import UUID
 
@@ -89,7 +90,7 @@ class DecidingAdmin(ReadOnlyModelAdmin):
         changes = super().get_changelist_instance(request)
         rows = list(changes.result_list)
         self.prepare_rows(rows)
-        for row, following in zip(rows, [*rows[1:], None], strict=True):
+        for row, following in zip_longest(rows, rows[1:]):
             row.next_pk = following.pk if following else ""
         changes.result_list = rows
         return changes
