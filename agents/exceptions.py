@@ -44,9 +44,41 @@ class RequestNotPending(ApiError):
     status_code = 409
     default_code = "request_not_pending"
     message = "Do not decide again: the request is {status} already."
-    cause = "Another person, or an earlier call, has decided on the request. A decision is final."
+    cause = "Another person, or an earlier call, has decided on the request."
     remedy = "Load the request again. For another decision, the operator sends a new request."
     example = {"status": "approved"}
+
+
+class DecisionNotUndoable(ApiError):
+    """409: nothing to undo; `status` is the request's."""
+
+    status_code = 409
+    default_code = "decision_not_undoable"
+    message = "Do not undo: the request is {status}, and only an approval or a rejection can be undone."
+    cause = "The request is pending, or its requester has cancelled it."
+    remedy = "Load the request again. The requester of a cancelled request may send a new one."
+    example = {"status": "pending"}
+
+
+class ApprovalInUse(ApiError):
+    """409: the agent has a token, or something else refers to it."""
+
+    status_code = 409
+    default_code = "approval_in_use"
+    message = "Freeze the agent instead: it has a token or is in use already, so its approval cannot be undone."
+    cause = "An approval can be undone until a token of the agent is created."
+    remedy = "Freeze the agent, which stops it at once."
+
+
+class UndoTooLate(ApiError):
+    """409: more than `seconds` have passed since the approval."""
+
+    status_code = 409
+    default_code = "undo_too_late"
+    message = "Freeze the agent instead: an approval can be undone for {seconds} seconds."
+    cause = "The time in which an approval can be undone is over, by the database's clock."
+    remedy = "Freeze the agent, or narrow its scopes and communities."
+    example = {"seconds": 30}
 
 
 class RequestNotApproved(ApiError):

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from django.utils import timezone
+
 from agents.admin.grant import GrantForm
 from agents.models import AgentRequest, RequestStatus, TokenStatus
 from agents.services import (
+    UNDO_SECONDS,
     approve_request,
     freeze_agent,
     narrow_agent,
     reject_request,
     revoke_agent_tokens,
     revoke_token,
+    undo_decision,
     unfreeze_agent,
 )
 from config.admin.actions import AdminAction
@@ -18,6 +24,13 @@ from config.admin.actions import AdminAction
 
 def _is_pending(request: AgentRequest) -> bool:
     return request.status == RequestStatus.PENDING
+
+
+def _may_be_undoable(request: AgentRequest) -> bool:
+    """By the clock of this host: the service decides, and whether the agent has a token."""
+    if request.status == RequestStatus.APPROVED and request.decided_at is not None:
+        return timezone.now() - request.decided_at < timedelta(seconds=UNDO_SECONDS)
+    return request.status == RequestStatus.REJECTED
 
 
 APPROVE = AdminAction(
@@ -29,6 +42,8 @@ APPROVE = AdminAction(
     is_available=_is_pending,
     form=GrantForm,
     bulk=False,
+    key="a",
+    undo="undo",
 )
 REJECT = AdminAction(
     name="reject",
@@ -38,6 +53,19 @@ REJECT = AdminAction(
     run=lambda row, **arguments: reject_request(request_id=row.pk, **arguments),
     is_available=_is_pending,
     needs_reason=True,
+    key="r",
+    undo="undo",
+)
+UNDO = AdminAction(
+    name="undo",
+    label="Undo the decision",
+    confirmation=(
+        f"The request is pending again. An approval can be undone for {UNDO_SECONDS} seconds, until a token is "
+        "created; freeze the agent later. A rejection can be undone at any time, if its handle is still free."
+    ),
+    success_message="pending again",
+    run=lambda row, **arguments: undo_decision(request_id=row.pk, **arguments),
+    is_available=_may_be_undoable,
 )
 FREEZE = AdminAction(
     name="freeze",

@@ -4,29 +4,79 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import F, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from agents.admin.actions import APPROVE, REJECT
-from agents.admin.formatting import describe_communities, describe_scopes, request_badge, summarize_grant
-from agents.admin.review import agents_of, confusable_handles, next_pending, other_requests
-from agents.models import AgentRequest, RequestStatus
+from agents.admin import queue
+from agents.admin.actions import APPROVE, REJECT, UNDO
+from agents.admin.formatting import (
+    REQUEST_BADGES,
+    SCOPES,
+    describe_communities,
+    describe_scopes,
+    request_badge,
+    summarize_grant,
+)
+from agents.admin.grant import LISTED_MAX
+from agents.admin.look_alikes import look_alikes_of
+from agents.admin.review import agents_of, next_pending, other_requests, recently_decided
+from agents.models import AgentRequest, RequestStatus, Scope
 from config.admin.actions import AdminAction
-from config.admin.formatting import NOTHING, age, change_url, external_link, link, plain
-from config.admin.model_admin import ReadOnlyModelAdmin
+from config.admin.formatting import NOTHING, age, badge, change_url, external_link, lines, link, plain
 from config.admin.queues import QueueSummary
+from messaging.admin.desk.counted import CountedChoices
+from messaging.admin.desk.lists import DecidingAdmin
+from messaging.models import Community
+
+REASONS = (
+    "The purpose does not say what the agent writes, and for whom. Describe it, and ask again.",
+    "The handle can be mistaken for another one. Choose another handle, and ask again.",
+    "It asks for more permissions or communities than the purpose needs. Ask for fewer.",
+    "Advertising is not welcome here.",
+    "You have an agent with this purpose already.",
+    "The website does not exist, or says nothing about the agent.",
+)
 
 
 @admin.register(AgentRequest)
-class AgentRequestAdmin(ReadOnlyModelAdmin):
+class AgentRequestAdmin(DecidingAdmin):
     """Lists the pending requests first, oldest first."""
 
-    row_actions = (APPROVE, REJECT)
+    row_actions = (APPROVE, REJECT, UNDO)
+    reasons = REASONS
     change_form_template = "admin/agents/request.html"
-    list_display = ["handle", "state", "requested", "requested_by", "grant", "decided"]
+    change_list_template = "admin/agents/request_list.html"
+    list_display = [
+        *(
+            "handle",
+            "state",
+            "agent_name",
+            "review",
+            "grant",
+            "requested_by",
+            "requested",
+            "warned",
+            "decide",
+            "decided",
+        ),
+    ]
     list_display_links = ["handle"]
-    list_filter = ["status", "created_at"]
+    list_filter = [("status", CountedChoices), "created_at"]
+    csv_columns = {
+        "handle": lambda row: row.agent_handle,
+        "name": lambda row: row.agent_name,
+        "purpose": lambda row: row.purpose,
+        "website": lambda row: row.website,
+        "permissions": lambda row: " ".join(row.scopes),
+        "communities": lambda row: " ".join(map(str, row.community_ids)),
+        "requester": lambda row: row.requester.handle,
+        "status": lambda row: row.status,
+        "requested at": lambda row: row.created_at.isoformat(),
+        "decided at": lambda row: row.decided_at and row.decided_at.isoformat(),
+        "decided by": lambda row: row.decided_by and row.decided_by.handle,
+        "reason": lambda row: row.reason,
+    }
     list_select_related = ["requester", "decided_by"]
     search_fields = ["agent_handle", "agent_name", "requester__handle"]
     search_help_text = "Part of the agent's handle or name, or of the requester's handle."
@@ -59,13 +109,46 @@ class AgentRequestAdmin(ReadOnlyModelAdmin):
     def extra_context(self, request: HttpRequest, row: AgentRequest) -> dict[str, Any]:
         return {
             "status_text": self.status_text(row),
-            "confusable_handles": confusable_handles(row.agent_handle),
+            "look_alikes": look_alikes_of([row])[row.pk],
+            "grant_form": APPROVE.form(row=row, action=APPROVE) if row.status == RequestStatus.PENDING else None,
+            "freeze_url": self._freeze_url(row),
             "agents": agents_of(row.requester, exclude=row.agent_id),
             "requests": other_requests(row),
             "next_waiting": next_pending(row),
         }
 
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        more = {
+            "communities": Community.objects.order_by("name", "pk").values_list("pk", "name")[:LISTED_MAX],
+            "recent": recently_decided(request.user),  # type: ignore[arg-type]  # a super admin
+        }
+        return super().changelist_view(request, more | (extra_context or {}))
+
+    def prepare_rows(self, rows: list[Any]) -> None:
+        queue.prepare(rows)
+
+    def review_template(self, row: AgentRequest) -> tuple[str, dict[str, Any]]:
+        context = {
+            "is_pending": row.status == RequestStatus.PENDING,
+            "scopes": [(scope, SCOPES[Scope(scope)]) for scope in row.scopes],
+            "site": external_link(row.website) if row.website else "",
+            "grant": summarize_grant(row.scopes, row.community_ids),
+        }
+        return "admin/agents/request_review.html", context
+
+    def state_of(self, row: AgentRequest) -> tuple[str, str]:
+        return row.status, REQUEST_BADGES.get(RequestStatus(row.status), "")
+
+    def instead(self, row: AgentRequest, action: AdminAction) -> tuple[str, str] | None:
+        url = self._freeze_url(row)
+        return ("Freeze the agent…", url) if url and action is UNDO else None
+
+    def _freeze_url(self, row: AgentRequest) -> str:
+        return reverse("admin:agents_agent_freeze", args=[row.agent_id]) if row.agent_id else ""
+
     def next_url(self, request: HttpRequest, action: AdminAction, row: AgentRequest) -> str:
+        if action is UNDO:
+            return change_url(row)
         following = next_pending(row)
         return change_url(following) if following else reverse("admin:agents_agentrequest_changelist")
 
@@ -104,6 +187,10 @@ class AgentRequestAdmin(ReadOnlyModelAdmin):
     @admin.display(description="age", ordering="created_at")
     def requested(self, row: AgentRequest) -> str | SafeString:
         return age(row.created_at)
+
+    @admin.display(description="warnings")
+    def warned(self, row: Any) -> str | SafeString:
+        return lines([badge(text, kind) for text, kind in row.warnings]) if row.warnings else NOTHING
 
     @admin.display(description="decided by")
     def decided(self, row: AgentRequest) -> str:

@@ -1,40 +1,21 @@
-"""Queries for the review of an agent request: the requester's other agents and requests, and confusable handles."""
+"""Queries for the review of an agent request: the requester's other agents and requests."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Aggregate, Count, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Aggregate, Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
-from agents.models import Agent, AgentRequest, AgentToken, RefusedCall
-from messaging.confusables import Likeness
+from agents.models import Agent, AgentRequest, AgentToken, RefusedCall, RequestStatus
+from agents.services import UNDO_SECONDS
 from messaging.models import Account, Message, MessageStatus
-from messaging.services.accounts import handles_like
 
 SHOWN_MAX = 10
 COUNT = Count("pk")
-
-
-@dataclass(frozen=True, slots=True)
-class ConfusableHandle:
-    """An existing handle that is confusable with another, and the account or pending request that has it."""
-
-    handle: str
-    likeness: Likeness
-    account: Account | None
-    request: AgentRequest | None
-
-
-def confusable_handles(handle: str) -> list[ConfusableHandle]:
-    like = handles_like(handle=handle)
-    handles = [other for other, _likeness in like]
-    accounts = {account.handle: account for account in Account.objects.filter(handle__in=handles)}
-    pending = AgentRequest.objects.pending().filter(agent_handle__in=handles)
-    requests = {request.agent_handle: request for request in pending}
-    return [ConfusableHandle(other, likeness, accounts.get(other), requests.get(other)) for other, likeness in like]
 
 
 def agents_of(requester: Account, *, exclude: UUID | None) -> QuerySet[Agent]:
@@ -65,6 +46,13 @@ def next_pending(request: AgentRequest) -> AgentRequest | None:
     pending = AgentRequest.objects.pending().exclude(pk=request.pk).order_by("created_at", "pk")
     later = Q(created_at__gt=request.created_at) | Q(created_at=request.created_at, pk__gt=request.pk)
     return pending.filter(later).first() or pending.first()
+
+
+def recently_decided(by: Account) -> AgentRequest | None:
+    """The latest decision of a super admin, if it can still be undone by the clock of this host."""
+    since = timezone.now() - timedelta(seconds=UNDO_SECONDS)
+    decided = AgentRequest.objects.filter(decided_at__gte=since, decided_by=by).select_related("requester")
+    return decided.exclude(status=RequestStatus.CANCELLED).order_by(F("decided_at").desc()).first()
 
 
 def _tally(rows: QuerySet[Any], *, of: str, by: Aggregate = COUNT) -> Coalesce:

@@ -10,8 +10,10 @@ from agents.services.tokens import (
     revoke_token,
     revoke_tokens,
 )
+from agents.services.undoing import UNDO_SECONDS, undo_decision
 
 __all__ = [
+    "UNDO_SECONDS",
     "OldEnds",
     "announce_expiring_tokens",
     "approve_request",
@@ -28,5 +30,6 @@ __all__ = [
     "revoke_token",
     "revoke_tokens",
     "rotate_token",
+    "undo_decision",
     "unfreeze_agent",
 ]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import transaction
-from django.utils import timezone
 
 from agents.changes import record_decided, record_requested
 from agents.exceptions import RequestNotFound, RequestNotPending, TooManyPendingRequests
@@ -15,6 +14,7 @@ from agents.models.request import PENDING_MAX
 from agents.services.grants import known_communities, narrowed_communities, narrowed_scopes
 from config.admin.audit import log_decision
 from config.api.credentials import Credential
+from config.database.sql import database_now
 from messaging.exceptions import HandleTaken
 from messaging.models import Account
 from messaging.services.accounts import claim_handle, create_agent_account, release_handle
@@ -129,7 +129,8 @@ def _lock_pending(request_id: UUID) -> AgentRequest:
 
 
 def _decide(request: AgentRequest, status: RequestStatus, *, by: Account, reason: str) -> AgentRequest:
-    request.status, request.decided_by, request.decided_at, request.reason = status, by, timezone.now(), reason
+    # By the database's clock, as is the time in which the decision can be undone.
+    request.status, request.decided_by, request.decided_at, request.reason = status, by, database_now(), reason
     request.save(update_fields=["status", "decided_by", "decided_at", "reason", "agent"])
     log_decision(by=by, about=request, verb=str(status.label), reason=reason)
     record_decided(request, by=by)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from agents import tokens
 from agents.exceptions import AgentFrozen, RequestNotApproved, RequestNotFound, TokenNotFound, TooManyActiveTokens
-from agents.models import Agent, AgentRequest, AgentToken
+from agents.models import Agent, AgentRequest, AgentToken, RequestStatus
 from agents.models.token import ACTIVE_MAX, DAYS_DEFAULT, AgentTokenQuerySet
 from config.admin.audit import log_decision
 from config.database.sql import database_now
@@ -88,7 +88,11 @@ def _lock_agent_of(request_id: UUID, *, requester: Account) -> Agent:
         raise RequestNotFound
     if request.agent_id is None:
         raise RequestNotApproved(status=request.status)
-    return active_agent(request.agent_id)
+    try:
+        return active_agent(request.agent_id)
+    except Agent.DoesNotExist:
+        # The approval was undone meanwhile.
+        raise RequestNotApproved(status=RequestStatus.PENDING) from None
 
 
 def active_agent(agent_id: UUID) -> Agent:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.templatetags.admin_urls import add_preserved_filters
 from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -134,14 +135,15 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         form = action.form(request.POST if request.method == "POST" else None, row=row, action=action)
         if form.is_valid():
             self.perform(request, action, [row], form.arguments())
-            return HttpResponseRedirect(self.next_url(request, action, row))
+            return HttpResponseRedirect(self.with_filters(request, self.next_url(request, action, row)))
         return self.confirm(request, action, [row], form)
 
     def confirm(
-        self, request: HttpRequest, action: AdminAction, rows: list[Any], form: AdminActionForm
+        self, request: HttpRequest, action: AdminAction, rows: list[Any], form: AdminActionForm, *, more: int = 0
     ) -> HttpResponse:
+        """`more` rows than `rows` are chosen: the whole list."""
         context = self.admin_site.each_context(request) | {
-            "title": f"{action.label}: {rows[0]}" if len(rows) == 1 else f"{action.label}: {len(rows)} chosen",
+            "title": f"{action.label}: {rows[0]}" if len(rows) == 1 else f"{action.label}: {len(rows) + more} chosen",
             "action": action,
             "form": form,
             "is_available": any(action.is_available(row) for row in rows),
@@ -149,14 +151,16 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
             "opts": self.opts,
             "checkbox": ACTION_CHECKBOX_NAME,
             "in_list": "action" in request.POST,
+            "here": request.get_full_path(),
+            "more": more,
             "status_texts": [(row, self.status_text(row)) for row in rows],
-            "list_url": reverse(f"admin:{self.url_name('changelist')}"),
+            "list_url": self.with_filters(request, reverse(f"admin:{self.url_name('changelist')}")),
+            "preserved_filters": self.get_preserved_filters(request),
         }
         return TemplateResponse(request, "admin/shared/confirm_action.html", context)
 
     def status_text(self, row: Any) -> str:
-        """The state of a row as text, if actions depend on it."""
-        return ""
+        return ""  # Or the state of the row as text, if actions depend on it.
 
     def perform(self, request: HttpRequest, action: AdminAction, rows: list[Any], arguments: dict[str, Any]) -> None:
         """Run the action on each row separately: a refusal, such as of a row already decided on, undoes no other."""
@@ -172,17 +176,25 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
             what = str(done[0]) if len(done) == 1 else f"{len(done)} {self.opts.verbose_name_plural}"
             self.message_user(request, f"{what}: {action.success_message}.", messages.SUCCESS)
 
+    def perform_on_many(self, request: HttpRequest, chosen: QuerySet[Any], action: AdminAction) -> HttpResponse | None:
+        """An action of a list: the first POST shows the confirmation page, which sends the second."""
+        rows = list(chosen[: BULK_MAX + 1])
+        if len(rows) > BULK_MAX:
+            self.message_user(request, f"At most {BULK_MAX} at once.", messages.ERROR)
+            return None
+        form = action.form(request.POST if "confirmed" in request.POST else None, row=None, action=action)
+        if not form.is_valid():
+            return self.confirm(request, action, rows, form)
+        self.perform(request, action, rows, form.arguments())
+        return None
+
+    def with_filters(self, request: HttpRequest, url: str) -> str:
+        """The URL with the filters of the list from which the user came."""
+        context = {"opts": self.opts, "preserved_filters": self.get_preserved_filters(request)}
+        return add_preserved_filters(context, url)
+
 
 def _perform_on_many(
-    model_admin: ReadOnlyModelAdmin, request: HttpRequest, chosen: QuerySet[Any], *, action: AdminAction
+    rows: ReadOnlyModelAdmin, request: HttpRequest, chosen: QuerySet[Any], *, action: AdminAction
 ) -> HttpResponse | None:
-    """An action of a list: the first POST shows the confirmation page, which sends the second."""
-    rows = list(chosen[: BULK_MAX + 1])
-    if len(rows) > BULK_MAX:
-        model_admin.message_user(request, f"At most {BULK_MAX} at once.", messages.ERROR)
-        return None
-    form = action.form(request.POST if "confirmed" in request.POST else None, row=None, action=action)
-    if not form.is_valid():
-        return model_admin.confirm(request, action, rows, form)
-    model_admin.perform(request, action, rows, form.arguments())
-    return None
+    return rows.perform_on_many(request, chosen, action)

@@ -2,8 +2,9 @@
 
 from messaging.admin.accounts import AccountAdmin
 from messaging.admin.communities import CommunityAdmin
+from messaging.admin.desk.jobs import BulkJobAdmin
 from messaging.admin.log_entries import LogEntryAdmin
 from messaging.admin.messages import MessageAdmin
 from messaging.admin.webhooks import WebhookAdmin
 
-__all__ = ["AccountAdmin", "CommunityAdmin", "LogEntryAdmin", "MessageAdmin", "WebhookAdmin"]
+__all__ = ["AccountAdmin", "BulkJobAdmin", "CommunityAdmin", "LogEntryAdmin", "MessageAdmin", "WebhookAdmin"]

@@ -7,11 +7,12 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
+from config.admin.actions import AdminAction
 from config.admin.audit import log_entries_about
-from config.admin.formatting import age
+from config.admin.formatting import age, change_url
 from config.admin.model_admin import ReadOnlyModelAdmin
 from messaging.admin.people import HIDE_POSTS, RESTORE_POSTS, SUSPEND, UNSUSPEND
-from messaging.models import Account, Message
+from messaging.models import Account, BulkJob, JobState, Message
 from messaging.services.hiding import posts_hidden_together, posts_to_hide
 
 POSTS_SHOWN_MAX = 10
@@ -43,6 +44,13 @@ class AccountAdmin(ReadOnlyModelAdmin):
     def extra_context(self, request: HttpRequest, row: Account) -> dict[str, Any]:
         posts = Message.objects.filter(author=row).select_related("community").order_by("-created_at", "-pk")
         return {"posts": posts[:POSTS_SHOWN_MAX], "log_entries": log_entries_about([row], latest=DECISIONS_SHOWN_MAX)}
+
+    def next_url(self, request: HttpRequest, action: AdminAction, row: Account) -> str:
+        """The page of the job that hides or restores the posts; it goes on while the page is open."""
+        if action not in {HIDE_POSTS, RESTORE_POSTS}:
+            return super().next_url(request, action, row)
+        job = BulkJob.objects.filter(about=row).defer("ids").order_by("-created_at").first()
+        return change_url(row if job is None or job.state == JobState.FINISHED else job)
 
     @admin.display(description="handle", ordering="handle")
     def handle_shown(self, row: Account) -> str:

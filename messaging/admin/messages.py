@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -13,13 +13,15 @@ from django.utils.safestring import SafeString
 from config.admin.actions import AdminAction
 from config.admin.audit import log_entries_about
 from config.admin.formatting import NOTHING, age, as_json, change_url, external_link, lines, link, plain
-from config.admin.model_admin import ReadOnlyModelAdmin
 from config.admin.queues import QueueSummary
-from messaging.admin.formatting import post_badge
-from messaging.admin.moderation import APPROVE, HIDE, RESTORE, TagFilter
+from messaging.admin import review
+from messaging.admin.desk.lists import DecidingAdmin
+from messaging.admin.formatting import POST_BADGES, post_badge
+from messaging.admin.message_lists import CSV_COLUMNS, REASONS, PostStatusFilter
+from messaging.admin.moderation import APPROVE, BAN, HIDE, LIFT_BAN, RESTORE, RETURN, UNDO_HIDING, TagFilter
 from messaging.admin.reports import DISMISS, REPORTS_SHOWN_MAX, ReportedFilter, with_open_reports
 from messaging.admin.searching import condition_for
-from messaging.models import Message, MessageStatus
+from messaging.models import Ban, Message, MessageStatus
 from messaging.models.message import EDITS_MAX
 from messaging.services.versions import VERSION_DAYS
 
@@ -46,12 +48,13 @@ VERSIONS_SHOWN_MAX = EDITS_MAX + 1
 
 
 @admin.register(Message)
-class MessageAdmin(ReadOnlyModelAdmin):
-    row_actions = (APPROVE, HIDE, RESTORE, DISMISS)
+class MessageAdmin(DecidingAdmin):
+    row_actions = (APPROVE, HIDE, RESTORE, DISMISS, RETURN, UNDO_HIDING, BAN, LIFT_BAN)
+    reasons = REASONS
+    csv_columns = CSV_COLUMNS
     change_form_template = "admin/messaging/message.html"
-    list_display = ["excerpt", "state", "reported", "written_by", "community", "tag_type", "posted"]
-    list_filter = ["status", ReportedFilter, "author_kind", TagFilter, "created_at", "community"]
-    list_select_related = ["author", "community"]
+    list_display = ["excerpt", "state", "review", "reported", "written_by", "community", "tag_type", "posted", "decide"]
+    list_filter = [("status", PostStatusFilter), ReportedFilter, "author_kind", TagFilter, "created_at", "community"]
     search_fields = ["content"]
     search_help_text = "Part of the text, the id of a post or account, an @handle, or the id or URL of a page."
     readonly_fields = [
@@ -60,7 +63,28 @@ class MessageAdmin(ReadOnlyModelAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
-        return with_open_reports(Message.objects.select_related("author", "community"))
+        bans = Ban.objects.filter(community=OuterRef("community_id"), account=OuterRef("author_id"))
+        related = ("author", "community", "page", "parent__author", "quote__author")
+        posts = Message.objects.select_related(*related).annotate(is_banned=Exists(bans))
+        return with_open_reports(posts)
+
+    def prepare_rows(self, rows: list[Any]) -> None:
+        review.prepare(rows)
+
+    def review_template(self, row: Message) -> tuple[str, dict[str, Any]]:
+        context = {
+            "tag": self.tag(row) if row.tag_type else "",
+            "files": self.files(row) if row.attachments else "",
+            "page": self.on_page(row),
+            "context": review.links_of(row),
+        }
+        return "admin/messaging/review.html", context
+
+    def state_of(self, row: Message) -> tuple[str, str]:
+        return row.status, POST_BADGES.get(MessageStatus(row.status), "")
+
+    def name_of(self, row: Message) -> str:
+        return f"Post of {row.author}"
 
     def get_fieldsets(self, request: HttpRequest, obj: Message | None = None) -> list[Any]:
         """FIELDSETS without the optional fields that are empty."""

@@ -10,7 +10,14 @@ from django.http import HttpRequest
 
 from config.admin.actions import AdminAction
 from messaging.models import Message, MessageStatus
-from messaging.services.moderation import approve_message, hide_message, restore_message
+from messaging.services.bans import ban_account, lift_ban
+from messaging.services.moderation import (
+    approve_message,
+    hide_message,
+    restore_message,
+    return_to_review,
+    undo_hiding,
+)
 from messaging.smart_tags import SMART_TAGS
 
 APPROVE = AdminAction(
@@ -20,6 +27,8 @@ APPROVE = AdminAction(
     success_message="approved",
     run=lambda row, **arguments: approve_message(message_id=row.pk, **arguments),
     is_available=lambda row: row.status == MessageStatus.PENDING,
+    key="a",
+    undo="return",
 )
 HIDE = AdminAction(
     name="hide",
@@ -29,6 +38,8 @@ HIDE = AdminAction(
     run=lambda row, **arguments: hide_message(message_id=row.pk, **arguments),
     is_available=lambda row: row.status in {MessageStatus.PENDING, MessageStatus.PUBLISHED},
     needs_reason=True,
+    key="r",
+    undo="undo-hiding",
 )
 RESTORE = AdminAction(
     name="restore",
@@ -37,6 +48,43 @@ RESTORE = AdminAction(
     success_message="restored",
     run=lambda row, **arguments: restore_message(message_id=row.pk, **arguments),
     is_available=lambda row: row.status == MessageStatus.HIDDEN,
+    key="p",
+    undo="return",
+)
+RETURN = AdminAction(
+    name="return",
+    label="Return to review",
+    confirmation="The post is not public until it is approved.",
+    success_message="returned to review",
+    run=lambda row, **arguments: return_to_review(message_id=row.pk, **arguments),
+    is_available=lambda row: row.status in {MessageStatus.PUBLISHED, MessageStatus.HIDDEN},
+)
+UNDO_HIDING = AdminAction(
+    name="undo-hiding",
+    label="Undo hiding",
+    confirmation="The post gets the state that it had before: a post that was never approved is pending again.",
+    success_message="as before it was hidden",
+    run=lambda row, **arguments: undo_hiding(message_id=row.pk, **arguments),
+    is_available=lambda row: row.status == MessageStatus.HIDDEN,
+)
+BAN = AdminAction(
+    name="ban",
+    label="Ban the author from the community",
+    confirmation="The author, and every agent of theirs, cannot write in this community. The posts stay.",
+    success_message="author banned from the community",
+    run=lambda row, **arguments: ban_account(community_id=row.community_id, account_id=row.author_id, **arguments),
+    is_available=lambda row: row.community_id is not None and not row.is_banned,
+    needs_reason=True,
+    bulk=False,
+)
+LIFT_BAN = AdminAction(
+    name="lift-ban",
+    label="Lift the ban of the author",
+    confirmation="The author can write in this community again.",
+    success_message="ban lifted",
+    run=lambda row, by, reason="": lift_ban(community_id=row.community_id, account_id=row.author_id, by=by),
+    is_available=lambda row: row.is_banned,
+    bulk=False,
 )
 
 

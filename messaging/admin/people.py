@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from config.admin.actions import AdminAction
-from messaging.models import Account, AccountKind
-from messaging.services.hiding import hide_posts_of, posts_hidden_together, posts_to_hide, restore_posts_of
+from messaging.admin.desk.running import run_slice
+from messaging.models import Account, AccountKind, BulkJob
+from messaging.services.bulk_jobs import start_on_posts_of
+from messaging.services.hiding import posts_hidden_together, posts_to_hide
 from messaging.services.people import suspend_person, unsuspend_person
 
 
@@ -14,6 +18,11 @@ def _is_active_person(account: Account) -> bool:
 
 def _is_suspended_person(account: Account) -> bool:
     return account.kind == AccountKind.HUMAN and not account.is_active
+
+
+def _start(row: Account, *, kind: str, by: Account, reason: str = "") -> BulkJob:
+    """The posts of most authors are changed at once, and the job is finished when its page opens."""
+    return run_slice(start_on_posts_of(row, kind=kind, by=by, reason=reason).pk)
 
 
 SUSPEND = AdminAction(
@@ -37,8 +46,8 @@ HIDE_POSTS = AdminAction(
     name="hide-posts",
     label="Hide all posts of this author",
     confirmation=("All published and pending posts are hidden from public lists. You can restore them together."),
-    success_message="all posts hidden",
-    run=lambda row, **arguments: hide_posts_of(author=row, **arguments),
+    success_message="the posts are being hidden",
+    run=partial(_start, kind=BulkJob.HIDE_POSTS),
     is_available=lambda row: posts_to_hide(row).exists(),
     needs_reason=True,
     bulk=False,
@@ -49,8 +58,8 @@ RESTORE_POSTS = AdminAction(
     confirmation=(
         "The posts that were hidden together get their previous status. Posts that were hidden one by one stay hidden."
     ),
-    success_message="posts restored",
-    run=lambda row, **arguments: restore_posts_of(author=row, **arguments),
+    success_message="the posts are being restored",
+    run=partial(_start, kind=BulkJob.RESTORE_POSTS),
     is_available=lambda row: posts_hidden_together(row).exists(),
     bulk=False,
 )

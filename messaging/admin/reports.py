@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from config.admin.actions import AdminAction
 from config.admin.formatting import age, badge, link
 from config.admin.model_admin import ReadOnlyModelAdmin
+from config.admin.paginator import bounded_count
 from config.admin.queues import QueueSummary
 from messaging.models import Message, Report
 from messaging.models.report import REPORTABLE, open_reports, reported_posts
@@ -28,6 +29,7 @@ DISMISS = AdminAction(
     success_message="reports dismissed",
     run=lambda row, **arguments: dismiss_reports(message_id=row.pk, **arguments),
     is_available=lambda row: row.status in REPORTABLE and row.open_reports > 0,
+    key="d",
 )
 
 
@@ -43,7 +45,7 @@ class ReportedFilter(SimpleListFilter):
     parameter_name = "reports"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("open", "Reported")]
+        return [("open", f"Reported ({bounded_count(reported_posts(Message.objects.all()))})")]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> QuerySet[Message]:
         return reported_posts(queryset) if self.value() else queryset

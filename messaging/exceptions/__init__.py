@@ -20,6 +20,7 @@ from messaging.exceptions.moderation import (
     BanNotFound,
     CommunityCreationClosed,
     CreatorProtected,
+    JobFinished,
     LastModerator,
     ModeratorBanned,
     ModeratorNotFound,
@@ -27,6 +28,7 @@ from messaging.exceptions.moderation import (
     SlugTaken,
     TooManyCommunities,
     TooManyModerators,
+    TooManyRows,
 )
 from messaging.exceptions.personal_data import (
     AccountBeingErased,
@@ -81,6 +83,7 @@ __all__ = [
     "InvalidPayload",
     "InvalidSecondFactor",
     "InvalidUrlError",
+    "JobFinished",
     "LastModerator",
     "LastSuperAdmin",
     "MessageNotFound",
@@ -104,6 +107,7 @@ __all__ = [
     "TooManyEdits",
     "TooManyExports",
     "TooManyModerators",
+    "TooManyRows",
     "TooManyWebhooks",
     "UnknownPage",
     "WebhookBlocked",

@@ -97,3 +97,22 @@ class TooManyModerators(ApiError):
     cause = "The community has as many moderators as are allowed."
     remedy = "Remove one of them."
     example = {"max": 50}
+
+
+class JobFinished(ApiError):
+    """409: a job that is finished can neither be stopped nor continued."""
+
+    status_code = 409
+    default_code = "job_finished"
+    message = "Undo the job instead: it is finished, so it can be neither stopped nor continued."
+    cause = "The job of the admin has carried out its last step."
+    remedy = "The page of the job undoes what it has done, where that is possible."
+
+
+class TooManyRows(ApiError):
+    status_code = 422
+    default_code = "too_many_rows"
+    message = "Filter the list first: a job of the admin may change at most {max} rows."
+    cause = "The list that was selected as a whole has more rows than one job may change."
+    remedy = "Filter the list, or start several jobs one after the other."
+    example = {"max": 100_000}

@@ -1,6 +1,7 @@
 from messaging.models.account import Account, AccountKind, HandleClaim
 from messaging.models.community import Community, PreModeration
 from messaging.models.derived import CommunityCount, PageCount, SearchEntry
+from messaging.models.desk import BulkJob, JobState, SavedList
 from messaging.models.erased_handle import ErasedHandle, ErasedHandleKey
 from messaging.models.message import Message, MessageStatus, MessageVersion
 from messaging.models.moderation import Act, Ban, Decision, Moderator
@@ -28,6 +29,7 @@ __all__ = [
     "AccountKind",
     "Act",
     "Ban",
+    "BulkJob",
     "Community",
     "CommunityCount",
     "Decision",
@@ -37,6 +39,7 @@ __all__ = [
     "ErasedHandleKey",
     "ExportStatus",
     "HandleClaim",
+    "JobState",
     "Message",
     "MessageStatus",
     "MessageVersion",
@@ -52,6 +55,7 @@ __all__ = [
     "PreModeration",
     "Report",
     "ReportReason",
+    "SavedList",
     "SearchEntry",
     "Webhook",
     "WebhookDelivery",

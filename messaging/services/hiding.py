@@ -49,21 +49,19 @@ def posts_hidden_together(author: Account) -> MessageQuerySet:
 
 def hide_posts_of(*, author: Account, by: Account, reason: str = "") -> int:
     """Hide every post by the author from public responses; returns their number."""
-    return _change(posts_to_hide(author), _hide, by=by, author=author, act=Act.HIDDEN, reason=reason)
+    return _change(posts_to_hide(author), hide_batch, by=by, author=author, act=Act.HIDDEN, reason=reason)
 
 
 def restore_posts_of(*, author: Account, by: Account, reason: str = "") -> int:
     """Undo `hide_posts_of`; returns the number of posts. Posts that were hidden one by one stay hidden."""
-    return _change(posts_hidden_together(author), _restore, by=by, author=author, act=Act.RESTORED, reason=reason)
+    return _change(posts_hidden_together(author), restore_batch, by=by, author=author, act=Act.RESTORED, reason=reason)
 
 
 def _change(posts: MessageQuerySet, change: ChangeBatch, *, by: Account, author: Account, act: Act, reason: str) -> int:
     ordered, changed = posts.order_by("id").values_list("id", flat=True), 0
     ids = list(ordered)
     if ids:
-        # Logged first, so that the history includes an interrupted run.
-        log_decision(by=by, about=author, verb=f"All posts {act} ({len(ids)})", reason=reason)
-        note_for_communities(posts, act, by=by, account=author, reason=reason)
+        log_all_posts(posts, act, count=len(ids), by=by, author=author, reason=reason)
     while ids:
         changed += sum(change(ids[start : start + BATCH], by, reason) for start in range(0, len(ids), BATCH))
         # Posts that were written in the meantime.
@@ -71,9 +69,16 @@ def _change(posts: MessageQuerySet, change: ChangeBatch, *, by: Account, author:
     return changed
 
 
+def log_all_posts(posts: MessageQuerySet, act: Act, *, count: int, by: Account, author: Account, reason: str) -> None:
+    """Before the first batch, so that the history includes an interrupted run."""
+    log_decision(by=by, about=author, verb=f"All posts {act} ({count})", reason=reason)
+    note_for_communities(posts, act, by=by, account=author, reason=reason)
+
+
 @retried
 @transaction.atomic
-def _hide(ids: list[UUID], by: Account, reason: str) -> int:
+def hide_batch(ids: list[UUID], by: Account, reason: str) -> int:
+    """Hide those of these posts that are published or pending; returns their number."""
     posts = [post for post in locked_posts(ids, LOCKED) if post.status in HIDEABLE]
     _update(posts, status=HIDDEN, status_before_hiding=F("status"))
     close_reports([post.pk for post in posts])
@@ -84,7 +89,8 @@ def _hide(ids: list[UUID], by: Account, reason: str) -> int:
 
 @retried
 @transaction.atomic
-def _restore(ids: list[UUID], by: Account, reason: str) -> int:
+def restore_batch(ids: list[UUID], by: Account, reason: str) -> int:
+    """Undo `hide_batch`; returns the number of posts."""
     posts = [
         post for post in locked_posts(ids, LOCKED) if post.status == HIDDEN and post.status_before_hiding in HIDEABLE
     ]

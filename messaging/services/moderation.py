@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from config.admin.audit import log_decision
 from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import allow_long_statements
 from config.writes.retries import retried
@@ -43,6 +44,25 @@ def restore_message(*, message_id: UUID, by: Account, reason: str = "") -> Messa
 
 @retried
 @transaction.atomic
+def return_to_review(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+    """Make a published or hidden post pending, which undoes its approval, or the hiding of a pending post."""
+    message = _locked(message_id, start={PUBLISHED, HIDDEN})
+    _end(message, PENDING, by=by, reason=reason)
+    log_decision(by=by, about=message, verb="Returned to review", reason=reason)
+    return message
+
+
+@retried
+@transaction.atomic
+def undo_hiding(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+    """Give a hidden post the status that it had before: a post that was never approved is not published."""
+    message = _locked(message_id, start={HIDDEN})
+    was_pending = message.status_before_hiding in {PENDING, HIDDEN}
+    return (return_to_review if was_pending else restore_message)(message_id=message_id, by=by, reason=reason)
+
+
+@retried
+@transaction.atomic
 def _move(
     message_id: UUID,
     *,
@@ -52,11 +72,23 @@ def _move(
     end: MessageStatus,
     act: Act,
 ) -> Message:
+    message = _locked(message_id, start=start)
+    _end(message, end, by=by, reason=reason)
+    log_about_post(message, act, by=by, verb=str(act.label), reason=reason)
+    return message
+
+
+def _locked(message_id: UUID, *, start: Collection[MessageStatus]) -> Message:
     message = next(iter(locked_posts([message_id], Message.objects.all())), None)
     if message is None:
         raise MessageNotFound
     if message.status not in start:
         raise NotInThisState(status=message.status)
+    return message
+
+
+def _end(message: Message, end: MessageStatus, *, by: Account, reason: str) -> None:
+    """Give a locked post the status `end`."""
     allow_long_statements(LONG_STATEMENT_SECONDS)
     before = _public_status(message)
     record_moderated([(message, before, end)], by=by, reason=reason)
@@ -64,6 +96,9 @@ def _move(
     message.status_before_hiding = HIDDEN if (before, end) == (PENDING, HIDDEN) else None
     message.held_after_edit = message.held_after_edit and end != PUBLISHED
     message.held_after_reports = message.held_after_reports and end != PUBLISHED
+    if end == PENDING and before != PENDING and not message.is_held:
+        # It was public: its next approval is no first publication.
+        message.held_after_reports = True
     columns = ["status", "status_before_hiding", "held_after_edit", "held_after_reports", "updated_at"]
     message.save(update_fields=columns)
     close_reports([message.pk])
@@ -71,8 +106,6 @@ def _move(
         count_answer(parent_id=message.parent_id, quote_id=message.quote_id, by=-1 if before == PUBLISHED else 1)
     # Every list may contain a quote of the post.
     invalidate(EVERYTHING)
-    log_about_post(message, act, by=by, verb=str(act.label), reason=reason)
-    return message
 
 
 def _public_status(message: Message) -> MessageStatus:

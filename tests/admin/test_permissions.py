@@ -13,6 +13,7 @@ from django.urls import URLPattern, URLResolver
 from django.utils import timezone
 
 from messaging.models import Account
+from messaging.services.bulk_jobs import start_job
 from messaging.services.moderation import hide_message
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
 from tests.api import Api
@@ -46,6 +47,7 @@ class EveryPage:
         RequestFactory()
         an_embed()
         hide_message(message_id=MessageFactory().pk, by=SuperAdminFactory())
+        start_job(kind="agents.agentrequest:reject", label="Reject", ids=[RequestFactory().pk], by=SuperAdminFactory())
 
     def paths(self) -> list[str]:
         """Every path of the admin, with the id of each row of the path's model."""
@@ -104,7 +106,7 @@ def _expected(path: str) -> int:
         return 403
     if last in {"nowhere", "1"}:
         return 404
-    if last == "logout":
+    if last in {"logout", "decide", "run", "saved"}:
         return 405
     # The path of a row redirects to its change page, the sign-in page to the index.
     return 302 if last == "login" or last.count("-") == 4 or last.isdecimal() else 200
@@ -143,7 +145,8 @@ def test_only_models_of_this_project_are_registered() -> None:
     labels = {model._meta.label for model in admin.site._registry}
     assert labels == {
         *("admin.LogEntry", "agents.Agent", "agents.AgentRequest", "agents.AgentToken", "embeds.Embed"),
-        *("messaging.Account", "messaging.Community", "messaging.Message", "messaging.Report", "messaging.Webhook"),
+        *("messaging.Account", "messaging.BulkJob", "messaging.Community", "messaging.Message", "messaging.Report"),
+        "messaging.Webhook",
         "reactions.Reaction",
     }
 

@@ -38,7 +38,7 @@ def test_the_page_of_a_post_shows_its_reports_as_text(admin_client: Client) -> N
     text = read(admin_client, message)
     assert "&lt;b&gt;See line 2&lt;/b&gt;" in text
     assert Report.objects.get().reporter.handle in text
-    assert page(message, "dismiss_reports") in text
+    assert 'value="dismiss_reports"' in text
 
 
 def test_a_post_without_open_reports_has_nothing_to_dismiss(admin_client: Client) -> None:

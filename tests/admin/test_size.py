@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from agents.models import Agent, AgentRequest
 from messaging.models import Account, Message
 from tests.admin.pages import page
-from tests.agents.factories import agent_with_token
+from tests.agents.factories import RequestFactory, agent_with_token
 from tests.embeds.making import an_embed
 from tests.factories import CommunityFactory, MessageFactory
 
@@ -74,6 +74,7 @@ def lists() -> list[str]:
         *(f"{requests}?status__exact=pending", f"{requests}?q=asked_77", f"{requests}?p=5", f"{requests}?o=3"),
         *(f"{messages}?status__exact=pending", f"{messages}?status__exact=hidden", f"{messages}?p=100"),
         *(f"{messages}?q=number", f"{messages}?q=@many_7", f"{messages}?author_kind__exact=human", f"{messages}?o=-2"),
+        *(f"{requests}csv/?status__exact=pending", f"{messages}csv/?q=@many_7", "/admin/messaging/bulkjob/?q=many"),
         *(f"{agents}?state=frozen", f"{agents}?q=many_99", f"{tokens}?state=active", f"{tokens}?q=many"),
     ]
 
@@ -89,6 +90,7 @@ def measure(admin_client: Client, path: str) -> tuple[int, float]:
 
 def test_number_of_queries_does_not_depend_on_the_number_of_rows(admin_client: Client, boss: Account) -> None:
     holder = agent_with_token()
+    RequestFactory(requester=holder.request.requester, community_ids=[CommunityFactory().pk])
     community, message = CommunityFactory(), MessageFactory(author=holder.agent.account)
     pages = [*lists(), *map(page, (holder.request, holder.agent, holder.token, message, community, an_embed(), boss))]
     for path in pages:

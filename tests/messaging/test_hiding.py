@@ -232,7 +232,7 @@ class TestAdmin:
         assert "3 posts published or pending" in confirmation
         assert states(*posts) == ["published"] * 3
         assert "This field is required" in decide(admin_client, author, "hide-posts")
-        assert "all posts hidden" in decide(admin_client, author, "hide-posts", reason="Spam")
+        assert "the posts are being hidden" in decide(admin_client, author, "hide-posts", reason="Spam")
         text = admin_client.get(page(author)).content.decode()
         assert "All posts hidden (3): Spam" in text
         assert page(author, "hide-posts") not in text

@@ -56,7 +56,10 @@ NOT_EXPORTED = {
     "changes.ReadPosition.account_id": "a position in the inbox",
     "api.RateLimitEvent.account_id": "counts of the last hour",
     "mails.Notice.actor_id": "mails for others",
+    "messaging.BulkJob.about": "a decision of others",
+    "messaging.BulkJob.by": "a decision about others",
     "messaging.Decision.account": "decisions of others",
+    "messaging.SavedList.account": "an address of a list of the admin, which ends with the account",
 }
 
 

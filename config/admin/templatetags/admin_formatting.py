@@ -25,3 +25,8 @@ def row_link(row: Model | None, text: object = None) -> str:
 @register.simple_tag
 def action_url(row: Model, action: AdminAction) -> str:
     return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_{action.name}", args=[row.pk])
+
+
+@register.simple_tag
+def row_url(row: Model) -> str:
+    return formatting.change_url(row)

@@ -1,0 +1,84 @@
+"""A decision from a list, or from the bar of a row's page: as JSON for the script, else as a redirect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect, JsonResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils.html import format_html
+
+from config.admin.actions import AdminAction, AdminActionForm, error_text
+from config.api.exceptions import ApiError
+from config.api.ids import is_id
+
+if TYPE_CHECKING:
+    from messaging.admin.desk.lists import DecidingAdmin
+
+UNKNOWN = "Choose one of the decisions that the row offers."
+
+
+def decide_one(rows: DecidingAdmin, request: HttpRequest, pk: UUID) -> HttpResponse:
+    """POST `decision`, the name of an action, with the fields of its form; 400 and 409 as JSON have `error`."""
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    row = get_object_or_404(rows.get_queryset(request), pk=pk)
+    found = [action for action in rows.row_actions if action.name == request.POST.get("decision")]
+    if not found:
+        return _refused(rows, request, row, UNKNOWN, status=400)
+    action = found[0]
+    form = action.form(request.POST, row=row, action=action)
+    if not form.is_valid():
+        return _refused(rows, request, row, _problems(form), status=400)
+    try:
+        action.run(row, by=request.user, **form.arguments())
+    except ApiError as refusal:
+        text = f"Nothing was changed: {rows.name_of(row)}: {error_text(refusal)}."
+        return _refused(rows, request, row, text, status=409, instead=rows.instead(row, action))
+    return _done(rows, request, row, action)
+
+
+def _done(rows: DecidingAdmin, request: HttpRequest, row: Any, action: AdminAction) -> HttpResponse:
+    text = f"{rows.name_of(row)}: {action.success_message}."
+    if _is_script(request):
+        current = rows.get_queryset(request).get(pk=row.pk)
+        state, kind = rows.state_of(current)
+        return JsonResponse({"text": text, "state": state, "kind": kind, "undo": action.undo})
+    rows.message_user(request, text, messages.SUCCESS)
+    return HttpResponseRedirect(_next_place(rows, request, action, row))
+
+
+def _refused(
+    rows: DecidingAdmin, request: HttpRequest, row: Any, text: str, *, status: int, instead: Any = None
+) -> HttpResponse:
+    if _is_script(request):
+        link = dict(zip(("text", "url"), instead, strict=True)) if instead else None
+        return JsonResponse({"error": text, "instead": link}, status=status)
+    shown = format_html('{} <a href="{}">{}</a>', text, instead[1], instead[0]) if instead else text
+    rows.message_user(request, shown, messages.ERROR)
+    if "from_list" in request.POST:
+        return HttpResponseRedirect(_list_url(rows, request, row.pk))
+    return HttpResponseRedirect(rows.with_filters(request, reverse(f"admin:{rows.url_name('change')}", args=[row.pk])))
+
+
+def _next_place(rows: DecidingAdmin, request: HttpRequest, action: AdminAction, row: Any) -> str:
+    if "from_list" not in request.POST:
+        return rows.with_filters(request, rows.next_url(request, action, row))
+    following = request.POST.get("next", "")
+    return _list_url(rows, request, following if is_id(following) else "")
+
+
+def _list_url(rows: DecidingAdmin, request: HttpRequest, pk: object) -> str:
+    url = rows.with_filters(request, reverse(f"admin:{rows.url_name('changelist')}"))
+    return f"{url}#row-{pk}" if pk else url
+
+
+def _problems(form: AdminActionForm) -> str:
+    return " ".join(f"{form[name].label}: {' '.join(texts)}" for name, texts in form.errors.items())
+
+
+def _is_script(request: HttpRequest) -> bool:
+    return request.headers.get("Accept", "").startswith("application/json")

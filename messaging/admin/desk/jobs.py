@@ -1,0 +1,141 @@
+"""The pages of jobs on many rows. While one is open, it carries the job out and shows its progress."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.forms import Script
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect, JsonResponse
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path, reverse
+from django.utils.safestring import SafeString
+
+from config.admin.actions import AdminAction
+from config.admin.audit import log_entries_about
+from config.admin.formatting import NOTHING, age, badge, change_url, lines, link
+from config.admin.model_admin import ReadOnlyModelAdmin
+from messaging.admin.desk.running import find_action, run_slice
+from messaging.models import BulkJob, JobState
+from messaging.services.bulk_jobs import continue_job, start_job, start_on_posts_of, stop_job
+
+BADGES = {JobState.RUNNING: "waiting", JobState.FINISHED: "good"}
+OPPOSITES = {BulkJob.HIDE_POSTS: BulkJob.RESTORE_POSTS, BulkJob.RESTORE_POSTS: BulkJob.HIDE_POSTS}
+DECISIONS_SHOWN_MAX = 10
+
+
+def undoing_kind(job: BulkJob) -> str:
+    """The kind of the job that undoes this one; empty if there is none."""
+    if job.kind in OPPOSITES:
+        return OPPOSITES[job.kind] if job.about_id else ""
+    found = find_action(job.kind)
+    return f"{job.kind.partition(':')[0]}:{found[1].undo}" if found and found[1].undo else ""
+
+
+def undo_job(row: BulkJob, *, by: Any, reason: str = "") -> BulkJob:
+    """Start the job that undoes what this one has done so far."""
+    kind = undoing_kind(row)
+    if row.about is not None:
+        return start_on_posts_of(row.about, kind=kind, by=by, reason=reason)
+    return start_job(kind=kind, label=f"Undo: {row.label}", ids=row.ids[: row.position], by=by, reason=reason)
+
+
+STOP = AdminAction(
+    name="stop",
+    label="Stop",
+    confirmation="The rows that are done stay as they are. You can continue, or undo them.",
+    success_message="stopped",
+    run=lambda row, **arguments: stop_job(job_id=row.pk, **arguments),
+    is_available=lambda row: row.state == JobState.RUNNING,
+    bulk=False,
+)
+CONTINUE = AdminAction(
+    name="continue",
+    label="Continue",
+    confirmation="The rest of the rows are changed.",
+    success_message="running",
+    run=lambda row, **arguments: continue_job(job_id=row.pk, **arguments),
+    is_available=lambda row: row.state == JobState.STOPPED,
+    bulk=False,
+)
+UNDO = AdminAction(
+    name="undo",
+    label="Undo",
+    confirmation="Starts another job, which undoes what this one has done, as far as each row allows it.",
+    success_message="is being undone by another job",
+    run=undo_job,
+    is_available=lambda row: row.state != JobState.RUNNING and row.position > 0 and bool(undoing_kind(row)),
+    bulk=False,
+)
+
+
+@admin.register(BulkJob)
+class BulkJobAdmin(ReadOnlyModelAdmin):
+    row_actions = (STOP, CONTINUE, UNDO)
+    change_form_template = "admin/desk/job.html"
+    list_display = ["label", "status", "progress", "by", "started"]
+    list_filter = ["state"]
+    list_select_related = ["by"]
+    search_fields = ["label", "reason"]
+    search_help_text = "Part of the name of the job, or of its reason."
+    ordering = ["-created_at", "-pk"]
+    fields = ["status", "progress", "by", "on_account", "reason", "started", "ended", "refusals"]
+    readonly_fields = ["status", "progress", "on_account", "started", "ended", "refusals"]
+
+    class Media:
+        css = {"all": ["admin/desk/queue.css"]}
+        js = [Script("admin/desk/job.js", defer=True)]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[BulkJob]:
+        return BulkJob.objects.select_related("by", "about").defer("ids")
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.run_view)
+        return [path("<uuid:pk>/run/", view, name=self.url_name("run")), *super().get_urls()]
+
+    def run_view(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """POST works on the job for a second, unless another process does: JSON for the script, else a redirect."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        job = run_slice(get_object_or_404(BulkJob.objects.only("pk"), pk=pk).pk)
+        if not request.headers.get("Accept", "").startswith("application/json"):
+            return HttpResponseRedirect(change_url(job))
+        counts = {"done": job.done, "refused": job.refused, "total": job.total}
+        return JsonResponse({"state": job.state, "text": self.progress(job), **counts})
+
+    def next_url(self, request: HttpRequest, action: AdminAction, row: BulkJob) -> str:
+        return reverse("admin:messaging_bulkjob_changelist") if action is UNDO else change_url(row)
+
+    def extra_context(self, request: HttpRequest, row: BulkJob) -> dict[str, Any]:
+        return {
+            "run_url": reverse("admin:messaging_bulkjob_run", args=[row.pk]),
+            "is_running": row.state == JobState.RUNNING,
+            "log_entries": log_entries_about([row], latest=DECISIONS_SHOWN_MAX),
+        }
+
+    @admin.display(description="state", ordering="state")
+    def status(self, row: BulkJob) -> SafeString:
+        return badge(row.state, BADGES.get(JobState(row.state), ""))
+
+    @admin.display(description="progress")
+    def progress(self, row: BulkJob) -> str:
+        refused = f", {row.refused:,} refused" if row.refused else ""
+        return f"{row.done:,} of {row.total:,} done{refused}"
+
+    @admin.display(description="account")
+    def on_account(self, row: BulkJob) -> str | SafeString:
+        return link(row.about)
+
+    @admin.display(description="started", ordering="created_at")
+    def started(self, row: BulkJob) -> str | SafeString:
+        return age(row.created_at)
+
+    @admin.display(description="finished")
+    def ended(self, row: BulkJob) -> str | SafeString:
+        return age(row.finished_at)
+
+    @admin.display(description="first refusals")
+    def refusals(self, row: BulkJob) -> str | SafeString:
+        return lines(row.errors) if row.errors else NOTHING

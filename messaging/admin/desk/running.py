@@ -1,0 +1,119 @@
+"""Carries out the jobs of the admin, a slice at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from uuid import UUID
+
+from django.contrib import admin
+from django.db import transaction
+from django.db.models import Model
+
+from config.admin.actions import AdminAction, error_text
+from config.admin.model_admin import ReadOnlyModelAdmin
+from config.api.exceptions import ApiError
+from messaging.models import BulkJob, JobState
+from messaging.personal_data.leases import LeaseLost, release, require_lease, take
+from messaging.services.bulk_jobs import count_row, finish_job
+from messaging.services.hiding import BATCH, hide_batch, posts_hidden_together, posts_to_hide, restore_batch
+
+# So long a request works on a job before it reports.
+SLICE_SECONDS = 1.0
+
+
+class JobInterrupted(Exception):
+    """The job was stopped, or another process has its lease. Undoes the row that is under way."""
+
+
+def run_slice(job_id: UUID, *, seconds: float = SLICE_SECONDS) -> BulkJob:
+    """Work on a job for some time, unless another process does; returns the job as it is then."""
+    job = take(BulkJob.objects.filter(pk=job_id).due())
+    if job is not None:
+        try:
+            _work(job, until=time.monotonic() + seconds)
+        finally:
+            release(job)
+    return BulkJob.objects.select_related("by", "about").defer("ids").get(pk=job_id)
+
+
+def run_due_jobs() -> int:
+    """Run the jobs that no other process runs to their ends; returns how many were finished."""
+    finished = 0
+    for job_id in BulkJob.objects.due().order_by("created_at").values_list("pk", flat=True):
+        finished += run_to_end(job_id).state == JobState.FINISHED
+    return finished
+
+
+def run_to_end(job_id: UUID, *, report: Callable[[BulkJob], None] = lambda _job: None) -> BulkJob:
+    """Ends earlier if the job is stopped, or if another process runs it."""
+    before = -1
+    while (job := run_slice(job_id)).state == JobState.RUNNING and job.position != before:
+        before = job.position
+        report(job)
+    return job
+
+
+def find_action(kind: str) -> tuple[ReadOnlyModelAdmin, AdminAction] | None:
+    """The admin and the action of a kind `app.model:action`."""
+    label, _, name = kind.partition(":")
+    for model, rows in admin.site._registry.items():
+        if model._meta.label_lower == label and isinstance(rows, ReadOnlyModelAdmin):
+            return next(((rows, action) for action in rows.row_actions if action.name == name), None)
+    return None
+
+
+def _work(job: BulkJob, *, until: float) -> None:
+    step = _batch if job.kind in {BulkJob.HIDE_POSTS, BulkJob.RESTORE_POSTS} else _row
+    try:
+        while step(job):
+            require_lease(job)
+            if time.monotonic() > until:
+                return
+    except (JobInterrupted, LeaseLost):
+        return
+    finish_job(job)
+
+
+def _batch(job: BulkJob) -> bool:
+    """Hide or restore posts of the account; False after the last one. A batch that is repeated changes nothing."""
+    if job.about is None or job.by is None:
+        return False
+    hides = job.kind == BulkJob.HIDE_POSTS
+    posts = posts_to_hide(job.about) if hides else posts_hidden_together(job.about)
+    ids = list(posts.order_by("id").values_list("id", flat=True)[:BATCH])
+    if ids:
+        changed = (hide_batch if hides else restore_batch)(ids, job.by, job.reason)
+        if not count_row(job, done=changed):
+            raise JobInterrupted
+    return bool(ids)
+
+
+def _row(job: BulkJob) -> bool:
+    """The next row and its count in one transaction, so that no row is decided twice; False after the last one."""
+    found = find_action(job.kind)
+    if found is None or job.by is None or job.position >= len(job.ids):
+        return False
+    rows, action = found
+    row = rows.model._default_manager.filter(pk=job.ids[job.position]).first()
+    error = _perform(job, action, row)
+    if error and not count_row(job, error=error):
+        raise JobInterrupted
+    if error:
+        job.refused += 1
+    else:
+        job.done += 1
+    return True
+
+
+def _perform(job: BulkJob, action: AdminAction, row: Model | None) -> str:
+    if row is None:
+        return "the row does not exist any more"
+    try:
+        with transaction.atomic():
+            action.run(row, by=job.by, reason=job.reason)
+            if not count_row(job, done=1):
+                raise JobInterrupted
+    except ApiError as refusal:
+        return f"{row}: {error_text(refusal)}"
+    return ""

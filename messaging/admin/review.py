@@ -1,0 +1,54 @@
+"""What the list of posts shows of all its rows: the authors' histories and the reasons of open reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from config.database.sql import fetch_all
+from messaging.models import Message
+from messaging.models.report import ReportReason
+
+LATEST = 50
+# Each reads at most so many posts of an author, by the index of the author's posts.
+HISTORIES = """
+SELECT author.id, latest.posts, latest.hidden, latest.pending
+FROM unnest(%s::uuid[]) AS author (id), LATERAL (
+    SELECT count(*) AS posts, count(*) FILTER (WHERE status = 'hidden') AS hidden,
+        count(*) FILTER (WHERE status = 'pending') AS pending
+    FROM (SELECT status FROM messaging_message WHERE author_id = author.id ORDER BY id DESC LIMIT %s) posts
+) latest
+"""
+REPORTS = """
+SELECT message_id, reason, count(*) FROM messaging_report
+WHERE message_id = ANY(%s) AND closed_at IS NULL GROUP BY message_id, reason ORDER BY count(*) DESC, reason
+"""
+
+
+class History(NamedTuple):
+    """Of the author's LATEST posts."""
+
+    posts: int = 0
+    hidden: int = 0
+    pending: int = 0
+
+    def __str__(self) -> str:
+        shown = f"{self.posts} posts" if self.posts < LATEST else f"latest {LATEST} posts"
+        return f"{shown}: {self.hidden} hidden, {self.pending} pending"
+
+
+def prepare(rows: Sequence[Any]) -> None:
+    """Set `history` and `report_reasons` of each post, with two queries."""
+    authors = list({row.author_id for row in rows})
+    histories = {pk: History(*counts) for pk, *counts in fetch_all(HISTORIES, [authors, LATEST])}
+    reasons: dict[object, list[str]] = {}
+    for message_id, reason, count in fetch_all(REPORTS, [[row.pk for row in rows]]):
+        reasons.setdefault(message_id, []).append(f"{ReportReason(reason).label}: {count}")
+    for row in rows:
+        row.history = histories.get(row.author_id, History())
+        row.report_reasons = ", ".join(reasons.get(row.pk, []))
+
+
+def links_of(row: Message) -> dict[str, Message | None]:
+    """The posts that give a post its context."""
+    return {"in reply to": row.parent, "quoting": row.quote}
