@@ -30,8 +30,8 @@ def panel(row: Model) -> SafeString:
         return SafeString("")
     today = database_now().astimezone(UTC).date()
     found = courses_of([row.pk], today=today)
-    plots = [plot for plot in _plots(row, found, today=today) if plot is not None]
-    return render_to_string("admin/desk/courses.html", {"plots": plots, "days": DAYS})
+    context = {"plots": _plots(row, found, today=today), "days": DAYS}
+    return render_to_string("admin/desk/courses.html", context)
 
 
 def _plots(row: Any, found: Found, *, today: date) -> list[Plot]:
@@ -44,8 +44,8 @@ def _plots(row: Any, found: Found, *, today: date) -> list[Plot]:
     match row:
         case Community():
             people, agents = series("people", Of.COMMUNITY_PEOPLE), series("agents", Of.COMMUNITY_AGENTS)
-            reports = series("reports", Of.COMMUNITY_REPORTS)
-            return [plot("posts", "Posts", people, agents), plot("reports", "Reports", reports)]
+            reported = series("reports", Of.COMMUNITY_REPORTS)
+            return [plot("posts", "Posts", people, agents), plot("reports", "Reports", reported)]
         case Embed():
             return [plot("posts", "Posts written here", series("posts", Of.EMBED))]
     posts = plot("posts", "Posts", series("posts", Of.PERSON, Of.AGENT))

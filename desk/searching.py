@@ -6,17 +6,20 @@ found by the beginning of a handle, by an index, and by parts of names of the ne
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
 
 from django.contrib import admin
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Model
 from django.http import HttpRequest
 from django.urls import reverse
 
 from agents.models import Agent
 from config.api.ids import is_id
+from config.database.sql import fetch_all
 from messaging.admin.searching import condition_for
 from messaging.models import Account, AccountKind, Community, Message
 from messaging.queries.search import find_matches
@@ -24,6 +27,17 @@ from messaging.queries.search import find_matches
 SHOWN_MAX = 10
 # Rows whose names are compared with the term.
 NEWEST_MAX = 20_000
+# A subquery with a limit: a condition on the whole table could read all of it.
+IN_ACCOUNTS = """
+SELECT id FROM (SELECT id, kind, handle, name FROM messaging_account ORDER BY id DESC LIMIT %(newest)s) newest
+WHERE kind = %(kind)s AND (strpos(lower(name), lower(%(text)s)) > 0 OR strpos(handle, lower(%(text)s)) > 0)
+ORDER BY id DESC LIMIT %(limit)s
+"""
+IN_COMMUNITIES = """
+SELECT id FROM (
+    SELECT id, name FROM messaging_community ORDER BY created_at DESC, id DESC LIMIT %(newest)s
+) newest WHERE strpos(lower(name), lower(%(text)s)) > 0 LIMIT %(limit)s
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +57,7 @@ class Finding:
     places: Sequence[Place] = ()
     note: str = ""
     more: str = ""
-    has_more: bool = field(default=False)
+    has_more: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -63,55 +77,48 @@ def _places(term: str, request: HttpRequest) -> Finding:
 
 
 def _people(term: str) -> Finding:
-    people = Account.objects.filter(kind=AccountKind.HUMAN).defer("password")
-    return _accounts("People", term, people, reverse("admin:messaging_account_changelist"))
+    return _accounts("People", AccountKind.HUMAN, term, reverse("admin:messaging_account_changelist"))
 
 
 def _agents(term: str) -> Finding:
-    found = _accounts(
-        "Agents",
-        term,
-        Account.objects.filter(kind=AccountKind.AGENT).defer("password"),
-        reverse("admin:agents_agent_changelist"),
-    )
+    found = _accounts("Agents", AccountKind.AGENT, term, reverse("admin:agents_agent_changelist"))
     agents = Agent.objects.select_related("account", "operator").in_bulk([row.pk for row in found.rows])
     rows = [agents[row.pk] for row in found.rows if row.pk in agents]
-    return Finding(found.label, rows, note=found.note, has_more=found.has_more, more=found.more)
+    return replace(found, rows=rows)
 
 
-def _accounts(label: str, term: str, accounts: QuerySet[Account], url: str) -> Finding:
-    name = term.removeprefix("@")
+def _accounts(label: str, kind: AccountKind, term: str, url: str) -> Finding:
+    accounts, name = Account.objects.filter(kind=kind).defer("password"), term.removeprefix("@")
     if is_id(name):
         return Finding(label, list(accounts.filter(pk=name)))
     by_handle = list(accounts.filter(handle__startswith=name.lower()).order_by("handle")[: SHOWN_MAX + 1])
-    # Without an own order of the outer statement, PostgreSQL reads the newest rows and stops at the limit.
-    newest = Account.objects.order_by("-pk").values("pk")[:NEWEST_MAX]
-    by_name = _named(accounts, newest, Q(name__icontains=name) | Q(handle__contains=name.lower()))
-    return _finding(label, by_handle, by_name, f"{url}?q={name}")
+    by_name = accounts.filter(pk__in=_ids(IN_ACCOUNTS, name, kind=kind.value))
+    return _finding(label, [*by_handle, *by_name], f"{url}?{urlencode({'q': name})}")
 
 
 def _communities(term: str) -> Finding:
     if is_id(term):
         return Finding("Communities", list(Community.objects.filter(pk=term)))
     by_slug = list(Community.objects.filter(slug__startswith=term.lower()).order_by("slug")[: SHOWN_MAX + 1])
-    newest = Community.objects.order_by("-created_at", "-pk").values("pk")[:NEWEST_MAX]
-    by_name = _named(Community.objects.all(), newest, Q(name__icontains=term))
-    return _finding("Communities", by_slug, by_name, f"{reverse('admin:messaging_community_changelist')}?q={term}")
+    by_name = Community.objects.filter(pk__in=_ids(IN_COMMUNITIES, term))
+    url = reverse("admin:messaging_community_changelist")
+    return _finding("Communities", [*by_slug, *by_name], f"{url}?{urlencode({'q': term})}")
 
 
-def _named(rows: QuerySet[Any], newest: QuerySet[Any], condition: Q) -> list[Any]:
-    return list(rows.filter(condition, pk__in=newest)[: SHOWN_MAX + 1])
+def _ids(statement: str, text: str, **values: str) -> list[UUID]:
+    rows = fetch_all(statement, {"text": text, "newest": NEWEST_MAX, "limit": SHOWN_MAX + 1, **values})
+    return [row_id for (row_id,) in rows]
 
 
-def _finding(label: str, first: list[Any], second: list[Any], more: str) -> Finding:
-    rows = list({row.pk: row for row in [*first, *second]}.values())
+def _finding(label: str, found: Iterable[Any], more: str) -> Finding:
+    rows = list({row.pk: row for row in found}.values())
     note = f"Names are compared with those of the newest {NEWEST_MAX:,}; handles with all, from their beginning."
     return Finding(label, rows[:SHOWN_MAX], note=note, more=more, has_more=len(rows) > SHOWN_MAX)
 
 
 def _posts(term: str) -> Finding:
     posts = Message.objects.select_related("author", "community")
-    more = f"{reverse('admin:messaging_message_changelist')}?q={term}"
+    more = f"{reverse('admin:messaging_message_changelist')}?{urlencode({'q': term})}"
     condition = condition_for(term)
     if condition is not None:
         rows = list(posts.filter(condition).order_by("-id")[: SHOWN_MAX + 1])

@@ -57,9 +57,7 @@ def waiting(request: HttpRequest) -> HttpResponse:
     counts = [queue.count for queue in queues]
     total = sum(int(count.rstrip("+")) for count in counts)
     more = "+" if any(count.endswith("+") for count in counts) else ""
-    response = JsonResponse({"waiting": counted, "total": f"{total}{more}"})
-    response.headers["Cache-Control"] = "private, no-store"
-    return response
+    return JsonResponse({"waiting": counted, "total": f"{total}{more}"})
 
 
 def _page(request: HttpRequest, template: str, **context: Any) -> TemplateResponse:

@@ -112,7 +112,6 @@ def test_reports_of_every_community_are_mailed_to_super_admins_who_ask_for_it(ma
 
 
 def test_a_super_admin_chooses_which_mails_arrive(admin_client: Client, boss: Account) -> None:
-    assert "no verified address" in admin_client.get("/admin/notices/").content.decode() or True
     sent = {"request": "daily", "report": "at_once", "health": "off"}
     assert admin_client.post("/admin/notices/", sent).status_code == 302
     chosen = preferences_of(boss)
@@ -135,7 +134,7 @@ def test_what_waits_is_counted_for_the_title(admin_client: Client, client: Clien
     response = admin_client.get("/admin/waiting/")
     assert response.json()["total"] == "2"
     assert {one["label"]: one["count"] for one in response.json()["waiting"]}["agent requests"] == "1"
-    assert response.headers["Cache-Control"] == "private, no-store"
+    assert "no-store" in response.headers["Cache-Control"]
     assert client.get("/admin/waiting/").status_code == 302
     client.force_login(PersonFactory())
     assert client.get("/admin/waiting/").status_code == 403
