@@ -30,7 +30,8 @@ def panel(row: Model) -> SafeString:
         return SafeString("")
     today = database_now().astimezone(UTC).date()
     found = courses_of([row.pk], today=today)
-    context = {"plots": _plots(row, found, today=today), "days": DAYS}
+    account = row.account if isinstance(row, Agent) else row if isinstance(row, Account) else None
+    context = {"plots": _plots(row, found, today=today), "days": DAYS, "account": account}
     return render_to_string("admin/desk/courses.html", context)
 
 

@@ -73,6 +73,7 @@ def _places(term: str, request: HttpRequest) -> Finding:
     models = [model for app in admin.site.get_app_list(request) for model in app["models"] if model["admin_url"]]
     pages = [Place(str(model["name"]).capitalize(), model["admin_url"]) for model in models]
     pages += [Place("Overview", reverse("admin:index")), Place("Notices by mail", reverse("admin:desk_notices"))]
+    pages.append(Place("Export a whole record", reverse("admin:desk_record")))
     return Finding("Pages", places=[page for page in pages if term.lower() in page.label.lower()])
 
 

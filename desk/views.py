@@ -7,11 +7,13 @@ from typing import Any, cast
 from django.conf import settings
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
 from config.admin.site import SuperAdminSite
 from desk.forms import NoticesForm
+from desk.records import RecordForm, record_of
 from desk.searching import Finding, find
 from mails.addresses import verified_addresses
 from mails.preferences import set_preferences
@@ -46,6 +48,14 @@ def notices_page(request: HttpRequest) -> HttpResponse:
         address=address,
         mail_is_sent=settings.MAIL_IS_SENT,
     )
+
+
+def record_page(request: HttpRequest) -> HttpResponseBase:
+    """GET asks whose record, and why; POST is the archive."""
+    form = RecordForm(request.POST) if request.method == "POST" else RecordForm(initial=request.GET.dict())
+    if form.is_valid():
+        return record_of(form.cleaned_data["account"], by=request.user, reason=form.cleaned_data["reason"])
+    return _page(request, "admin/desk/record.html", title="Export a whole record", form=form)
 
 
 def waiting(request: HttpRequest) -> HttpResponse:

@@ -67,7 +67,7 @@ def world(boss: Account) -> list[str]:
     rows += [Report.objects.get(), Reaction.objects.get(), LogEntry.objects.first()]
     return [
         "/admin/",
-        *("/admin/search/?q=harbour", "/admin/notices/", "/admin/agents/", "/admin/nowhere/"),
+        *("/admin/search/?q=harbour", "/admin/notices/", "/admin/record/", "/admin/agents/", "/admin/nowhere/"),
         *(path_of(model, "changelist") for model in admin.site._registry),
         *map(path_of, rows),
         *(path_of(waiting, "approve"), path_of(post, "hide"), path_of(community, "history")),
