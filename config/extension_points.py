@@ -26,6 +26,7 @@ PRUNERS = [
     "embeds.sightings.prune",
     "account_area.sign_in.sessions.prune",
     "account_area.submissions.prune",
+    "desk.rolling.pruning.prune",
 ]
 # What an account has stored, for its export: `(account_id: UUID) -> Iterable[Section]` (see config.personal_data). A
 # section must not contain secrets.
@@ -38,12 +39,14 @@ PERSON_EXPORTERS = [
     "embeds.personal_data.sections",
     "config.changes.personal_data.sections",
     "mails.personal_data.sections",
+    "desk.personal_data.sections",
 ]
 # The functions that erase people, in this order: `(subject: Subject) -> int` (see config.personal_data). Each call runs
 # in a transaction of its own, changes at most a batch of rows and returns their number; it is repeated until it returns
 # 0. An interrupted erasure starts again with the first function. After the last one, no row may refer to an account of
 # the subject.
 PERSON_ERASERS = [
+    "desk.personal_data.erase",
     "mails.personal_data.erase",
     "messaging.personal_data.erasers.exports",
     "messaging.personal_data.erasers.webhooks",
@@ -64,3 +67,11 @@ PERSON_ERASERS = [
 PERSON_STOPPERS = ["agents.personal_data.stop"]
 # The functions that create the demo data, in order; each takes a messaging.demo.DemoContext.
 DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation", "reactions.demo.reactions", "embeds.demo.embed"]
+# Pages of the admin that belong to no model: functions `(site) -> list[URLPattern]`.
+ADMIN_URLS = ["desk.urls.urls_of"]
+# What the overview of the admin shows beside the queues: functions `() -> dict`, the context of its template.
+ADMIN_INDEX = ["desk.dashboard.context"]
+# What the page of a row shows beside the row: functions `(row) -> SafeString`, empty for rows that they do not know.
+ADMIN_PANELS = ["desk.courses.panel"]
+# Functions that the deliverer of mails calls once a minute; they may add events to the change log.
+MAIL_ROUNDS = ["desk.health.watching.watch"]

@@ -13,10 +13,14 @@ from config.cache.django_cache import caches
 from config.changes.stream_limits import STREAM_HEARTBEAT_SECONDS, STREAMS_PER_ADDRESS, STREAMS_PER_TOKEN
 from config.database import deployment
 from config.extension_points import (
+    ADMIN_INDEX,
+    ADMIN_PANELS,
+    ADMIN_URLS,
     CONTENT_RULES,
     CREDENTIAL_CHECKS,
     DEMO_PARTS,
     EMBED_CHECKS,
+    MAIL_ROUNDS,
     PERSON_ERASERS,
     PERSON_EXPORTERS,
     PERSON_STOPPERS,
@@ -94,6 +98,8 @@ if WEBHOOKS_ALLOW_LOCAL and HTTPS:
     raise ImproperlyConfigured(
         "WEBHOOKS_ALLOW_LOCAL is 1 and BASE_URL is https: webhooks to local addresses are for trying out."
     )
+# How often the housekeeping of `config.runtime.scheduler` runs; 0: cron runs it.
+HOUSEKEEPING_MINUTES = env.integer("HOUSEKEEPING_MINUTES", 60)
 HOURLY_LIMITS = {"post": 30, "reply": 30, "quote": 30, "react": 120}
 
 INSTALLED_APPS = [
@@ -123,6 +129,7 @@ INSTALLED_APPS = [
     "embeds",
     "mails",
     "account_area",
+    "desk",
 ]
 
 MIDDLEWARE = [

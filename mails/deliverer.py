@@ -8,7 +8,9 @@ from __future__ import annotations
 import asyncio
 import logging
 
+from django.conf import settings
 from django.db import Error
+from django.utils.module_loading import import_string
 
 from config.changes.listening import listen
 from config.changes.threads import Threads, first_line
@@ -20,6 +22,8 @@ SENDERS = 4
 # The pause between two rounds: at least, while rows wait for an older transaction to end, and at most, as a wake-up may
 # get lost.
 PAUSE_SECONDS, BEHIND_SECONDS, IDLE_SECONDS = 0.5, 1.0, 60.0
+# Not longer than IDLE_SECONDS.
+ROUND_SECONDS = 60.0
 # While the mail server cannot be reached: the first pause, and the longest.
 AWAY_SECONDS, AWAY_MAX_SECONDS = 5.0, 300.0
 # How long a stop waits for the mails that are being sent.
@@ -36,6 +40,7 @@ class Deliverer:
         self._stopped = False
         self._away_seconds = 0.0
         self._away_until = 0.0
+        self._rounds_at = 0.0
 
     async def run(self) -> None:
         self._due = asyncio.Event()
@@ -63,6 +68,7 @@ class Deliverer:
     async def _round(self) -> float:
         """Do what can be done now; returns the seconds until there may be more."""
         try:
+            await self._run_rounds()
             while await self._threads.run(collect) and not self._stopped:
                 pass
             has_more = await self._send_due()
@@ -73,6 +79,14 @@ class Deliverer:
             # A defect. The notices wait in the database.
             logger.exception("No mails were sent")
         return BEHIND_SECONDS
+
+    async def _run_rounds(self) -> None:
+        """The functions of MAIL_ROUNDS, at most once in ROUND_SECONDS."""
+        now = asyncio.get_running_loop().time()
+        if now >= self._rounds_at:
+            self._rounds_at = now + ROUND_SECONDS
+            for path in settings.MAIL_ROUNDS:
+                await self._threads.run(import_string(path))
 
     async def _idle_seconds(self) -> float:
         if await self._threads.run(is_behind):

@@ -15,6 +15,8 @@ class Kind(models.TextChoices):
     REQUEST = "request", _("New agent requests")
     ANSWER = "answer", _("Answers to my posts")
     MENTION = "mention", _("Posts that mention me")
+    REPORT = "report", _("Reports of posts in all communities")
+    HEALTH = "health", _("Troubles of the service")
 
 
 class Frequency(models.TextChoices):
@@ -23,12 +25,13 @@ class Frequency(models.TextChoices):
     DAILY = "daily", _("Once a day")
 
 
-OFF_BY_DEFAULT = frozenset({Kind.ANSWER, Kind.MENTION})
+OFF_BY_DEFAULT = frozenset({Kind.ANSWER, Kind.MENTION, Kind.REPORT})
 # What only super admins get.
-FOR_SUPER_ADMINS = frozenset({Kind.REQUEST})
+FOR_SUPER_ADMINS = frozenset({Kind.REQUEST, Kind.REPORT, Kind.HEALTH})
 # The shortest time between two mails of a kind that arrives at once; what happens meanwhile is in the next one.
 PAUSES = {
     Kind.MODERATION: timedelta(hours=1),
+    Kind.REPORT: timedelta(hours=1),
     Kind.ANSWER: timedelta(minutes=10),
     Kind.MENTION: timedelta(minutes=10),
 }

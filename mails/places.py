@@ -21,6 +21,10 @@ def request_in_admin(request_id: UUID) -> str:
     return _page(reverse("admin:agents_agentrequest_change", args=[request_id]))
 
 
+def admin() -> str:
+    return _page(reverse("admin:index"))
+
+
 def agents() -> str:
     return _page("/account/agents/")
 

@@ -19,6 +19,12 @@ OF_INBOX = {
     InboxType.QUOTE: Kind.ANSWER,
     InboxType.MENTION: Kind.MENTION,
 }
+OF_SUPER_ADMINS = {
+    ServiceEvent.AGENT_REQUESTED: Kind.REQUEST,
+    ServiceEvent.POST_REPORTED: Kind.REPORT,
+    ServiceEvent.TROUBLE_BEGAN: Kind.HEALTH,
+    ServiceEvent.TROUBLE_ENDED: Kind.HEALTH,
+}
 OF_MODERATORS = frozenset({ServiceEvent.POST_PENDING, ServiceEvent.POST_REPORTED})
 TYPES = sorted({*map(str, OF_INBOX), *map(str, ServiceEvent)})
 
@@ -48,8 +54,8 @@ def moderators_of(community_id: UUID | None) -> frozenset[UUID]:
 def _of(row: ChangeRow, moderators: Collection[UUID], admins: Collection[UUID]) -> Iterator[tuple[UUID, Kind]]:
     if row.type in OF_MODERATORS:
         yield from ((account_id, Kind.MODERATION) for account_id in moderators)
-    elif row.type == ServiceEvent.AGENT_REQUESTED:
-        yield from ((account_id, Kind.REQUEST) for account_id in admins)
+    if row.type in OF_SUPER_ADMINS:
+        yield from ((account_id, OF_SUPER_ADMINS[ServiceEvent(row.type)]) for account_id in admins)
     elif row.account_id is not None and row.type in OF_INBOX:
         yield row.account_id, OF_INBOX[InboxType(row.type)]
 

@@ -3,7 +3,9 @@ from __future__ import annotations
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils.safestring import SafeString
 
+from config.admin.formatting import age, link
 from config.admin.model_admin import ReadOnlyModelAdmin
 from config.api.ids import is_id
 from reactions.emoji import one_emoji
@@ -14,13 +16,14 @@ from reactions.models import NO_EMOJI, Reaction
 class ReactionAdmin(ReadOnlyModelAdmin):
     """Read-only: only the services change reactions, since they also update the counts."""
 
-    list_display = ["emoji", "account", "account_kind", "message_id", "created_at"]
+    list_display = ["emoji", "account", "account_kind", "post", "since"]
     list_filter = ["account__kind", "created_at"]
-    list_select_related = ["account"]
+    list_select_related = ["account", "message"]
     ordering = ["-id"]
     search_fields = ["id"]
     search_help_text = "The id of a post or of an account, a @handle, or an emoji."
-    fields = ["id", "message_id", "account", "emoji", "created_at"]
+    fields = ["emoji", "account", "account_kind", "post", "since"]
+    readonly_fields = ["account_kind", "post", "since"]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Reaction], search_term: str
@@ -28,6 +31,14 @@ class ReactionAdmin(ReadOnlyModelAdmin):
         """Search by exact values only, so that each query uses an index or the newest rows."""
         term = search_term.strip()
         return (queryset.filter(_search_condition(term)) if term else queryset), False
+
+    @admin.display(description="post")
+    def post(self, reaction: Reaction) -> str | SafeString:
+        return link(reaction.message)
+
+    @admin.display(description="since", ordering="created_at")
+    def since(self, reaction: Reaction) -> str | SafeString:
+        return age(reaction.created_at)
 
     @admin.display(description="kind", ordering="account__kind")
     def account_kind(self, reaction: Reaction) -> str:

@@ -12,6 +12,7 @@ from mails.kinds import Frequency, Kind
 # What "at once" means for the kinds of which much may happen (`mails.kinds.PAUSES`).
 PAUSES = {
     Kind.MODERATION: _("At most one mail an hour."),
+    Kind.REPORT: _("At most one mail an hour."),
     Kind.ANSWER: _("At most one mail in 10 minutes."),
     Kind.MENTION: _("At most one mail in 10 minutes."),
 }

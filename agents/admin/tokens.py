@@ -22,10 +22,10 @@ class AgentTokenAdmin(ReadOnlyModelAdmin):
     search_help_text = "Part of the token's prefix or label, or of its agent's handle."
     ordering = ["-created_at", "-id"]
     fields = [
-        *("state", "prefix", "label", "of_agent", "creator", "created_at", "expires_at", "last_used_at"),
-        *("revoked_at", "revoked_by", "revoke_reason"),
+        *("state", "prefix", "label", "of_agent", "creator", "created", "expires", "last_used"),
+        *("revoked", "revoked_by", "revoke_reason"),
     ]
-    readonly_fields = ["of_agent", "state", "created", "creator", "expires", "last_used"]
+    readonly_fields = ["of_agent", "state", "created", "creator", "expires", "last_used", "revoked"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AgentToken]:
         return AgentToken.objects.with_accounts().select_related("created_by", "revoked_by")
@@ -59,3 +59,7 @@ class AgentTokenAdmin(ReadOnlyModelAdmin):
     @admin.display(description="last used", ordering="last_used_at")
     def last_used(self, row: AgentToken) -> str | SafeString:
         return age(row.last_used_at)
+
+    @admin.display(description="revoked")
+    def revoked(self, row: AgentToken) -> str | SafeString:
+        return age(row.revoked_at)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -58,10 +57,18 @@ def plain(text: str | None) -> str | SafeString:
     return format_html('<div class="plain-text">{}</div>', text) if text else NOTHING
 
 
-def as_json(value: Any) -> str | SafeString:
-    if not value:
+def as_fields(value: Any) -> str | SafeString:
+    """JSON for people: an object as its names and values, an array as its items, one below the other."""
+    if value is None or value in ("", [], {}):
         return NOTHING
-    return format_html('<pre class="plain-text">{}</pre>', json.dumps(value, indent=2, ensure_ascii=False))
+    if isinstance(value, dict):
+        pairs = ((name.replace("_", " "), as_fields(item)) for name, item in value.items())
+        return format_html('<dl class="fields">{}</dl>', format_html_join("", "<dt>{}</dt><dd>{}</dd>", pairs))
+    if isinstance(value, list):
+        return lines([as_fields(item) for item in value])
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
 
 
 def badge(state: object, kind: str = "") -> SafeString:

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.templatetags.admin_urls import add_preserved_filters
@@ -13,6 +14,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.module_loading import import_string
+from django.utils.safestring import SafeString
 
 from config.admin.actions import AdminAction, AdminActionForm, error_text
 from config.admin.formatting import change_url
@@ -110,7 +113,7 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
     ) -> HttpResponse:
         row = self.get_object(request, object_id)
         more = {} if row is None else {"title": self.title_for(row), "subtitle": None, **self.available_actions(row)}
-        more |= {} if row is None else self.extra_context(request, row)
+        more |= {} if row is None else {"panels": _panels(row), **self.extra_context(request, row)}
         return super().change_view(request, object_id, form_url, (extra_context or {}) | more)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
@@ -192,6 +195,11 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         """The URL with the filters of the list from which the user came."""
         context = {"opts": self.opts, "preserved_filters": self.get_preserved_filters(request)}
         return add_preserved_filters(context, url)
+
+
+def _panels(row: Model) -> list[SafeString]:
+    """What ADMIN_PANELS shows of the row."""
+    return [html for path in settings.ADMIN_PANELS if (html := import_string(path)(row))]
 
 
 def _perform_on_many(

@@ -7,6 +7,7 @@ from functools import update_wrapper
 from typing import Any
 
 from django.apps import apps
+from django.conf import settings
 from django.contrib.admin import AdminSite
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.views import redirect_to_login
@@ -15,8 +16,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.module_loading import import_string
 
 from config.admin.model_admin import ReadOnlyModelAdmin
+from config.admin.queues import QueueSummary
 from config.api.requests import contains_nul
 from config.second_factor import needs_second_factor
 
@@ -65,11 +68,21 @@ class SuperAdminSite(AdminSite):
         own = super().get_app_list(request, app_label)
         return sorted(own, key=lambda app: (app["app_label"] == "admin", order.index(app["app_label"])))
 
+    def get_urls(self) -> list[Any]:
+        """With the pages of ADMIN_URLS, before Django's last one, which catches all paths."""
+        return [url for path in settings.ADMIN_URLS for url in import_string(path)(self)] + super().get_urls()
+
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        more = {"queues": self.queues()}
+        for path in settings.ADMIN_INDEX:
+            more |= import_string(path)()
+        return super().index(request, (extra_context or {}) | more)
+
+    def queues(self) -> list[QueueSummary]:
+        """What waits for a decision."""
         summaries = [
             row_admin.queue_summary()
             for row_admin in self._registry.values()
             if isinstance(row_admin, ReadOnlyModelAdmin)
         ]
-        queues = sorted(filter(None, summaries), key=lambda queue: queue.label)
-        return super().index(request, (extra_context or {}) | {"queues": queues})
+        return sorted(filter(None, summaries), key=lambda queue: queue.label)

@@ -19,7 +19,8 @@ from config.api.responses import JSON_TYPE, Response
 
 HTML_TYPE = "text/html"
 # The pages under these paths have no JSON.
-HTML_PREFIXES = ("/admin/", "/account/")
+ADMIN_PREFIX = "/admin/"
+HTML_PREFIXES = (ADMIN_PREFIX, "/account/")
 # What a reader may have meant by a wrong address.
 PLACES = (
     *("/demo/", "/account/", "/account/sign-in/", "/account/sites/", "/account/agents/", "/account/communities/"),
@@ -78,7 +79,9 @@ def _page(request: HttpRequest, error: ApiError, json: HttpResponse) -> HttpResp
             "places": _meant(request.path_info) if error.status_code == 404 else (),
             "request_id": request_ids.current() if error.status_code >= 500 else "",
         }
-        page = HttpResponse(render_to_string("pages/error.html", context), status=json.status_code)
+        is_admin = request.path_info.startswith(ADMIN_PREFIX)
+        template = "admin/error.html" if is_admin else "pages/error.html"
+        page = HttpResponse(render_to_string(template, context), status=json.status_code)
     for name, value in json.items():
         if name not in JSON_HEADERS:
             page.headers[name] = value

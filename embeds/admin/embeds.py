@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from config.admin.actions import AdminAction
-from config.admin.formatting import age
+from config.admin.formatting import age, as_fields
 from config.admin.model_admin import ReadOnlyModelAdmin
 from config.api.ids import is_id
 from config.database.sql import database_now
@@ -60,15 +60,17 @@ class EmbedAdmin(ReadOnlyModelAdmin):
         "owner",
         "community",
         "code",
-        "domain_whitelist",
-        "domain_blacklist",
-        "page_rules",
-        "trigger_config",
-        "blocked_words",
+        "runs_on_domains",
+        "never_on_domains",
+        "rules",
+        "trigger",
+        "words",
         "since",
         "changed",
     ]
-    readonly_fields = ["chart", "code", "since", "changed"]
+    readonly_fields = [
+        *("chart", "code", "runs_on_domains", "never_on_domains", "rules", "trigger", "words", "since", "changed"),
+    ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Embed]:
         return Embed.objects.live()
@@ -92,6 +94,26 @@ class EmbedAdmin(ReadOnlyModelAdmin):
     def chart(self, embed: Embed) -> str:
         first, last = period(None, None, today=database_now().date())
         return daily_chart(summarize(embed_id=embed.pk, first=first, last=last))
+
+    @admin.display(description="domain whitelist")
+    def runs_on_domains(self, embed: Embed) -> str:
+        return as_fields(embed.domain_whitelist)
+
+    @admin.display(description="domain blacklist")
+    def never_on_domains(self, embed: Embed) -> str:
+        return as_fields(embed.domain_blacklist)
+
+    @admin.display(description="page rules")
+    def rules(self, embed: Embed) -> str:
+        return as_fields(embed.page_rules)
+
+    @admin.display(description="trigger")
+    def trigger(self, embed: Embed) -> str:
+        return as_fields(embed.trigger_config)
+
+    @admin.display(description="blocked words")
+    def words(self, embed: Embed) -> str:
+        return as_fields(embed.blocked_words)
 
     @admin.display(ordering="created_at")
     def since(self, embed: Embed) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from mails.contents.health import troubles
 from mails.contents.parts import Content, Item
-from mails.contents.posts import answers, mentions, moderation
+from mails.contents.posts import answers, mentions, moderation, reports
 from mails.contents.requests import decisions, new_requests
 from mails.contents.tokens import expiring_tokens
 from mails.kinds import Kind
@@ -19,6 +20,8 @@ BY_KIND: Mapping[Kind, Callable[[Account, Sequence[Notice]], Content]] = {
     Kind.REQUEST: new_requests,
     Kind.ANSWER: answers,
     Kind.MENTION: mentions,
+    Kind.REPORT: reports,
+    Kind.HEALTH: troubles,
 }
 
 

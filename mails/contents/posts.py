@@ -56,6 +56,18 @@ def moderation(account: Account, notices: Sequence[Notice]) -> Content:
     )
 
 
+def reports(account: Account, notices: Sequence[Notice]) -> Content:
+    """Posts of all communities with open reports; nothing for a person who is no super admin any more."""
+    found = _posts(notices).filter(status__in=REPORTABLE) if account.is_superuser else Message.objects.none()
+    posts = found.annotate(open=Count("reports", filter=Q(reports__closed_at=None)))
+    items = [_waiting(post, reports=post.open) for post in posts if post.open]
+    return Content(
+        subject=ngettext("%(count)d reported post", "%(count)d reported posts", len(items)) % {"count": len(items)},
+        reason=_("You get this mail because you are a super admin."),
+        items=items,
+    )
+
+
 def _subject(items: Sequence[Item], of_several: str) -> str:
     """The sentence of a single item."""
     return items[0].sentence if len(items) == 1 else of_several % {"count": len(items)}

@@ -30,8 +30,8 @@ class AccountAdmin(ReadOnlyModelAdmin):
     search_fields = ["handle", "name"]
     search_help_text = "Part of a handle or a name."
     ordering = ["-created_at", "-pk"]
-    fields = ["handle_shown", "name", "kind", "id", "is_active", "is_superuser", "since", "last_login"]
-    readonly_fields = ["handle_shown", "since"]
+    fields = ["handle_shown", "name", "kind", "is_active", "is_superuser", "since", "signed_in"]
+    readonly_fields = ["handle_shown", "since", "signed_in"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
         return Account.objects.defer("password")
@@ -59,3 +59,7 @@ class AccountAdmin(ReadOnlyModelAdmin):
     @admin.display(description="since", ordering="created_at")
     def since(self, row: Account) -> str | SafeString:
         return age(row.created_at)
+
+    @admin.display(description="last sign-in on the pages")
+    def signed_in(self, row: Account) -> str | SafeString:
+        return age(row.last_login)

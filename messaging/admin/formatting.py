@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.utils.safestring import SafeString
 
-from config.admin.formatting import NOTHING, as_json, badge, lines, plain
+from config.admin.formatting import NOTHING, as_fields, badge, lines, plain
 from messaging.models import Message, MessageStatus, MessageVersion
 
 POST_BADGES = {MessageStatus.PUBLISHED: "good", MessageStatus.PENDING: "waiting", MessageStatus.HIDDEN: "bad"}
@@ -19,5 +19,5 @@ def version_text(version: MessageVersion) -> str | SafeString:
     """The fields of a version that are not empty; the text without its name."""
     content = dict(version.content)
     parts = [plain(content.pop("content", ""))]
-    parts += [lines([name.replace("_", " "), as_json(value)]) for name, value in content.items() if value]
+    parts += [lines([name.replace("_", " "), as_fields(value)]) for name, value in content.items() if value]
     return lines([part for part in parts if part != NOTHING])

@@ -20,7 +20,7 @@ class LogEntryAdmin(ReadOnlyModelAdmin):
     search_fields = ["object_repr", "change_message", "user__handle"]
     search_help_text = "Part of the object's name, of a reason, or of a super admin's handle."
     ordering = ["-pk"]
-    fields = ["action_time", "user", "about", "decision"]
+    fields = ["when", "user", "about", "decision"]
     readonly_fields = ["when", "about", "decision"]
 
     @admin.display(description="when")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from config.admin.actions import AdminAction
 from config.admin.audit import log_entries_about
-from config.admin.formatting import NOTHING, age, as_json, change_url, external_link, lines, link, plain
+from config.admin.formatting import NOTHING, age, as_fields, change_url, external_link, lines, link, plain
 from config.admin.queues import QueueSummary
 from messaging.admin import review
 from messaging.admin.desk.lists import DecidingAdmin
@@ -20,7 +20,7 @@ from messaging.admin.formatting import POST_BADGES, post_badge
 from messaging.admin.message_lists import CSV_COLUMNS, REASONS, PostStatusFilter
 from messaging.admin.moderation import APPROVE, BAN, HIDE, LIFT_BAN, RESTORE, RETURN, UNDO_HIDING, TagFilter
 from messaging.admin.reports import DISMISS, REPORTS_SHOWN_MAX, ReportedFilter, with_open_reports
-from messaging.admin.searching import condition_for
+from messaging.admin.searching import condition_for, ids_with
 from messaging.models import Ban, Message, MessageStatus
 from messaging.models.message import EDITS_MAX
 from messaging.services.versions import VERSION_DAYS
@@ -56,7 +56,10 @@ class MessageAdmin(DecidingAdmin):
     list_display = ["excerpt", "state", "review", "reported", "written_by", "community", "tag_type", "posted", "decide"]
     list_filter = [("status", PostStatusFilter), ReportedFilter, "author_kind", TagFilter, "created_at", "community"]
     search_fields = ["content"]
-    search_help_text = "Part of the text, the id of a post or account, an @handle, or the id or URL of a page."
+    search_help_text = (
+        "Words of published posts, part of the text of the newest 5,000, the id of a post or account, an @handle, or "
+        "the id or URL of a page. A common word finds 1,000 posts."
+    )
     readonly_fields = [
         *("excerpt", "written_by", "written_as", "state", "posted"),
         *("text", "anchor", "tag", "files", "on_page", "answers", "quotes", "edited"),
@@ -102,10 +105,11 @@ class MessageAdmin(DecidingAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        condition = condition_for(search_term.strip())
-        if condition is not None:
-            return queryset.filter(condition), False
-        return super().get_search_results(request, queryset, search_term)
+        term = search_term.strip()
+        condition = condition_for(term)
+        if condition is None and term:
+            condition = Q(pk__in=ids_with(term))
+        return (queryset if condition is None else queryset.filter(condition)), False
 
     def queue_summary(self) -> QueueSummary:
         url = reverse("admin:messaging_message_changelist") + f"?status__exact={MessageStatus.PENDING}"
@@ -170,7 +174,7 @@ class MessageAdmin(DecidingAdmin):
 
     @admin.display(description="smart tag")
     def tag(self, row: Message) -> str | SafeString:
-        return lines([row.tag_type, as_json(row.payload)]) if row.tag_type else NOTHING
+        return lines([row.tag_type, as_fields(row.payload)]) if row.tag_type else NOTHING
 
     @admin.display(description="attachments")
     def files(self, row: Message) -> str | SafeString:

@@ -1,11 +1,22 @@
-"""The search of posts by ids, handles and addresses."""
+"""The search of posts by ids, handles, addresses and words. Each statement reads a bounded number of posts."""
 
 from __future__ import annotations
+
+from uuid import UUID
 
 from django.db.models import Q
 
 from config.api.ids import is_id
+from config.database.sql import fetch_all
 from messaging.page_ids import InvalidUrl, is_page_id, normalize
+from messaging.queries.search import MATCHES_MAX, find_matches
+
+# The newest posts whose whole text is read, of every status.
+NEWEST_MAX = 5_000
+IN_NEWEST = """
+SELECT id FROM (SELECT id, content FROM messaging_message ORDER BY id DESC LIMIT %(limit)s) newest
+WHERE strpos(lower(content), lower(%(text)s)) > 0
+"""
 
 
 def condition_for(term: str) -> Q | None:
@@ -20,3 +31,10 @@ def condition_for(term: str) -> Q | None:
         return Q(page=normalize(term).page_id) if "://" in term else None
     except InvalidUrl:
         return None
+
+
+def ids_with(text: str) -> set[UUID]:
+    """The posts with a text: of published ones the best matches for its words, and the newest posts that contain it."""
+    matches = find_matches(text=text, scope={}, after=None, limit=MATCHES_MAX)
+    newest = fetch_all(IN_NEWEST, {"text": text, "limit": NEWEST_MAX})
+    return {match.message_id for match in matches} | {message_id for (message_id,) in newest}

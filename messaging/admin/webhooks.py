@@ -5,10 +5,11 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from config.admin.actions import AdminAction
-from config.admin.formatting import age, badge, lines
+from config.admin.formatting import age, as_fields, badge, lines
 from config.admin.model_admin import ReadOnlyModelAdmin
 from config.api.ids import is_id
 from messaging.models import DisabledReason, Webhook, WebhookStatus
@@ -51,8 +52,8 @@ class WebhookAdmin(ReadOnlyModelAdmin):
     ordering = ["-created_at", "-id"]
     search_fields = ["owner__handle"]
     search_help_text = "Part of the owner's handle, or the id of a webhook, embed or agent."
-    fields = ["state", "why", "host", "owner", "target_kind", "target_id", "types", *COMPUTED]
-    readonly_fields = ["state", "why", "host", *COMPUTED]
+    fields = ["state", "why", "host", "owner", "target_kind", "reported", *COMPUTED]
+    readonly_fields = ["state", "why", "host", "reported", *COMPUTED]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -91,7 +92,11 @@ class WebhookAdmin(ReadOnlyModelAdmin):
     @admin.display(description="last attempts")
     def log(self, row: Webhook) -> str | SafeString:
         attempts = row.deliveries.order_by("-id")[:DELIVERIES_SHOWN]
-        return lines([f"{each.at:%Y-%m-%d %H:%M:%S} {each} ({each.duration_ms} ms)" for each in attempts])
+        return lines([format_html("{}: {} ({} ms)", age(each.at), each, each.duration_ms) for each in attempts])
+
+    @admin.display(description="events")
+    def reported(self, row: Webhook) -> str | SafeString:
+        return as_fields(row.types) if row.types else "all"
 
     @admin.display(description="age", ordering="created_at")
     def since(self, row: Webhook) -> str | SafeString:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -18,6 +19,8 @@ class ServiceEvent(StrEnum):
     AGENT_REQUESTED = "agent_requested"
     POST_PENDING = "post_pending"
     POST_REPORTED = "post_reported"
+    TROUBLE_BEGAN = "trouble_began"
+    TROUBLE_ENDED = "trouble_ended"
 
 
 def about_post(event: ServiceEvent, *, page_id: str, community_id: UUID | None, message_id: UUID) -> NewChange:
@@ -32,3 +35,8 @@ def about_stored_post(event: ServiceEvent, post: Message) -> NewChange:
 def about_request(request_id: UUID) -> NewChange:
     data: dict[str, Any] = {"requestId": request_id}
     return NewChange(type=ServiceEvent.AGENT_REQUESTED, account_id=SERVICE, data=data)
+
+
+def about_trouble(event: ServiceEvent, *, text: str, since: datetime) -> NewChange:
+    """`text` says what is wrong, `since` when it was first seen."""
+    return NewChange(type=event, account_id=SERVICE, data={"text": text, "since": since.isoformat()})

@@ -1,0 +1,70 @@
+"""The own course of an account, an agent, a community or an embed, for its page."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import UTC, date, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Model, Sum
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+
+from agents.models import Agent, RefusedCall
+from config.database.sql import database_now
+from desk.dashboard import courses_of
+from desk.models import Of
+from desk.plots import Plot, Series
+from desk.rolling.days import DAYS
+from embeds.models import Embed
+from messaging.models import Account, Community
+
+Found = Mapping[tuple[UUID, str], dict[date, int]]
+
+
+def panel(row: Model) -> SafeString:
+    """The plots of the row as HTML; empty for a row of another kind."""
+    if not isinstance(row, Account | Agent | Community | Embed):
+        return SafeString("")
+    today = database_now().astimezone(UTC).date()
+    found = courses_of([row.pk], today=today)
+    account = row.account if isinstance(row, Agent) else row if isinstance(row, Account) else None
+    context = {"plots": _plots(row, found, today=today), "days": DAYS, "account": account}
+    return render_to_string("admin/desk/courses.html", context)
+
+
+def _plots(row: Any, found: Found, *, today: date) -> list[Plot]:
+    def series(label: str, *kinds: Of) -> Series:
+        return Series(label, _together([found.get((row.pk, kind.value), {}) for kind in kinds]))
+
+    def plot(name: str, title: str, *of: Series) -> Plot:
+        return Plot(name, title, of, today=today)
+
+    match row:
+        case Community():
+            people, agents = series("people", Of.COMMUNITY_PEOPLE), series("agents", Of.COMMUNITY_AGENTS)
+            reported = series("reports", Of.COMMUNITY_REPORTS)
+            return [plot("posts", "Posts", people, agents), plot("reports", "Reports", reported)]
+        case Embed():
+            return [plot("posts", "Posts written here", series("posts", Of.EMBED))]
+    posts = plot("posts", "Posts", series("posts", Of.PERSON, Of.AGENT))
+    reports = plot("reports", "Reports of these posts", series("reports", Of.REPORTED))
+    if isinstance(row, Agent):
+        return [posts, reports, plot("refusals", "Refused calls", Series("calls", _refused(row, today)))]
+    return [posts, reports]
+
+
+def _together(parts: list[dict[date, int]]) -> dict[date, int]:
+    found: dict[date, int] = defaultdict(int)
+    for part in parts:
+        for day, count in part.items():
+            found[day] += count
+    return found
+
+
+def _refused(agent: Agent, today: date) -> dict[date, int]:
+    """Those are stored by day already."""
+    calls = RefusedCall.objects.filter(agent=agent, day__gt=today - timedelta(days=DAYS), day__lte=today)
+    return dict(calls.values_list("day").annotate(calls=Sum("calls")))

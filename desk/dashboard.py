@@ -1,0 +1,147 @@
+"""What the overview shows, from the rolled up numbers: a fixed number of queries, whatever the number of posts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import UTC, date, timedelta
+from itertools import chain
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.admin.models import LogEntry
+from django.db.models import Model
+
+from config.database.sql import database_now
+from config.version import VERSION
+from desk.actions import Sentence, sentence_of
+from desk.health.checks import Check, checks
+from desk.health.watching import troubles
+from desk.models import DailyCount, DailyTotal, RollUp, Top, Total, Trouble
+from desk.plots import Counts, DurationPlot, Plot, Series, Spark, duration, spark
+from desk.rolling.days import DAYS, TOP_MAX, TOPS
+from messaging.models import Account, Community
+
+ACTIONS_SHOWN_MAX = 10
+CODES_SHOWN_MAX = 4
+Totals = dict[tuple[str, str], dict[date, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """A check, and since when it finds something wrong."""
+
+    check: Check
+    trouble: Trouble | None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place of a list of tops. `row` is None after the account or community was deleted."""
+
+    row: Model | None
+    count: int
+    spark: Spark
+
+
+def context() -> dict[str, Any]:
+    today = database_now().astimezone(UTC).date()
+    totals = _totals(today)
+    median = totals[Total.MEDIAN_SECONDS, ""]
+    return {
+        "plots": plots(totals, today=today),
+        "median": duration(median[max(median)]) if median else "",
+        "health": health(),
+        "release": VERSION,
+        "tops": tops(today=today),
+        "actions": actions(),
+        "counted": RollUp.objects.first(),
+        "days": DAYS,
+        "mail_is_sent": settings.MAIL_IS_SENT,
+    }
+
+
+def plots(totals: Totals, *, today: date) -> list[Plot]:
+    return [
+        Plot("posts", "Posts", _series(totals, people=Total.PEOPLE, agents=Total.AGENTS), today=today),
+        Plot("agents", "New agents", [Series("approved", totals[Total.DECISIONS, "approved"])], today=today),
+        Plot("requests", "Agent requests", _series(totals, asked=Total.REQUESTS), today=today),
+        DurationPlot(
+            "decisions", "Median time to a decision", _series(totals, median=Total.DECISION_SECONDS), today=today
+        ),
+        Plot("reports", "Reports", _series(totals, reports=Total.REPORTS), today=today),
+        Plot("refusals", "Refused calls of agents", _codes(totals), today=today),
+        Plot("views", "Views of embeds", _series(totals, views=Total.VIEWS), today=today),
+    ]
+
+
+def health() -> list[Health]:
+    known = troubles()
+    return [Health(check, known.get(check.name)) for check in checks()]
+
+
+def tops(*, today: date) -> dict[str, list[Place]]:
+    """The places of each list, each with its course."""
+    found: dict[str, list[Top]] = defaultdict(list)
+    for top in Top.objects.order_by("kind", "place")[: TOP_MAX * len(TOPS)]:
+        found[top.kind].append(top)
+    rows: dict[UUID, Model] = {}
+    rows |= Account.objects.in_bulk([top.subject_id for top in found["agents"]])
+    rows |= Community.objects.in_bulk([top.subject_id for top in found["communities"]])
+    courses = courses_of([top.subject_id for top in chain.from_iterable(found.values())], today=today)
+    return {
+        kind: [
+            Place(rows.get(top.subject_id), top.count, spark(_sum(courses, top.subject_id, kinds), today=today))
+            for top in found[kind]
+        ]
+        for kind, kinds in TOPS.items()
+    }
+
+
+def courses_of(ids: list[UUID], *, today: date) -> dict[tuple[UUID, str], dict[date, int]]:
+    """The counts of the last days by subject and kind. One query."""
+    found: dict[tuple[UUID, str], dict[date, int]] = defaultdict(dict)
+    rows = DailyCount.objects.filter(subject_id__in=ids, day__gt=today - timedelta(days=DAYS), day__lte=today)
+    for subject_id, kind, day, count in rows.values_list("subject_id", "kind", "day", "count"):
+        found[subject_id, kind][day] = count
+    return found
+
+
+def actions() -> list[Sentence]:
+    """The latest decisions of the team."""
+    entries = LogEntry.objects.select_related("user", "content_type").order_by("-pk")
+    return [sentence_of(entry) for entry in entries[:ACTIONS_SHOWN_MAX]]
+
+
+def _totals(today: date) -> Totals:
+    found: Totals = defaultdict(dict)
+    rows = DailyTotal.objects.filter(
+        kind__in=[kind.value for kind in Total], day__gt=today - timedelta(days=DAYS), day__lte=today
+    )
+    for kind, name, day, count in rows.values_list("kind", "name", "day", "count"):
+        found[kind, name][day] = count
+    return found
+
+
+def _series(totals: Totals, **kinds: Total) -> list[Series]:
+    return [Series(label, totals[kind, ""]) for label, kind in kinds.items()]
+
+
+def _codes(totals: Totals) -> list[Series]:
+    """The most frequent codes, and all others together."""
+    series = [Series(name, counts) for (kind, name), counts in totals.items() if kind == Total.REFUSALS]
+    series.sort(key=lambda one: (-one.total, one.label))
+    others: dict[date, int] = defaultdict(int)
+    for one in series[CODES_SHOWN_MAX:]:
+        for day, count in one.counts.items():
+            others[day] += count
+    return [*series[:CODES_SHOWN_MAX], *([Series("others", others)] if others else [])]
+
+
+def _sum(courses: dict[tuple[UUID, str], dict[date, int]], subject_id: UUID, kinds: list[str]) -> Counts:
+    found: dict[date, int] = defaultdict(int)
+    for kind in kinds:
+        for day, count in courses.get((subject_id, kind), {}).items():
+            found[day] += count
+    return found

@@ -1,0 +1,89 @@
+"""What is checked, on this host. A check takes milliseconds; that of the stream process at most a second."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+
+from django.conf import settings
+from django.utils import timezone
+
+from config.probes.readiness import readiness
+from desk.models import RollUp
+
+# Free space below which the disk of the data folder is short.
+FREE_BYTES, FREE_PERCENT = 2 * 1024**3, 5
+GIGABYTE = 1024**3
+# A run may take some minutes; with cron the interval is not known.
+GRACE = timedelta(minutes=10)
+CRON = timedelta(hours=25)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """`name` identifies it over time, `label` and `state` are for people. `trouble` is empty if all is well."""
+
+    name: str
+    label: str
+    state: str
+    trouble: str = ""
+    at: datetime | None = None
+
+
+def checks() -> list[Check]:
+    return [*_of_readiness(), _housekeeping(), _disk()]
+
+
+def _of_readiness() -> Iterator[Check]:
+    state = readiness().state()
+    missing = {*state.missing, *state.degraded}
+    yield _check("database", "PostgreSQL", "PostgreSQL does not serve", missing)
+    if settings.REDIS_URL:
+        yield _check("redis", "Redis", "Redis does not answer", missing)
+    else:
+        yield Check("redis", "Redis", "not used")
+    if settings.STREAMS:
+        yield _check("streams", "Stream process", "The stream process does not answer", missing)
+    else:
+        yield Check("streams", "Stream process", "not used")
+    yield _check("migrations", "Migrations", "Migrations of this release are missing", missing, good="applied")
+
+
+def _check(name: str, label: str, trouble: str, missing: set[str], *, good: str = "answers") -> Check:
+    """Of this host: another one may reach what this one does not."""
+    if name not in missing:
+        return Check(_here(name), label, good)
+    return Check(_here(name), label, "away" if good == "answers" else "missing", f"{trouble} on {host()}")
+
+
+def _housekeeping() -> Check:
+    """Of all hosts together."""
+    row = RollUp.objects.first()
+    at = row.finished_at if row else None
+    minutes = settings.HOUSEKEEPING_MINUTES
+    allowed = timedelta(minutes=2 * minutes) + GRACE if minutes else CRON
+    if at is None:
+        return Check("housekeeping", "Housekeeping", "has not run yet")
+    if timezone.now() - at <= allowed:
+        return Check("housekeeping", "Housekeeping", "last run", at=at)
+    return Check("housekeeping", "Housekeeping", "late, last run", "Housekeeping does not run", at=at)
+
+
+def _disk() -> Check:
+    usage = shutil.disk_usage(settings.DATA_DIR)
+    state = f"{usage.free / GIGABYTE:.1f} GB free"
+    is_short = usage.free < FREE_BYTES or usage.free * 100 < usage.total * FREE_PERCENT
+    return Check(_here("disk"), "Disk", state, f"The disk of {host()} is almost full" if is_short else "")
+
+
+def _here(name: str) -> str:
+    return f"{name} {host()}"
+
+
+@cache
+def host() -> str:
+    return socket.gethostname()[:40]

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from config.database.sql import database_now
+from desk.models import DailyTotal
+from desk.rolling.days import recount_days
+from desk.rolling.log import count_log, roll_up_row
+
+
+class Command(BaseCommand):
+    help = (
+        "Bring the numbers of the admin up to date: posts, reports, requests, refusals and views by day. A running "
+        "service does it hourly. Safe to repeat and to run concurrently; after a pause it catches up."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        roll_up_row()
+        while count_log():
+            pass
+        recount_days(at=database_now())
+        totals = DailyTotal.objects.count()
+        self.stdout.write(json.dumps({"totals": totals}) if options["json"] else f"{totals} totals by day")

@@ -1,0 +1,48 @@
+"""The whole record of an account as one archive, for an authority or an appeal: that of `export_person`, logged."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import FileResponse
+from django.utils.timezone import now
+
+from config.admin.actions import REASON_MAX
+from config.admin.audit import log_decision
+from messaging.models import Account
+from messaging.models.account import HANDLE_MAX
+from messaging.personal_data.archive import write_archive
+
+# A larger archive is written to the disk.
+MEMORY_BYTES = 1024 * 1024
+
+
+class RecordForm(forms.Form):
+    """`account` is cleaned to an Account."""
+
+    account = forms.CharField(max_length=HANDLE_MAX + 1, label="Handle", help_text="Of a person or an agent.")
+    reason = forms.CharField(
+        max_length=REASON_MAX,
+        widget=forms.Textarea(attrs={"rows": 2, "cols": 70}),
+        help_text="Who asks for it, and why. Stored in the history.",
+    )
+
+    def clean_account(self) -> Account:
+        handle = str(self.cleaned_data["account"]).removeprefix("@").lower()
+        account = Account.objects.filter(handle=handle).first()
+        if account is None:
+            raise ValidationError("There is no account with this handle.")
+        return account
+
+
+def record_of(account: Account, *, by: Any, reason: str) -> FileResponse:
+    """The archive as a download. Its file is deleted when the response is closed."""
+    # Closed by the response.
+    file = tempfile.SpooledTemporaryFile(max_size=MEMORY_BYTES)  # noqa: SIM115
+    write_archive(file, account_id=account.pk)
+    log_decision(by=by, about=account, verb="Record exported", reason=reason)
+    file.seek(0)
+    return FileResponse(file, as_attachment=True, filename=f"record-{account.handle}-{now():%Y-%m-%d}.zip")

@@ -1,0 +1,108 @@
+"""Recounts the latest days of what has an indexed time, and chooses the agents and communities with the most posts.
+
+A recount replaces the numbers of a day, so it may be repeated. The day before the last one is recounted as well: a
+transaction that began on it may have committed later.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+from django.db import transaction
+
+from agents.models import RequestStatus
+from config.database.sql import execute
+from desk.models import Of, RollUp, Total
+from embeds.analytics.events import KnownEvent
+
+# The days that plots show.
+DAYS = 30
+TOP_MAX = 10
+MARGIN = timedelta(days=1)
+
+FORGET = "DELETE FROM desk_dailytotal WHERE kind = ANY(%(kinds)s) AND day >= %(first)s"
+COUNT = "INSERT INTO desk_dailytotal (kind, day, name, count) {select}"
+DAY_OF = "({column} AT TIME ZONE 'UTC')::date"
+REQUESTS = f"""
+SELECT '{Total.REQUESTS.value}', {DAY_OF.format(column="created_at")}, '', count(*) FROM agents_agentrequest
+WHERE created_at >= %(start)s AND created_at < %(end)s GROUP BY 2
+"""  # noqa: S608  constants, as below
+DECISIONS = f"""
+SELECT '{Total.DECISIONS.value}', {DAY_OF.format(column="decided_at")}, status, count(*) FROM agents_agentrequest
+WHERE decided_at >= %(start)s AND decided_at < %(end)s GROUP BY 2, 3
+"""  # noqa: S608
+SECONDS = "round(percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM decided_at - created_at)))"
+DECIDED = "decided_at >= %({start})s AND decided_at < %(end)s AND status = ANY(%(decided)s)"
+DECISION_SECONDS = f"""
+SELECT '{Total.DECISION_SECONDS.value}', {DAY_OF.format(column="decided_at")}, '', {SECONDS}
+FROM agents_agentrequest WHERE {DECIDED.format(start="start")} GROUP BY 2
+"""  # noqa: S608
+MEDIAN_SECONDS = f"""
+SELECT '{Total.MEDIAN_SECONDS.value}', %(today)s::date, '', {SECONDS}
+FROM agents_agentrequest WHERE {DECIDED.format(start="month")} HAVING count(*) > 0
+"""  # noqa: S608
+REFUSALS = f"""
+SELECT '{Total.REFUSALS.value}', day, split_part(code, ':', 1), sum(calls) FROM agents_refusedcall
+WHERE day >= %(first)s AND day <= %(today)s GROUP BY 2, 3
+"""  # noqa: S608
+VIEWS = f"""
+SELECT '{Total.VIEWS.value}', day, '', sum(count) FROM embeds_dailycount
+WHERE day >= %(first)s AND day <= %(today)s AND event = %(view)s GROUP BY 2
+"""  # noqa: S608
+RECOUNTED = {
+    Total.REQUESTS: REQUESTS,
+    Total.DECISIONS: DECISIONS,
+    Total.DECISION_SECONDS: DECISION_SECONDS,
+    Total.MEDIAN_SECONDS: MEDIAN_SECONDS,
+    Total.REFUSALS: REFUSALS,
+    Total.VIEWS: VIEWS,
+}
+
+FORGET_TOP = "DELETE FROM desk_top"
+TOP = """
+INSERT INTO desk_top (kind, place, subject_id, count)
+SELECT %(top)s, row_number() OVER (ORDER BY sum(count) DESC, subject_id), subject_id, sum(count)
+FROM desk_dailycount WHERE day > %(since)s AND day <= %(today)s AND kind = ANY(%(kinds)s)
+GROUP BY subject_id ORDER BY sum(count) DESC, subject_id LIMIT %(limit)s
+"""
+TOPS = {"agents": [Of.AGENT.value], "communities": [Of.COMMUNITY_PEOPLE.value, Of.COMMUNITY_AGENTS.value]}
+
+
+@transaction.atomic
+def recount_days(*, at: datetime) -> None:
+    """Recount the days since the last run, at most DAYS; `at` is the time of the database. The row of the roll-up is
+    locked, so that one process recounts at a time.
+    """
+    row = RollUp.objects.select_for_update().get()
+    today = at.astimezone(UTC).date()
+    values = _values(first=_first_day(row.last_day, today), today=today)
+    execute(FORGET, {"kinds": [kind.value for kind in RECOUNTED], "first": values["first"]})
+    for select in RECOUNTED.values():
+        execute(COUNT.format(select=select), values)
+    execute(FORGET_TOP)
+    for top, kinds in TOPS.items():
+        since = today - timedelta(days=DAYS)
+        execute(TOP, {"top": top, "since": since, "today": today, "kinds": kinds, "limit": TOP_MAX})
+    row.last_day, row.finished_at = today, at
+    row.save(update_fields=["last_day", "finished_at"])
+
+
+def _first_day(last: date | None, today: date) -> date:
+    oldest = today - timedelta(days=DAYS - 1)
+    return oldest if last is None else max(oldest, min(last, today) - MARGIN)
+
+
+def _values(*, first: date, today: date) -> dict[str, object]:
+    return {
+        "first": first,
+        "today": today,
+        "start": _midnight(first),
+        "month": _midnight(today - timedelta(days=DAYS - 1)),
+        "end": _midnight(today + timedelta(days=1)),
+        "decided": [RequestStatus.APPROVED.value, RequestStatus.REJECTED.value],
+        "view": KnownEvent.TRIGGER_VIEW.value,
+    }
+
+
+def _midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)

@@ -1,0 +1,74 @@
+"""Pages of the admin that belong to no model. `SuperAdminSite.admin_view` guards them."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.conf import settings
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+
+from config.admin.site import SuperAdminSite
+from desk.forms import NoticesForm
+from desk.records import RecordForm, record_of
+from desk.searching import Finding, find
+from mails.addresses import verified_addresses
+from mails.preferences import set_preferences
+from messaging.models import Account
+
+TERM_MAX = 200
+
+
+def search_page(request: HttpRequest) -> HttpResponse:
+    """People, agents, communities, posts and pages of the admin that match one term."""
+    if request.method not in {"GET", "HEAD"}:
+        return HttpResponseNotAllowed(["GET", "HEAD"])
+    term = " ".join(request.GET.get("q", "")[:TERM_MAX].split())
+    findings: list[Finding] = find(term, request) if term else []
+    return _page(request, "admin/desk/search.html", title="Search", term=term, findings=findings)
+
+
+def notices_page(request: HttpRequest) -> HttpResponse:
+    """Which mails the super admin gets."""
+    account = cast(Account, request.user)
+    form = NoticesForm(account, request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        set_preferences(account_id=account.pk, frequencies=form.frequencies)
+        messages.success(request, "Your choice is saved.")
+        return redirect("admin:desk_notices")
+    address = verified_addresses([account.pk]).get(account.pk)
+    return _page(
+        request,
+        "admin/desk/notices.html",
+        title="Notices by mail",
+        form=form,
+        address=address,
+        mail_is_sent=settings.MAIL_IS_SENT,
+    )
+
+
+def record_page(request: HttpRequest) -> HttpResponseBase:
+    """GET asks whose record, and why; POST is the archive."""
+    form = RecordForm(request.POST) if request.method == "POST" else RecordForm(initial=request.GET.dict())
+    if form.is_valid():
+        return record_of(form.cleaned_data["account"], by=request.user, reason=form.cleaned_data["reason"])
+    return _page(request, "admin/desk/record.html", title="Export a whole record", form=form)
+
+
+def waiting(request: HttpRequest) -> HttpResponse:
+    """What waits for a decision: `{"waiting": [{"label", "count"}], "total"}`, for the title of open pages."""
+    if request.method not in {"GET", "HEAD"}:
+        return HttpResponseNotAllowed(["GET", "HEAD"])
+    queues = cast(SuperAdminSite, admin.site).queues()
+    counted = [{"label": queue.label, "count": queue.count} for queue in queues]
+    counts = [queue.count for queue in queues]
+    total = sum(int(count.rstrip("+")) for count in counts)
+    more = "+" if any(count.endswith("+") for count in counts) else ""
+    return JsonResponse({"waiting": counted, "total": f"{total}{more}"})
+
+
+def _page(request: HttpRequest, template: str, **context: Any) -> TemplateResponse:
+    return TemplateResponse(request, template, admin.site.each_context(request) | context)

@@ -1,0 +1,36 @@
+// The key "/" leads to the search; the title of the page counts what waits for a decision.
+"use strict";
+(() => {
+  const SECONDS = 60;
+  const form = document.querySelector(".desk-search");
+  if (!form) return;
+  const input = form.querySelector("input[type=search]");
+  const title = document.title;
+
+  document.addEventListener("keydown", event => {
+    const isTyping = event.target.closest?.("input, textarea, select, [contenteditable]");
+    const isSlash = event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey;
+    const isPalette = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey;
+    if (isSlash || isPalette) {
+      event.preventDefault();
+      input.focus();
+      input.select();
+    }
+  });
+
+  async function count() {
+    if (document.hidden) return;
+    try {
+      const response = await fetch(form.dataset.waiting, { headers: { Accept: "application/json" }, redirect: "error" });
+      if (!response.ok) return;
+      const { total } = await response.json();
+      document.title = total === "0" ? title : `(${total}) ${title}`;
+    } catch {
+      // The session has ended, or the service is away: the title stays.
+    }
+  }
+
+  count();
+  setInterval(count, SECONDS * 1000);
+  document.addEventListener("visibilitychange", count);
+})();

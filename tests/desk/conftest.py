@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from tests.admin.conftest import admin_client, boss
+
+__all__ = ["admin_client", "boss"]

@@ -1,0 +1,174 @@
+"""The overview: its numbers, its health, and what it costs."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.contenttypes.models import ContentType
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from agents.services import reject_request
+from config.admin.audit import log_decision
+from config.probes.readiness import readiness
+from desk.health import checks as health_checks
+from desk.models import DailyCount, DailyTotal, Of, RollUp, Top, Total, Trouble
+from tests.admin.pages import read
+from tests.agents.factories import RequestFactory, agent_with_token
+from tests.desk.making import roll_up, today, write
+from tests.embeds.making import an_embed
+from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+# With those of the session and the account, and of the queues.
+QUERIES_MAX = 24
+TABLES_OF_POSTS = ("messaging_searchentry", "changes_change", "reactions_reaction", "embeds_dailycount")
+
+
+@pytest.fixture
+def overview(admin_client: Client) -> Any:
+    """The text of the page, without the spaces of `timesince` that do not break."""
+
+    def get() -> str:
+        return admin_client.get("/admin/").content.decode().replace("\xa0", " ")
+
+    return get
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_numbers_are_those_of_the_roll_up(overview: Any) -> None:
+    community, holder = CommunityFactory(name="Harbour"), agent_with_token(agent_handle="counter_of_boats")
+    for _ in range(3):
+        write(by=holder.api, communityId=str(community.pk))
+    assert "Not counted yet" in overview()
+    roll_up()
+    text = overview()
+    assert "Posts by day, at most 3" in text
+    assert '<span class="key series-2">agents <b>3</b></span>' in text
+    assert "@counter_of_boats" in text
+    assert "Harbour" in text
+    assert "Counted" in text
+
+
+def test_the_overview_says_what_the_team_decided(overview: Any) -> None:
+    pending = RequestFactory(agent_handle="loud_one")
+    reject_request(request_id=pending.pk, by=SuperAdminFactory(handle="careful"), reason="Too <b>loud</b>.")
+    text = " ".join(overview().split())
+    assert "<b>@careful</b> rejected: agent request" in text
+    assert "<q>Too &lt;b&gt;loud&lt;/b&gt;.</q>" in text
+
+
+def test_a_decision_about_a_row_without_a_page_is_shown_as_text(overview: Any) -> None:
+    log_decision(by=SuperAdminFactory(), about=ContentType.objects.first(), verb="Looked at")
+    assert "looked at" in overview()
+
+
+def test_housekeeping_that_is_late_is_shown_with_its_last_run(overview: Any) -> None:
+    assert "has not run yet" in overview()
+    RollUp.objects.create(finished_at=timezone.now() - timedelta(hours=1))
+    assert "late, last run" not in overview()
+    RollUp.objects.update(finished_at=timezone.now() - timedelta(hours=5))
+    text = overview()
+    assert "late, last run" in text
+    assert "5 hours" in text
+
+
+def test_a_trouble_is_shown_with_its_time(overview: Any) -> None:
+    (found,) = [check for check in health_checks.checks() if check.label == "Stream process"]
+    assert found.trouble, "no stream process runs beside the tests"
+    Trouble.objects.create(name=found.name, text=found.trouble, since=timezone.now() - timedelta(minutes=44))
+    assert "44 minutes" in overview()
+
+
+def test_every_plot_has_a_table_and_no_inline_style(overview: Any) -> None:
+    DailyTotal.objects.create(kind=Total.REPORTS.value, day=today(), name="", count=4)
+    text = overview()
+    assert text.count("<details><summary>As a table") == text.count('<svg role="img"') == 1
+    assert 'style="' not in text
+    assert "<script>" not in text
+
+
+def test_the_codes_beyond_the_most_frequent_are_one_series(overview: Any) -> None:
+    for number in range(7):
+        DailyTotal.objects.create(kind=Total.REFUSALS.value, day=today(), name=f"code_{number}", count=10 - number)
+    text = overview()
+    assert "code_3" in text
+    assert "code_4" not in text
+    assert '<span class="key series-5">others <b>15</b></span>' in text
+
+
+def test_the_overview_runs_a_fixed_number_of_queries_and_reads_no_posts(admin_client: Client) -> None:
+    _add_tops(1)
+    admin_client.get("/admin/")
+    few = _statements(admin_client)
+    _add_tops(10)
+    many = _statements(admin_client)
+    assert len(few) == len(many) <= QUERIES_MAX
+    for statement in many:
+        assert not any(table in statement for table in TABLES_OF_POSTS), statement
+        # The queues count pending and reported posts, each by the index of such posts.
+        assert "messaging_message" not in statement or "pending" in statement or "closed_at" in statement, statement
+
+
+def _add_tops(count: int) -> None:
+    Top.objects.all().delete()
+    for number in range(count):
+        holder, community = agent_with_token(), CommunityFactory()
+        for kind, row, of in (("agents", holder.account, Of.AGENT), ("communities", community, Of.COMMUNITY_PEOPLE)):
+            Top.objects.create(kind=kind, place=number + 1, subject_id=row.pk, count=1)
+            DailyCount.objects.create(subject_id=row.pk, kind=of.value, day=today(), count=1)
+
+
+def test_the_plan_of_the_totals_uses_the_index() -> None:
+    values = {"since": today() - timedelta(days=30), "today": today()}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO desk_dailytotal (kind, day, name, count) "
+            "SELECT 'refusals', %(today)s - n %% 800, 'code_' || n / 800, 1 FROM generate_series(1, 40000) n",
+            values,
+        )
+        cursor.execute(
+            "INSERT INTO desk_dailycount (subject_id, kind, day, count) "
+            "SELECT gen_random_uuid(), 'person', %(today)s - n %% 90, 1 FROM generate_series(1, 40000) n",
+            values,
+        )
+        cursor.execute("ANALYZE desk_dailytotal, desk_dailycount")
+        cursor.execute(
+            "EXPLAIN SELECT * FROM desk_dailytotal WHERE kind IN ('people', 'agents', 'reports') "
+            "AND day > %(since)s AND day <= %(today)s",
+            values,
+        )
+        assert "Seq Scan" not in str(cursor.fetchall())
+        cursor.execute(
+            "EXPLAIN SELECT * FROM desk_dailycount "
+            "WHERE subject_id = ANY('{00000000-0000-0000-0000-000000000001}'::uuid[]) AND day > %(since)s",
+            values,
+        )
+        assert "Seq Scan" not in str(cursor.fetchall())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_pages_of_rows_show_their_own_course(admin_client: Client) -> None:
+    holder, community, person, embed = agent_with_token(), CommunityFactory(), PersonFactory(), an_embed()
+    rows = (holder.agent, holder.account, community, person, embed)
+    for kind, row in (
+        (Of.AGENT, holder.account),
+        (Of.COMMUNITY_PEOPLE, community),
+        (Of.PERSON, person),
+        (Of.EMBED, embed),
+    ):
+        DailyCount.objects.create(subject_id=row.pk, kind=kind.value, day=today(), count=17)
+    for row in rows:
+        assert "by day, at most 17" in read(admin_client, row), row
+
+
+def _statements(client: Client) -> list[str]:
+    # The state of the host is used for a second; each measurement includes its check.
+    readiness.cache_clear()
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get("/admin/").status_code == 200
+    return [query["sql"] for query in queries]

@@ -1,0 +1,208 @@
+"""The roll-ups of the desk: every post and report counts once, however often and whenever they run."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection, connections, transaction
+
+from agents.models import AgentRequest, RefusedCall
+from agents.services import reject_request
+from config.database.sql import database_now, execute
+from desk.dashboard import courses_of
+from desk.models import DailyCount, DailyTotal, Of, RollUp, Top, Total
+from desk.rolling import log
+from desk.rolling.days import recount_days
+from desk.rolling.pruning import COUNT_DAYS
+from embeds.models import DailyCount as EmbedCount
+from tests.agents.factories import RequestFactory, agent_with_token
+from tests.api import Api
+from tests.desk.making import count_of, roll_up, today, total, write
+from tests.embeds.making import an_embed
+from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_posts_count_for_their_author_community_and_the_service() -> None:
+    person, community, holder = PersonFactory(), CommunityFactory(), agent_with_token()
+    write(by=person, communityId=str(community.pk))
+    write(by=person)
+    write(by=holder.api, communityId=str(community.pk))
+    roll_up()
+    assert (total(Total.PEOPLE), total(Total.AGENTS)) == (2, 1)
+    assert (count_of(person, Of.PERSON), count_of(holder.account, Of.AGENT)) == (2, 1)
+    assert (count_of(community, Of.COMMUNITY_PEOPLE), count_of(community, Of.COMMUNITY_AGENTS)) == (1, 1)
+
+
+def test_a_report_counts_for_the_community_and_the_author() -> None:
+    person, community = PersonFactory(), CommunityFactory()
+    post = write(by=person, communityId=str(community.pk))
+    assert Api.as_person(PersonFactory()).post(f"/api/messages/{post}/report", {"reason": "spam"}).status == 200
+    roll_up()
+    counts = (total(Total.REPORTS), count_of(community, Of.COMMUNITY_REPORTS), count_of(person, Of.REPORTED))
+    assert counts == (1, 1, 1)
+
+
+def test_a_repeated_roll_up_changes_nothing_and_a_later_one_adds() -> None:
+    person = PersonFactory()
+    write(by=person)
+    roll_up()
+    roll_up()
+    assert total(Total.PEOPLE) == 1
+    write(by=person)
+    roll_up()
+    assert (total(Total.PEOPLE), count_of(person, Of.PERSON)) == (2, 2)
+
+
+def test_concurrent_roll_ups_count_each_post_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log, "BATCH", 3)
+    person = PersonFactory()
+    for _ in range(10):
+        write(by=person)
+
+    def run() -> None:
+        roll_up()
+        connections.close_all()
+
+    with ThreadPoolExecutor(4) as pool:
+        for future in [pool.submit(run) for _ in range(4)]:
+            future.result()
+    assert (total(Total.PEOPLE), count_of(person, Of.PERSON)) == (10, 10)
+
+
+def test_a_roll_up_that_fails_counts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    write()
+
+    def broken(_totals: Any) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(log, "add_totals", broken)
+    with pytest.raises(RuntimeError):
+        roll_up()
+    assert not DailyCount.objects.exists()
+    monkeypatch.undo()
+    roll_up()
+    assert total(Total.PEOPLE) == 1
+
+
+def test_a_post_that_commits_late_is_counted_when_it_has_committed() -> None:
+    """It has the older transaction id, so the roll-up must stop before the newer one."""
+    person = PersonFactory()
+
+    def write_another() -> None:
+        write(by=person)
+        roll_up()
+        connections.close_all()
+
+    with transaction.atomic():
+        execute("SELECT pg_current_xact_id()")
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(write_another).result()
+        assert total(Total.PEOPLE) == 0
+    roll_up()
+    assert total(Total.PEOPLE) == 1
+
+
+def test_rows_that_were_pruned_before_they_were_counted_stop_nothing() -> None:
+    write()
+    roll_up()
+    write()
+    write()
+    second = "SELECT xid, id FROM changes_change WHERE type = 'message.created' ORDER BY xid, id OFFSET 1 LIMIT 1"
+    with connection.cursor() as cursor:
+        cursor.execute(f"UPDATE changes_changelog SET (pruned_xid, pruned_id) = ({second})")
+        cursor.execute(f"DELETE FROM changes_change WHERE (xid, id) <= ({second})")
+    roll_up()
+    assert total(Total.PEOPLE) == 2
+
+
+def test_a_lost_position_counts_nothing_twice() -> None:
+    """After a restore the log may end before the cursor."""
+    write()
+    roll_up()
+    RollUp.objects.update(xid=2**60)
+    roll_up()
+    write()
+    roll_up()
+    assert total(Total.PEOPLE) == 2
+
+
+def test_requests_decisions_and_their_median_time() -> None:
+    admin = SuperAdminFactory()
+    for minutes in (10, 20, 90):
+        pending = RequestFactory()
+        created = database_now() - timedelta(minutes=minutes)
+        AgentRequest.objects.filter(pk=pending.pk).update(created_at=created)
+        reject_request(request_id=pending.pk, by=admin)
+    RequestFactory()
+    roll_up()
+    roll_up()
+    assert (total(Total.DECISIONS, "rejected"), total(Total.DECISIONS, "approved")) == (3, 0)
+    assert total(Total.MEDIAN_SECONDS) == pytest.approx(20 * 60, abs=30)
+
+
+def test_a_decision_that_is_taken_back_is_no_longer_counted() -> None:
+    pending = RequestFactory()
+    reject_request(request_id=pending.pk, by=SuperAdminFactory())
+    roll_up()
+    AgentRequest.objects.filter(pk=pending.pk).update(status="pending", decided_at=None, decided_by=None)
+    roll_up()
+    assert total(Total.DECISIONS, "rejected") == 0
+
+
+def test_refusals_by_code_and_views_of_the_days_since_the_last_run() -> None:
+    holder, yesterday = agent_with_token(), today() - timedelta(days=1)
+    for day, calls in ((today(), 2), (yesterday, 3)):
+        for code in ("missing_scope:post", "missing_scope:react"):
+            RefusedCall.objects.create(agent=holder.agent, day=day, operation="createMessage", code=code, calls=calls)
+    EmbedCount.objects.create(embed_id=an_embed().pk, day=today(), path="/a", event="trigger_view", count=7)
+    roll_up()
+    assert (total(Total.REFUSALS, "missing_scope"), total(Total.REFUSALS, "missing_scope", day=yesterday)) == (4, 6)
+    assert total(Total.VIEWS) == 7
+
+
+def test_a_pause_of_weeks_is_caught_up() -> None:
+    roll_up()
+    long_ago = today() - timedelta(days=20)
+    RollUp.objects.update(last_day=today() - timedelta(days=25))
+    EmbedCount.objects.create(embed_id=an_embed().pk, day=long_ago, path="/a", event="trigger_view", count=5)
+    roll_up()
+    assert total(Total.VIEWS, day=long_ago) == 5
+
+
+def test_the_tops_are_those_of_the_last_30_days() -> None:
+    first, second, old = (agent_with_token() for _ in range(3))
+    for holder, count, days in ((first, 3, 0), (second, 5, 29), (old, 9, 30)):
+        day = today() - timedelta(days=days)
+        DailyCount.objects.create(subject_id=holder.account.pk, kind=Of.AGENT.value, day=day, count=count)
+    roll_up()
+    found = list(Top.objects.filter(kind="agents").order_by("place").values_list("subject_id", "count"))
+    assert found == [(second.account.pk, 5), (first.account.pk, 3)]
+
+
+def test_old_numbers_are_pruned() -> None:
+    person = PersonFactory()
+    for days in (COUNT_DAYS + 1, 1):
+        day = today() - timedelta(days=days)
+        DailyCount.objects.create(subject_id=person.pk, kind=Of.PERSON.value, day=day, count=1)
+    call_command("prune", "--dry-run", verbosity=0)
+    assert DailyCount.objects.count() == 2
+    call_command("prune", verbosity=0)
+    assert DailyCount.objects.count() == 1
+
+
+def test_the_day_is_that_of_the_database() -> None:
+    recount_days(at=_prepared())
+    assert RollUp.objects.get().last_day == today()
+    assert courses_of([], today=today()) == {}
+    assert not DailyTotal.objects.exists()
+
+
+def _prepared() -> Any:
+    log.roll_up_row()
+    return database_now()
