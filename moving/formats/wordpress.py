@@ -15,9 +15,7 @@ ITEM = "rss/channel/item"
 COMMENT = f"{ITEM}/wp:comment"
 COMMENT_FIELDS = frozenset(
     f"wp:comment_{name}"
-    for name in (
-        "id author author_email author_url date date_gmt content approved type parent user_id".split()
-    )
+    for name in ("id author author_email author_url date date_gmt content approved type parent user_id".split())
 )
 ITEM_FIELDS = frozenset({"link", "wp:post_date_gmt", "wp:status"})
 SHAPE = Shape("WordPress", "rss", {ITEM: ITEM_FIELDS, COMMENT: COMMENT_FIELDS})

@@ -151,9 +151,11 @@ def elements(source: Source, shape: Shape) -> Iterator[Element | Unusable]:
     """The records of a file in its order; at its end, or at damage, a row that says where and why it ended."""
     parser = _Parser(shape)
     reason = ""
+    damaged = 0
     try:
         for text in _texts(source, shape):
             parser.feed(text)
+            damaged += sum(map(_is_damaged, parser.done))
             yield from _take(parser)
         parser.feed("", is_last=True)
     except CutOff:
@@ -163,12 +165,20 @@ def elements(source: Source, shape: Shape) -> Iterator[Element | Unusable]:
     except _TooLong as error:
         reason = f"The XML cannot be read further: {error}"
     yield from _take(parser)
+    if damaged:
+        yield Unusable(
+            "", "", f"Bytes that are no text of the file's encoding are shown as \ufffd. Comments: {damaged}."
+        )
     if not reason:
         return
     if not parser.is_started:
         raise UnreadableFile(_no_export(shape))
     line, column = parser.expat.CurrentLineNumber, parser.expat.CurrentColumnNumber
     yield Unusable("", "", f"{reason}, in line {line}, column {column}. What follows is not read.")
+
+
+def _is_damaged(element: Element) -> bool:
+    return any("\ufffd" in value for value in element.fields.values())
 
 
 def _take(parser: _Parser) -> list[Element]:
