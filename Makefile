@@ -57,7 +57,7 @@ layers: venv
 	$(bin)/lint-imports --no-logo
 
 security: venv
-	$(bin)/bandit --quiet --configfile pyproject.toml --recursive config messaging agents reactions embeds mails mcp_server account_area clients manage.py
+	$(bin)/bandit --quiet --configfile pyproject.toml --recursive config messaging agents reactions embeds mails moving mcp_server account_area clients manage.py
 
 types: venv
 	@echo mypy

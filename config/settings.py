@@ -122,6 +122,7 @@ INSTALLED_APPS = [
     "reactions",
     "embeds",
     "mails",
+    "moving",
     "account_area",
 ]
 
