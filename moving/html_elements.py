@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from bs4 import NavigableString, Tag
-from bs4.element import RubyTextString
-from markdownify import MarkdownConverter, should_remove_whitespace_inside, should_remove_whitespace_outside
+from bs4.element import NavigableString, RubyTextString, Tag
+from markdownify import (
+    MarkdownConverter,
+    should_remove_whitespace_inside,  # type: ignore[attr-defined]
+    should_remove_whitespace_outside,  # type: ignore[attr-defined]
+)
 
 from messaging.markdown.addresses import safe_url
 from moving.markdown_escapes import escape
@@ -21,7 +24,7 @@ BACKTICKS = re.compile(r"`+")
 Parents = set[str]
 
 
-class Converter(MarkdownConverter):  # type: ignore[misc]
+class Converter(MarkdownConverter):
     """`texts` are the texts that readers are to see, in their order."""
 
     def __init__(self, *, has_marks: bool, has_line_breaks: bool) -> None:
@@ -107,7 +110,7 @@ class Converter(MarkdownConverter):  # type: ignore[misc]
         href = safe_url(str(el.get("href") or "").strip())
         if not href or not self.has_marks or "_noformat" in parent_tags or not 0 < len(label) <= LABEL_MAX:
             return text
-        if label == href or f"{label}/" == href:
+        if href in {label, f"{label}/"}:
             return label
         return f"{_outer(text, 0)}[{label}](<{href}>){_outer(text, -1)}"
 
