@@ -92,6 +92,8 @@ class Message(models.Model):
     quote_count = models.PositiveIntegerField(default=0)
     reaction_counts = models.JSONField(default=dict)
     reaction_total = models.PositiveIntegerField(default=0)
+    # The votes of an imported post in the system that it comes from. They have no voters, so they are no reactions.
+    imported_score = models.IntegerField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
     edited_at = models.DateTimeField(null=True, blank=True, editable=False)
