@@ -19,7 +19,7 @@ NOBODY = "00000000-0000-0000-0000-000000000000"
 
 def exported(community: Community, *options: str) -> list[dict[str, Any]]:
     text = run("export_posts", "--community", str(community.pk), *options)
-    return [json.loads(line) for line in text.splitlines()]
+    return [json.loads(line) for line in text.rstrip("\n").split("\n")]
 
 
 def copy_of(community: Community, folder: Path, *options: str) -> Community:

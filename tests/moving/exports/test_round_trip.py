@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from messaging.models import Message
@@ -156,7 +156,7 @@ POSTS = st.lists(
 )
 
 
-@settings(max_examples=15)
+@settings(max_examples=10, phases=[Phase.explicit, Phase.generate])
 @given(posts=POSTS)
 def test_any_posts_are_the_same_after_an_import(tmp_path_factory: Any, posts: list[Any]) -> None:
     community, page = CommunityFactory(), PageFactory()
