@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from bs4 import NavigableString, Tag
-from bs4.element import RubyTextString
-from markdownify import MarkdownConverter, should_remove_whitespace_inside, should_remove_whitespace_outside
+from bs4.element import NavigableString, RubyTextString, Tag
+from markdownify import MarkdownConverter
 
 from messaging.markdown.addresses import safe_url
 from moving.markdown_escapes import escape
@@ -18,10 +17,17 @@ SPACES = re.compile(r"\s+")
 LINE_SPACES = re.compile(r"[^\S\n]*\n[^\S\n]*")
 BLANK_LINES = re.compile(r"\n{3,}")
 BACKTICKS = re.compile(r"`+")
+# Spaces at their begin and end are not shown.
+BLOCK = re.compile(
+    r"address|article|blockquote|br|caption|center|d[dlt]|details|div|figcaption|figure|form|h[1-6]|hr|li|menu|ol|p|pre"
+    r"|section|summary|table|tbody|td|tfoot|th|thead|tr|ul"
+)
+# Their content is no text for readers.
+HIDDEN = re.compile(r"script|style|iframe|object|embed|template|noscript|svg|math|textarea|title|select|button")
 Parents = set[str]
 
 
-class Converter(MarkdownConverter):  # type: ignore[misc]
+class Converter(MarkdownConverter):
     """`texts` are the texts that readers are to see, in their order."""
 
     def __init__(self, *, has_marks: bool, has_line_breaks: bool) -> None:
@@ -30,6 +36,9 @@ class Converter(MarkdownConverter):  # type: ignore[misc]
         self.has_line_breaks = has_line_breaks
         self.texts: list[str] = []
         self.numbers: dict[int, int] = {}
+
+    def process_tag(self, node: Tag, parent_tags: Parents | None = None) -> str:
+        return "" if HIDDEN.fullmatch(node.name) else str(super().process_tag(node, parent_tags))
 
     def process_text(self, el: NavigableString, parent_tags: Parents | None = None) -> str:
         """Declarations and comments are no texts, which their types say."""
@@ -107,7 +116,7 @@ class Converter(MarkdownConverter):  # type: ignore[misc]
         href = safe_url(str(el.get("href") or "").strip())
         if not href or not self.has_marks or "_noformat" in parent_tags or not 0 < len(label) <= LABEL_MAX:
             return text
-        if label == href or f"{label}/" == href:
+        if href in {label, f"{label}/"}:
             return label
         return f"{_outer(text, 0)}[{label}](<{href}>){_outer(text, -1)}"
 
@@ -176,10 +185,9 @@ class Converter(MarkdownConverter):  # type: ignore[misc]
 
 
 def _is_edge(sibling: Any, parent: Tag | None) -> bool:
-    """A text ends there at an element that is a block, or at a line break."""
-    if sibling is None:
-        return bool(should_remove_whitespace_inside(parent))
-    return bool(should_remove_whitespace_outside(sibling)) or getattr(sibling, "name", None) == "br"
+    """A text ends there at a block or at a line break."""
+    neighbour = parent if sibling is None else sibling
+    return BLOCK.fullmatch(getattr(neighbour, "name", None) or "") is not None
 
 
 def _outer(text: str, index: int) -> str:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from bs4 import BeautifulSoup
 
 # Deeper elements are left out, their texts stay.
 DEPTH_MAX = 30
-COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-# Their content is not text for readers.
-HIDDEN = ("script", "style", "iframe", "object", "embed", "template", "noscript", "svg", "math", "textarea", "title")
-HIDDEN_CONTENT = re.compile(rf"<({'|'.join(HIDDEN)})\b[^>]*>.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
 class _Soup(BeautifulSoup):
@@ -22,7 +17,11 @@ class _Soup(BeautifulSoup):
 
 def soup_of(html: str) -> BeautifulSoup:
     """Raises ParserRejectedMarkup and AssertionError for what the parser refuses."""
-    html = HIDDEN_CONTENT.sub("", COMMENT.sub("", html))
-    # After the last ">" no tag ends: the parser would look for its end from each "<".
-    end = html.rfind(">") + 1
-    return _Soup(html[:end] + html[end:].replace("<", "&lt;"), "html.parser")
+    # The parser would look for the end of a comment or a tag from each begin of one that does not end.
+    return _Soup(_without_begins(_without_begins(html, "<!--", "-->"), "<", ">"), "html.parser")
+
+
+def _without_begins(html: str, begin: str, end: str) -> str:
+    """The text in which begins after the last end are escaped."""
+    last = html.rfind(end) + 1
+    return html[:last] + html[last:].replace(begin, f"&lt;{begin[1:]}")

@@ -9,7 +9,8 @@ from moving.formats.records import Author, Post, Record, State, Unusable
 from moving.formats.source import Source
 from moving.formats.spill import SpillingMap
 from moving.formats.values import ADDRESS_MAX, author_of, clean, identifier, line, time_of
-from moving.formats.xml import Element, Shape, elements
+from moving.formats.xml import elements
+from moving.formats.xml_parser import Element, Shape
 from moving.html_to_markdown import html_to_markdown
 
 THREAD = frozenset({"@dsq:id", "link", "createdAt", "isDeleted"})

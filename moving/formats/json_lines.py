@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from moving.formats.source import CutOff, Source
+from moving.formats.source import Source
 
 # Of a line or an element.
 RECORD_MAX = 16 << 20
@@ -35,25 +35,28 @@ class Line:
 
 def lines(source: Source) -> Iterator[Line]:
     """The lines that are not empty. Raises CutOff after the last one before the damage of a compressed file."""
-    rest: list[bytes] = []
-    size = number = 0
+    held = bytearray()
+    number = 1
     for piece in source.pieces():
-        first, *others = piece.split(b"\n")
-        for part in (None, *others):
-            if part is not None:
-                number += 1
-                yield from _line(number, rest, size)
-                rest, size = [], 0
-            part = first if part is None else part  # noqa: PLW2901
-            size += len(part)
-            rest = [*rest, part] if size <= RECORD_MAX else []
-    yield from _line(number + 1, rest, size)
+        *ends, begin = piece.split(b"\n")
+        for end in ends:
+            _hold(held, end)
+            yield from _line(number, held)
+            held.clear()
+            number += 1
+        _hold(held, begin)
+    yield from _line(number, held)
 
 
-def _line(number: int, parts: list[bytes], size: int) -> Iterator[Line]:
-    if size > RECORD_MAX:
+def _hold(held: bytearray, part: bytes) -> None:
+    """Of a longer line is held one byte more than is allowed."""
+    held += part[: RECORD_MAX + 1 - len(held)]
+
+
+def _line(number: int, held: bytearray) -> Iterator[Line]:
+    if len(held) > RECORD_MAX:
         yield Line(number, None)
-    elif content := b"".join(parts).strip():
+    elif content := bytes(held).strip():
         yield Line(number, content)
 
 
@@ -86,6 +89,3 @@ def _number(digits: str) -> int | None:
 
 def _nothing(_name: str) -> None:
     return None
-
-
-__all__ = ["CutOff", "Damage", "Line", "lines", "object_of"]

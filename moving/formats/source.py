@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, cast
 
 from moving.formats.records import UnreadableFile
 
@@ -39,14 +40,14 @@ class Source:
         """The content, decompressed, in pieces of at most 64 KiB. Raises CutOff after the last good piece."""
         is_compressed = self.is_compressed()
         with self.path.open("rb") as file:
-            content = gzip.GzipFile(fileobj=file) if is_compressed else file
+            content = cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if is_compressed else file
             while piece := _read(content):
                 yield piece
                 self.on_progress(file.tell())
 
 
-def _read(content: gzip.GzipFile | object) -> bytes:
+def _read(content: IO[bytes]) -> bytes:
     try:
-        return bytes(content.read(PIECE))  # type: ignore[attr-defined]
+        return content.read(PIECE)
     except (EOFError, zlib.error, gzip.BadGzipFile, OSError) as error:
         raise CutOff(str(error)) from error

@@ -8,14 +8,24 @@ from datetime import datetime
 from moving.formats.records import Author, Post, Record, State, Unusable
 from moving.formats.source import Source
 from moving.formats.values import ADDRESS_MAX, author_of, clean, identifier, line, time_of
-from moving.formats.xml import Element, Shape, elements
+from moving.formats.xml import elements
+from moving.formats.xml_parser import Element, Shape
 from moving.html_to_markdown import html_to_markdown
 
 ITEM = "rss/channel/item"
 COMMENT = f"{ITEM}/wp:comment"
 COMMENT_FIELDS = frozenset(
-    f"wp:comment_{name}"
-    for name in ("id author author_email author_url date date_gmt content approved type parent user_id".split())
+    {
+        "wp:comment_id",
+        "wp:comment_author",
+        "wp:comment_author_email",
+        "wp:comment_date_gmt",
+        "wp:comment_content",
+        "wp:comment_approved",
+        "wp:comment_type",
+        "wp:comment_parent",
+        "wp:comment_user_id",
+    }
 )
 ITEM_FIELDS = frozenset({"link", "wp:post_date_gmt", "wp:status"})
 SHAPE = Shape("WordPress", "rss", {ITEM: ITEM_FIELDS, COMMENT: COMMENT_FIELDS})

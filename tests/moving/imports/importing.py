@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management import call_command
+from django.db.models import Q
 
 from messaging.models import Community, Message
 from messaging.page_ids import normalize
@@ -25,7 +26,8 @@ class Imported:
     def __init__(self, out: str, err: str, report: Path) -> None:
         self.out, self.err = out, err
         lines = [line.partition(": ") for line in out.splitlines()]
-        self.counts = {name: int(count.replace(",", "")) for name, _, count in lines if count[:1].isdigit() and "-" not in count}
+        numbers = ((name, text.replace(",", "")) for name, _, text in lines)
+        self.counts = {name: int(text) for name, text in numbers if text.isdecimal()}
         self.id = next((count.split()[0] for name, _, count in lines if name == "import"), "")
         with report.open(encoding="utf-8", newline="") as file:
             self.report = list(csv.DictReader(file))
@@ -42,9 +44,8 @@ def import_posts(
 
 def shown(community: Community) -> Any:
     """The posts that others see in their places: published ones and tombstones."""
-    return Message.objects.filter(community=community, in_hidden_thread=False).exclude(status__in=["pending", "hidden"]).filter(
-        status="published"
-    ) | Message.objects.filter(community=community, in_hidden_thread=False, is_tombstone=True)
+    listed = Q(status="published") | Q(is_tombstone=True)
+    return Message.objects.filter(listed, community=community, in_hidden_thread=False)
 
 
 def page_of(key: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from messaging.models import Account, Community, Message
+from messaging.models import Account, Message
 from moving.models import ImportedAuthor, ImportedPost
 from tests.factories import CommunityFactory
 from tests.messaging.test_derived_rows import check as check_derived_rows
