@@ -134,6 +134,9 @@ class Message(models.Model):
             models.Index(
                 "parent", "is_tombstone", condition=Q(status=MessageStatus.DELETED) & REPLIES, name="deleted_replies"
             ),
+            # Of the check of the foreign key when a post is deleted, which states no condition. Statements that state
+            # one and choose this index read the replies of one status alone.
+            models.Index("parent", "status", condition=REPLIES, name="replies_of_post"),
             # Of feeds (see `messaging.queries.feeds`). The expression is the id of the community: an index of the
             # column itself could be chosen for a list filtered by community, and read the posts of other pages.
             models.Index(

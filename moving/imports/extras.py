@@ -12,13 +12,14 @@ from rest_framework.exceptions import APIException
 from messaging.queries.message_fields import CONTENT_FIELDS
 from messaging.serializers.messages import NewMessage
 from messaging.validation import require_tag
+from moving.formats.own import time_of
 from moving.imports.texts import storable
 
 NAMES = {field.name: field.column for field in CONTENT_FIELDS if field.name != "content"}
 DEFAULTS = {field.column: field.model_field.get_default() for field in CONTENT_FIELDS if field.name != "content"}
 OF_TAG = ("tag_type", "payload")
-# Also copied to the row of a post: what is restored after all posts of a batch are written.
-OTHERS = ("quoteId", "reactions")
+# Also copied to the row of a post (see `reactions`, `quotes` and `writing`).
+OTHERS = ("quoteId", "reactions", "updatedAt")
 
 
 def checked(extra: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -39,9 +40,10 @@ def checked(extra: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def columns_of(extra: str | None) -> dict[str, Any]:
-    """The values of the columns beside `content`, by column."""
+    """The values of the columns beside `content`, by column, and `updated_at` or None."""
     found = {} if extra is None else orjson.loads(extra)
-    return DEFAULTS | {name: value for name, value in found.items() if name in DEFAULTS}
+    own = {name: value for name, value in found.items() if name in DEFAULTS}
+    return DEFAULTS | own | {"updated_at": time_of(found.get("updatedAt"))}
 
 
 def _storable(value: Any) -> Any:

@@ -19,6 +19,7 @@ from moving.imports.addresses import Pages
 from moving.imports.announcing import announce
 from moving.imports.planning import Plan, Planner
 from moving.imports.progress import Step, Tell
+from moving.imports.quotes import restore_quotes
 from moving.imports.report import CHANGED, SKIPPED, Report
 from moving.imports.staging import StagedPost, Staging, opened
 from moving.imports.texts import time_of
@@ -84,6 +85,8 @@ def run(move: Move, path: Path, *, report: Report, tell: Tell, is_dry_run: bool 
             reset_queries()
             _check(posts, times, result, move) if is_dry_run else _write(posts, times, result, move)
             tell(Step("checking" if is_dry_run else "writing", result.new + result.earlier, len(plan.order)))
+        if not is_dry_run:
+            restore_quotes(database, move=move)
     if not is_dry_run:
         announce(move)
     result.skipped, result.changed = report.counts[SKIPPED], report.counts[CHANGED]

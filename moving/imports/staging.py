@@ -109,7 +109,9 @@ class Staging:
     def _take(self, post: Post) -> None:
         if reason := NOT_TAKEN.get(post.state):
             return self._report.skipped(post.source_id, post.address, reason, kind=post.state)
-        content = texts.storable(post.text).strip() if post.state != "deleted" else ""
+        content = texts.storable(post.text) if post.state != "deleted" else ""
+        # Posts of our own exports stay as they were written.
+        content = content if post.extra else content.strip()
         if not content and post.state != "deleted" and not post.extra:
             return self._report.skipped(post.source_id, post.address, "It has no text.", kind="empty")
         page = self._pages.find(texts.storable(post.address))

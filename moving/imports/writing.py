@@ -21,6 +21,7 @@ from messaging.services.locking import ALLOW_LONG_STATEMENTS
 from moving.exceptions import ImportUndone
 from moving.imports.authors import accounts_of
 from moving.imports.extras import columns_of
+from moving.imports.reactions import restore_reactions
 from moving.imports.staging import StagedPost
 from moving.imports.texts import id_at, time_of
 from moving.models import WRITABLE, Move
@@ -147,6 +148,7 @@ def _add(new: list[NewPost], known: dict[str, tuple[UUID, str]], move: Move) -> 
     rows = [_row(post, place, accounts, counted) for place, post in enumerate(new)]
     execute(ADD_POSTS, [move.community_id, _json(rows)])
     _count_replies(replies)
+    restore_reactions({post.id: post.staged.extra for post in new}, move=move)
     on_pages = Counter(post.staged.page_id for post in new)
     execute(COUNT_PAGES, [move.pk, _json([{"id": page_id, "posts": posts} for page_id, posts in on_pages.items()])])
     _invalidate(pages, replies, move)
@@ -157,7 +159,8 @@ def _row(post: NewPost, place: int, accounts: dict[str, UUID], counted: dict[UUI
     edited_at = time_of(staged.edited) if staged.edited and staged.state != DELETED else None
     if edited_at is not None and edited_at <= post.at:
         edited_at = None
-    return columns_of(staged.extra) | {
+    columns = columns_of(staged.extra)
+    return columns | {
         "place": place,
         "id": post.id,
         "page_id": staged.page_id,
@@ -169,7 +172,7 @@ def _row(post: NewPost, place: int, accounts: dict[str, UUID], counted: dict[UUI
         "reply_count": counted.get(post.id, 0),
         "imported_score": staged.score,
         "created_at": post.at,
-        "updated_at": edited_at or post.at,
+        "updated_at": max(columns["updated_at"] or edited_at or post.at, post.at),
         "edited_at": edited_at,
     }
 
