@@ -67,3 +67,5 @@ PERSON_ERASERS = [
 PERSON_STOPPERS = ["agents.personal_data.stop"]
 # The functions that create the demo data, in order; each takes a messaging.demo.DemoContext.
 DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation", "reactions.demo.reactions", "embeds.demo.embed"]
+# Paths of forms with a file, and the setting of its size in bytes: other bodies have at most 1 MiB.
+UPLOADS = {r"/account/communities/[^/]+/moderation/imports/": "IMPORT_UPLOAD_MAX"}

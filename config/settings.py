@@ -21,6 +21,7 @@ from config.extension_points import (
     PERSON_EXPORTERS,
     PERSON_STOPPERS,
     PRUNERS,
+    UPLOADS,
     WEBHOOK_TARGETS,
 )
 from config.logging import LOGGING

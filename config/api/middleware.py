@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -60,7 +62,7 @@ class OperationNameMiddleware:
 
 class EntryMiddleware:
     """Refuses, on every path, a host that is not in ALLOWED_HOSTS (400), a Content-Length over 1 MiB (413) and a body
-    without a Content-Length (411).
+    without a Content-Length (411). Paths of UPLOADS take more, of a browser with a session.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -72,8 +74,9 @@ class EntryMiddleware:
             request.get_host()
         except DisallowedHost:
             return error_response(InvalidInput(WRONG_HOST, field="Host", details=()))
-        if content_length(request.META) > BODY_MAX:
-            return error_response(PayloadTooLarge(field="body", max=BODY_MAX))
+        body_max = _body_max(request)
+        if content_length(request.META) > body_max:
+            return error_response(PayloadTooLarge(field="body", max=body_max))
         if not request.META.get("CONTENT_LENGTH") and "HTTP_TRANSFER_ENCODING" in request.META:
             return error_response(LengthRequired())
         return self.get_response(request)
@@ -90,3 +93,12 @@ class ContentSecurityPolicyMiddleware:
         policy = ADMIN_POLICY if request.path_info.startswith(ADMIN_PATH) else NO_PAGE_POLICY
         response.headers.setdefault("Content-Security-Policy", policy)
         return response
+
+
+def _body_max(request: HttpRequest) -> int:
+    """In bytes. Django writes the file of a form to the disk while it reads the body."""
+    if settings.SESSION_COOKIE_NAME in request.COOKIES:
+        for pattern, setting in settings.UPLOADS.items():
+            if re.fullmatch(pattern, request.path_info):
+                return int(getattr(settings, setting)) + BODY_MAX
+    return BODY_MAX
