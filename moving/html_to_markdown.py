@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from bs4 import BeautifulSoup
 from bs4.exceptions import ParserRejectedMarkup
 
 from messaging.markdown.html import to_plain
@@ -60,14 +59,14 @@ def _converted(html: str, has_line_breaks: bool) -> str:
         markdown = converter.convert_soup(soup).strip()
         if len(markdown) > COMPARED_MAX or _words(to_plain(markdown)) == _words("".join(converter.texts)):
             return str(markdown)
-    return _plain(soup)
+    return _plain(converter.texts)
 
 
 def _words(text: str) -> str:
     return NO_WORDS.sub("", text)
 
 
-def _plain(soup: BeautifulSoup) -> str:
+def _plain(texts: list[str]) -> str:
     """Only the texts, a line for each."""
-    texts = (SPACES.sub(" ", text).strip() for text in soup.get_text("\n").split("\n"))
-    return "\n".join(escape(text) for text in texts if text)
+    lines = (SPACES.sub(" ", text).strip() for text in texts)
+    return "\n".join(escape(line) for line in lines if line)
