@@ -22,7 +22,6 @@ HTML_MAX = 100_000
 COMPARED_MAX = 20_000
 PARAGRAPHS = re.compile(r"\s*(?:<p>[^<>]*</p>\s*)+|[^<>]*")
 PARAGRAPH_END = re.compile(r"</p>\s*|<p>")
-SPACES = re.compile(r"\s+")
 LINE_SPACES = re.compile(r"[^\S\n]*\n[^\S\n]*")
 BLANK_LINES = re.compile(r"\n{2,}")
 TAG = re.compile(r"<[^<>]*>")
@@ -46,7 +45,7 @@ def _simple(html: str, has_line_breaks: bool) -> str:
     if has_line_breaks:
         parts = (line for part in parts for line in BLANK_LINES.split(LINE_SPACES.sub("\n", part)))
         return "\n\n".join(escape(text) for part in parts if (text := part.strip()))
-    return "\n\n".join(escape(text) for part in parts if (text := SPACES.sub(" ", part).strip()))
+    return "\n\n".join(escape(text) for part in parts if (text := " ".join(part.split())))
 
 
 def _converted(html: str, has_line_breaks: bool) -> str:
@@ -68,5 +67,5 @@ def _words(text: str) -> str:
 
 def _plain(texts: list[str]) -> str:
     """Only the texts, a line for each."""
-    lines = (SPACES.sub(" ", text).strip() for text in texts)
+    lines = (" ".join(text.split()) for text in texts)
     return "\n".join(escape(line) for line in lines if line)

@@ -113,7 +113,7 @@ def write_isso(path: Path, *, megabytes: float, length: int) -> None:
         database.execute("CREATE TABLE threads (id INTEGER PRIMARY KEY, uri VARCHAR(256) UNIQUE, title VARCHAR(256))")
         database.execute(
             "CREATE TABLE comments (tid REFERENCES threads(id), id INTEGER PRIMARY KEY, parent INTEGER, created FLOAT, "
-            "modified FLOAT, mode INTEGER, text VARCHAR, author VARCHAR, email VARCHAR, likes INTEGER, dislikes INTEGER)"
+            "modified FLOAT, mode INTEGER, text VARCHAR, author VARCHAR, email VARCHAR, likes INTEGER, dislikes INT)"
         )
         count = int(megabytes * MEGABYTE / (length + 100))
         threads = ((number, f"/{number}/", "") for number in range(1, count // 20 + 2))
