@@ -214,7 +214,8 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "config.api.openapi.schema.OperationSchema",
     "UNAUTHENTICATED_USER": None,
 }
-# EntryMiddleware enforces the size on every path. No form takes files: without a handler Django discards them.
+# EntryMiddleware enforces the size on every path. Without a handler Django discards files:
+# those of UPLOADS get one there.
 DATA_UPLOAD_MAX_MEMORY_SIZE = BODY_MAX
 FILE_UPLOAD_HANDLERS: list[str] = []
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
+from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
@@ -74,7 +75,11 @@ class EntryMiddleware:
             request.get_host()
         except DisallowedHost:
             return error_response(InvalidInput(WRONG_HOST, field="Host", details=()))
-        body_max = _body_max(request)
+        upload_max = _upload_max(request)
+        if upload_max:
+            # Elsewhere files are not read. They are written to the disk while the body is read.
+            request.upload_handlers = [TemporaryFileUploadHandler(request)]
+        body_max = BODY_MAX + upload_max
         if content_length(request.META) > body_max:
             return error_response(PayloadTooLarge(field="body", max=body_max))
         if not request.META.get("CONTENT_LENGTH") and "HTTP_TRANSFER_ENCODING" in request.META:
@@ -95,10 +100,10 @@ class ContentSecurityPolicyMiddleware:
         return response
 
 
-def _body_max(request: HttpRequest) -> int:
-    """In bytes. Django writes the file of a form to the disk while it reads the body."""
-    if settings.SESSION_COOKIE_NAME in request.COOKIES:
-        for pattern, setting in settings.UPLOADS.items():
-            if re.fullmatch(pattern, request.path_info):
-                return int(getattr(settings, setting)) + BODY_MAX
-    return BODY_MAX
+def _upload_max(request: HttpRequest) -> int:
+    """The bytes of a file that the form at this path takes, of a browser with a session; 0: no file."""
+    if settings.SESSION_COOKIE_NAME not in request.COOKIES:
+        return 0
+    path = request.path_info
+    sizes = (getattr(settings, name) for form, name in settings.UPLOADS.items() if re.fullmatch(form, path))
+    return next(sizes, 0)
