@@ -27,6 +27,7 @@ PRUNERS = [
     "account_area.sign_in.sessions.prune",
     "account_area.submissions.prune",
     "desk.rolling.pruning.prune",
+    "moving.uploads.prune",
 ]
 # What an account has stored, for its export: `(account_id: UUID) -> Iterable[Section]` (see config.personal_data). A
 # section must not contain secrets.
@@ -40,6 +41,7 @@ PERSON_EXPORTERS = [
     "config.changes.personal_data.sections",
     "mails.personal_data.sections",
     "desk.personal_data.sections",
+    "moving.personal_data.sections",
 ]
 # The functions that erase people, in this order: `(subject: Subject) -> int` (see config.personal_data). Each call runs
 # in a transaction of its own, changes at most a batch of rows and returns their number; it is repeated until it returns
@@ -52,6 +54,7 @@ PERSON_ERASERS = [
     "messaging.personal_data.erasers.webhooks",
     "reactions.personal_data.erase",
     "messaging.personal_data.posts.erase",
+    "moving.personal_data.erase",
     "messaging.personal_data.erasers.reports",
     "messaging.personal_data.moderation.erase",
     "embeds.personal_data.erase",
@@ -75,3 +78,5 @@ ADMIN_INDEX = ["desk.dashboard.context"]
 ADMIN_PANELS = ["desk.courses.panel"]
 # Functions that the deliverer of mails calls once a minute; they may add events to the change log.
 MAIL_ROUNDS = ["desk.health.watching.watch"]
+# Paths of forms with a file, and the setting of its size in bytes: other bodies have at most 1 MiB.
+UPLOADS = {r"/account/communities/[^/]+/moderation/imports/": "IMPORT_UPLOAD_MAX"}

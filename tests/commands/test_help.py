@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.management import get_commands, load_command_class
 
-OUR_APPS = ("config", "messaging", "agents", "reactions", "embeds", "mails", "desk")
+OUR_APPS = ("config", "messaging", "agents", "reactions", "embeds", "mails", "moving", "desk")
 OURS = sorted(name for name, app in get_commands().items() if app.startswith(OUR_APPS))
 
 

@@ -8,7 +8,7 @@ from graphlib import TopologicalSorter
 
 from tests.service import ROOT
 
-PACKAGES = ("config", "messaging", "agents", "reactions", "embeds", "mails", "mcp_server")
+PACKAGES = ("config", "messaging", "agents", "reactions", "embeds", "mails", "moving", "mcp_server")
 
 
 def modules() -> dict[str, ast.Module]:

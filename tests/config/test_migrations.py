@@ -18,6 +18,7 @@ APPS = (
     "reactions",
     "embeds",
     "mails",
+    "moving",
     "account_area",
     "desk",
 )

@@ -14,7 +14,7 @@ from config.api.operations import all_operations
 from tests.documents.reading import text_of
 from tests.service import ROOT
 
-PRODUCT = ("config", "messaging", "agents", "reactions", "embeds", "mails", "mcp_server")
+PRODUCT = ("config", "messaging", "agents", "reactions", "embeds", "mails", "moving", "mcp_server")
 SETTING = re.compile(r"`([A-Z][A-Z_]+)`")
 CODE = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
 

@@ -16,6 +16,7 @@ FOLDERS = (
     "reactions",
     "embeds",
     "mails",
+    "moving",
     "mcp_server",
     "account_area",
     "static",

@@ -16,7 +16,7 @@ from rest_framework_simplejwt.tokens import AccessToken
 from agents.tokens import is_well_formed, mint
 from tests.service import ROOT
 
-PRODUCT = ("config", "messaging", "agents", "reactions", "embeds", "mails", "mcp_server", "manage.py")
+PRODUCT = ("config", "messaging", "agents", "reactions", "embeds", "mails", "moving", "mcp_server", "manage.py")
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 SECRETS = {
     "agent token": r"cag_[0-9A-Za-z]{46}",

@@ -1,0 +1,61 @@
+"""A view of the database that does not change while an export reads it, on a connection of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from psycopg import IsolationLevel
+
+from config.database.sql import Row
+
+# The first rows come after all were sorted. Who reads slowly leaves the transaction idle meanwhile.
+SETTINGS = """
+SELECT set_config('statement_timeout', %s, true), set_config('idle_in_transaction_session_timeout', '60s', true),
+    set_config('plan_cache_mode', 'force_custom_plan', true)
+"""
+STATEMENT_TIMEOUT = "600s"
+# Posts have at most 20,000 characters and 64 KB of JSON, most of them some hundred bytes.
+ROWS_AT_ONCE = 200
+
+
+class Snapshot:
+    """A read-only transaction. It has no transaction id, so readers of the change log do not wait for it."""
+
+    def __init__(self, database: Any) -> None:
+        self._database = database
+
+    def all(self, statement: str, values: Mapping[str, Any] | Sequence[Any]) -> list[Row]:
+        with self._database.cursor() as cursor:
+            cursor.execute(statement, values)
+            return list(cursor.fetchall())
+
+    def in_batches(self, statement: str, values: Mapping[str, Any]) -> Iterator[list[Row]]:
+        """The rows of a server-side cursor, ROWS_AT_ONCE at once."""
+        with self._database.chunked_cursor() as cursor:
+            cursor.execute(statement, values)
+            while rows := cursor.fetchmany(ROWS_AT_ONCE):
+                yield rows
+
+
+@contextmanager
+def open_snapshot() -> Iterator[Snapshot]:
+    """Not the connection of the thread: a response is sent while middlewares use that one.
+
+    Leaving the block ends the transaction and a statement that is running.
+    """
+    # A server may close the response in another thread than the one that opened it.
+    database: Any = connections[DEFAULT_DB_ALIAS].copy()
+    database.inc_thread_sharing()
+    try:
+        database.connect()
+        database.connection.isolation_level = IsolationLevel.REPEATABLE_READ
+        database.connection.read_only = True
+        database.set_autocommit(False)
+        with database.cursor() as cursor:
+            cursor.execute(SETTINGS, [STATEMENT_TIMEOUT])
+        yield Snapshot(database)
+    finally:
+        database.close()

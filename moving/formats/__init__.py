@@ -1,0 +1,43 @@
+"""Readers of the exports of other comment systems. Each yields posts, and a row for what cannot be taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+
+from moving.formats.records import Author, Post, Record, UnreadableFile, Unusable
+from moving.formats.source import Source
+
+__all__ = ["FORMATS", "Author", "Post", "Record", "Source", "UnreadableFile", "Unusable", "read"]
+
+Reader = Callable[[Source], Iterator[Record]]
+
+
+def _reader(module: str) -> Reader:
+    """`read` of a module, which is imported at its first use."""
+
+    def read_source(source: Source) -> Iterator[Record]:
+        records: Iterator[Record] = import_module(f"moving.formats.{module}").read(source)
+        return records
+
+    return read_source
+
+
+FORMATS: dict[str, Reader] = {
+    "disqus": _reader("disqus"),
+    "wordpress": _reader("wordpress"),
+    "remark42": _reader("remark42"),
+    "isso": _reader("isso"),
+    "commento": _reader("commento"),
+    "jsonl": _reader("own"),
+}
+
+
+def read(format: str, path: Path, *, on_progress: Callable[[int], None] = lambda _size: None) -> Iterator[Record]:
+    """The records of a file in the order of the file, read as a stream.
+
+    `on_progress` gets the number of bytes of the file that have been read: of a compressed one the compressed bytes.
+    Raises UnreadableFile, also after the first records, where the file is no such export.
+    """
+    return FORMATS[format](Source(path, on_progress))

@@ -1,0 +1,110 @@
+"""Reads the arrays of one large JSON object as a stream: `{"name": [element, …], …}`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from moving.formats.json_lines import RECORD_MAX
+
+# A whole string, or the begin of one that ends in a later piece, or a bracket.
+MARK = re.compile(rb'"(?:[^"\\]|\\.)*+"|["{}\[\]]', re.DOTALL)
+STRING_MARK = re.compile(rb'["\\]')
+NAME = re.compile(rb'"([^"\\]{1,100})"\s*:\s*\Z')
+# Of what is outside of the arrays.
+OUTLINE_MAX = 64 << 10
+# An array of the object, and an element of it.
+ARRAY, ELEMENT = 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An element of the array of that name. `content` is None where it is too long."""
+
+    name: str
+    content: bytes | None
+
+
+@dataclass(slots=True)
+class Document:
+    """Takes the bytes of a document in pieces. `outline` is the document without what is inside of its arrays."""
+
+    names: frozenset[str]
+    outline: bytearray = field(default_factory=bytearray)
+    name: str = ""
+    depth: int = 0
+    is_string: bool = False
+    is_escaped: bool = False
+    content: bytearray = field(default_factory=bytearray)
+    is_too_long: bool = False
+
+    def feed(self, piece: bytes) -> Iterator[Part]:
+        position = self._string(piece, 0)
+        while position < len(piece):
+            match = MARK.search(piece, position)
+            if match is None:
+                self._add(piece[position:])
+                return
+            mark = match[0]
+            if mark[:1] == b'"':
+                self._add(piece[position : match.end()])
+                self.is_string = len(mark) == 1
+                position = self._string(piece, match.end())
+                continue
+            self._add(piece[position : match.start()])
+            yield from self._open(mark) if mark in b"{[" else self._close(mark)
+            position = match.end()
+
+    def is_complete(self) -> bool:
+        return self.depth == 0 and self.outline.rstrip().endswith(b"}")
+
+    def _string(self, piece: bytes, position: int) -> int:
+        """The position after the string that is open."""
+        start = position
+        while self.is_string and position < len(piece):
+            if self.is_escaped:
+                position, self.is_escaped = position + 1, False
+                continue
+            match = STRING_MARK.search(piece, position)
+            position = match.end() if match else len(piece)
+            self.is_escaped = match is not None and match[0] == b"\\"
+            self.is_string = match is None or self.is_escaped
+        self._add(piece[start:position])
+        return position
+
+    def _open(self, mark: bytes) -> Iterator[Part]:
+        if self.depth < ARRAY:
+            self._name()
+            self._add(mark)
+            self.depth += 1
+        else:
+            self.depth += 1
+            self._add(mark)
+        return iter(())
+
+    def _close(self, mark: bytes) -> Iterator[Part]:
+        if self.depth < ELEMENT:
+            self.depth = max(0, self.depth - 1)
+            self._add(mark)
+            return
+        self._add(mark)
+        self.depth -= 1
+        if self.depth == ARRAY:
+            if self.name in self.names:
+                yield Part(self.name, None if self.is_too_long else bytes(self.content))
+            self.content.clear()
+            self.is_too_long = False
+
+    def _name(self) -> None:
+        match = NAME.search(self.outline[-200:])
+        self.name = match[1].decode(errors="replace") if match else ""
+
+    def _add(self, text: bytes) -> None:
+        if self.depth < ARRAY:
+            self.outline += text[: max(0, OUTLINE_MAX - len(self.outline))]
+        elif self.depth >= ELEMENT and self.name in self.names and not self.is_too_long:
+            self.content += text
+            if len(self.content) > RECORD_MAX:
+                self.is_too_long = True
+                self.content.clear()

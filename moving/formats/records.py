@@ -1,0 +1,64 @@
+"""What the readers of foreign exports yield: posts, and rows that say what cannot be taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+State = Literal["published", "pending", "spam", "deleted", "withdrawn", "pingback"]
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who wrote a post in the foreign system.
+
+    `source_id` is never empty and the same for each post of one author of a file: the foreign user id, else a
+    digest of the mail address, else of the name. `email` is lower-cased and syntactically valid, or "".
+    `email_verified` says that the foreign system verified the address.
+    """
+
+    source_id: str
+    name: str
+    email: str
+    email_verified: bool
+    is_anonymous: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A comment of the foreign system.
+
+    `parent_id` is "" for a top-level post. `address` is as written there, unescaped. Times are aware, None where
+    missing or unreadable. `text` is Markdown of `messaging.markdown`, of any length, without NUL. `extra` is the whole
+    object of a line of our own export, else empty.
+    """
+
+    source_id: str
+    parent_id: str
+    address: str
+    author: Author
+    created_at: datetime | None
+    thread_created_at: datetime | None
+    edited_at: datetime | None
+    text: str
+    state: State
+    score: int | None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A part of the file that cannot be taken. `reason` is one plain sentence for the report."""
+
+    source_id: str
+    address: str
+    reason: str
+
+
+Record = Post | Unusable
+
+
+class UnreadableFile(Exception):
+    """The whole file is refused. The message is for the user: what the file is, and what is known."""

@@ -1,0 +1,144 @@
+"""Hostile and damaged files: what is good in them is read, and the rest is a row of the report."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from messaging.markdown.html import to_html, to_plain
+from moving.formats import UnreadableFile
+from tests.moving.files import FACTS, SAMPLES, posts, read, reasons
+
+HOSTILE: dict[str, dict[str, Any]] = FACTS["hostile"]
+FOLDER = SAMPLES / "hostile"
+REFUSED = {
+    "billion-laughs.xml": "document type",
+    "external-entity.xml": "document type",
+    "external-dtd.xml": "document type",
+    "version-9.jsonl": "version 9. Known is version 1.",
+    "empty.xml": "The file is empty",
+    "page.html": "The file is no export of Disqus",
+    "list.json": "The file is no export of Commento",
+    "isso-cut.db": "The database cannot be read",
+    "isso-other.db": "no table `threads`",
+}
+# By file: the number of posts that are read, of which the writer may skip some, and the reasons.
+READ = {
+    "cut-off.xml": (40, ["The XML is cut off or damaged: unclosed CDATA section, in line 72"]),
+    "wrong-encoding.xml": (7, ["Bytes that are no text of the file's encoding"]),
+    "utf-16.xml": (7, []),
+    "windows-1251.xml": (7, []),
+    "cycle.xml": (8, []),
+    "forward.xml": (3, []),
+    "duplicate-ids.xml": (5, []),
+    "dates.xml": (9, []),
+    "over-long.xml": (3, []),
+    "markup.xml": (9, []),
+    "addresses.xml": (9, []),
+    "lines.jsonl": (8, ["Line 3 is not read.", "Line 5 is not", "Line 8 is not", "The comment has no address."]),
+    "commento.json": (6, ["The comment has no text."]),
+    "isso-odd.db": (7, ["is not in the file.", "has no address.", "The state of the comment is not known."]),
+}
+
+
+def test_every_hostile_file_has_a_test() -> None:
+    assert {path.name for path in FOLDER.iterdir()} == REFUSED.keys() | READ.keys()
+
+
+@pytest.fixture(autouse=True)
+def _no_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_args: object, **_kwargs: object) -> None:
+        pytest.fail("a reader opened a connection")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_file_is_refused_with_a_sentence_that_says_what_it_is(name: str) -> None:
+    with pytest.raises(UnreadableFile, match=REFUSED[name]) as refusal:
+        read(HOSTILE[name]["format"], FOLDER / name)
+    assert HOSTILE[name].get("must_refuse") or HOSTILE[name].get("may_refuse")
+    assert str(refusal.value).endswith(".")
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_is_good_is_read_and_the_rest_has_a_reason(name: str) -> None:
+    records = read(HOSTILE[name]["format"], FOLDER / name)
+    count, expected = READ[name]
+    assert len(posts(records)) == count >= HOSTILE[name]["shown_at_least"]
+    assert len(reasons(records)) == len(expected)
+    for reason, part in zip(reasons(records), expected, strict=True):
+        assert part in reason
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_a_hostile_file_must_not_show_is_not_shown(name: str) -> None:
+    html = "".join(to_html(post.text) for post in posts(read(HOSTILE[name]["format"], FOLDER / name)))
+    assert [text for text in HOSTILE[name].get("never", ()) if text in html.replace("&lt;", "")] == []
+
+
+def test_hostile_markup_shows_its_text() -> None:
+    texts = [to_plain(post.text).strip() for post in posts(read("wordpress", FOLDER / "markup.xml"))]
+    for number, word in enumerate(["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]):
+        assert f"ok {word}" in texts[number]
+
+
+def test_declared_encodings_are_read_as_such() -> None:
+    texts = {post.text for name in ("utf-16.xml", "windows-1251.xml") for post in posts(read("disqus", FOLDER / name))}
+    assert not any("\ufffd" in text for text in texts)
+
+
+def test_bytes_that_are_no_text_are_replaced_and_the_others_stay() -> None:
+    texts = [post.text for post in posts(read("disqus", FOLDER / "wrong-encoding.xml"))]
+    assert texts[3] == "It cost \ufffd12, caf\ufffd included."
+    assert texts[4] == "Good comment number 5."
+
+
+def test_unreadable_dates_are_none_and_others_are_left_to_the_writer() -> None:
+    times = [post.created_at for post in posts(read("wordpress", FOLDER / "dates.xml"))]
+    assert [time and time.year for time in times] == [2016, 1900, 1969, 2200, None, None, None, 9999, 2016]
+
+
+def test_half_a_surrogate_pair_and_nul_are_left_out() -> None:
+    texts = {post.source_id: post.text for post in posts(read("remark42", FOLDER / "lines.jsonl"))}
+    assert texts["h4"] == "ab"
+    assert texts["h5"] == "lone  half."
+
+
+def test_a_score_that_is_no_number_or_too_large_is_none() -> None:
+    scores = {post.source_id: post.score for post in posts(read("remark42", FOLDER / "lines.jsonl"))}
+    assert (scores["h1"], scores["h7"]) == (0, None)
+    scores = {post.source_id: post.score for post in posts(read("commento", FOLDER / "commento.json"))}
+    assert (scores["c1"], scores["c5"]) == (0, None)
+
+
+def test_a_commenter_who_is_not_listed_is_a_guest_with_an_id() -> None:
+    authors = {post.source_id: post.author for post in posts(read("commento", FOLDER / "commento.json"))}
+    assert (authors["c4"].source_id, authors["c4"].name, authors["c4"].is_anonymous) == ("nobody", "", True)
+
+
+def test_another_format_refuses_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes((SAMPLES / "wordpress.xml").read_bytes())
+    for other in ("disqus", "remark42", "isso", "commento", "jsonl"):
+        with pytest.raises(UnreadableFile):
+            read(other, path)
+
+
+@pytest.mark.parametrize("format", ["disqus", "wordpress", "remark42", "isso", "commento", "jsonl"])
+@pytest.mark.parametrize("content", [b"", b"\n", b"\0" * 5000, b"\x1f\x8b", b"SQLite format 3\0", b"\xff\xfe", b"{"])
+def test_a_file_of_nothing_or_of_anything_is_refused(tmp_path: Path, format: str, content: bytes) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(UnreadableFile):
+        read(format, path)
+
+
+@pytest.mark.parametrize("format", ["disqus", "isso", "commento", "remark42"])
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path, format: str) -> None:
+    for path in (tmp_path / "missing", tmp_path):
+        with pytest.raises(UnreadableFile, match="cannot be opened"):
+            read(format, path)
