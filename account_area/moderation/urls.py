@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from account_area.moderation import communities, decisions, settings
+from account_area.moderation import communities, decisions, exports, settings
 
 OF_COMMUNITY = "communities/<slug:slug>/moderation/"
 urlpatterns = [
@@ -14,4 +14,5 @@ urlpatterns = [
     path(f"{OF_COMMUNITY}rules/", settings.rules, name="moderation-rules"),
     path(f"{OF_COMMUNITY}people/", settings.people, name="moderation-people"),
     path(f"{OF_COMMUNITY}log/", settings.log, name="moderation-log"),
+    path(f"{OF_COMMUNITY}export/", exports.export, name="moderation-export"),
 ]
