@@ -11,7 +11,7 @@ import config.api.ids
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("messaging", "0023_posts_of_author"),
+        ("messaging", "0025_replies_of_post"),
     ]
 
     operations = [

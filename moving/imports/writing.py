@@ -13,11 +13,11 @@ from django.db import transaction
 
 from config.cache.rendering import to_json
 from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import execute, fetch_all, fetch_one
+from config.database.sql import allow_long_statements, execute, fetch_all, fetch_one
 from config.writes.retries import retried
 from messaging.cache_tags import COMMUNITIES, community_tag, message_tag, page_tag
 from messaging.models import MessageStatus
-from messaging.services.locking import ALLOW_LONG_STATEMENTS
+from messaging.services.locking import LONG_STATEMENT_SECONDS
 from moving.exceptions import ImportUndone
 from moving.imports.authors import accounts_of
 from moving.imports.extras import columns_of
@@ -111,7 +111,7 @@ def write(posts: Sequence[StagedPost], times: Sequence[int], *, move: Move) -> W
 
 
 def lock_source(move: Move) -> None:
-    execute(ALLOW_LONG_STATEMENTS)
+    allow_long_statements(LONG_STATEMENT_SECONDS)
     execute(WAIT_LONGER)
     execute(LOCK_SOURCE, [str(move.community_id), move.format])
 
