@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,8 +10,8 @@ from babel import Locale
 from babel.dates import format_timedelta
 from django import template
 from django.utils import timezone
-from django.utils.formats import date_format
-from django.utils.html import format_html
+from django.utils.formats import date_format, number_format
+from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext
 
@@ -19,6 +20,7 @@ from account_area.plots import Plot
 register = template.Library()
 NOTHING = "–"
 MOMENT = timedelta(minutes=1)
+LEFT_TO_RIGHT = re.compile(r"(?<![\w@])(?:@[a-z0-9_]{3,30}\b|cag_\w+…?|https?://[^\s<]+)")
 
 
 @register.simple_tag
@@ -28,6 +30,21 @@ def when(moment: datetime | None) -> str | SafeString:
         return NOTHING
     exact = f"{date_format(moment, 'DATE_FORMAT')} {moment:%H:%M} UTC"
     return format_html('<time datetime="{}" title="{}">{}</time>', moment.isoformat(), exact, _relative(moment))
+
+
+@register.filter
+def isolated(text: str) -> SafeString:
+    """Handles, prefixes of tokens and addresses keep their order of characters within a text from right to left.
+
+    For texts without attributes of HTML, which it would change too.
+    """
+    return SafeString(LEFT_TO_RIGHT.sub(r'<bdi dir="ltr">\g<0></bdi>', conditional_escape(text)))
+
+
+@register.filter
+def grouped(number: int) -> str:
+    """`12,345`, as the language groups digits."""
+    return number_format(number, force_grouping=True)
 
 
 @register.inclusion_tag("account_area/parts/plot.html")

@@ -13,10 +13,19 @@ if TYPE_CHECKING:
 PHONE: ViewportSize = {"width": 390, "height": 844}
 DESKTOP: ViewportSize = {"width": 1440, "height": 900}
 BOTH_SIZES = pytest.mark.parametrize("browser_context", [PHONE, DESKTOP], indirect=True, ids=["phone", "desktop"])
+# Texts that leave their box, without those that scroll in it; and words of the navigation that are broken.
+SPILLED = """() => {
+  const scrolled = ".scroll, .scroll *, pre, pre *, svg *, .hidden-text, input, textarea, select";
+  const isSpilled = (node) => node.clientWidth && node.scrollWidth > node.clientWidth + 1;
+  const boxes = [...document.querySelectorAll("main *")].filter((node) =>
+    !node.matches(scrolled) && getComputedStyle(node).display !== "inline" && isSpilled(node));
+  const links = [...document.querySelectorAll(".top nav a")].filter((link) => link.offsetHeight > 50);
+  return [...boxes, ...links].map((node) => node.outerHTML.slice(0, 200));
+}"""
 
 
 def check(page: Page, schemes: tuple[str, ...] = ("light", "dark")) -> None:
-    """No violation of accessibility, one heading of the page, and nothing to scroll sideways."""
+    """No violation of accessibility, one heading of the page, nothing to scroll sideways, every text in its box."""
     for scheme in schemes:
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         violations = Axe().run(page).response["violations"]
@@ -24,6 +33,8 @@ def check(page: Page, schemes: tuple[str, ...] = ("light", "dark")) -> None:
         assert found == [], (page.url, scheme)
     assert page.locator("h1").count() == 1, page.url
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
+    spilled = page.evaluate(SPILLED)
+    assert spilled == [], page.url
 
 
 def check_at_both_sizes(page: Page) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from account_area.templatetags import account_area as filters
 from messaging.models import Account
+from tests.agents.factories import agent_with_token
 
 pytestmark = pytest.mark.django_db
 HOME = "/account/"
@@ -32,6 +36,22 @@ def test_the_browser_selects_the_language_and_a_person_another_one(client: Clien
     person.language = "ar"
     person.save(update_fields=["language"])
     assert b'dir="rtl"' in client.get(HOME).content
+
+
+def test_handles_and_addresses_keep_their_order_in_arabic(client: Client, person: Account) -> None:
+    holder = agent_with_token(requester=person)
+    paths = ("account_agents", []), ("account_inbox", []), ("account_agent_delete", [holder.account.handle])
+    for name, values in paths:
+        text = client.get(reverse(name, args=values), headers={"Accept-Language": "ar"}).content.decode()
+        shown = re.sub(r"<(title|code)>.*?</\1>|<[^>]*title=[^>]*>", "", text)
+        assert f"@{holder.account.handle}</bdi>" in shown, name
+        assert not re.search(r"(?<!<bdi>)(?<!<bdi dir=\"ltr\">)@helper", shown), name
+
+
+def test_a_text_is_isolated_as_text() -> None:
+    isolated = '&lt;b&gt; <bdi dir="ltr">@ada_l</bdi>: a@b.example, <bdi dir="ltr">https://a.example/?x&amp;y</bdi>'
+    assert filters.isolated("<b> @ada_l: a@b.example, https://a.example/?x&y") == isolated
+    assert filters.isolated("cag_Ab1…") == '<bdi dir="ltr">cag_Ab1…</bdi>'
 
 
 def test_another_method_and_nul_are_refused_with_a_page(client: Client) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, expect
 
 from embeds import sightings
-from embeds.models import Embed
+from embeds.models import DailyCount, Embed
 from tests.account_area.conftest import sign_in
 from tests.account_area.looks import BOTH_SIZES, check_at_both_sizes
 from tests.embeds.making import an_embed
@@ -83,7 +85,12 @@ def test_the_preview_opens_the_panel_although_the_rules_of_the_site_refuse_it(
 
 
 def test_every_page_passes_axe_and_fits_the_window(owner: Account, browser_context: BrowserContext) -> None:
-    site = an_embed(owner, name="Harbour Gazette", domain_whitelist=["site.example"])
+    long_name = "Hafenzeitung der Donaudampfschifffahrtsgesellschaftskapitäne"
+    site = an_embed(owner, name=long_name, domain_whitelist=["site.example"])
+    for days_ago, number in ((1, 12_345), (8, 12), (40, 3)):
+        day = timezone.now().date() - timedelta(days=days_ago)
+        for event in ("trigger_view", "panel_open", "post_created"):
+            DailyCount.objects.create(embed_id=site.pk, day=day, path="/long/" * 40, event=event, count=number)
     page = browser_context.new_page()
     for path in ("/account/sites/", "/account/sites/new/", *(f"/account/sites/{site.pk}/{part}" for part in PAGES)):
         page.goto(path)

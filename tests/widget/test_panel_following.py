@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Request, Route, expect
 
 from messaging.models import Account
-from tests.widget.clock import advance_until, poll
+from tests.widget.clock import advance_until, poll, poll_until
 from tests.widget.live import Live, panel_frame
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -49,7 +49,7 @@ def test_refused_cursor_and_too_many_changes_load_the_list(live: Live) -> None:
     page, panel = live.follow()
     live.context.route(PULL, lambda route: route.fulfill(status=410, json={"error": "cursor_expired"}), times=1)
     live.message(content="Second")
-    poll(page)
+    poll_until(page, panel.locator("article").nth(1))
     expect(panel.locator("article")).to_have_count(2)
     pulled: list[Request] = []
 
@@ -59,12 +59,12 @@ def test_refused_cursor_and_too_many_changes_load_the_list(live: Live) -> None:
 
     live.context.route(PULL, never_done)
     live.message(content="Third")
-    poll(page)
+    poll_until(page, panel.locator("article").nth(2))
     expect(panel.locator("article")).to_have_count(3)
     assert len(pulled) == PULLS_MAX
     live.context.unroute(PULL)
     live.post("Fourth")
-    poll(page)
+    poll_until(page, panel.locator("article").nth(3))
     expect(panel.locator("article")).to_have_count(4)
 
 
@@ -73,13 +73,12 @@ def test_without_changes_the_list_is_polled(live: Live) -> None:
     live.message(content="First")
     page, panel = live.follow("list")
     live.message(content="Second")
-    poll(page)
+    poll_until(page, panel.locator("article").nth(1))
     expect(panel.locator("article")).to_have_count(2)
     live.context.unroute(CHANGES)
-    poll(page)
-    panel.locator(".thread[data-live=poll]").wait_for()
+    poll_until(page, panel.locator(".thread[data-live=poll]"))
     live.post("Third")
-    poll(page)
+    poll_until(page, panel.locator("article").nth(2))
     expect(panel.locator("article")).to_have_count(3)
 
 
@@ -94,8 +93,7 @@ def test_list_is_polled_until_one_is_loaded_after_the_cursor_of_now(live: Live) 
     panel.locator(".thread[data-live=list]").wait_for()
     expect(panel.locator("article")).to_have_count(1)
     live.context.unroute(f"{live.app}{TAIL}")
-    poll(page)
-    panel.locator(".thread[data-live=poll]").wait_for()
+    poll_until(page, panel.locator(".thread[data-live=poll]"))
     expect(panel.locator("article")).to_have_count(2)
 
 
@@ -108,8 +106,7 @@ def test_a_new_post_does_not_replace_the_notice_of_a_failed_list(live: Live, ada
     posts, retry = panel.locator("article"), panel.get_by_role("button", name="Try again")
     live.post("Alone")
     live.context.unroute(LIST)
-    poll(page)
-    panel.locator(".thread[data-live=poll]").wait_for()
+    poll_until(page, panel.locator(".thread[data-live=poll]"))
     expect(posts).to_have_count(20)
     expect(panel.get_by_role("button", name="Show more posts")).to_be_visible()
 
@@ -164,13 +161,13 @@ def test_hidden_panel_stops_and_goes_on_where_it_was(live: Live) -> None:
     page.keyboard.press("Escape")
     # The panel learns by a message that it is closed.
     advance_until(page, panel.locator(".thread[data-live='']"), step_ms=61_000)
-    page.wait_for_load_state("networkidle")
     sent: list[str] = []
     live.context.on("request", lambda request: sent.append(request.url))
     live.post("Second")
     poll(page)
     poll(page)
-    page.wait_for_load_state("networkidle")
+    # A timer would have sent its request at once.
+    page.wait_for_timeout(300)
     assert [url for url in sent if "/v1/changes" in url] == []
     page.get_by_role("button", name="Talk").click()
     # It polls at once. A jump of the clock would be a time-out of its requests.

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.widget.clock import poll
+from tests.widget.clock import poll_until
 from tests.widget.live import Live
 from tests.widget.test_panel_budget import COUNT_PER_TASK
 
@@ -53,8 +53,7 @@ def test_a_thousand_posts_are_added_and_measured_a_few_at_a_time(live: Live) -> 
     before = page.locator("article").nth(POSTS // 2).bounding_box()
     page.evaluate("measured = 0")
     live.post("New")
-    poll(page)
-    expect(page.get_by_role("button", name="1 new post")).to_be_visible()
+    poll_until(page, page.get_by_role("button", name="1 new post"))
     assert page.evaluate("measured") <= MEASURED_MAX
     assert page.locator("article").nth(POSTS // 2).bounding_box() == before
     assert not live.errors
