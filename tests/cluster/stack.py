@@ -20,7 +20,7 @@ from config.runtime import postgres_binaries
 from config.runtime.postgres import DATABASE, SUPERUSER
 from tests.clients import Clients
 from tests.cluster.environment import ClusterEnvironment
-from tests.cluster.network import SUBNET, Network
+from tests.cluster.network import Network
 from tests.cluster.postgres import Place, PostgresCluster, Server
 from tests.faults.environment import SETTINGS
 from tests.faults.hosts import SECRETS
@@ -34,8 +34,8 @@ from tests.service import ROOT, Service, free_port
 from tests.waiting import PATIENCE_SECONDS, eventually
 
 HOSTS = 3
-# That of the Redis which takes writes, in a network.
-REDIS_ADDRESS = f"{SUBNET}.200"
+# The last part of the address of the Redis that takes writes, in a network.
+REDIS_NUMBER = 200
 CLOCK = {"PYTHONPATH": os.pathsep.join([str(ROOT / "tests/clock_ahead"), str(ROOT)]), "CLOCK_AHEAD_SECONDS": "3600"}
 
 
@@ -217,12 +217,16 @@ class Stack:
         self.redis[1].start("--replicaof", self.redis[0].place.address, str(self.redis[0].port))
 
     def _redis_url(self) -> str:
-        address = REDIS_ADDRESS if self.network else self.redis[0].place.address
+        address = self._redis_address(self.network) if self.network else self.redis[0].place.address
         return f"redis://{address}:{self.redis[0].port}/0"
 
     def _move_redis(self, to: Redis) -> None:
         if self.network:
-            self.network.move(REDIS_ADDRESS, to.place)
+            self.network.move(self._redis_address(self.network), to.place)
+
+    @staticmethod
+    def _redis_address(network: Network) -> str:
+        return f"{network.subnet}.{REDIS_NUMBER}"
 
     def _start_nginx(self) -> int:
         assert NGINX, "The cluster needs nginx on PATH."
