@@ -18,9 +18,9 @@ import psutil
 
 from tests.cluster.postgres import Place
 
-SUBNET = "10.89.21"
-# Of this namespace, in which the load and the proxy run.
-OUTSIDE = f"{SUBNET}.254"
+# The first free one of these; the namespace in which the load and the proxy run has the last address.
+SUBNETS = [f"10.89.{number}" for number in range(20, 250)]
+OUTSIDE = 254
 NOBODY = "02:00:00:00:00:fe"
 PREFIX = "cmc"
 
@@ -34,13 +34,14 @@ class Network:
         self._numbers = itertools.count(1)
         self._places: dict[Place, str] = {}
         _ip("link", "add", self._name, "type", "bridge")
-        _ip("address", "add", f"{OUTSIDE}/24", "dev", self._name)
+        self.subnet = _free_subnet()
+        _ip("address", "add", f"{self.subnet}.{OUTSIDE}/24", "dev", self._name)
         _ip("link", "set", self._name, "up")
 
     def place(self) -> Place:
         """A new namespace with an address."""
         number = next(self._numbers)
-        space, outer, address = f"{self._name}-{number}", f"{self._name}v{number}", f"{SUBNET}.{number}"
+        space, outer, address = f"{self._name}-{number}", f"{self._name}v{number}", f"{self.subnet}.{number}"
         _ip("netns", "add", space)
         _ip("link", "add", outer, "type", "veth", "peer", "name", "eth0", "netns", space)
         _ip("link", "set", outer, "master", self._name, "up")
@@ -84,6 +85,11 @@ def can_cut() -> bool:
     made = _ip("netns", "add", name, check=False)
     _ip("netns", "del", name, check=False)
     return made
+
+
+def _free_subnet() -> str:
+    used = subprocess.run(["ip", "-4", "-o", "address"], capture_output=True, text=True, check=True).stdout
+    return next(subnet for subnet in SUBNETS if f" {subnet}." not in used)
 
 
 def _delete_those_of_dead_runs() -> None:

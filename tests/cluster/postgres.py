@@ -82,7 +82,9 @@ class Server:
 
     @property
     def admin_url(self) -> str:
-        return f"postgresql://{SUPERUSER}@/{DATABASE}?host={self.home}&port={self.port}&connect_timeout=5"
+        # The role may have the statement timeout of the service.
+        unlimited = "&options=-c%20statement_timeout%3D0"
+        return f"postgresql://{SUPERUSER}@/{DATABASE}?host={self.home}&port={self.port}&connect_timeout=5{unlimited}"
 
     def ask(self, statement: str, *values: object) -> object:
         """The first value of the answer, through the socket."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from config.runtime import postgres_binaries
 from config.runtime.postgres import DATABASE, SUPERUSER
 from tests.clients import Clients
 from tests.cluster.environment import ClusterEnvironment
-from tests.cluster.network import SUBNET, Network
+from tests.cluster.network import Network
 from tests.cluster.postgres import Place, PostgresCluster, Server
 from tests.faults.environment import SETTINGS
 from tests.faults.hosts import SECRETS
@@ -34,8 +33,16 @@ from tests.service import ROOT, Service, free_port
 from tests.waiting import PATIENCE_SECONDS, eventually
 
 HOSTS = 3
-# That of the Redis which takes writes, in a network.
-REDIS_ADDRESS = f"{SUBNET}.200"
+# The last part of the address of the Redis that takes writes, in a network.
+REDIS_NUMBER = 200
+EXCHANGE = """
+import socket, sys
+address, port, text = sys.argv[1:]
+with socket.create_connection((address, int(port)), timeout=10) as connection:
+    if text:
+        connection.sendall(text.encode())
+        sys.stdout.buffer.write(connection.recv(65536))
+"""
 CLOCK = {"PYTHONPATH": os.pathsep.join([str(ROOT / "tests/clock_ahead"), str(ROOT)]), "CLOCK_AHEAD_SECONDS": "3600"}
 
 
@@ -93,7 +100,7 @@ class Pooler:
         with (self.home / "out").open("ab") as output:
             command = [*self.place.enter, PGBOUNCER, *as_user, str(self.home / "ini")]
             self.process = subprocess.Popen(command, stdout=output, stderr=output)
-        assert eventually(lambda: accepts(self.place.address, self.port)), (self.home / "out").read_text()
+        assert eventually(lambda: accepts(self.place, self.port)), (self.home / "out").read_text()
 
     def point_to(self, primary: Server) -> None:
         """Another primary; what an operator's failover does. Takes effect at once."""
@@ -120,12 +127,12 @@ class Redis:
         command = [*self.place.enter, redis_program(), "--port", str(self.port), "--dir", str(self.home)]
         command += ["--save", "", "--protected-mode", "no"]
         self.process = subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL)
-        assert eventually(lambda: accepts(self.place.address, self.port))
+        assert eventually(lambda: accepts(self.place, self.port))
 
     def say(self, command: str) -> bytes:
-        with socket.create_connection((self.place.address, self.port), timeout=10) as connection:
-            connection.sendall(f"{command}\r\n".encode())
-            return connection.recv(65_536)
+        said = _exchange(self.place, self.port, f"{command}\r\n")
+        assert said is not None, "Redis does not answer"
+        return said
 
     def kill(self) -> None:
         if self.process:
@@ -217,12 +224,16 @@ class Stack:
         self.redis[1].start("--replicaof", self.redis[0].place.address, str(self.redis[0].port))
 
     def _redis_url(self) -> str:
-        address = REDIS_ADDRESS if self.network else self.redis[0].place.address
+        address = self._redis_address(self.network) if self.network else self.redis[0].place.address
         return f"redis://{address}:{self.redis[0].port}/0"
 
     def _move_redis(self, to: Redis) -> None:
         if self.network:
-            self.network.move(REDIS_ADDRESS, to.place)
+            self.network.move(self._redis_address(self.network), to.place)
+
+    @staticmethod
+    def _redis_address(network: Network) -> str:
+        return f"{network.subnet}.{REDIS_NUMBER}"
 
     def _start_nginx(self) -> int:
         assert NGINX, "The cluster needs nginx on PATH."
@@ -238,11 +249,19 @@ class Stack:
         nginx = subprocess.Popen([NGINX, *arguments], stderr=(home / "log").open("wb"), start_new_session=True)
         self._running.callback(nginx.wait)
         self._running.callback(nginx.terminate)
-        assert eventually(lambda: accepts("127.0.0.1", port)), (home / "log").read_text()
+        assert eventually(lambda: accepts(Place(), port)), (home / "log").read_text()
         return port
 
 
-def accepts(address: str, port: int) -> bool:
-    with socket.socket() as connection:
-        connection.settimeout(2)
-        return connection.connect_ex((address, port)) == 0
+def accepts(place: Place, port: int) -> bool:
+    return _exchange(place, port, "") is not None
+
+
+def _exchange(place: Place, port: int, text: str) -> bytes | None:
+    """Connect, send a text and return the response; None if nothing listens.
+
+    By a program in that network: tests may only connect to this machine.
+    """
+    command = [*place.enter, sys.executable, "-I", "-S", "-c", EXCHANGE, place.address, str(port), text]
+    ended = subprocess.run(command, capture_output=True, check=False)
+    return None if ended.returncode else ended.stdout
