@@ -127,7 +127,7 @@ class DecidingAdmin(ReadOnlyModelAdmin):
         ids = list(chosen.values_list("pk", flat=True)[: ROWS_MAX + 1])
         form = action.form(request.POST if "confirmed" in request.POST else None, row=None, action=action)
         if not form.is_valid():
-            shown = list(chosen[:SHOWN_MAX])
+            shown = list(chosen[: min(SHOWN_MAX, BULK_MAX)])
             return self.confirm(request, action, shown, form, more=len(ids) - len(shown))
         return self._start(request, action, ids, form.cleaned_data["reason"])
 
