@@ -15,7 +15,15 @@ from config import env
 from config.metrics import files
 
 BASE_DIR = Path(__file__).resolve().parents[2]
-COMMANDS = ("rollup_analytics", "announce_expiring_tokens", "person_jobs", "run_imports", "prune", "roll_up_desk")
+COMMANDS = (
+    "rollup_analytics",
+    "announce_expiring_tokens",
+    "person_jobs",
+    "run_imports",
+    "run_desk_jobs",
+    "prune",
+    "roll_up_desk",
+)
 MINUTES = 60
 NICENESS = 10
 

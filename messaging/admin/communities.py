@@ -18,6 +18,7 @@ from messaging.cache_tags import invalidate_community
 from messaging.models import Act, Community
 from messaging.models.message import CONTENT_MAX
 from messaging.services.decisions import note_for_moderators
+from messaging.services.differences import describe_changes
 from messaging.word_lists import compile_words
 from messaging.word_lists.marking import marked
 
@@ -64,8 +65,8 @@ class CommunityAdmin(ReadOnlyModelAdmin):
         self, request: HttpRequest, form: CommunityForm, formsets: Any, add: bool = False
     ) -> str:
         """The change and its reason, in the format of `log_decision`."""
-        names = [name.replace("_", " ") for name in form.changed_columns]
-        done = "Added" if add else f"Changed {', '.join(names) or 'nothing'}"
+        after = {column: form.cleaned_data[column] for column in form.changed_columns}
+        done = "Added" if add else f"Changed {describe_changes(form.initial, after) or 'nothing'}"
         reason = form.cleaned_data["reason"]
         return f"{done}: {reason}" if reason else f"{done}."
 

@@ -15,6 +15,7 @@ from messaging.exceptions import NotInThisState
 from messaging.models import Account, Act, Community, Message
 from messaging.services.communities import RULES, change_community
 from messaging.services.decisions import log_about_community
+from messaging.services.differences import describe_changes
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from messaging.services.moderators import moderated_community, require_moderator_of_post
 from messaging.services.reporting import dismiss_reports, has_open_reports
@@ -59,15 +60,17 @@ def change_rules(*, community_id: UUID, changes: Mapping[str, Any], by: Account,
     community = moderated_community(community_id=community_id, by=by, lock=True)
     changed = [column for column in changes if column in NAMES and getattr(community, column) != changes[column]]
     if changed:
+        before = {column: getattr(community, column) for column in changed}
         try:
             change_community(community, {column: changes[column] for column in changed})
         except ValidationError as failure:
             column, texts = next(iter(failure.message_dict.items()))
             raise InvalidInput(f"Correct `{NAMES[column]}`: {' '.join(texts)}", field=NAMES[column]) from None
-        log_change(community, changed, by=by, reason=reason)
+        log_change(community, before, by=by, reason=reason)
     return community
 
 
-def log_change(community: Community, columns: list[str], *, by: Account, reason: str = "") -> None:
-    names = ", ".join(column.replace("_", " ") for column in columns)
-    log_about_community(community, Act.CHANGED, by=by, verb=f"Changed {names}", reason=reason, columns=columns)
+def log_change(community: Community, before: Mapping[str, Any], *, by: Account, reason: str = "") -> None:
+    """`before`: the former values of the columns that were changed."""
+    changes = describe_changes(before, {column: getattr(community, column) for column in before})
+    log_about_community(community, Act.CHANGED, by=by, verb=f"Changed {changes}", reason=reason, columns=list(before))

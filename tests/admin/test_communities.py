@@ -49,7 +49,9 @@ def test_change_logs_the_changed_fields_and_the_reason(admin_client: Client) -> 
     assert admin_client.post(page(community), sent).status_code == 302
     community.refresh_from_db()
     assert (community.pre_moderation, community.blocked_words) == ("agents", ["casino", "poker"])
-    assert "Changed pre moderation, blocked words: Gambling again." in read(admin_client, community, "history")
+    assert "Changed pre moderation (off → agents), blocked words (+poker): Gambling again." in read(
+        admin_client, community, "history"
+    )
     assert "moderated first: agents" in read(admin_client, Community, "changelist")
 
 

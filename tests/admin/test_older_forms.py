@@ -66,7 +66,7 @@ def test_concurrent_change_of_another_field_is_not_overwritten(admin_client: Cli
     assert admin_client.post(page(community), again).status_code == 302
     community.refresh_from_db()
     assert (community.blocked_words, community.read_only) == (["casino", "poker"], True)
-    assert "Changed read only: Closing." in read(admin_client, community, "history")
+    assert "Changed read only (no → yes): Closing." in read(admin_client, community, "history")
 
 
 def test_concurrent_change_of_the_same_field_shows_the_difference(admin_client: Client, community: Community) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -14,14 +14,12 @@ from django.utils.html import format_html
 from config.admin.actions import AdminAction, AdminActionForm, error_text
 from config.api.exceptions import ApiError
 from config.api.ids import is_id
-
-if TYPE_CHECKING:
-    from messaging.admin.desk.lists import DecidingAdmin
+from messaging.admin.desk.decidable import DecidableRows
 
 UNKNOWN = "Choose one of the decisions that the row offers."
 
 
-def decide_one(rows: DecidingAdmin, request: HttpRequest, pk: UUID) -> HttpResponse:
+def decide_one(rows: DecidableRows, request: HttpRequest, pk: UUID) -> HttpResponse:
     """POST `decision`, the name of an action, with the fields of its form; 400 and 409 as JSON have `error`."""
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
@@ -41,7 +39,7 @@ def decide_one(rows: DecidingAdmin, request: HttpRequest, pk: UUID) -> HttpRespo
     return _done(rows, request, row, action)
 
 
-def _done(rows: DecidingAdmin, request: HttpRequest, row: Any, action: AdminAction) -> HttpResponse:
+def _done(rows: DecidableRows, request: HttpRequest, row: Any, action: AdminAction) -> HttpResponse:
     text = f"{rows.name_of(row)}: {action.success_message}."
     if _is_script(request):
         current = rows.get_queryset(request).get(pk=row.pk)
@@ -52,7 +50,7 @@ def _done(rows: DecidingAdmin, request: HttpRequest, row: Any, action: AdminActi
 
 
 def _refused(
-    rows: DecidingAdmin, request: HttpRequest, row: Any, text: str, *, status: int, instead: Any = None
+    rows: DecidableRows, request: HttpRequest, row: Any, text: str, *, status: int, instead: Any = None
 ) -> HttpResponse:
     if _is_script(request):
         link = dict(zip(("text", "url"), instead, strict=True)) if instead else None
@@ -64,14 +62,14 @@ def _refused(
     return HttpResponseRedirect(rows.with_filters(request, reverse(f"admin:{rows.url_name('change')}", args=[row.pk])))
 
 
-def _next_place(rows: DecidingAdmin, request: HttpRequest, action: AdminAction, row: Any) -> str:
+def _next_place(rows: DecidableRows, request: HttpRequest, action: AdminAction, row: Any) -> str:
     if "from_list" not in request.POST:
         return rows.with_filters(request, rows.next_url(request, action, row))
     following = request.POST.get("next", "")
     return _list_url(rows, request, following if is_id(following) else "")
 
 
-def _list_url(rows: DecidingAdmin, request: HttpRequest, pk: object) -> str:
+def _list_url(rows: DecidableRows, request: HttpRequest, pk: object) -> str:
     url = rows.with_filters(request, reverse(f"admin:{rows.url_name('changelist')}"))
     return f"{url}#row-{pk}" if pk else url
 

@@ -19,8 +19,9 @@ from django.utils.safestring import SafeString
 
 from config.admin.actions import AdminAction
 from config.admin.formatting import change_url
-from config.admin.model_admin import BULK_MAX, ReadOnlyModelAdmin
+from config.admin.model_admin import BULK_MAX
 from messaging.admin.desk import saved
+from messaging.admin.desk.decidable import DecidableRows
 from messaging.admin.desk.deciding import decide_one
 from messaging.admin.desk.exporting import Columns, csv_response
 from messaging.exceptions import TooManyRows
@@ -29,7 +30,7 @@ from messaging.services.bulk_jobs import ROWS_MAX, start_job
 SHOWN_MAX = 50
 
 
-class DecidingAdmin(ReadOnlyModelAdmin):
+class DecidingAdmin(DecidableRows):
     """Each row of the list has buttons for the actions with a key, and a bar below the list has those of the current
     row. `static/admin/desk/queue.js` adds the keys, and decides without loading the page again.
     """
@@ -50,18 +51,6 @@ class DecidingAdmin(ReadOnlyModelAdmin):
     def review_template(self, row: Any) -> tuple[str, dict[str, Any]]:
         """The template of the fold-out of a row, and its context."""
         raise NotImplementedError
-
-    def state_of(self, row: Any) -> tuple[str, str]:
-        """The text and the kind of the badge of a row."""
-        raise NotImplementedError
-
-    def name_of(self, row: Any) -> str:
-        """What the bar calls the row."""
-        return str(row)
-
-    def instead(self, row: Any, action: AdminAction) -> tuple[str, str] | None:
-        """A link (text, URL) that is offered when an action is refused."""
-        return None
 
     def available_actions(self, row: Any) -> dict[str, Any]:
         """Actions with a key are in the bar of the page, not among its links."""
@@ -127,7 +116,7 @@ class DecidingAdmin(ReadOnlyModelAdmin):
         ids = list(chosen.values_list("pk", flat=True)[: ROWS_MAX + 1])
         form = action.form(request.POST if "confirmed" in request.POST else None, row=None, action=action)
         if not form.is_valid():
-            shown = list(chosen[:SHOWN_MAX])
+            shown = list(chosen[: min(SHOWN_MAX, BULK_MAX)])
             return self.confirm(request, action, shown, form, more=len(ids) - len(shown))
         return self._start(request, action, ids, form.cleaned_data["reason"])
 

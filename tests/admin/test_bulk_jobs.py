@@ -1,0 +1,217 @@
+"""Jobs on many rows: started from a whole list, carried out in slices, stopped, continued, undone."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from agents.models import AgentRequest
+from agents.services import approve_request
+from messaging.admin.desk.running import run_slice, run_to_end
+from messaging.exceptions import JobFinished, TooManyRows
+from messaging.models import Account, BulkJob, Message
+from messaging.personal_data.leases import take
+from messaging.services import bulk_jobs
+from messaging.services.bulk_jobs import continue_job, start_job, start_on_posts_of, stop_job
+from tests.admin.pages import decide, page, read
+from tests.agents.factories import RequestFactory
+from tests.agents.racing import race
+from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+KIND = "agents.agentrequest:reject"
+
+
+def statuses() -> set[str]:
+    return set(AgentRequest.objects.values_list("status", flat=True))
+
+
+def a_job(requests: list[AgentRequest], boss: Account) -> BulkJob:
+    return start_job(kind=KIND, label="Reject", ids=[row.pk for row in requests], by=boss, reason="Spam.")
+
+
+def select_all(client: Client, query: str, **sent: Any) -> Any:
+    first = AgentRequest.objects.filter(status="pending").first()
+    body = {"action": "reject", "select_across": "1", "_selected_action": [str(first and first.pk)]} | sent
+    return client.post(f"{page(AgentRequest, 'changelist')}?{query}", body)
+
+
+def test_a_whole_list_is_a_job_on_its_filtered_rows(
+    admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("messaging.admin.desk.lists.BULK_MAX", 3)
+    requests = [RequestFactory(agent_handle=f"spam_{n}x") for n in range(5)]
+    other = RequestFactory(agent_handle="decent_one")
+    query = "q=spam_"
+    confirmation = select_all(admin_client, query).content.decode()
+    assert "Reject: 5 chosen" in confirmation
+    assert 'name="select_across" value="1"' in confirmation
+    assert f'action="{page(AgentRequest, "changelist")}?q=spam_"' in confirmation
+    assert "errorlist" in select_all(admin_client, query, confirmed="1", reason="").content.decode()
+    assert not BulkJob.objects.exists()
+    response = select_all(admin_client, query, confirmed="1", reason="Spam.")
+    job = BulkJob.objects.get()
+    assert response["Location"] == page(job)
+    assert (job.kind, job.total, job.by_id, job.state) == (KIND, 5, boss.pk, "running")
+    assert "0 of 5 done" in read(admin_client, job)
+    answer = admin_client.post(page(job, "run"), headers={"Accept": "application/json"}).json()
+    assert (answer["state"], answer["done"], answer["text"]) == ("finished", 5, "5 of 5 done")
+    assert {AgentRequest.objects.get(pk=row.pk).reason for row in requests} == {"Spam."}
+    other.refresh_from_db()
+    assert other.status == "pending"
+
+
+def test_rows_that_are_decided_meanwhile_are_counted_as_refused(boss: Account) -> None:
+    requests = RequestFactory.create_batch(3)
+    job = a_job(requests, boss)
+    approve_request(request_id=requests[1].pk, by=boss)
+    done = run_to_end(job.pk)
+    assert (done.state, done.done, done.refused) == ("finished", 2, 1)
+    assert "request not pending (status: approved)" in done.errors[0]
+
+
+def test_a_job_is_stopped_between_rows_continued_and_undone(admin_client: Client, boss: Account) -> None:
+    job = a_job(RequestFactory.create_batch(4), boss)
+    assert run_slice(job.pk, seconds=-1).done == 1
+    decide(admin_client, job, "stop")
+    assert run_slice(job.pk).done == 1
+    assert sorted(AgentRequest.objects.values_list("status", flat=True)) == ["pending"] * 3 + ["rejected"]
+    decide(admin_client, job, "continue")
+    assert run_to_end(job.pk).done == 4
+    assert statuses() == {"rejected"}
+    text = decide(admin_client, job, "undo")
+    assert "is being undone by another job" in text
+    undoing = BulkJob.objects.latest("created_at")
+    assert (undoing.kind, undoing.total) == ("agents.agentrequest:undo", 4)
+    assert run_to_end(undoing.pk).done == 4
+    assert statuses() == {"pending"}
+    words = LogEntry.objects.filter(object_id=str(job.pk)).order_by("pk").values_list("change_message", flat=True)
+    assert list(words) == ["Started: Spam.", "Stopped.", "Continued."]
+
+
+def test_a_finished_job_is_neither_stopped_nor_continued(boss: Account) -> None:
+    job = a_job(RequestFactory.create_batch(1), boss)
+    run_to_end(job.pk)
+    for change in (stop_job, continue_job):
+        with pytest.raises(JobFinished):
+            change(job_id=job.pk, by=boss)
+
+
+def test_a_job_has_a_limited_number_of_rows(boss: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk_jobs, "ROWS_MAX", 1)
+    with pytest.raises(TooManyRows):
+        a_job(RequestFactory.create_batch(2), boss)
+
+
+def test_a_crash_in_the_middle_repeats_and_skips_no_row(boss: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    requests = RequestFactory.create_batch(3)
+    job = a_job(requests, boss)
+    run_slice(job.pk, seconds=-1)
+
+    def crash(*_arguments: Any, **_options: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr("messaging.admin.desk.running.count_row", crash)
+        with pytest.raises(KeyboardInterrupt):
+            run_slice(job.pk)
+    assert sum(row.status == "rejected" for row in AgentRequest.objects.all()) == 1
+    assert run_to_end(job.pk).done == 3
+    assert LogEntry.objects.filter(change_message="Rejected: Spam.").count() == 3
+
+
+def test_another_process_that_has_the_lease_is_left_alone(boss: Account) -> None:
+    job = a_job(RequestFactory.create_batch(1), boss)
+    take(BulkJob.objects.due())
+    assert run_slice(job.pk).done == 0
+    assert statuses() == {"pending"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_several_pages_of_a_job_decide_each_row_once() -> None:
+    boss = SuperAdminFactory()
+    job = a_job(RequestFactory.create_batch(6), boss)
+
+    def work(_number: int) -> None:
+        for _ in range(6):
+            run_slice(job.pk, seconds=-1)
+
+    race(4, work)
+    done = run_to_end(job.pk)
+    assert (done.state, done.done, done.refused) == ("finished", 6, 0)
+    assert LogEntry.objects.filter(change_message="Rejected: Spam.").count() == 6
+
+
+def test_an_unknown_kind_or_an_erased_super_admin_ends_the_job(boss: Account) -> None:
+    unknown = start_job(kind="agents.agentrequest:explode", label="?", ids=[RequestFactory().pk], by=boss)
+    orphan = a_job([RequestFactory()], boss)
+    BulkJob.objects.filter(pk=orphan.pk).update(by=None)
+    for job in (unknown, orphan):
+        ended = run_to_end(job.pk)
+        assert (ended.state, ended.done) == ("finished", 0)
+    assert statuses() == {"pending"}
+
+
+class TestPostsOfAnAuthor:
+    def test_hiding_is_stopped_and_undone(
+        self, admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("messaging.admin.desk.running.BATCH", 2)
+        author = PersonFactory()
+        MessageFactory.create_batch(5, author=author)
+        job = start_on_posts_of(author, kind=BulkJob.HIDE_POSTS, by=boss, reason="Spam.")
+        assert run_slice(job.pk, seconds=-1).done == 2
+        stop_job(job_id=job.pk, by=boss)
+        run_slice(job.pk)
+        assert Message.objects.filter(author=author, status="hidden").count() == 2
+        assert "2 of 5 done" in read(admin_client, job)
+        decide(admin_client, job, "undo")
+        restoring = BulkJob.objects.latest("created_at")
+        assert run_to_end(restoring.pk).done == 2
+        assert set(Message.objects.values_list("status", flat=True)) == {"published"}
+        assert "All posts hidden (5): Spam." in read(admin_client, author)
+
+    def test_the_page_of_a_long_job_opens_after_the_first_slice(
+        self, admin_client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("messaging.admin.desk.running.BATCH", 1)
+        monkeypatch.setattr("messaging.admin.people.run_slice", lambda pk: run_slice(pk, seconds=-1))
+        author = PersonFactory()
+        MessageFactory.create_batch(2, author=author)
+        response = admin_client.post(page(author, "hide-posts"), {"reason": "Spam."})
+        assert response["Location"] == page(BulkJob.objects.get())
+
+    def test_the_command_hides_and_restores(self) -> None:
+        author = PersonFactory()
+        MessageFactory.create_batch(3, author=author)
+        out = StringIO()
+        call_command("hide_posts", author.handle, "--reason", "Spam.", "--json", stdout=out, stderr=StringIO())
+        assert json.loads(out.getvalue())["changed"] == 3
+        assert LogEntry.objects.filter(change_message="All posts hidden (3): Spam.").exists()
+        out = StringIO()
+        call_command("hide_posts", author.handle, "--undo", stdout=out, stderr=StringIO())
+        assert "finished, 3 posts changed" in out.getvalue()
+        assert set(Message.objects.values_list("status", flat=True)) == {"published"}
+
+    @pytest.mark.parametrize(
+        "arguments", [["nobody", "--reason", "x"], ["SOMEONE"], ["SOMEONE", "--reason", "r" * 501]]
+    )
+    def test_the_command_refuses_bad_input(self, arguments: list[str]) -> None:
+        author = PersonFactory()
+        with pytest.raises(CommandError):
+            call_command("hide_posts", *[author.handle if one == "SOMEONE" else one for one in arguments])
+        assert not BulkJob.objects.exists()
+
+
+def test_the_command_finishes_what_no_page_carries_out(boss: Account) -> None:
+    a_job(RequestFactory.create_batch(2), boss)
+    out = StringIO()
+    call_command("run_desk_jobs", "--json", stdout=out)
+    assert json.loads(out.getvalue()) == {"finished": 1}
+    assert statuses() == {"rejected"}

@@ -1,0 +1,301 @@
+"""Deciding in the lists of the admin: as JSON for the script and as redirects, saved lists, CSV, look-alikes."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.db import connection
+from django.db.models import F
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from agents.admin.look_alikes import look_alikes_of, series_base
+from agents.models import Agent, AgentRequest
+from agents.services import create_token, reject_request
+from messaging.models import Account, Ban, Message, SavedList
+from messaging.models.desk import SAVED_MAX
+from messaging.services.moderation import approve_message, hide_message
+from tests.admin.pages import page, read
+from tests.agents.factories import ApprovedFactory, RequestFactory
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+FILTERS = {"_changelist_filters": "status__exact=pending&p=1"}
+
+
+def decide_json(client: Client, row: Any, decision: str, **sent: Any) -> tuple[int, dict[str, Any]]:
+    headers = {"Accept": "application/json"}
+    response = client.post(page(row, "decide"), {"decision": decision} | sent, headers=headers)
+    return response.status_code, response.json()
+
+
+def test_the_list_shows_what_a_decision_needs(admin_client: Client) -> None:
+    PersonFactory(handle="harbour_guide")
+    community = CommunityFactory(name="Harbour Gazette")
+    request = RequestFactory(
+        agent_handle="harb0ur_guide", agent_name="The Guide", purpose="p" * 300, community_ids=[community.pk]
+    )
+    for n in range(2):
+        RequestFactory(requester=request.requester, agent_handle=f"no_{n}_x")
+        reject_request(
+            request_id=AgentRequest.objects.latest("created_at").pk, by=SuperAdminFactory(), reason="No crawling."
+        )
+    text = read(admin_client, AgentRequest, "changelist", status__exact="pending")
+    for part in (
+        *("The Guide", "p" * 300, "Harbour Gazette", "@harbour_guide reads the same", "new account"),
+        *("2 rejected requests", "Pending (1)", "Rejected (2)", f'id="row-{request.pk}"', "The handle can be mistaken"),
+    ):
+        assert part in text, part
+
+
+def test_approve_in_the_list_grants_what_the_row_offers(admin_client: Client, boss: Account) -> None:
+    granted, denied = CommunityFactory(), CommunityFactory()
+    request = RequestFactory(community_ids=[granted.pk, denied.pk])
+    sent = {"scopes": ["post"], "community_ids": [str(granted.pk)], "reason": ""}
+    status, answer = decide_json(admin_client, request, "approve", **sent)
+    assert (status, answer["state"], answer["kind"], answer["undo"]) == (200, "approved", "good", "undo")
+    agent = Agent.objects.get()
+    assert (agent.scopes, agent.community_ids) == (["post"], [granted.pk])
+    assert LogEntry.objects.get(object_id=str(request.pk)).user_id == boss.pk
+    status, answer = decide_json(admin_client, request, "undo", reason="")
+    assert (status, answer["state"], answer["undo"]) == (200, "pending", "")
+    assert not Agent.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("decision", "sent", "status"),
+    [
+        ("reject", {"reason": " "}, 400),
+        ("approve", {}, 400),
+        ("approve", {"scopes": ["fly"]}, 400),
+        ("nonsense", {"reason": "x"}, 400),
+        ("", {}, 400),
+        ("undo", {"reason": ""}, 409),
+    ],
+)
+def test_a_refused_decision_changes_nothing_and_says_why(
+    admin_client: Client, decision: str, sent: dict[str, Any], status: int
+) -> None:
+    request = RequestFactory()
+    got, answer = decide_json(admin_client, request, decision, **sent)
+    assert got == status
+    assert answer["error"]
+    request.refresh_from_db()
+    assert request.status == "pending"
+    assert not LogEntry.objects.exists()
+
+
+def test_an_undo_that_is_refused_offers_to_freeze_the_agent(admin_client: Client) -> None:
+    in_use, late = ApprovedFactory(), ApprovedFactory()
+    create_token(request_id=in_use.pk, by=in_use.requester)
+    AgentRequest.objects.filter(pk=late.pk).update(decided_at=F("decided_at") - timedelta(minutes=1))
+    for request in (in_use, late):
+        status, answer = decide_json(admin_client, request, "undo", reason="")
+        assert (status, answer["instead"]["url"]) == (409, f"/admin/agents/agent/{request.agent_id}/freeze/")
+        text = admin_client.post(page(request, "decide"), {"decision": "undo"}, follow=True).content.decode()
+        assert "Freeze the agent…" in text
+
+
+def test_filters_and_place_survive_a_decision(admin_client: Client) -> None:
+    first, second = RequestFactory(), RequestFactory()
+    listed = page(AgentRequest, "changelist")
+    text = read(admin_client, AgentRequest, "changelist", status__exact="pending")
+    assert f"{page(first, 'decide')}?_changelist_filters=status__exact%3Dpending" in text
+    url = f"{page(first, 'decide')}?_changelist_filters=status__exact%3Dpending"
+    sent = {"decision": "reject", "reason": "No.", "from_list": "1", "next": str(second.pk)}
+    location = admin_client.post(url, sent)["Location"]
+    assert location == f"{listed}?status__exact=pending#row-{second.pk}"
+    refused = admin_client.post(url, sent)["Location"]
+    assert refused == f"{listed}?status__exact=pending#row-{first.pk}"
+    hostile = admin_client.post(url, sent | {"next": "//evil.example"})["Location"]
+    assert hostile.startswith(listed)
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+def test_filters_survive_the_pages_of_rows_and_actions(admin_client: Client, decision: str) -> None:
+    request, following = RequestFactory(), RequestFactory()
+    kept = "_changelist_filters=status__exact%3Dpending"
+    assert f"{page(request, 'decide')}?{kept}" in admin_client.get(f"{page(request)}?{kept}").content.decode()
+    sent = {"reason": "x", "scopes": request.scopes}
+    for url, body in (
+        (page(request, decision), sent),
+        (page(following, "decide"), sent | {"decision": decision}),
+    ):
+        location = urlsplit(admin_client.post(f"{url}?{kept}", body)["Location"])
+        query = parse_qs(location.query)
+        assert query.get("_changelist_filters", query.get("status__exact")) in (["status__exact=pending"], ["pending"])
+
+
+def test_the_list_offers_to_undo_the_own_latest_decision(admin_client: Client, boss: Account) -> None:
+    RequestFactory()
+    reject_request(request_id=RequestFactory().pk, by=SuperAdminFactory(), reason="By another.")
+    assert "recent-decision" not in read(admin_client, AgentRequest, "changelist")
+    own = reject_request(request_id=RequestFactory().pk, by=boss, reason="Mine.")
+    assert f"{own}: rejected" in read(admin_client, AgentRequest, "changelist")
+    AgentRequest.objects.filter(pk=own.pk).update(decided_at=F("decided_at") - timedelta(minutes=1))
+    assert "recent-decision" not in read(admin_client, AgentRequest, "changelist")
+
+
+def test_get_decides_nothing(admin_client: Client) -> None:
+    request = RequestFactory()
+    assert admin_client.get(page(request, "decide"), {"decision": "reject", "reason": "x"}).status_code == 405
+    request.refresh_from_db()
+    assert request.status == "pending"
+
+
+class TestPosts:
+    def test_decisions_are_undone_to_the_state_before(self, admin_client: Client) -> None:
+        for status, decision, end in (
+            ("pending", "approve", "published"),
+            ("pending", "hide", "hidden"),
+            ("published", "hide", "hidden"),
+            ("hidden", "restore", "published"),
+        ):
+            message = MessageFactory(status=status)
+            code, answer = decide_json(admin_client, message, decision, reason="Because.")
+            assert (code, answer["state"]) == (200, end)
+            code, answer = decide_json(admin_client, message, answer["undo"], reason="")
+            assert (code, answer["state"]) == (200, "pending" if status == "hidden" else status)
+
+    def test_a_post_that_returns_to_review_is_not_published_first_again(self, boss: Account) -> None:
+        from config.changes.models import Change
+        from messaging.services.moderation import return_to_review
+
+        parent = MessageFactory()
+        reply = MessageFactory(status="pending", parent=parent)
+        approve_message(message_id=reply.pk, by=boss)
+        return_to_review(message_id=reply.pk, by=boss, reason="A slip.")
+        parent.refresh_from_db()
+        assert parent.reply_count == 0
+        approve_message(message_id=reply.pk, by=boss)
+        parent.refresh_from_db()
+        assert parent.reply_count == 1
+        public = Change.objects.filter(message_id=reply.pk, account_id=None).order_by("id")
+        kinds = list(public.values_list("type", flat=True))
+        assert kinds == ["message.created", "message.hidden", "message.restored"]
+        entries = (
+            LogEntry.objects.filter(object_id=str(reply.pk)).order_by("pk").values_list("change_message", flat=True)
+        )
+        assert list(entries) == ["Approved.", "Returned to review: A slip.", "Approved."]
+
+    def test_the_list_shows_text_context_and_history(self, admin_client: Client, boss: Account) -> None:
+        author = PersonFactory()
+        hide_message(message_id=MessageFactory(author=author).pk, by=boss, reason="x")
+        parent = MessageFactory(content="What was asked")
+        MessageFactory(status="pending", parent=parent, author=author, content="w" * 400 + " <b>end</b>")
+        text = read(admin_client, Message, "changelist", status__exact="pending")
+        assert "w" * 400 + " &lt;b&gt;end&lt;/b&gt;" in text
+        assert "What was asked" in text
+        assert "2 posts: 1 hidden, 1 pending" in text
+        assert parent.page.normalized_url in text
+
+    def test_ban_and_lift_the_ban_of_an_author(self, admin_client: Client) -> None:
+        community = CommunityFactory()
+        message = MessageFactory(community=community)
+        assert decide_json(admin_client, message, "ban", reason="")[0] == 400
+        assert decide_json(admin_client, message, "ban", reason="Spam.")[0] == 200
+        assert Ban.objects.get().account_id == message.author_id
+        assert "banned here" in read(admin_client, Message, "changelist")
+        assert decide_json(admin_client, message, "lift-ban", reason="")[0] == 200
+        assert not Ban.objects.exists()
+        assert LogEntry.objects.filter(object_id=str(community.pk)).count() == 2
+
+
+class TestSavedLists:
+    def test_a_list_is_saved_replaced_and_removed_by_its_owner(self, admin_client: Client, boss: Account) -> None:
+        url = page(AgentRequest, "saved")
+        for query in ("status__exact=pending", "status__exact=rejected&q=bot"):
+            response = admin_client.post(url, {"name": "To do", "query": query})
+            assert response["Location"] == f"{page(AgentRequest, 'changelist')}?{query}"
+        saved = SavedList.objects.get()
+        assert (saved.account_id, saved.of, saved.query) == (boss.pk, "agents.agentrequest", query)
+        assert "?status__exact=rejected&amp;q=bot" in read(admin_client, AgentRequest, "changelist")
+        assert "To do" not in read(admin_client, Message, "changelist")
+        other = Client()
+        other.force_login(SuperAdminFactory())
+        assert "To do" not in read(other, AgentRequest, "changelist")
+        other.post(url, {"remove": saved.pk})
+        assert SavedList.objects.exists()
+        admin_client.post(url, {"remove": saved.pk})
+        assert not SavedList.objects.exists()
+
+    @pytest.mark.parametrize(
+        "sent", [{}, {"name": " "}, {"name": "n" * 61}, {"name": "n", "query": "q" * 1001}, {"remove": "9" * 40}]
+    )
+    def test_an_invalid_list_is_not_saved(self, admin_client: Client, sent: dict[str, str]) -> None:
+        assert admin_client.post(page(AgentRequest, "saved"), sent).status_code == 302
+        assert not SavedList.objects.exists()
+
+    def test_the_number_of_saved_lists_is_limited(self, admin_client: Client) -> None:
+        for n in range(SAVED_MAX + 1):
+            admin_client.post(page(AgentRequest, "saved"), {"name": f"List {n}", "query": ""})
+        assert SavedList.objects.count() == SAVED_MAX
+
+
+class TestCsv:
+    def rows(self, client: Client, model: Any, **query: str) -> list[dict[str, str]]:
+        response = client.get(page(model, "csv"), query)
+        assert response["Content-Type"] == "text/csv; charset=utf-8"
+        assert response.streaming
+        return list(csv.DictReader(io.StringIO(response.getvalue().decode())))
+
+    def test_it_has_the_filtered_rows_and_no_formulas(
+        self, admin_client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("messaging.admin.desk.exporting.BATCH", 2)
+        ApprovedFactory()
+        wanted_rows = [RequestFactory(agent_name=f"=1+{n}", purpose='@SUM(A1)\n"quoted", and more') for n in range(5)]
+        rows = self.rows(admin_client, AgentRequest, status__exact="pending")
+        assert [row["handle"] for row in rows] == [row.agent_handle for row in wanted_rows]
+        assert rows[0]["name"] == "'=1+0"
+        assert rows[0]["purpose"] == '\'@SUM(A1)\n"quoted", and more'
+
+    def test_posts_are_exported_with_constant_queries_for_each_batch(self, admin_client: Client) -> None:
+        MessageFactory.create_batch(3, content="-2")
+        with CaptureQueriesContext(connection) as few:
+            assert [row["text"] for row in self.rows(admin_client, Message)] == ["'-2"] * 3
+        MessageFactory.create_batch(6)
+        with CaptureQueriesContext(connection) as many:
+            assert len(self.rows(admin_client, Message)) == 9
+        assert len(many) == len(few)
+
+    def test_an_invalid_filter_leads_to_the_list(self, admin_client: Client) -> None:
+        response = admin_client.get(page(AgentRequest, "csv"), {"status__nope": "x"})
+        assert response["Location"] == page(AgentRequest, "changelist")
+
+
+class TestLookAlikes:
+    def test_three_are_near_and_the_rest_is_folded(self, admin_client: Client) -> None:
+        for handle in ("librar1an", "libraria_n", "librarlan", "librarians", "libarian"):
+            PersonFactory(handle=handle)
+        request = RequestFactory(agent_handle="librarian")
+        found = look_alikes_of([request])[request.pk]
+        assert [one.handle for one in found.nearest] == ["librar1an", "libraria_n", "librarlan"]
+        assert {one.handle for one in found.rest} == {"librarians", "libarian"}
+        assert "2 more" in read(admin_client, request)
+
+    def test_a_numbered_series_of_the_requester_is_one_and_no_warning(self) -> None:
+        person = PersonFactory()
+        others = [ApprovedFactory(requester=person, agent_handle=f"weather{n}") for n in range(1, 7)]
+        request = RequestFactory(requester=person, agent_handle="weather7")
+        found = look_alikes_of([request])[request.pk]
+        assert {one.handle for one in found.series} == {other.agent_handle for other in others}
+        assert not found.nearest
+        assert not found.is_warning
+        assert found.series_text == "@weather1, @weather2 … @weather6 (6 handles)"
+
+    def test_a_series_of_another_person_is_a_warning(self) -> None:
+        RequestFactory(agent_handle="weather1")
+        request = RequestFactory(agent_handle="weather2")
+        found = look_alikes_of([request])[request.pk]
+        assert ([one.handle for one in found.series], found.is_own, found.is_warning) == (["weather1"], False, True)
+
+    @pytest.mark.parametrize(("handle", "base"), [("bot_12", "bot"), ("bot12", "bot"), ("bot", ""), ("b0t", "")])
+    def test_the_base_of_a_series(self, handle: str, base: str) -> None:
+        assert series_base(handle) == base

@@ -1,0 +1,154 @@
+"""The lists of the admin in a browser: decisions by keys, with undo; the bar; jobs with progress."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from agents.models import Agent, AgentRequest
+from messaging.models import BulkJob, Message
+from messaging.services.bulk_jobs import start_job
+from tests.admin.pages import page as path_of
+from tests.admin.test_browser import INLINE, boss, fits_the_width, page, screen, widths
+from tests.agents.factories import RequestFactory
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory
+
+__all__ = ["boss", "page", "screen"]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PENDING = "?status__exact=pending"
+
+
+def expect_current(page: Page, name: str) -> None:
+    expect(page.locator(".decision-name")).to_have_text(name)
+
+
+def test_twenty_requests_are_decided_by_at_most_three_keys_each(page: Page) -> None:
+    requests = [RequestFactory(agent_handle=f"agent_{n:02}") for n in range(20)]
+    page.goto(path_of(AgentRequest, "changelist") + PENDING)
+    keys = 0
+
+    def press(key: str) -> None:
+        nonlocal keys
+        keys += 1
+        page.keyboard.press(key)
+
+    for n, request in enumerate(requests):
+        expect_current(page, str(request))
+        for key in ("a",) if n % 4 else ("r", "2", "Enter"):
+            press(key)
+        if n < len(requests) - 1:
+            expect(page.locator(".decision-done")).to_contain_text(f"{request}: ")
+    expect(page.get_by_text("0 agent requests")).to_be_visible()
+    assert list(AgentRequest.objects.order_by("agent_handle").values_list("status", flat=True)) == [
+        "approved" if n % 4 else "rejected" for n in range(20)
+    ]
+    assert set(AgentRequest.objects.filter(status="rejected").values_list("reason", flat=True)) == {
+        "The handle can be mistaken for another one. Choose another handle, and ask again."
+    }
+    assert keys <= 3 * 20
+
+
+def test_keys_move_narrow_and_undo(page: Page) -> None:
+    first, second = RequestFactory(agent_handle="first_one"), RequestFactory(agent_handle="second_one")
+    page.goto(path_of(AgentRequest, "changelist") + PENDING)
+    expect_current(page, str(first))
+    page.keyboard.press("j")
+    expect_current(page, str(second))
+    page.keyboard.press("k")
+    expect_current(page, str(first))
+    page.keyboard.press("?")
+    expect(page.locator("#decision-keys")).to_be_visible()
+    page.keyboard.press("o")
+    page.get_by_role("row", name="@first_one").get_by_label("quote posts").uncheck()
+    page.keyboard.press("a")
+    expect_current(page, str(second))
+    assert Agent.objects.get().scopes == ["post", "reply", "react"]
+    page.keyboard.press("u")
+    expect(page.locator(".decision-done")).to_contain_text("pending again")
+    expect_current(page, str(first))
+    assert not Agent.objects.exists()
+    page.keyboard.press("r")
+    page.keyboard.press("1")
+    page.get_by_label("Reason").press("End")
+    page.keyboard.type(" Thank you.")
+    page.keyboard.press("Enter")
+    expect_current(page, str(second))
+    first.refresh_from_db()
+    assert first.reason.endswith("ask again. Thank you.")
+
+
+def test_a_request_for_every_community_is_narrowed_in_the_list(page: Page) -> None:
+    chosen = CommunityFactory(name="Chosen")
+    CommunityFactory(name="Other")
+    RequestFactory(agent_handle="first_one")
+    page.goto(path_of(AgentRequest, "changelist") + PENDING)
+    page.keyboard.press("o")
+    page.get_by_label("Communities; none: every community").select_option("Chosen")
+    page.get_by_role("button", name="Approve @first_one").click()
+    expect(page.get_by_text("0 agent requests")).to_be_visible()
+    assert Agent.objects.get().community_ids == [chosen.pk]
+
+
+@widths
+def test_the_bar_is_always_visible_and_the_pages_fit(page: Page, screen: dict[str, int]) -> None:
+    communities = [CommunityFactory(name="c" * 100).pk, CommunityFactory().pk]
+    for n in range(12):
+        RequestFactory(agent_handle="w" * 27 + f"{n:02}", purpose="p" * 2000, community_ids=communities)
+    MessageFactory.create_batch(12, status="pending", content="m" * 3000, community=CommunityFactory())
+    for model, button in ((AgentRequest, "Approve A"), (Message, "Approve A")):
+        page.goto(path_of(model, "changelist") + PENDING)
+        expect(page.locator(".decision-bar .row-action-approve")).to_be_in_viewport()
+        page.locator("details.review > summary").first.click()
+        assert fits_the_width(page), (model, button)
+        assert page.locator(INLINE).count() == 0
+        page.mouse.wheel(0, 400)
+        expect(page.locator(".decision-bar .row-action-approve")).to_be_in_viewport()
+    page.goto(path_of(AgentRequest.objects.earliest("created_at")))
+    expect(page.get_by_role("button", name="Approve")).to_be_in_viewport()
+    assert fits_the_width(page)
+
+
+def test_posts_are_decided_in_their_list(page: Page) -> None:
+    first = MessageFactory(status="pending", content="First words")
+    second = MessageFactory(status="pending", content="Second words")
+    page.goto(path_of(Message, "changelist") + PENDING)
+    page.get_by_role("row", name="First words").get_by_role("button", name="Hide").click()
+    page.get_by_label("Reason").fill("Rude.")
+    page.keyboard.press("Enter")
+    expect(page.locator(".decision-done")).to_contain_text("hidden")
+    page.keyboard.press("u")
+    expect(page.locator(".decision-done")).to_contain_text("as before")
+    page.keyboard.press("a")
+    expect(page.locator(".decision-done")).to_contain_text("approved")
+    assert [Message.objects.get(pk=one.pk).status for one in (first, second)] == ["published", "pending"]
+
+
+def test_an_open_page_carries_a_job_out(page: Page, boss: Any) -> None:
+    ids = [request.pk for request in RequestFactory.create_batch(5)]
+    job = start_job(kind="agents.agentrequest:reject", label="Reject 5", ids=ids, by=boss, reason="Spam.")
+    page.goto(path_of(job))
+    expect(page.get_by_text("5 of 5 done")).to_be_visible()
+    expect(page.get_by_role("link", name="Undo…")).to_be_visible()
+    assert BulkJob.objects.get().state == "finished"
+
+
+def test_without_scripts_the_buttons_of_the_rows_decide(
+    browser: Any, live_server: Any, page: Page, tmp_path: Path
+) -> None:
+    requester = PersonFactory()
+    first, second = (RequestFactory(requester=requester, agent_handle=handle) for handle in ("first_one", "second_one"))
+    state = page.context.storage_state()
+    context = browser.new_context(base_url=live_server.url, storage_state=state, java_script_enabled=False)
+    plain = context.new_page()
+    plain.goto(path_of(AgentRequest, "changelist") + PENDING)
+    plain.get_by_role("button", name="Approve @first_one").click()
+    expect(plain.locator(".messagelist")).to_contain_text("approved")
+    assert plain.url.endswith(f"{PENDING}#row-{second.pk}")
+    plain.get_by_role("button", name="Undo").click()
+    expect(plain.locator(".messagelist")).to_contain_text("pending again")
+    first.refresh_from_db()
+    assert first.status == "pending"
+    context.close()
