@@ -1,4 +1,4 @@
-"""What the overview shows, from the rolled up numbers: a fixed number of queries, whatever the number of posts."""
+"""What the overview shows, from the rolled up numbers: a fixed number of queries beside any number of posts."""
 
 from __future__ import annotations
 

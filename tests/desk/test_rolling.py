@@ -13,8 +13,10 @@ from django.db import connection, connections, transaction
 from agents.models import AgentRequest, RefusedCall
 from agents.services import reject_request
 from config.database.sql import database_now, execute
+from config.personal_data import Subject
 from desk.dashboard import courses_of
 from desk.models import DailyCount, DailyTotal, Of, RollUp, Top, Total
+from desk.personal_data import erase
 from desk.rolling import log
 from desk.rolling.days import recount_days
 from desk.rolling.pruning import COUNT_DAYS
@@ -194,6 +196,16 @@ def test_old_numbers_are_pruned() -> None:
     assert DailyCount.objects.count() == 2
     call_command("prune", verbosity=0)
     assert DailyCount.objects.count() == 1
+
+
+def test_the_counts_of_an_erased_account_are_deleted() -> None:
+    erased, other = PersonFactory(), PersonFactory()
+    for place, person in enumerate((erased, other), 1):
+        DailyCount.objects.create(subject_id=person.pk, kind=Of.PERSON.value, day=today(), count=1)
+        Top.objects.create(kind="agents", place=place, subject_id=person.pk, count=1)
+    subject = Subject(account_ids=(erased.pk,), handles=(), heirs={}, delete_posts=False)
+    assert (erase(subject), erase(subject)) == (2, 0)
+    assert DailyCount.objects.get().subject_id == Top.objects.get().subject_id == other.pk
 
 
 def test_the_day_is_that_of_the_database() -> None:

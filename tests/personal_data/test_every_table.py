@@ -16,6 +16,7 @@ from tests.agents.factories import agent_with_token
 
 # Names of columns without a foreign key that contain the id of an account.
 NAMES = ("account_id", "actor_id", "author_id", "owner_id", "operator_id", "user_id", "reporter_id", "requester_id")
+NAMES += ("subject_id",)
 # Column: the section of the export that has its rows.
 EXPORTED = {
     "messaging.Message.author": "posts",
@@ -31,6 +32,7 @@ EXPORTED = {
     "changes.Change.account_id": "inbox",
     "account.EmailAddress.user": "mail_addresses",
     "account_area.AccountSession.account": "sessions",
+    "desk.DailyCount.subject_id": "daily_counts",
     "mails.Mailing.account": "mails",
     "mails.RefusedAddress.account": "refused_addresses",
     "mfa.Authenticator.user": "second_factors",
@@ -60,6 +62,7 @@ NOT_EXPORTED = {
     "messaging.BulkJob.by": "a decision about others",
     "messaging.Decision.account": "decisions of others",
     "messaging.SavedList.account": "an address of a list of the admin, which ends with the account",
+    "desk.Top.subject_id": "a sum of the section `daily_counts`",
 }
 
 
@@ -104,6 +107,8 @@ ERASED = {
     "changes.Change.account_id": "config.changes",
     "mails.Notice.actor_id": "mails",
     "changes.ReadPosition.account_id": "config.changes",
+    "desk.DailyCount.subject_id": "desk",
+    "desk.Top.subject_id": "desk",
     "embeds.Embed.owner": "embeds",
     "messaging.Message.author": "messaging",
     "messaging.Webhook.owner": "messaging",

@@ -21,7 +21,8 @@
   async function count() {
     if (document.hidden) return;
     try {
-      const response = await fetch(form.dataset.waiting, { headers: { Accept: "application/json" }, redirect: "error" });
+      const headers = { Accept: "application/json" };
+      const response = await fetch(form.dataset.waiting, { headers, redirect: "error" });
       if (!response.ok) return;
       const { total } = await response.json();
       document.title = total === "0" ? title : `(${total}) ${title}`;
