@@ -50,8 +50,8 @@ class Planner:
         self._look_up_missing_parents()
         order = self._parents_first()
         self._settle_times(order)
-        kept = self._kept(order)
-        return Plan(array("q", (number for number in order if kept[number])), self._times)
+        is_written = self._to_write(order)
+        return Plan(array("q", (number for number in order if is_written[number])), self._times)
 
     def _read(self) -> None:
         for _number, parent_id, parent, same_page, state, created, *_rest in self._rows():
@@ -127,16 +127,16 @@ class Planner:
             return thread, "its thread"
         return self._now, "the import"
 
-    def _kept(self, order: array[int]) -> bytearray:
+    def _to_write(self, order: array[int]) -> bytearray:
         """A deleted post is a tombstone where one that is not deleted answers it, directly or not."""
-        kept = bytearray(len(self._parents))
+        is_written = bytearray(len(self._parents))
         for number in reversed(order):
             if not self._deleted[number]:
-                kept[number] = 1
+                is_written[number] = 1
             parent = self._parents[number]
-            if kept[number] and parent > 0:
-                kept[parent] = 1
+            if is_written[number] and parent > 0:
+                is_written[parent] = 1
         for number, *_rest, source_id, address in self._rows():
-            if not kept[number]:
+            if not is_written[number]:
                 self._report.skipped(source_id, address, "It is deleted, and no post answers it.", kind="deleted")
-        return kept
+        return is_written
