@@ -11,9 +11,9 @@ from typing import Any, Literal, cast
 import orjson
 
 from messaging.deleted_accounts import HEIR_HANDLES, NOBODY
-from moving.formats.json_lines import STRINGS, TOO_LONG, CutOff, Line, lines
+from moving.formats.json_lines import STRINGS, TOO_LONG, Line, lines
 from moving.formats.records import Author, Post, Record, UnreadableFile, Unusable
-from moving.formats.source import Source
+from moving.formats.source import CutOff, Source
 from moving.own_format import FORMAT, VERSION
 
 KNOWN_VERSIONS = (VERSION,)
