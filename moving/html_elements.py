@@ -13,7 +13,7 @@ from moving.markdown_escapes import escape
 
 # The renderer reads no longer text of a link (messaging.markdown.rules).
 LABEL_MAX = 400
-SPACES = re.compile(r"\s+")
+SPACES = re.compile(r"\s{2,}|[^\S ]")
 LINE_SPACES = re.compile(r"[^\S\n]*\n[^\S\n]*")
 BLANK_LINES = re.compile(r"\n{3,}")
 BACKTICKS = re.compile(r"`+")

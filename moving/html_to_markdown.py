@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from bs4 import BeautifulSoup
 from bs4.exceptions import ParserRejectedMarkup
 
 from messaging.markdown.html import to_plain
@@ -23,7 +22,6 @@ HTML_MAX = 100_000
 COMPARED_MAX = 20_000
 PARAGRAPHS = re.compile(r"\s*(?:<p>[^<>]*</p>\s*)+|[^<>]*")
 PARAGRAPH_END = re.compile(r"</p>\s*|<p>")
-SPACES = re.compile(r"\s+")
 LINE_SPACES = re.compile(r"[^\S\n]*\n[^\S\n]*")
 BLANK_LINES = re.compile(r"\n{2,}")
 TAG = re.compile(r"<[^<>]*>")
@@ -47,7 +45,7 @@ def _simple(html: str, has_line_breaks: bool) -> str:
     if has_line_breaks:
         parts = (line for part in parts for line in BLANK_LINES.split(LINE_SPACES.sub("\n", part)))
         return "\n\n".join(escape(text) for part in parts if (text := part.strip()))
-    return "\n\n".join(escape(text) for part in parts if (text := SPACES.sub(" ", part).strip()))
+    return "\n\n".join(escape(text) for part in parts if (text := " ".join(part.split())))
 
 
 def _converted(html: str, has_line_breaks: bool) -> str:
@@ -60,14 +58,14 @@ def _converted(html: str, has_line_breaks: bool) -> str:
         markdown = converter.convert_soup(soup).strip()
         if len(markdown) > COMPARED_MAX or _words(to_plain(markdown)) == _words("".join(converter.texts)):
             return str(markdown)
-    return _plain(soup)
+    return _plain(converter.texts)
 
 
 def _words(text: str) -> str:
     return NO_WORDS.sub("", text)
 
 
-def _plain(soup: BeautifulSoup) -> str:
+def _plain(texts: list[str]) -> str:
     """Only the texts, a line for each."""
-    texts = (SPACES.sub(" ", text).strip() for text in soup.get_text("\n").split("\n"))
-    return "\n".join(escape(text) for text in texts if text)
+    lines = (" ".join(text.split()) for text in texts)
+    return "\n".join(escape(line) for line in lines if line)

@@ -7,20 +7,30 @@ from collections.abc import Iterator
 
 from messaging.markdown.addresses import bare_url, safe_url
 
-# An underscore inside a word is no mark.
-MARK = re.compile(r"[\\`*\[\]]|(?<![^\W_])_|_(?![^\W_])")
-LINE_START = re.compile(r"^([ \t]*)(>|~~~|[-+](?=\s|$)|\d{1,9}[.)](?=\s|$))", re.MULTILINE)
+MARK = re.compile(r"[\\`*\[\]_]")
+LINE_START = re.compile(r"([ \t]*)(>|~~~|[-+](?=\s|$)|\d{1,9}[.)](?=\s|$))")
 ADDRESS = re.compile(r"https?(?=://)", re.IGNORECASE | re.ASCII)
 
 
 def escape(text: str) -> str:
     """The text with a backslash before each character that would be a mark. Addresses stay as they are."""
-    escaped = "".join(part if is_address else MARK.sub(r"\\\g<0>", part) for is_address, part in _parts(text))
-    return LINE_START.sub(_line_start, escaped)
+    escaped = "".join(part if is_address else MARK.sub(_mark, part) for is_address, part in _parts(text))
+    return "\n".join(map(_line, escaped.split("\n")))
 
 
-def _line_start(match: re.Match[str]) -> str:
-    return f"{match[1]}{match[2][:-1]}\\{match[2][-1]}" if match[2] != "~~~" else f"{match[1]}\\~~~"
+def _mark(match: re.Match[str]) -> str:
+    """An underscore inside a word is no mark."""
+    begin, end = match.span()
+    before, after = match.string[max(0, begin - 1) : begin], match.string[end : end + 1]
+    return match[0] if match[0] == "_" and before.isalnum() and after.isalnum() else f"\\{match[0]}"
+
+
+def _line(line: str) -> str:
+    match = LINE_START.match(line)
+    if match is None:
+        return line
+    position = match.start(2) if match[2] == "~~~" else match.end() - 1
+    return f"{line[:position]}\\{line[position:]}"
 
 
 def _parts(text: str) -> Iterator[tuple[bool, str]]:

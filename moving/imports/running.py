@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from django.db import reset_queries
+
 from config.database.sql import database_now
 from messaging.models import MessageStatus
 from moving.exceptions import FileRefused
@@ -79,6 +81,8 @@ def run(move: Move, path: Path, *, report: Report, tell: Tell, is_dry_run: bool 
         ).plan()
         result = Result(found=staging.found)
         for posts, times in _batches(staging, plan):
+            # With DEBUG, Django stores the statements, and each has the texts of a batch.
+            reset_queries()
             _check(posts, times, result, move) if is_dry_run else _write(posts, times, result, move)
             tell(Step("checking" if is_dry_run else "writing", result.new + result.earlier, len(plan.order)))
         if not is_dry_run:

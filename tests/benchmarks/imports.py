@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import resource
+import secrets
 import subprocess
 import sys
 import time
@@ -14,6 +15,9 @@ from tempfile import TemporaryDirectory
 from config.runtime.postgres import Cluster
 from tests.moving.imports.generating import disqus
 from tests.service import ROOT
+
+SECRETS = ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER")
+PRODUCTION = {"BASE_URL": "https://service.example"} | {name: secrets.token_urlsafe(48) for name in SECRETS}
 
 
 def main() -> None:
@@ -32,7 +36,7 @@ def _measure(folder: Path, options: argparse.Namespace) -> None:
     cluster = Cluster(folder / "postgres")
     cluster.start()
     try:
-        os.environ |= {"DATABASE_URL": cluster.url, "DATA_DIR": str(folder), "DEBUG": "1"}
+        os.environ |= {"DATABASE_URL": cluster.url, "DATA_DIR": str(folder), "DEBUG": "0"} | PRODUCTION
         _manage("migrate", "--verbosity=0")
         made = _manage("create_community", "Benchmark", "--slug", "benchmark")
         community = next(word for word in made.replace('"', " ").split() if len(word) == 36)

@@ -14,7 +14,7 @@ from django.db.models import Q
 from messaging.models import Community, Message
 from messaging.page_ids import normalize
 
-SAMPLES = Path("/work/shared/samples")
+SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 FACTS: dict[str, Any] = json.loads((SAMPLES / "facts.json").read_text())
 MAP = ("harwick-lantern.example=lantern.example",)
 HOST = ("/=https://lantern.example/",)

@@ -18,6 +18,7 @@ from psycopg.conninfo import make_conninfo
 from config.changes.models import Change
 from mails.collecting import collect
 from mails.models import Notice
+from messaging.deleted_accounts import HEIR_IDS
 from messaging.models import Account, Community, HandleClaim, Message, Page, Webhook
 from moving.imports.undoing import begin_undo, undo
 from moving.models import ImportedAuthor, ImportedPage, ImportedPost, Move
@@ -40,8 +41,8 @@ def community() -> Community:
 
 
 def rows() -> tuple[int, ...]:
-    models = (Message, Account, HandleClaim, Page, Move, ImportedPost, ImportedAuthor, ImportedPage, Change)
-    return tuple(model.objects.count() for model in models)
+    models = (Message, HandleClaim, Page, Move, ImportedPost, ImportedAuthor, ImportedPage, Change)
+    return (*(model.objects.count() for model in models), Account.objects.exclude(pk__in=HEIR_IDS.values()).count())
 
 
 def test_a_dry_run_writes_nothing_and_tells_the_same_numbers(community: Community, tmp_path: Path) -> None:
@@ -71,7 +72,7 @@ def test_the_report_is_beside_the_input_by_default(community: Community, tmp_pat
 
 def test_imported_posts_have_their_dates_order_and_authors(community: Community, tmp_path: Path) -> None:
     import_posts("disqus", SAMPLE, community, tmp_path / "r.csv", map=MAP)
-    listed = Api().get("/v1/messages", pageId=page_of("bridge"), limit=100).json["messages"]
+    listed = Api().get("/api/messages", pageId=page_of("bridge"), limit=100).json["messages"]
     dates = [message["createdAt"] for message in listed]
     assert dates == sorted(dates, reverse=True)
     assert dates[0] < "2022"
@@ -132,16 +133,16 @@ def test_another_community_gets_its_own_posts(community: Community, tmp_path: Pa
 
 
 def test_word_lists_and_approval_do_not_hold_back_imported_posts(tmp_path: Path) -> None:
-    community = CommunityFactory(blocked_words=["bridge"], pre_moderation="all", read_only=True)
+    community = CommunityFactory(blocked_words=["bridge"], pre_moderation="everyone", read_only=True)
     import_posts("disqus", disqus(tmp_path / "a.xml", posts=10), community, tmp_path / "r.csv")
     assert Message.objects.filter(status="published").count() == 10
 
 
 def test_a_cached_list_has_the_imported_posts_at_once(community: Community, tmp_path: Path) -> None:
     page = Api().post("/v1/presence/normalize-url", {"url": "https://big.example/articles/0/"}).json["pageId"]
-    assert Api().get("/v1/messages", pageId=page).json["messages"] == []
+    assert Api().get("/api/messages", pageId=page).json["messages"] == []
     import_posts("disqus", disqus(tmp_path / "a.xml", posts=5, pages=1), community, tmp_path / "r.csv")
-    assert Api().get("/v1/messages", pageId=page).json["messages"]
+    assert Api().get("/api/messages", pageId=page).json["messages"]
 
 
 @pytest.mark.parametrize(
@@ -176,9 +177,10 @@ HOSTILE = sorted(path.name for path in (SAMPLES / "hostile").iterdir())
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_gives_a_report_or_a_refusal(name: str, community: Community, tmp_path: Path) -> None:
     facts, refusal = FACTS["hostile"][name], ""
+    maps = HOST if facts["format"] == "isso" else ()
     may_refuse = any(facts.get(key) for key in ("may_refuse", "must_refuse", "also_fine_to_refuse_clearly"))
     try:
-        import_posts(facts["format"], SAMPLES / "hostile" / name, community, tmp_path / "r.csv", map=HOST)
+        import_posts(facts["format"], SAMPLES / "hostile" / name, community, tmp_path / "r.csv", map=maps)
     except CommandError as failure:
         refusal = str(failure)
     count = shown(community).count()
@@ -208,7 +210,7 @@ def test_undoing_restores_what_was_before(community: Community, tmp_path: Path) 
     removed = undo_import(imported.id)
     assert removed == imported.counts["new"]
     after = rows()
-    assert after[:3] == before[:3]
+    assert (after[:2], after[-1]) == (before[:2], before[-1])
     assert (ImportedPost.objects.count(), ImportedAuthor.objects.count()) == (0, 0)
     assert Move.objects.get().status == "undone"
     posts = [change.data["posts"] for change in Change.objects.filter(page_id=page_of("bridge")).order_by("id")]
@@ -229,16 +231,16 @@ def test_a_post_that_people_answered_since_stays_without_its_content(community: 
     quoted = Message.objects.exclude(pk__in=[parent.pk, parent.parent_id]).first()
     person = Api.as_person(PersonFactory())
     body = {"pageId": parent.page_id, "content": "I was there."}
-    reply = person.post("/v1/messages", body | {"parentId": str(parent.pk)}).json
-    person.post("/v1/messages", body | {"quoteId": str(quoted.pk)})
-    person.post("/v1/reactions", {"messageId": str(parent.pk), "emoji": "👍"})
+    reply = person.post("/api/messages", body | {"parentId": str(parent.pk)}).json
+    person.post("/api/messages", body | {"quoteId": str(quoted.pk)})
+    person.post("/api/reactions", {"messageId": str(parent.pk), "emoji": "👍"})
     assert undo_import(imported.id) == 30
     left = {message.pk: message for message in Message.objects.filter(status="deleted")}
     assert set(left) == {parent.pk, parent.parent_id, quoted.pk}
     assert {message.content for message in left.values()} == {""}
     assert [left[parent.pk].is_tombstone, left[parent.parent_id].is_tombstone] == [True, True]
     assert (left[parent.pk].reply_count, left[parent.pk].reaction_total) == (1, 0)
-    assert Api().get(f"/v1/messages/{reply['id']}").status == 200
+    assert Api().get(f"/api/messages/{reply['id']}").status == 200
     assert not Account.objects.filter(imported_authors__isnull=False).exists()
     check()
 
@@ -307,7 +309,7 @@ class TestProcesses:
         for number in range(20):
             body = {"pageId": page, "communityId": str(community.pk), "content": f"Meanwhile {number}."}
             parent = Message.objects.filter(page_id=page).order_by("?").values_list("pk", flat=True).first()
-            statuses.append(person.post("/v1/messages", body | ({"parentId": str(parent)} if parent else {})).status)
+            statuses.append(person.post("/api/messages", body | ({"parentId": str(parent)} if parent else {})).status)
         assert process.wait(timeout=300) == 0
         assert set(statuses) == {201}
         assert Message.objects.count() == 4_020

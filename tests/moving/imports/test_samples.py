@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import datetime
+from html import unescape
 from pathlib import Path
 
 import pytest
 
 from messaging.models import Account, Message
+from moving.imports.texts import name_of
 from moving.models import ImportedAuthor, ImportedPost
 from tests.factories import CommunityFactory
 from tests.messaging.test_derived_rows import check as check_derived_rows
@@ -60,4 +62,4 @@ def check_landmarks(facts: dict, posts: object) -> None:
         ]
         assert any(depth(post) == landmark["depth"] for post in found), landmark
         if landmark["author"]:
-            assert landmark["author"] in [post.author.name for post in found], landmark
+            assert name_of(unescape(landmark["author"])) in [post.author.name for post in found], landmark
