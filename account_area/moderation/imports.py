@@ -64,9 +64,7 @@ class UploadForm(AccountForm):
         required=False,
         max_length=2_000,
         widget=forms.Textarea(attrs={"rows": 2, "dir": "ltr", "spellcheck": "false"}),
-        help_text=_(
-            "OLD=NEW, one a line. Where addresses name no site: /=https://site.example/"
-        ),
+        help_text=_("OLD=NEW, one a line. Where addresses name no site: /=https://site.example/"),
     )
 
     def clean_map(self) -> list[str]:
