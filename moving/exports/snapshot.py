@@ -43,8 +43,8 @@ class Snapshot:
 def open_snapshot(*, statement_seconds: int, idle_seconds: int) -> Iterator[Snapshot]:
     """Not the connection of the thread: a response is sent while middlewares use that one.
 
-    `statement_seconds`: the first rows come after all were sorted; 0 is no limit. `idle_seconds`: how long who reads the
-    export slowly may leave the transaction idle. Leaving the block ends the transaction.
+    `statement_seconds`: the first rows come after all were sorted; 0 is no limit. `idle_seconds`: how long a slow
+    reader may leave the transaction idle. Leaving the block ends the transaction.
     """
     # A server may close the response in another thread than the one that opened it.
     database: Any = connections[DEFAULT_DB_ALIAS].copy()
