@@ -8,7 +8,8 @@ from contextlib import ExitStack
 from uuid import UUID
 
 from moving.exceptions import ExportBusy
-from moving.exports.exporting import export
+from moving.exports.exporting import parts_of
+from moving.exports.reading import Reader
 from moving.exports.scopes import Scope
 from moving.exports.snapshot import Snapshot, open_snapshot
 
@@ -16,19 +17,22 @@ from moving.exports.snapshot import Snapshot, open_snapshot
 DOWNLOADS_MAX = 2
 # Who has not got all after so long gets a file that is cut off.
 SECONDS_MAX = 1_800
+# Of a statement, and of a client that reads nothing meanwhile.
+STATEMENT_SECONDS, IDLE_SECONDS = 120, 60
 # Released with the transaction of the snapshot.
 TAKE = "SELECT pg_try_advisory_xact_lock(hashtextextended('export ' || %s::text, 0))"
 
 
 class Download:
-    """Parts of a file. `close` ends the statement that runs; a server calls it when the client has gone."""
+    """Parts of a file. `close` ends the transaction; a server calls it when the client has gone."""
 
     def __init__(self, scope: Scope, format: str, *, account_id: UUID) -> None:
         """Raises ExportBusy (429) while the account gets another export, or others get as many as are allowed."""
         with ExitStack() as stack:
-            snapshot = stack.enter_context(open_snapshot())
+            limits = {"statement_seconds": STATEMENT_SECONDS, "idle_seconds": IDLE_SECONDS}
+            snapshot = stack.enter_context(open_snapshot(**limits))
             _take_place(snapshot, account_id)
-            self._parts = export(scope, format, snapshot=snapshot)
+            self._parts = parts_of(Reader(snapshot, scope), format)
             # An error while the posts are sorted becomes a page.
             self._first = next(self._parts)
             self._stack = stack.pop_all()
@@ -45,6 +49,8 @@ class Download:
             self.close()
 
     def close(self) -> None:
+        # First the cursor, then its connection.
+        self._parts.close()
         self._stack.close()
 
 

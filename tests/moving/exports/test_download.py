@@ -15,6 +15,7 @@ from moving.exceptions import ExportBusy
 from moving.exports import downloads
 from moving.exports.downloads import Download
 from moving.exports.scopes import of_community
+from tests.embeds.making import an_embed
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
 from tests.waiting import eventually
 
@@ -88,6 +89,14 @@ def test_the_page_offers_each_format(owner: Account, community: Community) -> No
     for name in ("jsonl", "disqus", "csv"):
         assert f'value="{name}"' in page
     assert get(owner, community, format="unknown").status_code == 404
+
+
+def test_the_settings_of_a_site_lead_moderators_of_its_community_to_the_export(community: Community) -> None:
+    for site, is_offered in ((an_embed(community.created_by, community_id=community.pk), True), (an_embed(), False)):
+        client = Client()
+        client.force_login(site.owner)
+        page = client.get(f"/account/sites/{site.pk}/settings/").content.decode()
+        assert (f"/account/communities/{site.community.slug}/moderation/export/" in page) == is_offered
 
 
 def test_a_client_that_goes_away_leaves_no_transaction(owner: Account, community: Community) -> None:
