@@ -97,6 +97,9 @@ def _record(connection: sqlite3.Connection, row_id: int, threads: SpillingMap) -
         row = connection.execute(ROW, (row_id,)).fetchone()
     except sqlite3.Error as error:
         return Unusable(str(row_id), "", f"The comment cannot be read: {error}.")
+    # The two trees of a damaged file may say different things.
+    if row is None:
+        return Unusable(str(row_id), "", "The comment cannot be read.")
     return post_of(dict(zip(COLUMNS, row, strict=True)), threads)
 
 

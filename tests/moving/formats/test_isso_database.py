@@ -84,7 +84,9 @@ def test_damage_in_the_middle_ends_the_reading_with_a_reason(tmp_path: Path) -> 
     path.write_bytes(content)
     records = read("isso", path)
     assert len(posts(records)) > 100
-    assert "malformed" in reasons(records)[-1]
+    assert any(
+        reason.startswith(("The database is damaged", "The comment cannot be read")) for reason in reasons(records)
+    )
 
 
 def test_a_text_that_is_too_long_is_left_out_with_a_reason(path: Path) -> None:
