@@ -180,9 +180,9 @@ ENDLESS: dict[str, tuple[str, Any, list[str], str]] = {
         ["1"],
         "It has too many parts.",
     ),
-    "an outline of 20 MB": (
+    "an outline of 2 MB": (
         "commento",
-        lambda: iter(['{"version":1,"comments":[', json.dumps(COMMENTO), "]", *repeated(',"a":"b"', 20), "}"]),
+        lambda: iter(['{"version":1,"comments":[', json.dumps(COMMENTO), "]", *repeated(',"a":"b"', 2), "}"]),
         ["1"],
         "",
     ),
