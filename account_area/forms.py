@@ -41,9 +41,12 @@ class AccountForm(forms.Form):
 
     def carry_out(self, service: Callable[..., Result], **arguments: Any) -> Result | None:
         """Call the service in a transaction. None: it refused, and the form has the errors."""
+        return self.carry_out_alone(transaction.atomic(service), **arguments)
+
+    def carry_out_alone(self, service: Callable[..., Result], **arguments: Any) -> Result | None:
+        """The same without a transaction, for a service that takes long."""
         try:
-            with transaction.atomic():
-                return service(**arguments)
+            return service(**arguments)
         except (ApiError, ValidationError) as failure:
             self.refuse(failure)
             return None

@@ -55,6 +55,10 @@ SENTENCES = {
     "ban_not_found": _("The ban was lifted already."),
     "last_moderator": _("You are the last moderator. Add another one first."),
     "creator_protected": _("The creator leaves by themselves, or is removed by a super admin."),
+    "invalid_map": _("Write each replacement as OLD=NEW, one a line."),
+    "file_too_large": _("This file is too large to be uploaded."),
+    "import_not_found": _("There is no such page, or it is not yours."),
+    "import_busy": _("Wait until the current step of this import has ended."),
     "too_many_moderators": _("The community has as many moderators as are allowed."),
 }
 

@@ -26,6 +26,7 @@ PRUNERS = [
     "embeds.sightings.prune",
     "account_area.sign_in.sessions.prune",
     "account_area.submissions.prune",
+    "moving.uploads.prune",
 ]
 # What an account has stored, for its export: `(account_id: UUID) -> Iterable[Section]` (see config.personal_data). A
 # section must not contain secrets.
@@ -38,6 +39,7 @@ PERSON_EXPORTERS = [
     "embeds.personal_data.sections",
     "config.changes.personal_data.sections",
     "mails.personal_data.sections",
+    "moving.personal_data.sections",
 ]
 # The functions that erase people, in this order: `(subject: Subject) -> int` (see config.personal_data). Each call runs
 # in a transaction of its own, changes at most a batch of rows and returns their number; it is repeated until it returns
@@ -49,6 +51,7 @@ PERSON_ERASERS = [
     "messaging.personal_data.erasers.webhooks",
     "reactions.personal_data.erase",
     "messaging.personal_data.posts.erase",
+    "moving.personal_data.erase",
     "messaging.personal_data.erasers.reports",
     "messaging.personal_data.moderation.erase",
     "embeds.personal_data.erase",
@@ -64,3 +67,5 @@ PERSON_ERASERS = [
 PERSON_STOPPERS = ["agents.personal_data.stop"]
 # The functions that create the demo data, in order; each takes a messaging.demo.DemoContext.
 DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation", "reactions.demo.reactions", "embeds.demo.embed"]
+# Paths of forms with a file, and the setting of its size in bytes: other bodies have at most 1 MiB.
+UPLOADS = {r"/account/communities/[^/]+/moderation/imports/": "IMPORT_UPLOAD_MAX"}

@@ -21,6 +21,7 @@ from config.extension_points import (
     PERSON_EXPORTERS,
     PERSON_STOPPERS,
     PRUNERS,
+    UPLOADS,
     WEBHOOK_TARGETS,
 )
 from config.logging import LOGGING
@@ -66,6 +67,8 @@ HTTPS = BASE_URL.startswith("https://")
 SECURITY_CONTACT = env.contact("SECURITY_CONTACT")
 # Whether an export starts the process that makes it. Without it, a cron job or the hourly run does.
 PERSON_JOBS = env.flag("PERSON_JOBS", default=True)
+# Of a file that is imported in the account area, in bytes.
+IMPORT_UPLOAD_MAX = env.integer("IMPORT_UPLOAD_MAX_MB", 200, minimum=1, maximum=4_000) * 1_000_000
 DEMO = env.flag("DEMO", default=True)  # of `make run`; its token is on the pages of the API then
 API_LICENSE, API_LICENSE_URL = env.text("API_LICENSE"), env.text("API_LICENSE_URL")
 API_CONTACT = env.contact("API_CONTACT")  # license and contact in the OpenAPI document
@@ -211,7 +214,8 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "config.api.openapi.schema.OperationSchema",
     "UNAUTHENTICATED_USER": None,
 }
-# EntryMiddleware enforces the size on every path. No form takes files: without a handler Django discards them.
+# EntryMiddleware enforces the size on every path. Without a handler Django discards files:
+# those of UPLOADS get one there.
 DATA_UPLOAD_MAX_MEMORY_SIZE = BODY_MAX
 FILE_UPLOAD_HANDLERS: list[str] = []
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from account_area.me import data_views, post_views, views
+from account_area.me import claim_views, data_views, post_views, views
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.overview, name="account_me"),
@@ -11,6 +11,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("posts/<uuid:message_id>/delete/", post_views.delete_post, name="account_delete_post"),
     path("reactions/", post_views.reactions, name="account_reactions"),
     path("reactions/<uuid:reaction_id>/remove/", post_views.remove_own_reaction, name="account_remove_reaction"),
+    path("imported-posts/", claim_views.imported_posts, name="account_imported_posts"),
     path("export/", data_views.export, name="account_export"),
     path("export/<uuid:export_id>/", data_views.download, name="account_download_export"),
     path("erase/", data_views.erase, name="account_erase"),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import DisallowedHost
+from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
@@ -60,7 +63,7 @@ class OperationNameMiddleware:
 
 class EntryMiddleware:
     """Refuses, on every path, a host that is not in ALLOWED_HOSTS (400), a Content-Length over 1 MiB (413) and a body
-    without a Content-Length (411).
+    without a Content-Length (411). Paths of UPLOADS take more, of a browser with a session.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -72,8 +75,13 @@ class EntryMiddleware:
             request.get_host()
         except DisallowedHost:
             return error_response(InvalidInput(WRONG_HOST, field="Host", details=()))
-        if content_length(request.META) > BODY_MAX:
-            return error_response(PayloadTooLarge(field="body", max=BODY_MAX))
+        upload_max = _upload_max(request)
+        if upload_max:
+            # Elsewhere files are not read. They are written to the disk while the body is read.
+            request.upload_handlers = [TemporaryFileUploadHandler(request)]
+        body_max = BODY_MAX + upload_max
+        if content_length(request.META) > body_max:
+            return error_response(PayloadTooLarge(field="body", max=body_max))
         if not request.META.get("CONTENT_LENGTH") and "HTTP_TRANSFER_ENCODING" in request.META:
             return error_response(LengthRequired())
         return self.get_response(request)
@@ -90,3 +98,12 @@ class ContentSecurityPolicyMiddleware:
         policy = ADMIN_POLICY if request.path_info.startswith(ADMIN_PATH) else NO_PAGE_POLICY
         response.headers.setdefault("Content-Security-Policy", policy)
         return response
+
+
+def _upload_max(request: HttpRequest) -> int:
+    """The bytes of a file that the form at this path takes, of a browser with a session; 0: no file."""
+    if settings.SESSION_COOKIE_NAME not in request.COOKIES:
+        return 0
+    path = request.path_info
+    sizes = (getattr(settings, name) for form, name in settings.UPLOADS.items() if re.fullmatch(form, path))
+    return next(sizes, 0)

@@ -15,7 +15,7 @@ from config import env
 from config.metrics import files
 
 BASE_DIR = Path(__file__).resolve().parents[2]
-COMMANDS = ("rollup_analytics", "announce_expiring_tokens", "person_jobs", "prune")
+COMMANDS = ("rollup_analytics", "announce_expiring_tokens", "person_jobs", "run_imports", "prune")
 MINUTES = 60
 NICENESS = 10
 

@@ -12,14 +12,16 @@ from config.changes.reading import Batch
 from config.changes.rows import ChangeRow
 from config.changes.streams.sources import Items
 from messaging.changes.related import Related, related_to
+from messaging.changes.types import ChangeType
 
 
 def public_item(row: ChangeRow, related: Related, *, cursor: str) -> dict[str, Any]:
     """A public change. `message` is the post as it is now, `reaction` as of the change.
 
-    Both are null if the post is not public any more.
+    Both are null if the post is not public any more. `posts` is the number of posts of a `page.imported`.
     """
     message = related.message(row)
+    is_import = row.type == ChangeType.PAGE_IMPORTED
     return {
         "id": cursor,
         "type": row.type,
@@ -29,6 +31,7 @@ def public_item(row: ChangeRow, related: Related, *, cursor: str) -> dict[str, A
         "messageId": row.message_id,
         "message": message,
         "reaction": None if message is None or row.data is None else row.data | {"author": related.actor(row)},
+        "posts": row.data["posts"] if is_import and row.data else None,
     }
 
 

@@ -9,6 +9,7 @@ class ChangeType(StrEnum):
     """A public change. A pending post that is approved is `message.created`.
 
     If it was public before an edit, it was `message.hidden` then, and its approval is `message.restored`.
+    `page.imported` is one change for all posts of a page that an import has added, or that its undoing has removed.
     """
 
     MESSAGE_CREATED = "message.created"
@@ -19,6 +20,11 @@ class ChangeType(StrEnum):
     REACTION_ADDED = "reaction.added"
     REACTION_REPLACED = "reaction.replaced"
     REACTION_REMOVED = "reaction.removed"
+    PAGE_IMPORTED = "page.imported"
+
+
+# An import makes no event of a webhook.
+WEBHOOK_CHANGES = frozenset(ChangeType) - {ChangeType.PAGE_IMPORTED}
 
 
 class InboxType(StrEnum):

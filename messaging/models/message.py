@@ -92,6 +92,8 @@ class Message(models.Model):
     quote_count = models.PositiveIntegerField(default=0)
     reaction_counts = models.JSONField(default=dict)
     reaction_total = models.PositiveIntegerField(default=0)
+    # The votes of an imported post in the system that it comes from. They have no voters, so they are no reactions.
+    imported_score = models.IntegerField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
     edited_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -132,6 +134,9 @@ class Message(models.Model):
             models.Index(
                 "parent", "is_tombstone", condition=Q(status=MessageStatus.DELETED) & REPLIES, name="deleted_replies"
             ),
+            # Of the check of the foreign key when a post is deleted, which states no condition. Statements that state
+            # one and choose this index read the replies of one status alone.
+            models.Index("parent", "status", condition=REPLIES, name="replies_of_post"),
             # Of feeds (see `messaging.queries.feeds`). The expression is the id of the community: an index of the
             # column itself could be chosen for a list filtered by community, and read the posts of other pages.
             models.Index(

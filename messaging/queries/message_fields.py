@@ -181,6 +181,10 @@ MESSAGE_FIELDS = (
     MessageField("quoteCount", IntegerField(help_text="Published quotes.")),
     MessageField("reactionCounts", DictField(child=IntegerField(), help_text="By emoji.")),
     MessageField("reactionTotal", IntegerField(help_text="Of all emoji.")),
+    MessageField(
+        "importedScore",
+        IntegerField(allow_null=True, help_text="Of an imported post: its votes in the system that it comes from."),
+    ),
     MessageField("createdAt", DateTimeField()),
     MessageField("updatedAt", DateTimeField()),
     MessageField("editedAt", DateTimeField(allow_null=True, help_text="When the author last edited it, or null.")),

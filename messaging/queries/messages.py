@@ -41,6 +41,7 @@ OF_A_NEW_MESSAGE = {
     "quote_count": 0,
     "reaction_counts": "{}",
     "reaction_total": 0,
+    "imported_score": None,
     "edited_at": None,
 }
 

@@ -80,16 +80,20 @@ class ChangedReactionSerializer(serializers.Serializer[Any]):
 
 
 class ChangeSerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"id": CURSOR, "communityId": None, "reaction": None}
+    openapi_example: ClassVar[dict[str, Any]] = {"id": CURSOR, "communityId": None, "reaction": None, "posts": None}
     id = serializers.CharField(help_text="The cursor after this change.")
     type = serializers.ChoiceField(choices=[change.value for change in ChangeType])
     at = serializers.DateTimeField()
     pageId = PageIdField()
     communityId = serializers.UUIDField(allow_null=True, help_text="null: no community.")
-    messageId = serializers.UUIDField()
+    messageId = serializers.UUIDField(allow_null=True, help_text="null: a change of the whole page.")
     message = PlainMessageSerializer(allow_null=True, help_text="As it is now; null if it is not public any more.")
     reaction = ChangedReactionSerializer(
         allow_null=True, help_text="Of a reaction's change, as of then; null if the post is not public any more."
+    )
+    posts = serializers.IntegerField(
+        allow_null=True,
+        help_text="Of `page.imported`: how many posts were imported; negative: so many were removed again.",
     )
 
 

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from config.changes.channels import Channel
+from messaging.changes.types import WEBHOOK_CHANGES
 from messaging.models import Account, Webhook
 
 
@@ -60,4 +61,7 @@ def channels_of(webhooks: Iterable[Webhook]) -> dict[UUID, Channel]:
 
 
 def _channel(state: TargetState, webhook: Webhook) -> Channel:
-    return Channel(account_id=state.account_id, community_id=state.community_id, types=frozenset(webhook.types))
+    every = WEBHOOK_CHANGES if state.account_id is None else ()
+    return Channel(
+        account_id=state.account_id, community_id=state.community_id, types=frozenset(webhook.types or every)
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Literal, cast
@@ -10,9 +11,9 @@ from typing import Any, Literal, cast
 import orjson
 
 from messaging.deleted_accounts import HEIR_HANDLES, NOBODY
-from moving.formats.own_lines import Line, lines_of
+from moving.formats.json_lines import STRINGS, TOO_LONG, Line, lines
 from moving.formats.records import Author, Post, Record, UnreadableFile, Unusable
-from moving.formats.source import Source
+from moving.formats.source import CutOff, Source
 from moving.own_format import FORMAT, VERSION
 
 KNOWN_VERSIONS = (VERSION,)
@@ -22,22 +23,25 @@ STATES: dict[Any, Literal["published", "pending", "deleted"]] = {
     "deleted": "deleted",
 }
 ID_MAX = 200
+# Of the structure of a line, which is what is outside of strings: values take many times its size in memory. The
+# payload of a post may have 64 KB, most of which may be numbers.
+STRUCTURE_MAX = 512 << 10
 SCORE_MAX = 2**31 - 1
 # Of one post; they are in memory together.
 REACTIONS_MAX = 50_000
 
 
-class _BadLine(Exception):
+class BadLine(Exception):
     """The message is the reason for the report."""
 
 
 def read(source: Source) -> Iterator[Record]:
     """Raises UnreadableFile for a file that is no such export, or of a version that is not known."""
-    lines = lines_of(source)
-    _check_header(next(lines, None))
+    numbered = _lines(source)
+    _check_header(next(numbered, None))
     held: Post | None = None
     has_end = False
-    for line in lines:
+    for line in numbered:
         try:
             values = _object(line)
             kind = values.get("type")
@@ -48,7 +52,7 @@ def read(source: Source) -> Iterator[Record]:
                 if held is not None:
                     yield held
                 held = post
-        except _BadLine as problem:
+        except BadLine as problem:
             yield Unusable("", "", f"Line {line.number}: {problem}")
             continue
         has_end = kind == "end"
@@ -58,10 +62,16 @@ def read(source: Source) -> Iterator[Record]:
         yield Unusable("", "", "The file was cut off: its last line is missing.")
 
 
+def _lines(source: Source) -> Iterator[Line]:
+    """A compressed file that is cut off ends like one without its last line."""
+    with suppress(CutOff):
+        yield from lines(source)
+
+
 def _check_header(line: Line | None) -> None:
     try:
         header = _object(line) if line else {}
-    except _BadLine:
+    except BadLine:
         header = {}
     if header.get("type") != "header" or header.get("format") != FORMAT:
         raise UnreadableFile("The file is no export of this service: its first line is not the header of one.")
@@ -71,14 +81,16 @@ def _check_header(line: Line | None) -> None:
 
 
 def _object(line: Line) -> dict[str, Any]:
-    if line.problem:
-        raise _BadLine(line.problem)
+    if line.content is None:
+        raise BadLine(TOO_LONG)
+    if len(line.content) > STRUCTURE_MAX and len(STRINGS.sub(b"", line.content)) > STRUCTURE_MAX:
+        raise BadLine("It has too many parts.")
     try:
         values = orjson.loads(line.content)
     except orjson.JSONDecodeError:
-        raise _BadLine("it is no JSON.") from None
+        raise BadLine("It is no JSON, or it is damaged.") from None
     if not isinstance(values, dict):
-        raise _BadLine("it is no JSON object.")
+        raise BadLine("It is no JSON object.")
     # PostgreSQL stores no NUL.
     return cast(dict[str, Any], _without_nul(values) if b"\\u0000" in line.content else values)
 
@@ -95,18 +107,18 @@ def _without_nul(value: Any) -> Any:
 
 def _add_reactions(post: Post | None, values: dict[str, Any]) -> None:
     if post is None or values.get("postId") != post.source_id:
-        raise _BadLine("its reactions do not belong to the post before it.")
+        raise BadLine("Its reactions do not belong to the post before it.")
     known = post.extra["reactions"]
     further = _list(values, "reactions")
     known += islice(further, REACTIONS_MAX - len(known))
     if len(known) == REACTIONS_MAX:
-        raise _BadLine(f"only the first {REACTIONS_MAX:,} reactions of a post are taken.")
+        raise BadLine(f"Only the first {REACTIONS_MAX:,} reactions of a post are taken.")
 
 
 def _post(values: dict[str, Any]) -> Post:
     state = STATES.get(values.get("status") if isinstance(values.get("status"), str) else None)
     if state is None:
-        raise _BadLine(f"a post needs a status out of {', '.join(STATES)}.")
+        raise BadLine(f"A post needs a status out of {', '.join(STATES)}.")
     values["reactions"] = _list(values, "reactions")[:REACTIONS_MAX]
     return Post(
         source_id=_text(values, "id", most=ID_MAX),
@@ -126,7 +138,7 @@ def _post(values: dict[str, Any]) -> Post:
 def author_of(value: Any) -> Author:
     """The author of a post or of a reaction. Raises an error for the report of the line."""
     if not isinstance(value, dict):
-        raise _BadLine("it names no author.")
+        raise BadLine("It names no author.")
     author_id = _text(value, "id", most=ID_MAX)
     if author_id == str(NOBODY):
         # The accounts that the posts of erased people belong to are one for people and one for agents.
@@ -148,7 +160,7 @@ def time_of(value: Any) -> datetime | None:
 def _text(values: dict[str, Any], name: str, *, most: int | None = None) -> str:
     text = _optional_text(values, name, most=most)
     if not text:
-        raise _BadLine(f"it has no {name}.")
+        raise BadLine(f"It has no {name}.")
     return text
 
 
@@ -157,7 +169,7 @@ def _optional_text(values: dict[str, Any], name: str, *, most: int | None = None
     if text is None:
         return ""
     if not isinstance(text, str) or (most is not None and len(text) > most):
-        raise _BadLine(f"its {name} is no text" + (f" of at most {most} characters." if most else "."))
+        raise BadLine(f"Its {name} is no text" + (f" of at most {most} characters." if most else "."))
     return text
 
 

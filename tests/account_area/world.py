@@ -11,6 +11,7 @@ from django.urls import URLPattern, get_resolver
 from messaging.models import Account, WebhookTarget
 from messaging.services.communities import create_community
 from messaging.services.webhooks import create_webhook
+from moving.models import Move, MoveStatus
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.embeds.making import an_embed
 from tests.factories import MessageFactory
@@ -42,6 +43,9 @@ def objects_of(person: Account) -> dict[str, Any]:
         "request_id": RequestFactory(requester=person).pk,
         "token_id": holder.token.pk,
         "webhook_id": webhook.pk,
+        "move_id": Move.objects.create(
+            community=community, started_by=person, format="disqus", digest="0" * 64, size=0, status=MoveStatus.DONE
+        ).pk,
         "post_id": MessageFactory(community=community).pk,
     }
 

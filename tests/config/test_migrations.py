@@ -10,7 +10,17 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 
-APPS = ("config/writes", "config/changes", "messaging", "agents", "reactions", "embeds", "mails", "moving", "account_area")
+APPS = (
+    "config/writes",
+    "config/changes",
+    "messaging",
+    "agents",
+    "reactions",
+    "embeds",
+    "mails",
+    "moving",
+    "account_area",
+)
 # In the format of `sha256sum`.
 LIST = Path(__file__).with_name("applied_migrations.txt")
 DEFINITION = "SELECT pg_get_functiondef('api_open_unit'::regproc)"

@@ -34,6 +34,8 @@ EXPORTED = {
     "mails.Mailing.account": "mails",
     "mails.RefusedAddress.account": "refused_addresses",
     "mfa.Authenticator.user": "second_factors",
+    "moving.ImportedAuthor.account": "imported_authors",
+    "moving.Move.started_by": "imports",
     "messaging.Ban.account": "bans",
     "messaging.Community.created_by": "communities",
     "messaging.Decision.by": "decisions",

@@ -119,7 +119,8 @@ def test_list_reads_the_index(post: Message, has_statistics: bool) -> None:
 def test_writes_access_few_blocks(post: Message) -> None:
     account = PersonFactory()
     values = {"message": post.pk, "account": account.pk, "emoji": "👍", "banned_with": [account.pk]}
-    assert "one_reaction_per_account" in indexes(explain(queries.STATE, values))
+    # Both have the account and the post, and cost the same.
+    assert indexes(explain(queries.STATE, values)) & {"one_reaction_per_account", "reactions_by_post"}
     reaction_id = new_id()
     explain(queries.ADD, values | {"reaction": reaction_id})
     explain(queries.OWNED, {"reaction": reaction_id})

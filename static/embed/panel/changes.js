@@ -24,6 +24,7 @@ export class Changes {
   }
 
   applyOne({ type, messageId, message, reaction }) {
+    if (!messageId) return this.countLater(null);
     if (!message) return this.withdraw(messageId, type);
     const post = this.thread.find(messageId);
     const isOfMessage = type.startsWith("message.");
@@ -63,7 +64,7 @@ export class Changes {
 
   /**
    * Load the counts of a post whose replies changed, which no change contains. `null`: a post that is not shown was
-   * withdrawn; the list has the counts. Requests are spread over a while, since all readers of the page send them.
+   * withdrawn, or posts were imported; the list has them. Requests are spread over a while, since all readers of the page send them.
    */
   countLater(id) {
     if (id) this.uncounted.add(id);

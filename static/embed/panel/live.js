@@ -4,7 +4,7 @@ import { listChanges } from "./api.js";
 import { Batch } from "./batch.js";
 import { settings } from "./words.js";
 
-const TYPES = ["message.created", "message.edited", "message.deleted", "message.hidden", "message.restored", "reaction.added", "reaction.replaced", "reaction.removed"];
+const TYPES = ["message.created", "message.edited", "message.deleted", "message.hidden", "message.restored", "reaction.added", "reaction.replaced", "reaction.removed", "page.imported"];
 const POLL_MS = Math.max(5, settings.pollSeconds) * 1000;
 const FIRST_POLL_MS = 1000;
 // The time in which the browser has to open the stream, or to open it again.

@@ -26,7 +26,7 @@ DSQ = "{http://disqus.com/disqus-internals}"
 
 
 def lines(*arguments: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in run("export_posts", *arguments).splitlines()]
+    return [json.loads(line) for line in run("export_posts", *arguments).rstrip("\n").split("\n")]
 
 
 def posts(*arguments: str) -> list[dict[str, Any]]:

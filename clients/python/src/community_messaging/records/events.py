@@ -53,9 +53,10 @@ class Change(TypedDict):
     at: str
     pageId: str
     communityId: str | None
-    messageId: str
+    messageId: str | None
     message: PlainMessage | None
     reaction: ChangedReaction | None
+    posts: int | None
 
 
 class Unread(TypedDict):

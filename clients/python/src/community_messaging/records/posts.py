@@ -42,6 +42,7 @@ class PlainMessage(TypedDict):
     quoteCount: int
     reactionCounts: dict[str, int]
     reactionTotal: int
+    importedScore: int | None
     createdAt: str
     updatedAt: str
     editedAt: str | None

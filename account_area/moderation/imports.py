@@ -1,0 +1,133 @@
+"""The imports into a community: a file is uploaded, checked, written, and can be removed again as a whole."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, cast
+from uuid import UUID
+
+from django import forms
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from account_area.forms import AccountForm
+from account_area.moderation import queries
+from account_area.moderation.communities import frame
+from account_area.page import READ_METHODS, account_page
+from config.api.exceptions import NotFound
+from moving import uploads
+from moving.formats import FORMATS
+from moving.models import Move, MovePart, MoveStatus
+from moving.services import find_import
+
+# While a step runs, the page is loaded again, also without scripts.
+REFRESH_SECONDS = 3
+NAMES = {
+    "disqus": "Disqus",
+    "wordpress": "WordPress",
+    "remark42": "remark42",
+    "isso": "isso",
+    "commento": "Commento",
+    "jsonl": _("An export of this service"),
+}
+STATUSES = {
+    MoveStatus.UPLOADED: _("is being checked"),
+    MoveStatus.CHECKED: _("checked, not imported yet"),
+    MoveStatus.WAITING: _("begins in a moment"),
+    MoveStatus.RUNNING: _("is being imported"),
+    MoveStatus.DONE: _("imported"),
+    MoveStatus.FAILED: _("failed"),
+    MoveStatus.UNDOING: _("is being removed"),
+    MoveStatus.UNDONE: _("removed"),
+}
+COUNTS = {
+    "found": _("Posts in the file"),
+    "new": _("New here"),
+    "earlier": _("Here already"),
+    "published": _("Shown"),
+    "pending": _("Wait for approval"),
+    "deleted": _("Deleted, but answered"),
+    "pages": _("Pages"),
+    "skipped": _("Left out"),
+    "changed": _("Changed"),
+}
+
+
+class UploadForm(AccountForm):
+    format = forms.ChoiceField(label=_("From"), choices=[(name, NAMES[name]) for name in FORMATS])
+    file = forms.FileField(label=_("File"), help_text=_("As the other system has exported it, also compressed."))
+    map = forms.CharField(
+        label=_("Moved addresses"),
+        required=False,
+        max_length=2_000,
+        widget=forms.Textarea(attrs={"rows": 2, "dir": "ltr", "spellcheck": "false"}),
+        help_text=_("OLD=NEW, one a line. Where addresses name no site: /=https://site.example/"),
+    )
+
+    def clean_map(self) -> list[str]:
+        return [line.strip() for line in self.cleaned_data["map"].splitlines() if line.strip()]
+
+
+@account_page
+def imports(request: HttpRequest, slug: str) -> HttpResponse:
+    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    form = UploadForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        file = form.cleaned_data["file"]
+        move = form.carry_out_alone(
+            uploads.upload,
+            community=community,
+            format=form.cleaned_data["format"],
+            map=form.cleaned_data["map"],
+            file_name=file.name or "",
+            size=file.size,
+            pieces=partial(file.chunks, uploads.PART_BYTES),
+            by=request.user,
+        )
+        if move is not None:
+            return redirect(reverse("moderation-import", args=[slug, move.pk]))
+    context = {
+        "form": form,
+        "moves": [_shown(move) for move in uploads.moves_of(community)],
+        "max": settings.IMPORT_UPLOAD_MAX,
+    }
+    return render(request, "account_area/moderation/imports.html", frame(community, "imports") | context)
+
+
+@account_page
+def one_import(request: HttpRequest, slug: str, move_id: UUID) -> HttpResponse:
+    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    move = find_import(move_id, communities=[community.pk])
+    if request.method == "POST":
+        step = {"start": uploads.start, "undo": uploads.start_undo}.get(request.POST.get("action", ""))
+        if step is None:
+            raise NotFound
+        step(move)
+        return redirect(request.path)
+    uploads.moves_of(community)
+    response = render(request, "account_area/moderation/import.html", frame(community, "imports") | _shown(move))
+    if move.is_under_way:
+        response.headers["Refresh"] = str(REFRESH_SECONDS)
+    return response
+
+
+@account_page(methods=READ_METHODS)
+def report(request: HttpRequest, slug: str, move_id: UUID) -> HttpResponse:
+    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    move = find_import(move_id, communities=[community.pk])
+    headers = {"Content-Disposition": f'attachment; filename="import-{move.pk}.csv"'}
+    rows = uploads.content_of(move, MovePart.Kind.REPORT)
+    return cast(HttpResponse, StreamingHttpResponse(rows, content_type="text/csv; charset=utf-8", headers=headers))
+
+
+def _shown(move: Move) -> dict[str, Any]:
+    return {
+        "move": move,
+        "format_name": NAMES.get(move.format, move.format),
+        "status": STATUSES[MoveStatus(move.status)],
+        "counts": [(label, move.counts[name]) for name, label in COUNTS.items() if name in move.counts],
+        "has_report": bool(move.counts),
+    }

@@ -1,0 +1,81 @@
+"""A person takes over the posts of a foreign author who has the same mail address, which is verified here."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.apps import apps
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.functions import Lower, Now
+from django.utils import timezone
+
+from config.cache.versions import EVERYTHING, invalidate
+from config.writes.retries import retried
+from messaging.models import Account, AccountKind, HandleClaim, Message
+from moving.exceptions import ImportNotFound
+from moving.imports.writing import lock_source
+from moving.models import ImportedAuthor
+from reactions.models import Reaction
+
+BATCH = 500
+# In one request; a further one goes on.
+BATCHES_MAX = 20
+
+
+def claimable_by(person: Account) -> QuerySet[ImportedAuthor]:
+    """The foreign authors with a verified address of the person whom nobody has claimed."""
+    addresses = apps.get_model("account", "EmailAddress")._default_manager.filter(user=person, verified=True)
+    mine = list(addresses.annotate(lower=Lower("email")).values_list("lower", flat=True))
+    authors = ImportedAuthor.objects.filter(email__in=mine, claimed_at=None, account__kind=AccountKind.HUMAN)
+    return authors.exclude(email="").select_related("account", "community").order_by("pk")
+
+
+def claim(*, author_id: int, person: Account) -> bool:
+    """Give the posts of the author to the person; False: some are left, and another call goes on with them.
+
+    Raises ImportNotFound (404) for an author of another address, or who is claimed.
+    """
+    author = claimable_by(person).select_related("move").filter(pk=author_id).first()
+    if author is None:
+        raise ImportNotFound
+    for _ in range(BATCHES_MAX):
+        if not _give(author.account_id, person.pk):
+            return _end(author, person)
+    return False
+
+
+@retried
+@transaction.atomic
+def _give(from_id: UUID, to_id: UUID) -> int:
+    """A batch of posts; returns their number."""
+    posts = Message.objects.filter(author=from_id).order_by("id")
+    ids = list(posts.select_for_update(no_key=True).values_list("pk", flat=True)[:BATCH])
+    invalidate(EVERYTHING)
+    return Message.objects.filter(pk__in=ids).update(author_id=to_id, updated_at=timezone.now())
+
+
+@retried
+@transaction.atomic
+def _end(author: ImportedAuthor, person: Account) -> bool:
+    """Posts that an import writes from now on are the person's."""
+    lock_source(author.move)
+    if _give(author.account_id, person.pk) == BATCH:
+        return False
+    claimed = ImportedAuthor.objects.filter(pk=author.pk, claimed_at=None)
+    if claimed.update(account=person, claimed_at=Now(), email=""):
+        _give_reactions(author.account_id, person.pk)
+        _remove(author.account)
+    return True
+
+
+def _give_reactions(from_id: UUID, to_id: UUID) -> None:
+    """An account has one reaction to a post: where the person has one, the other stays with its account."""
+    own = Reaction.objects.filter(account=to_id, message=OuterRef("message"))
+    Reaction.objects.filter(~Exists(own), account=from_id).update(account=to_id)
+
+
+def _remove(account: Account) -> None:
+    if not Reaction.objects.filter(account=account).exists():
+        HandleClaim.objects.filter(handle=account.handle).delete()
+        account.delete()

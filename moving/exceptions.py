@@ -1,0 +1,80 @@
+"""Refusals of imports."""
+
+from __future__ import annotations
+
+from config.api.exceptions import ApiError, NotFound, PayloadTooLarge
+
+
+class InvalidMap(ApiError):
+    status_code = 400
+    default_code = "invalid_map"
+    message = (
+        'Send each replacement as OLD=NEW, such as old.example=new.example or /=https://site.example/: "{map}" is none.'
+    )
+    cause = "A replacement of addresses has no `=`, or the new address is none."
+    remedy = "Send the beginning of the old address, `=`, and the beginning of the new one."
+    example = {"map": "old.example"}
+
+    def __init__(self, *, map: str) -> None:
+        super().__init__(map=map)
+
+
+class UnknownFormat(ApiError):
+    status_code = 400
+    default_code = "unknown_format"
+    message = "Choose one of the formats {allowed}."
+    cause = "The format of the import is none of the known ones."
+    remedy = "Choose one of the formats that the message lists."
+    example = {"allowed": "disqus, wordpress"}
+
+    def __init__(self, *, allowed: str) -> None:
+        super().__init__(allowed=allowed)
+
+
+class FileRefused(ApiError):
+    """422: the file is no such export."""
+
+    status_code = 422
+    default_code = "file_refused"
+    message = "{reason}"
+    cause = "The file is no export of the format that was chosen, or none at all."
+    remedy = "Choose the format of the program that has written the file, or export it again."
+    example = {"reason": "The file is empty."}
+
+    def __init__(self, *, reason: str) -> None:
+        super().__init__(reason=reason)
+
+
+class FileTooLarge(PayloadTooLarge):
+    default_code = "file_too_large"
+
+
+class ImportNotFound(NotFound):
+    default_code = "import_not_found"
+    message = "Nothing found: there is no import with this id."
+    cause = "The id is of no import, or of one into another community."
+    remedy = "Choose one of the imports that the page of the community lists."
+
+
+class ImportBusy(ApiError):
+    """409: another step of the import is under way."""
+
+    status_code = 409
+    default_code = "import_busy"
+    message = "Wait until the current step of this import has ended: it is {status}."
+    cause = "The import is being checked, written or undone, or its present state does not allow the step."
+    remedy = "Reload the page, and choose again when the step has ended."
+    example = {"status": "running"}
+
+    def __init__(self, *, status: str) -> None:
+        super().__init__(status=status)
+
+
+class ImportUndone(ApiError):
+    """409: the import is being undone while it is written."""
+
+    status_code = 409
+    default_code = "import_undone"
+    message = "The import is being undone; run `undo_import` to the end before you import the file again."
+    cause = "A person or a command has begun to undo the import."
+    remedy = "Undo it to the end, then import the file again."

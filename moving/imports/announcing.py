@@ -1,0 +1,43 @@
+"""Announces in the change log what an import has added to each page, or its undoing has removed: once a page."""
+
+from __future__ import annotations
+
+from django.db import models, transaction
+
+from config.cache.versions import invalidate
+from config.changes.log import NewChange, append
+from config.writes.retries import retried
+from messaging.cache_tags import page_tag
+from messaging.changes.types import ChangeType
+from moving.models import ImportedPage, Move
+
+BATCH = 500
+
+
+def announce(move: Move) -> None:
+    """Safe to run concurrently: the rows of pages are locked."""
+    while _announce(move):
+        pass
+
+
+@retried
+@transaction.atomic
+def _announce(move: Move) -> int:
+    waiting = ImportedPage.objects.filter(move=move).exclude(posts=models.F("announced")).order_by("page_id")
+    pages = list(waiting.select_for_update()[:BATCH])
+    append(
+        [
+            NewChange(
+                type=ChangeType.PAGE_IMPORTED,
+                page_id=page.page_id,
+                community_id=move.community_id,
+                data={"posts": page.posts - page.announced},
+            )
+            for page in pages
+        ]
+    )
+    for page in pages:
+        page.announced = page.posts
+    ImportedPage.objects.bulk_update(pages, ["announced"])
+    invalidate(*(page_tag(page.page_id) for page in pages))
+    return len(pages)

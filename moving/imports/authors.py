@@ -1,0 +1,70 @@
+"""The accounts of foreign authors: inactive, without a password, so that nobody signs in to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+from uuid import UUID
+
+from django.contrib.auth.hashers import make_password
+
+from config.database.sql import fetch_all
+from messaging.deleted_accounts import HEIR_HANDLES, HEIRS
+from messaging.models import Account, AccountKind, HandleClaim
+from messaging.personal_data.erasing import heirs
+from moving.imports.staging import StagedPost
+from moving.imports.texts import handle_for
+from moving.models import ImportedAuthor, Move
+
+# The format in which erased people are one author, as they are one account here.
+OWN = "jsonl"
+KNOWN = """
+SELECT source_id, account_id FROM moving_importedauthor
+WHERE community_id = %s AND format = %s AND source_id = ANY(%s::text[])
+"""
+
+
+class Writer(NamedTuple):
+    """An author by the names of `StagedPost`, of something else than a post."""
+
+    author_id: str
+    author_name: str
+    author_email: str
+    author_kind: str
+
+
+def accounts_of(posts: Iterable[StagedPost | Writer], *, move: Move) -> dict[str, UUID]:
+    """The account of each author, by foreign id; creates those that are missing. The caller has locked the source."""
+    authors = {post.author_id: post for post in posts}
+    known: dict[str, UUID] = dict(fetch_all(KNOWN, [move.community_id, move.format, list(authors)]))
+    if move.format == OWN and not HEIRS.isdisjoint(authors):
+        known |= {HEIR_HANDLES[kind]: account_id for kind, account_id in heirs().items()}
+    return known | _create([post for author_id, post in authors.items() if author_id not in known], move)
+
+
+def _create(posts: list[StagedPost | Writer], move: Move) -> dict[str, UUID]:
+    accounts = [_account(post) for post in posts]
+    HandleClaim.objects.bulk_create(HandleClaim(handle=account.handle) for account in accounts)
+    Account.objects.bulk_create(accounts)
+    ImportedAuthor.objects.bulk_create(
+        ImportedAuthor(
+            community_id=move.community_id,
+            format=move.format,
+            source_id=post.author_id,
+            move=move,
+            account=account,
+            email=post.author_email,
+        )
+        for post, account in zip(posts, accounts, strict=True)
+    )
+    return {post.author_id: account.pk for post, account in zip(posts, accounts, strict=True)}
+
+
+def _account(post: StagedPost | Writer) -> Account:
+    return Account(
+        handle=handle_for(post.author_name),
+        name=post.author_name,
+        kind=AccountKind(post.author_kind),
+        is_active=False,
+        password=make_password(None),
+    )

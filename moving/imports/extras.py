@@ -1,0 +1,58 @@
+"""What only our own exports have of a post: its smart tag, anchors and attachments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from django.core.exceptions import ValidationError
+from rest_framework.exceptions import APIException
+
+from messaging.queries.message_fields import CONTENT_FIELDS
+from messaging.serializers.messages import NewMessage
+from messaging.validation import require_tag
+from moving.formats.own import time_of
+from moving.imports.texts import storable
+
+NAMES = {field.name: field.column for field in CONTENT_FIELDS if field.name != "content"}
+DEFAULTS = {field.column: field.model_field.get_default() for field in CONTENT_FIELDS if field.name != "content"}
+OF_TAG = ("tag_type", "payload")
+# Also copied to the row of a post (see `reactions`, `quotes` and `writing`).
+OTHERS = ("quoteId", "reactions", "updatedAt")
+
+
+def checked(extra: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """(the columns and OTHERS, the names of fields that cannot be used). The rules are those of createMessage."""
+    sent = {name: _storable(extra[name]) for name in (*NAMES, *OTHERS) if extra.get(name) is not None}
+    fields, columns, refused = NewMessage().fields, {}, []
+    for name, column in NAMES.items():
+        if name in sent:
+            try:
+                columns[column] = fields[name].run_validation(sent[name])
+            except (APIException, ValidationError):
+                refused.append(name)
+    try:
+        require_tag(columns.get("tag_type"), columns.get("payload"))
+    except APIException:
+        refused += [column for column in OF_TAG if columns.pop(column, None) is not None]
+    return columns | {name: sent[name] for name in OTHERS if name in sent}, refused
+
+
+def columns_of(extra: str | None) -> dict[str, Any]:
+    """The values of the columns beside `content`, by column, and `updated_at` or None."""
+    found = {} if extra is None else orjson.loads(extra)
+    own = {name: value for name, value in found.items() if name in DEFAULTS}
+    return DEFAULTS | own | {"updated_at": time_of(found.get("updatedAt"))}
+
+
+def _storable(value: Any) -> Any:
+    """JSON has at most 255 levels after the reader."""
+    match value:
+        case str():
+            return storable(value)
+        case list():
+            return [_storable(each) for each in value]
+        case dict():
+            return {storable(str(name)): _storable(each) for name, each in value.items()}
+    return value

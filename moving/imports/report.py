@@ -1,0 +1,39 @@
+"""The report of an import: what was skipped or changed, and why, as CSV."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from typing import TextIO
+
+COLUMNS = ("source_id", "address", "action", "reason")
+SKIPPED, CHANGED = "skipped", "changed"
+CELL_MAX = 2_000
+# A spreadsheet would take the rest of the cell for a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+class Report:
+    def __init__(self, out: TextIO) -> None:
+        self.counts: Counter[str] = Counter()
+        self.reasons: Counter[tuple[str, str]] = Counter()
+        self._writer = csv.writer(out)
+        self._writer.writerow(COLUMNS)
+
+    def skipped(self, source_id: str, address: str, reason: str, *, kind: str = "") -> None:
+        """`kind`: the reason without particulars, by which the page of an import adds up the rows."""
+        self._add(source_id, address, SKIPPED, reason, kind)
+
+    def changed(self, source_id: str, address: str, reason: str, *, kind: str = "") -> None:
+        self._add(source_id, address, CHANGED, reason, kind)
+
+    def _add(self, source_id: str, address: str, action: str, reason: str, kind: str) -> None:
+        self.counts[action] += 1
+        self.reasons[action, kind or "damaged"] += 1
+        self._writer.writerow([cell(source_id), cell(address), action, cell(reason)])
+
+
+def cell(text: str) -> str:
+    """One line that no spreadsheet takes for a formula, of any storable length."""
+    line = " ".join(text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode().split())[:CELL_MAX]
+    return f"'{line}" if line.startswith(FORMULA) else line

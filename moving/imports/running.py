@@ -1,0 +1,140 @@
+"""Runs an import of a file, or a dry run of it."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.db import reset_queries
+
+from config.database.sql import database_now
+from messaging.models import MessageStatus
+from moving.exceptions import FileRefused
+from moving.formats import UnreadableFile, read
+from moving.imports.addresses import Pages
+from moving.imports.announcing import announce
+from moving.imports.planning import Plan, Planner
+from moving.imports.progress import Step, Tell
+from moving.imports.quotes import restore_quotes
+from moving.imports.report import CHANGED, SKIPPED, Report
+from moving.imports.staging import StagedPost, Staging, opened
+from moving.imports.texts import time_of
+from moving.imports.writing import known_sources, write
+from moving.models import Move
+
+# Each batch locks the counts of its community, for which others wait.
+BATCH = 500
+PREVIEWED = 10
+PREVIEW_TEXT = 300
+PIECE = 1 << 20
+
+
+@dataclass(slots=True)
+class Result:
+    """What a run has found. `new`: what it has written, or would write."""
+
+    found: int = 0
+    new: int = 0
+    earlier: int = 0
+    by_status: dict[str, int] = field(default_factory=dict)
+    pages: set[str] = field(default_factory=set)
+    skipped: int = 0
+    changed: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
+    preview: list[dict[str, Any]] = field(default_factory=list)
+
+    def counts(self) -> dict[str, Any]:
+        """As stored with the import and printed by the command."""
+        return {
+            "found": self.found,
+            "new": self.new,
+            "earlier": self.earlier,
+            **{status: self.by_status.get(status, 0) for status in ("published", "pending", "deleted")},
+            "pages": len(self.pages),
+            "skipped": self.skipped,
+            "changed": self.changed,
+            "reasons": self.reasons,
+        }
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 in hexadecimal. Raises OSError."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(PIECE):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def run(move: Move, path: Path, *, report: Report, tell: Tell, is_dry_run: bool = False) -> Result:
+    """Import a file; a dry run writes nothing. Raises FileRefused (422), InvalidMap (400), ImportUndone (409)."""
+    pages = Pages(move.map)
+    with opened() as database:
+        staging = Staging(database, pages=pages, report=report)
+        _read(staging, move, path, tell)
+        plan = Planner(
+            staging, report=report, known=lambda ids: known_sources(ids, move=move), now=database_now()
+        ).plan()
+        result = Result(found=staging.found)
+        for posts, times in _batches(staging, plan):
+            # With DEBUG, Django stores the statements, and each has the texts of a batch.
+            reset_queries()
+            _check(posts, times, result, move) if is_dry_run else _write(posts, times, result, move)
+            tell(Step("checking" if is_dry_run else "writing", result.new + result.earlier, len(plan.order)))
+        if not is_dry_run:
+            restore_quotes(database, move=move)
+    if not is_dry_run:
+        announce(move)
+    result.skipped, result.changed = report.counts[SKIPPED], report.counts[CHANGED]
+    result.reasons = {f"{action} {kind}": count for (action, kind), count in sorted(report.reasons.items())}
+    return result
+
+
+def _read(staging: Staging, move: Move, path: Path, tell: Tell) -> None:
+    try:
+        size = path.stat().st_size
+        staging.take(read(move.format, path, on_progress=lambda done: tell(Step("reading", done, size))))
+    except UnreadableFile as failure:
+        raise FileRefused(reason=str(failure)) from None
+    except OSError as failure:
+        raise FileRefused(reason=f"The file cannot be read: {failure.strerror}.") from None
+
+
+def _batches(staging: Staging, plan: Plan) -> Iterator[tuple[list[StagedPost], array[int]]]:
+    for start in range(0, len(plan.order), BATCH):
+        numbers = plan.order[start : start + BATCH]
+        yield staging.posts(numbers), array("q", (plan.times[number] for number in numbers))
+
+
+def _write(posts: list[StagedPost], times: array[int], result: Result, move: Move) -> None:
+    written = write(posts, times, move=move)
+    result.new += written.new
+    result.earlier += written.earlier
+    _add_up(posts, result)
+
+
+def _check(posts: list[StagedPost], times: array[int], result: Result, move: Move) -> None:
+    known: Collection[str] = known_sources([post.source_id for post in posts], move=move)
+    result.earlier += len(known)
+    result.new += len(posts) - len(known)
+    _add_up(posts, result)
+    for post, time in zip(posts, times, strict=True):
+        if len(result.preview) < PREVIEWED and post.state == MessageStatus.PUBLISHED:
+            result.preview.append(
+                {
+                    "name": post.author_name,
+                    "at": time_of(time).isoformat(),
+                    "url": post.url,
+                    "text": post.content[:PREVIEW_TEXT],
+                }
+            )
+
+
+def _add_up(posts: list[StagedPost], result: Result) -> None:
+    for post in posts:
+        result.by_status[post.state] = result.by_status.get(post.state, 0) + 1
+        result.pages.add(post.page_id)

@@ -1,0 +1,174 @@
+"""The records of a file in a temporary SQLite database: the memory of an import does not depend on the file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import orjson
+
+from messaging.models.message import CONTENT_MAX
+from messaging.page_ids import NormalizedUrl
+from moving.formats import Author, Post, Record
+from moving.imports import texts
+from moving.imports.addresses import Pages
+from moving.imports.extras import checked
+from moving.imports.report import Report
+
+SCHEMA = """
+CREATE TABLE page (number INTEGER PRIMARY KEY, page_id TEXT UNIQUE, url TEXT);
+CREATE TABLE author (number INTEGER PRIMARY KEY, source_id TEXT UNIQUE, name TEXT, email TEXT, kind TEXT);
+CREATE TABLE post (
+    number INTEGER PRIMARY KEY, source_id TEXT UNIQUE, parent_id TEXT, page INTEGER, author INTEGER, state TEXT,
+    created INTEGER, thread_created INTEGER, edited INTEGER, score INTEGER, content TEXT, extra TEXT, address TEXT
+);
+"""
+PRAGMAS = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000;"
+ADD_POST = "INSERT OR IGNORE INTO post VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+ADD_PAGE = "INSERT INTO page VALUES (NULL, ?, ?) ON CONFLICT (page_id) DO UPDATE SET url = url RETURNING number"
+ADD_AUTHOR = """
+INSERT INTO author VALUES (NULL, ?, ?, ?, ?)
+ON CONFLICT (source_id) DO UPDATE SET email = CASE email WHEN '' THEN excluded.email ELSE email END RETURNING number
+"""
+# Why a post of this state is not taken, and what the page of the import calls these.
+NOT_TAKEN = {
+    "spam": "It is spam.",
+    "withdrawn": "Its thread was withdrawn.",
+    "pingback": "It is a pingback or trackback of another site, not a comment.",
+}
+HUMAN, AGENT = "human", "agent"
+
+
+class StagedPost(NamedTuple):
+    """A row of `post` with those that it refers to. Times in microseconds since 1970."""
+
+    number: int
+    source_id: str
+    parent_id: str
+    page_id: str
+    url: str
+    author_id: str
+    author_name: str
+    author_email: str
+    author_kind: str
+    state: str
+    edited: int | None
+    score: int | None
+    content: str
+    extra: str | None
+    address: str
+
+
+SELECT = """
+SELECT post.number, post.source_id, parent_id, page_id, url, author.source_id, name, email, kind, state, edited, score,
+    content, extra, address
+FROM post JOIN page ON page.number = post.page JOIN author ON author.number = post.author
+WHERE post.number IN ({numbers})
+"""
+
+
+@contextmanager
+def opened() -> Iterator[sqlite3.Connection]:
+    """A database that is deleted afterwards, also its file."""
+    with TemporaryDirectory(prefix="cm-import-") as folder:
+        database = sqlite3.connect(Path(folder) / "staging.db", isolation_level=None)
+        try:
+            database.executescript(PRAGMAS + SCHEMA)
+            yield database
+        finally:
+            database.close()
+
+
+class Staging:
+    """Takes the records of one file; what cannot be taken becomes a row of the report."""
+
+    def __init__(self, database: sqlite3.Connection, *, pages: Pages, report: Report) -> None:
+        self.database, self._pages, self._report = database, pages, report
+        self.found = 0
+
+    def take(self, records: Iterable[Record]) -> None:
+        self.database.execute("BEGIN")
+        for record in records:
+            if isinstance(record, Post):
+                self.found += 1
+                self._take(record)
+            else:
+                self._report.skipped(record.source_id, record.address, record.reason)
+        self.database.execute("COMMIT")
+
+    def posts(self, numbers: Sequence[int]) -> list[StagedPost]:
+        """In this order."""
+        statement = SELECT.format(numbers=",".join("?" * len(numbers)))
+        by_number = {row[0]: StagedPost(*row) for row in self.database.execute(statement, numbers)}
+        return [by_number[number] for number in numbers]
+
+    def _take(self, post: Post) -> None:
+        if reason := NOT_TAKEN.get(post.state):
+            return self._report.skipped(post.source_id, post.address, reason, kind=post.state)
+        content = texts.storable(post.text) if post.state != "deleted" else ""
+        # Posts of our own exports stay as they were written.
+        content = content if post.extra else content.strip()
+        if not content and post.state != "deleted" and not post.extra:
+            return self._report.skipped(post.source_id, post.address, "It has no text.", kind="empty")
+        page = self._pages.find(texts.storable(post.address))
+        if isinstance(page, str):
+            return self._report.skipped(post.source_id, post.address, page, kind="address")
+        self._add(post, page, content)
+        return None
+
+    def _add(self, post: Post, page: NormalizedUrl, content: str) -> None:
+        self._report_cuts(post, content)
+        values = (
+            *(None, texts.source_id_of(post.source_id), texts.source_id_of(post.parent_id)),
+            self._number(ADD_PAGE, page.page_id, page.normalized_url),
+            self._author(post),
+            post.state,
+            *map(texts.microseconds, (post.created_at, post.thread_created_at, post.edited_at)),
+            *(texts.score_of(post.score), texts.cut(content, CONTENT_MAX)),
+            self._extra(post),
+            texts.storable(post.address),
+        )
+        if not self.database.execute(ADD_POST, values).rowcount:
+            self._report.skipped(
+                post.source_id, post.address, "An earlier post of the file has the same id.", kind="duplicate"
+            )
+
+    def _extra(self, post: Post) -> str | None:
+        if not post.extra:
+            return None
+        values, refused = checked(post.extra)
+        if refused:
+            reason = f"It cannot have the values of {', '.join(refused)}."
+            self._report.changed(post.source_id, post.address, reason, kind="fields")
+        return orjson.dumps(values).decode()
+
+    def _author(self, post: Post) -> int:
+        author, writer = post.author, post.extra.get("author")
+        kind = writer.get("kind") if isinstance(writer, dict) else HUMAN
+        return self._number(
+            ADD_AUTHOR,
+            texts.source_id_of(author.source_id),
+            texts.name_of(author.name),
+            texts.storable(author.email)[:254],
+            AGENT if kind == AGENT else HUMAN,
+        )
+
+    def _number(self, statement: str, *values: str) -> int:
+        number: int = self.database.execute(statement, values).fetchone()[0]
+        return number
+
+    def _report_cuts(self, post: Post, content: str) -> None:
+        if len(content) > CONTENT_MAX:
+            reason = f"The text has {len(content):,} characters and was cut to {CONTENT_MAX:,}."
+            self._report.changed(post.source_id, post.address, reason, kind="text")
+        if _is_cut(post.author):
+            reason = f"The name of the author has {len(post.author.name):,} characters and was cut to 60."
+            self._report.changed(post.source_id, post.address, reason, kind="name")
+
+
+def _is_cut(author: Author) -> bool:
+    return len(author.name) > texts.NAME_MAX and texts.name_of(author.name).endswith(texts.ELLIPSIS)

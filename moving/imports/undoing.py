@@ -1,0 +1,151 @@
+"""Undoes a whole import, in batches, the last replies first. May be stopped and run again.
+
+A post that others have answered or quoted since becomes a deleted one, as if its author had deleted it; the rest goes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from config.cache.versions import EVERYTHING, invalidate
+from config.database.sql import execute, fetch_all
+from config.writes.retries import retried
+from messaging.deleted_accounts import HEIR_IDS
+from messaging.models import Account, HandleClaim, Message, MessageStatus, MessageVersion, Report
+from messaging.personal_data.erasing import heirs
+from messaging.personal_data.posts import DELETED
+from messaging.services.counting import count_answers
+from moving.exceptions import ImportBusy
+from moving.imports.announcing import announce
+from moving.imports.progress import Step, Tell
+from moving.imports.writing import lock_source
+from moving.models import ImportedAuthor, ImportedPost, Move, MovePart, MoveStatus
+from reactions.models import Reaction
+
+BATCH = 500
+LOCK = "SELECT FROM messaging_message WHERE id = ANY(%s::uuid[]) ORDER BY id FOR UPDATE"
+REPLIES = "SELECT id, parent_id FROM messaging_message WHERE parent_id = ANY(%s::uuid[])"
+QUOTES = "SELECT DISTINCT quote_id FROM messaging_message WHERE quote_id = ANY(%s::uuid[]) AND id <> ALL(%s::uuid[])"
+DELETE_POSTS = "DELETE FROM messaging_message WHERE id = ANY(%s::uuid[])"
+COUNT_PAGES = "UPDATE moving_importedpage SET posts = posts - %s WHERE move_id = %s AND page_id = %s"
+
+
+def begin_undo(move: Move) -> None:
+    """From now on no process writes posts of the import. Raises ImportBusy (409) unless it can be undone."""
+    can_begin = [MoveStatus.RUNNING, MoveStatus.DONE, MoveStatus.FAILED, MoveStatus.UNDOING]
+    changed = Move.objects.filter(pk=move.pk, status__in=can_begin).update(
+        status=MoveStatus.UNDOING, done=0, total=ImportedPost.objects.filter(move=move).count(), error=""
+    )
+    if not changed:
+        raise ImportBusy(status=move.status)
+    move.refresh_from_db()
+
+
+def undo(move: Move, *, tell: Tell) -> int:
+    """Remove the posts and authors of an import that `begin_undo` has begun; returns the number of posts."""
+    heirs()
+    total, removed = ImportedPost.objects.filter(move=move).count(), 0
+    while batch := _undo_batch(move):
+        removed += batch
+        tell(Step("undoing", removed, max(total, removed)))
+    while _forget_authors(move):
+        pass
+    announce(move)
+    MovePart.objects.filter(move=move, kind=MovePart.Kind.UPLOAD).delete()
+    Move.objects.filter(pk=move.pk, status=MoveStatus.UNDOING).update(
+        status=MoveStatus.UNDONE, has_upload=False, finished_at=Now()
+    )
+    return removed
+
+
+@retried
+@transaction.atomic
+def _undo_batch(move: Move) -> int:
+    lock_source(move)
+    # Replies have larger numbers than the posts that they answer.
+    ids = list(ImportedPost.objects.filter(move=move).order_by("-id").values_list("message_id", flat=True)[:BATCH])
+    if not ids:
+        return 0
+    execute(LOCK, [ids])
+    posts = {post.pk: post for post in Message.objects.filter(pk__in=ids)}
+    removed = _removable([each for each in ids if each in posts])
+    answered = [post for post in posts.values() if post.pk not in removed]
+    # A post under one that is removed as well is counted by nothing.
+    count_answers((post for post in posts.values() if _is_counted(post) and post.parent_id not in removed), by=-1)
+    _remove(removed)
+    _delete_answered(answered)
+    for page_id, count in sorted(Counter(post.page_id for post in posts.values()).items()):
+        execute(COUNT_PAGES, [count, move.pk, page_id])
+    ImportedPost.objects.filter(move=move, message_id__in=ids).delete()
+    invalidate(EVERYTHING)
+    return len(ids)
+
+
+def _is_counted(post: Message) -> bool:
+    return post.status == MessageStatus.PUBLISHED and (post.parent_id is not None or post.quote_id is not None)
+
+
+def _removable(ids: list[UUID]) -> set[UUID]:
+    """Those of the posts, replies first, that no other post answers or quotes."""
+    replies: dict[UUID, list[UUID]] = {}
+    for reply_id, parent_id in fetch_all(REPLIES, [ids]):
+        replies.setdefault(parent_id, []).append(reply_id)
+    quoted = {quote_id for (quote_id,) in fetch_all(QUOTES, [ids, ids])}
+    removable: set[UUID] = set()
+    for each in ids:
+        if each not in quoted and removable.issuperset(replies.get(each, ())):
+            removable.add(each)
+    return removable
+
+
+def _remove(ids: Collection[UUID]) -> None:
+    MessageVersion.objects.filter(message__in=ids).delete()
+    Report.objects.filter(message__in=ids).delete()
+    Reaction.objects.filter(message__in=ids).delete()
+    # Within the batch a post that stays may quote one that goes.
+    Message.objects.filter(quote__in=ids).update(quote=None)
+    execute(DELETE_POSTS, [list(ids)])
+
+
+def _delete_answered(posts: list[Message]) -> None:
+    ids = [post.pk for post in posts]
+    MessageVersion.objects.filter(message__in=ids).delete()
+    Report.objects.filter(message__in=ids).delete()
+    Reaction.objects.filter(message__in=ids).delete()
+    for kind, heir_id in HEIR_IDS.items():
+        Message.objects.filter(pk__in=[post.pk for post in posts if post.author_kind == kind]).update(
+            **DELETED,
+            author_id=heir_id,
+            imported_score=None,
+            reaction_counts={},
+            reaction_total=0,
+            updated_at=timezone.now(),
+        )
+
+
+@retried
+@transaction.atomic
+def _forget_authors(move: Move) -> int:
+    """A batch of the authors of whom no post is left, with their accounts, unless a person has claimed them."""
+    lock_source(move)
+    of_account = {"author": OuterRef("account")}
+    unused = ImportedAuthor.objects.filter(
+        ~Exists(Message.objects.filter(**of_account)),
+        ~Exists(Reaction.objects.filter(account=OuterRef("account"))),
+        move=move,
+        claimed_at=None,
+    )
+    authors = list(unused.select_related("account").order_by("pk")[:BATCH])
+    claimed = ImportedAuthor.objects.filter(move=move, claimed_at__isnull=False)
+    ended = claimed.delete()[0]
+    ImportedAuthor.objects.filter(pk__in=[author.pk for author in authors]).delete()
+    HandleClaim.objects.filter(handle__in=[author.account.handle for author in authors]).delete()
+    Account.objects.filter(pk__in=[author.account_id for author in authors]).delete()
+    return len(authors) + ended

@@ -1,0 +1,192 @@
+"""Writes a batch of staged posts in one transaction, each foreign post once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from config.cache.rendering import to_json
+from config.cache.versions import EVERYTHING, invalidate
+from config.database.sql import execute, fetch_all, fetch_one
+from config.writes.retries import retried
+from messaging.cache_tags import COMMUNITIES, community_tag, message_tag, page_tag
+from messaging.models import MessageStatus
+from messaging.services.locking import ALLOW_LONG_STATEMENTS
+from moving.exceptions import ImportUndone
+from moving.imports.authors import accounts_of
+from moving.imports.extras import columns_of
+from moving.imports.reactions import restore_reactions
+from moving.imports.staging import StagedPost
+from moving.imports.texts import id_at, time_of
+from moving.models import WRITABLE, Move
+
+# Beyond this many posts whose counts changed, all responses are invalidated instead of those of each post.
+TAGS_MAX = 1_000
+PUBLISHED, DELETED = MessageStatus.PUBLISHED, MessageStatus.DELETED
+# A batch of another process may take longer than requests wait for a lock.
+WAIT_LONGER = "SELECT set_config('lock_timeout', '60s', true)"
+# One writer of a source at a time; the unique indexes decide all the same.
+LOCK_SOURCE = "SELECT pg_advisory_xact_lock(hashtextextended('moving ' || %s::text || ' ' || %s::text, 0))"
+STATUS = "SELECT status FROM moving_move WHERE id = %s FOR SHARE"
+# A post may have been deleted for good by an undoing of another import; then it comes again.
+KNOWN = """
+SELECT imported.source_id, imported.message_id, message.page_id FROM moving_importedpost imported
+JOIN messaging_message message ON message.id = imported.message_id
+WHERE imported.community_id = %s AND imported.format = %s AND imported.source_id = ANY(%s::text[])
+"""
+ADD_PAGES = """
+INSERT INTO messaging_page (id, normalized_url, created_at)
+SELECT id, url, clock_timestamp() FROM json_to_recordset(%s::json) AS page (id text, url text)
+ORDER BY id ON CONFLICT (id) DO NOTHING
+"""
+ADD_SOURCES = """
+INSERT INTO moving_importedpost (community_id, format, source_id, message_id, move_id)
+SELECT %s, %s, source_id, id, %s
+FROM json_to_recordset(%s::json) AS post (place int, source_id text, id uuid) ORDER BY place
+"""
+COLUMNS = """
+    id uuid, page_id text, author_id uuid, author_kind text, parent_id uuid, status text, content text, tag_type text,
+    payload jsonb, anchor_text text, context_anchor jsonb, attachments jsonb, language text, source_app text,
+    reply_count int, imported_score int, created_at timestamptz, updated_at timestamptz, edited_at timestamptz
+"""
+NAMES = ", ".join(column.split()[0] for column in COLUMNS.split(","))
+# Parents first: a trigger reads the parent of each row, also in the same statement.
+ADD_POSTS = f"""
+INSERT INTO messaging_message (community_id, quote_count, reaction_counts, reaction_total, {NAMES})
+SELECT %s, 0, '{{}}', 0, {NAMES} FROM json_to_recordset(%s::json) AS post (place int, {COLUMNS}) ORDER BY place
+"""  # noqa: S608  built from constants
+LOCK_PARENTS = "SELECT FROM messaging_message WHERE id = ANY(%s::uuid[]) ORDER BY id FOR NO KEY UPDATE"
+COUNT_REPLIES = """
+UPDATE messaging_message message SET reply_count = message.reply_count + counted.replies
+FROM json_to_recordset(%s::json) AS counted (id uuid, replies int) WHERE message.id = counted.id
+"""
+COUNT_PAGES = """
+INSERT INTO moving_importedpage AS page (move_id, page_id, posts, announced)
+SELECT %s, id, posts, 0 FROM json_to_recordset(%s::json) AS counted (id text, posts int)
+ON CONFLICT (move_id, page_id) DO UPDATE SET posts = page.posts + excluded.posts
+"""
+
+
+@dataclass(slots=True)
+class Written:
+    """The numbers of a batch."""
+
+    new: int = 0
+    earlier: int = 0
+
+
+@dataclass(slots=True)
+class NewPost:
+    """A post to write. `id_of_parent` None: a top-level one."""
+
+    staged: StagedPost
+    id: UUID
+    at: datetime
+    id_of_parent: UUID | None
+
+
+def known_sources(source_ids: Collection[str], *, move: Move) -> dict[str, tuple[UUID, str]]:
+    """(id, page) of the posts that have come of these foreign ones, by foreign id."""
+    rows = fetch_all(KNOWN, [move.community_id, move.format, list(source_ids)])
+    return {source_id: (message_id, page_id) for source_id, message_id, page_id in rows}
+
+
+@retried
+@transaction.atomic
+def write(posts: Sequence[StagedPost], times: Sequence[int], *, move: Move) -> Written:
+    """Write those of the posts, parents first, that are not there yet. Raises ImportUndone (409)."""
+    lock_source(move)
+    require_writable(move)
+    known = known_sources({post.source_id for post in posts} | {post.parent_id for post in posts}, move=move)
+    new = _new_posts(posts, times, known)
+    if new:
+        _add(new, known, move)
+    return Written(new=len(new), earlier=len(posts) - len(new))
+
+
+def lock_source(move: Move) -> None:
+    execute(ALLOW_LONG_STATEMENTS)
+    execute(WAIT_LONGER)
+    execute(LOCK_SOURCE, [str(move.community_id), move.format])
+
+
+def require_writable(move: Move) -> None:
+    row = fetch_one(STATUS, [move.pk])
+    if row is None or row[0] not in WRITABLE:
+        raise ImportUndone
+
+
+def _new_posts(posts: Sequence[StagedPost], times: Sequence[int], known: dict[str, tuple[UUID, str]]) -> list[NewPost]:
+    here: dict[str, tuple[UUID, str]] = {}
+    new = []
+    for post, time in zip(posts, times, strict=True):
+        if post.source_id in known:
+            continue
+        parent_id, page_id = here.get(post.parent_id) or known.get(post.parent_id) or (None, None)
+        message_id = id_at(time, post.number)
+        here[post.source_id] = (message_id, post.page_id)
+        is_reply = page_id == post.page_id
+        new.append(NewPost(post, message_id, time_of(time), parent_id if is_reply else None))
+    return new
+
+
+def _add(new: list[NewPost], known: dict[str, tuple[UUID, str]], move: Move) -> None:
+    accounts = accounts_of((post.staged for post in new), move=move)
+    pages = {post.staged.page_id: post.staged.url for post in new}
+    execute(ADD_PAGES, [_json([{"id": page_id, "url": url} for page_id, url in pages.items()])])
+    sources = [{"place": place, "source_id": post.staged.source_id, "id": post.id} for place, post in enumerate(new)]
+    execute(ADD_SOURCES, [move.community_id, move.format, move.pk, _json(sources)])
+    replies = Counter(post.id_of_parent for post in new if post.id_of_parent and post.staged.state == PUBLISHED)
+    # Those of other new posts are part of their rows. A deleted one becomes a tombstone when its count changes.
+    counted = {post.id: replies.pop(post.id, 0) for post in new if post.staged.state != DELETED}
+    rows = [_row(post, place, accounts, counted) for place, post in enumerate(new)]
+    execute(ADD_POSTS, [move.community_id, _json(rows)])
+    _count_replies(replies)
+    restore_reactions({post.id: post.staged.extra for post in new}, move=move)
+    on_pages = Counter(post.staged.page_id for post in new)
+    execute(COUNT_PAGES, [move.pk, _json([{"id": page_id, "posts": posts} for page_id, posts in on_pages.items()])])
+    _invalidate(pages, replies, move)
+
+
+def _row(post: NewPost, place: int, accounts: dict[str, UUID], counted: dict[UUID, int]) -> dict[str, Any]:
+    staged = post.staged
+    edited_at = time_of(staged.edited) if staged.edited and staged.state != DELETED else None
+    if edited_at is not None and edited_at <= post.at:
+        edited_at = None
+    columns = columns_of(staged.extra)
+    return columns | {
+        "place": place,
+        "id": post.id,
+        "page_id": staged.page_id,
+        "author_id": accounts[staged.author_id],
+        "author_kind": staged.author_kind,
+        "parent_id": post.id_of_parent,
+        "status": staged.state,
+        "content": staged.content,
+        "reply_count": counted.get(post.id, 0),
+        "imported_score": staged.score,
+        "created_at": post.at,
+        "updated_at": max(columns["updated_at"] or edited_at or post.at, post.at),
+        "edited_at": edited_at,
+    }
+
+
+def _count_replies(replies: Counter[UUID]) -> None:
+    if replies:
+        execute(LOCK_PARENTS, [list(replies)])
+        execute(COUNT_REPLIES, [_json([{"id": each, "replies": count} for each, count in replies.items()])])
+
+
+def _invalidate(pages: Collection[str], parents: Collection[UUID], move: Move) -> None:
+    tags = [*map(page_tag, pages), *map(message_tag, parents), community_tag(move.community_id), COMMUNITIES]
+    invalidate(*(tags if len(tags) <= TAGS_MAX else [EVERYTHING]))
+
+
+def _json(rows: list[dict[str, Any]]) -> str:
+    return to_json(rows).decode()

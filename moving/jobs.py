@@ -1,0 +1,105 @@
+"""Runs the steps of imports that people have begun in the account area, one process at a time for each import."""
+
+from __future__ import annotations
+
+import logging
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from django.db.models import F
+from django.db.models.functions import Now
+
+from config.api.exceptions import ApiError
+from messaging.personal_data.leases import LeaseLost, release, require_lease, take
+from moving import services
+from moving.imports.progress import Step
+from moving.imports.report import Report
+from moving.imports.running import Result, run
+from moving.imports.undoing import undo
+from moving.models import Move, MovePart, MoveStatus
+from moving.uploads import content_of, pieces_of, store
+
+ATTEMPTS_MAX = 5
+EVERY_SECONDS = 2.0
+logger = logging.getLogger(__name__)
+
+
+def run_due_imports() -> int:
+    """Run steps until none is due that no other process runs; returns how many."""
+    done = 0
+    while (move := take(Move.objects.due().order_by("created_at"))) is not None:
+        done += _run(move)
+    return done
+
+
+def _run(move: Move) -> bool:
+    try:
+        _step(move)
+    except LeaseLost:
+        logger.warning("%s: another process has it", move)
+        return False
+    except ApiError as refusal:
+        services.fail(move, refusal.message)
+    except Exception:
+        logger.exception("%s has failed", move)
+        # The lease ends by itself, then another process tries again.
+        return False
+    release(move)
+    return True
+
+
+def _step(move: Move) -> None:
+    Move.objects.filter(pk=move.pk).update(attempts=F("attempts") + 1)
+    if move.attempts >= ATTEMPTS_MAX:
+        return _give_up(move)
+    if move.status == MoveStatus.UNDOING:
+        undo(move, tell=Progress(move))
+    elif move.status == MoveStatus.UPLOADED:
+        result = _import(move, is_dry_run=True)
+        _end(move, MoveStatus.CHECKED, result, was=MoveStatus.UPLOADED)
+    else:
+        services.begin(move, map=move.map)
+        _end(move, MoveStatus.DONE, _import(move, is_dry_run=False), was=MoveStatus.RUNNING)
+    return None
+
+
+def _give_up(move: Move) -> None:
+    Move.objects.filter(pk=move.pk).update(
+        status=MoveStatus.FAILED, error="The process that ran it has ended too often.", finished_at=Now()
+    )
+
+
+def _import(move: Move, *, is_dry_run: bool) -> Result:
+    with TemporaryDirectory(prefix="cm-upload-") as folder:
+        # The name decides nothing: readers look at the content.
+        file, report = Path(folder) / "upload", Path(folder) / "report.csv"
+        with file.open("wb") as out:
+            for piece in content_of(move, MovePart.Kind.UPLOAD):
+                out.write(piece)
+        with report.open("w", encoding="utf-8", newline="") as rows:
+            result = run(move, file, report=Report(rows), tell=Progress(move), is_dry_run=is_dry_run)
+        require_lease(move)
+        store(move, MovePart.Kind.REPORT, pieces_of(report))
+    return result
+
+
+def _end(move: Move, status: MoveStatus, result: Result, *, was: MoveStatus) -> None:
+    Move.objects.filter(pk=move.pk, status=was).update(
+        status=status, counts=result.counts(), preview=result.preview, attempts=0, finished_at=Now()
+    )
+
+
+class Progress:
+    """Stores how far a step is and renews the lease, every two seconds. Raises LeaseLost."""
+
+    def __init__(self, move: Move) -> None:
+        self._move, self._told = move, 0.0
+
+    def __call__(self, step: Step) -> None:
+        now = time.monotonic()
+        if now < self._told + EVERY_SECONDS:
+            return
+        self._told = now
+        require_lease(self._move)
+        services.set_progress(self._move, done=step.done, total=step.total)

@@ -1,0 +1,30 @@
+"""The imports of a person and the foreign authors that the person has claimed, for exports, and their erasure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.db.models.functions import Now
+
+from config.personal_data import Section, Subject
+from moving.models import ImportedAuthor, Move
+
+BATCH = 500
+
+
+def sections(account_id: UUID) -> Iterable[Section]:
+    moves = Move.objects.filter(started_by=account_id).order_by("created_at")
+    columns = ("id", "community_id", "format", "file_name", "status", "created_at")
+    yield Section("imports", "Imports that you have started.", moves.count(), moves.values(*columns))
+    authors = ImportedAuthor.objects.filter(account=account_id).order_by("pk")
+    about = "Who you were in the comment systems that imported posts come from."
+    yield Section("imported_authors", about, authors.count(), authors.values("format", "source_id", "email"))
+
+
+def erase(subject: Subject) -> int:
+    """Leave no name and no address. The foreign ids stay, so that a later import does not bring the author back."""
+    started = Move.objects.filter(started_by__in=subject.account_ids).update(started_by=None)
+    ids = list(ImportedAuthor.objects.filter(account__in=subject.account_ids).values_list("pk", flat=True)[:BATCH])
+    forgotten = ImportedAuthor.objects.filter(pk__in=ids)
+    return started + forgotten.update(account=subject.heir_id, email="", claimed_at=Now())

@@ -1,0 +1,95 @@
+"""Imports: the row of one, which all runs of the same file share, and its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+
+from messaging.models import Account, Community
+from moving.exceptions import ImportBusy, ImportNotFound, UnknownFormat
+from moving.formats import FORMATS
+from moving.imports.addresses import Pages
+from moving.imports.running import Result
+from moving.models import FILE_NAME_MAX, Move, MoveStatus
+
+
+def require_usable(*, format: str, map: Sequence[str]) -> None:
+    """Raises UnknownFormat (400), InvalidMap (400)."""
+    if format not in FORMATS:
+        raise UnknownFormat(allowed=", ".join(FORMATS))
+    Pages(map)
+
+
+def import_of_file(
+    *,
+    community: Community,
+    format: str,
+    digest: str,
+    size: int,
+    file_name: str,
+    map: Sequence[str],
+    status: MoveStatus,
+    started_by: Account | None = None,
+) -> Move:
+    """The import of this file into the community: that of earlier runs, or a new one with this status.
+
+    Raises UnknownFormat (400), InvalidMap (400).
+    """
+    require_usable(format=format, map=map)
+    of_file = Move.objects.filter(community=community, format=format, digest=digest).exclude(status=MoveStatus.UNDONE)
+    values = {
+        "started_by": started_by,
+        "size": size,
+        "file_name": file_name[:FILE_NAME_MAX],
+        "options": {"map": list(map)},
+        "status": status,
+    }
+    move = of_file.first()
+    try:
+        with transaction.atomic():
+            return move or Move.objects.create(community=community, format=format, digest=digest, **values)
+    except IntegrityError:
+        # Another process has begun the same import.
+        return of_file.get()
+
+
+def begin(move: Move, *, map: Sequence[str]) -> None:
+    """A run begins to write. Raises ImportBusy (409) while the import is undone."""
+    free = Move.objects.filter(pk=move.pk).exclude(status__in=[MoveStatus.UNDOING, MoveStatus.UNDONE])
+    if not free.update(status=MoveStatus.RUNNING, options={"map": list(map)}, error="", finished_at=None):
+        raise ImportBusy(status=MoveStatus.UNDOING)
+    move.refresh_from_db()
+
+
+def end(move: Move, result: Result) -> None:
+    """A run has written all posts. It stays undone if that has happened meanwhile."""
+    Move.objects.filter(pk=move.pk, status__in=[MoveStatus.RUNNING, MoveStatus.DONE]).update(
+        status=MoveStatus.DONE, counts=result.counts(), finished_at=Now()
+    )
+
+
+def fail(move: Move, reason: str) -> None:
+    """A run has failed. What it has written stays; the same file goes on with the rest."""
+    unfinished = [MoveStatus.UPLOADED, MoveStatus.WAITING, MoveStatus.RUNNING]
+    Move.objects.filter(pk=move.pk, status__in=unfinished).update(
+        status=MoveStatus.FAILED, error=reason, finished_at=Now()
+    )
+
+
+def find_import(move_id: UUID | str, *, communities: Collection[UUID] | None = None) -> Move:
+    """Raises ImportNotFound (404), also for one of another community than these; None: any."""
+    moves = Move.objects.select_related("community", "started_by")
+    if communities is not None:
+        moves = moves.filter(community__in=communities)
+    move = moves.filter(pk=move_id).first()
+    if move is None:
+        raise ImportNotFound
+    return move
+
+
+def set_progress(move: Move, *, done: int, total: int, **values: Any) -> None:
+    Move.objects.filter(pk=move.pk).update(done=done, total=total, **values)

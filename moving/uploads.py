@@ -1,0 +1,124 @@
+"""Files of imports and reports in the database, in parts: several hosts share them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.db.models import Q
+
+from messaging.models import Account, Community
+from messaging.personal_data.worker import wake
+from moving.exceptions import FileTooLarge, ImportBusy
+from moving.imports.undoing import begin_undo
+from moving.models import Move, MovePart, MoveStatus
+from moving.services import import_of_file
+
+PART_BYTES = 1 << 20
+# Files of imports that have ended, or that nobody has started.
+STORED = timedelta(days=7)
+COMMAND = "run_imports"
+LISTED = 100
+
+
+def upload(
+    *,
+    community: Community,
+    format: str,
+    map: Sequence[str],
+    file_name: str,
+    size: int,
+    pieces: Callable[[], Iterable[bytes]],
+    by: Account,
+) -> Move:
+    """Store a file, and have it checked. The same file again is the same import, which is checked again.
+
+    `pieces` returns the file from its beginning, twice. The parts are stored without a transaction: a long one would
+    delay all readers of the change log.
+
+    Raises FileTooLarge (413), UnknownFormat (400), InvalidMap (400), ImportBusy (409) while it is under way.
+    """
+    if size > settings.IMPORT_UPLOAD_MAX:
+        raise FileTooLarge(field="file", max=settings.IMPORT_UPLOAD_MAX)
+    digest = hashlib.sha256()
+    for piece in pieces():
+        digest.update(piece)
+    move = import_of_file(
+        community=community,
+        format=format,
+        digest=digest.hexdigest(),
+        size=size,
+        file_name=file_name,
+        map=map,
+        status=MoveStatus.UPLOADED,
+        started_by=by,
+    )
+    if move.status == MoveStatus.UNDOING or (move.has_upload and move.is_under_way):
+        raise ImportBusy(status=move.status)
+    # Of a second process that stores the same file, the parts are the same.
+    for number, piece in enumerate(pieces()):
+        part = MovePart(move=move, kind=MovePart.Kind.UPLOAD, number=number, data=piece)
+        MovePart.objects.bulk_create([part], ignore_conflicts=True)
+    values = {"status": MoveStatus.UPLOADED, "has_upload": True, "options": {"map": list(map)}, "total": size}
+    Move.objects.filter(pk=move.pk).update(**values, error="", attempts=0, done=0)
+    move.refresh_from_db()
+    wake(COMMAND)
+    return move
+
+
+def start(move: Move) -> None:
+    """Begin to write what was checked. Raises ImportBusy (409)."""
+    can_start = Move.objects.filter(pk=move.pk, has_upload=True, status__in=[MoveStatus.CHECKED, MoveStatus.FAILED])
+    if not can_start.update(status=MoveStatus.WAITING, error="", attempts=0, done=0, total=0):
+        raise ImportBusy(status=move.status)
+    wake(COMMAND)
+
+
+def start_undo(move: Move) -> None:
+    """Have an import undone. Raises ImportBusy (409)."""
+    begin_undo(move)
+    Move.objects.filter(pk=move.pk).update(attempts=0)
+    wake(COMMAND)
+
+
+def moves_of(community: Community) -> list[Move]:
+    """The imports into a community, newest first. Wakes the worker for one that no process runs any more."""
+    moves = list(Move.objects.filter(community=community).select_related("started_by").order_by("-created_at")[:LISTED])
+    if any(move.is_due for move in moves):
+        wake(COMMAND)
+    return moves
+
+
+def store(move: Move, kind: MovePart.Kind, pieces: Iterable[bytes]) -> None:
+    """Replace the file of this kind."""
+    MovePart.objects.filter(move=move, kind=kind).delete()
+    for number, piece in enumerate(pieces):
+        MovePart.objects.create(move=move, kind=kind, number=number, data=piece)
+
+
+def pieces_of(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(PART_BYTES):
+            yield piece
+
+
+def content_of(move: Move, kind: MovePart.Kind) -> Iterator[bytes]:
+    """The bytes of a file, of which one part is in memory."""
+    number = 0
+    while part := MovePart.objects.filter(move=move, kind=kind, number=number).first():
+        yield bytes(part.data)
+        number += 1
+
+
+def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
+    """Delete or count the uploads of imports that have ended or wait for a decision, for the command `prune`."""
+    ended = Q(status__in=[MoveStatus.DONE, MoveStatus.UNDONE, MoveStatus.CHECKED, MoveStatus.FAILED])
+    old = Move.objects.filter(ended, has_upload=True, created_at__lt=now - STORED)
+    ids = list(old.values_list("pk", flat=True))
+    if not dry_run:
+        MovePart.objects.filter(move__in=ids, kind=MovePart.Kind.UPLOAD).delete()
+        Move.objects.filter(pk__in=ids).update(has_upload=False)
+    return {"files of imports": len(ids)}

@@ -1,0 +1,57 @@
+"""Writes large exports for the benchmark and for tests that stop an import."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+HEAD = """<?xml version="1.0" encoding="utf-8"?>
+<disqus xmlns="http://disqus.com" xmlns:dsq="http://disqus.com/disqus-internals">
+<category dsq:id="1"><forum>big</forum><title>General</title><isDefault>true</isDefault></category>
+"""
+BEGIN = datetime(2012, 1, 1, tzinfo=UTC)
+TEXT = """
+the bridge is closed again and nobody asked the traders who open at six and carry flour over the river while the
+council counts ducks on the weir 🦆 наводнение السوق 磨坊桥
+"""
+WORDS = TEXT.split()
+
+
+def disqus(path: Path, *, posts: int, pages: int = 500, words: int = 40, seed: int = 1) -> Path:
+    """An export of Disqus with this many posts; half of them answer one of the last ten of their page."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "wt", encoding="utf-8") as out:
+        out.write(HEAD)
+        for number in range(pages):
+            out.write(_thread(number))
+        out.writelines(_posts(posts, pages, words, random.Random(seed)))
+        out.write("</disqus>\n")
+    return path
+
+
+def _thread(number: int) -> str:
+    return (
+        f'<thread dsq:id="t{number}"><id/><forum>big</forum><category dsq:id="1"/>'
+        f"<link>https://big.example/articles/{number}/</link><title>{number}</title><message/>"
+        f"<createdAt>2012-01-01T00:00:00Z</createdAt><isClosed>false</isClosed><isDeleted>false</isDeleted></thread>\n"
+    )
+
+
+def _posts(posts: int, pages: int, words: int, dice: random.Random) -> Iterator[str]:
+    recent: list[list[int]] = [[] for _ in range(pages)]
+    for number in range(posts):
+        page = dice.randrange(pages)
+        parent = f'<parent dsq:id="{dice.choice(recent[page])}"/>' if recent[page] and dice.random() < 0.5 else ""
+        recent[page] = [*recent[page][-9:], number]
+        author = dice.randrange(max(1, posts // 10))
+        text = " ".join(dice.choices(WORDS, k=words))
+        at = (BEGIN + timedelta(seconds=number * 60)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        yield (
+            f'<post dsq:id="{number}"><id/><message><![CDATA[<p>{text}</p>]]></message><createdAt>{at}</createdAt>'
+            f"<isDeleted>false</isDeleted><isSpam>false</isSpam><author><email>a{author}@big.example</email>"
+            f"<name>Author {author}</name><isAnonymous>false</isAnonymous><username>a{author}</username></author>"
+            f'<thread dsq:id="t{page}"/>{parent}</post>\n'
+        )

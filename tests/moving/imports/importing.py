@@ -1,0 +1,68 @@
+"""Runs imports as the command does."""
+
+from __future__ import annotations
+
+import csv
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+from django.db.models import Q
+
+from messaging.models import Community, Message
+from messaging.page_ids import normalize
+
+SAMPLES = Path(__file__).resolve().parents[1] / "samples"
+FACTS: dict[str, Any] = json.loads((SAMPLES / "facts.json").read_text())
+MAP = ("harwick-lantern.example=lantern.example",)
+HOST = ("/=https://lantern.example/",)
+
+
+class Imported:
+    """The output of a run: its numbers by name, and the rows of its report."""
+
+    def __init__(self, out: str, err: str, report: Path) -> None:
+        self.out, self.err = out, err
+        lines = [line.partition(": ") for line in out.splitlines()]
+        numbers = ((name, text.replace(",", "")) for name, _, text in lines)
+        self.counts = {name: int(text) for name, text in numbers if text.isdecimal()}
+        self.id = next((count.split()[0] for name, _, count in lines if name == "import"), "")
+        with report.open(encoding="utf-8", newline="") as file:
+            self.report = list(csv.DictReader(file))
+
+
+def import_posts(
+    format: str, file: Path, community: Community, report: Path, *, map: tuple[str, ...] = (), dry_run: bool = False
+) -> Imported:
+    out, err = StringIO(), StringIO()
+    options = {"format": format, "community": str(community.pk), "map": list(map), "report": str(report)}
+    call_command("import_posts", str(file), **options, dry_run=dry_run, stdout=out, stderr=err)
+    return Imported(out.getvalue(), err.getvalue(), report)
+
+
+def shown(community: Community) -> Any:
+    """The posts that others see in their places: published ones and tombstones."""
+    listed = Q(status="published") | Q(is_tombstone=True)
+    return Message.objects.filter(listed, community=community, in_hidden_thread=False)
+
+
+def page_of(key: str) -> str:
+    return normalize(KEYS[key]).page_id
+
+
+KEYS = {
+    "bridge": "https://lantern.example/2016/03/mill-bridge-closed/",
+    "library": "https://lantern.example/2017/11/library-hours/",
+    "market": "https://lantern.example/news.php?id=42&section=town",
+    "market2": "https://lantern.example/news.php?id=43&section=town",
+    "arabic": "https://lantern.example/ar/%D8%A3%D8%AE%D8%A8%D8%A7%D8%B1-%D8%A7%D9%84%D8%AC%D8%B3%D8%B1/",
+    "chinese": "https://lantern.example/zh/%E7%A3%A8%E5%9D%8A%E6%A1%A5/",
+    "letters": "https://lantern.example/letters/",
+    "code": "https://lantern.example/blog/flood-map/",
+    "flood": "https://lantern.example/2012/11/flood/",
+    "school": "https://lantern.example/2021/09/school-bus",
+    "obits": "https://lantern.example/Obituaries/",
+    "obits_lower": "https://lantern.example/obituaries/",
+}

@@ -1,0 +1,87 @@
+"""A person takes over imported posts by a verified mail address; nobody else can."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.test import Client
+
+from messaging.models import Account, HandleClaim, Message
+from moving import claims
+from moving.exceptions import ImportNotFound
+from moving.models import ImportedAuthor
+from tests.factories import CommunityFactory, PersonFactory
+from tests.moving.imports.generating import disqus
+from tests.moving.imports.importing import import_posts
+
+pytestmark = pytest.mark.django_db
+PATH = "/account/me/imported-posts/"
+
+
+@pytest.fixture
+def author(tmp_path: Path) -> ImportedAuthor:
+    import_posts("disqus", disqus(tmp_path / "a.xml", posts=30, pages=2), CommunityFactory(), tmp_path / "r.csv")
+    found = ImportedAuthor.objects.get(email="a1@big.example")
+    assert Message.objects.filter(author=found.account).exists()
+    return found
+
+
+def person_with(address: str, *, verified: bool = True) -> Account:
+    person = PersonFactory()
+    apps.get_model("account", "EmailAddress").objects.create(
+        user=person, email=address, verified=verified, primary=True
+    )
+    return person
+
+
+def client_of(person: Account) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def test_a_person_takes_over_the_posts_of_their_address(author: ImportedAuthor, tmp_path: Path) -> None:
+    person, posts = person_with("A1@Big.example"), Message.objects.filter(author=author.account).count()
+    client = client_of(person)
+    assert author.account.name in client.get(PATH).content.decode()
+    page = client.post(PATH, {"author": author.pk}, follow=True).content.decode()
+    assert "These posts are yours now." in page
+    assert Message.objects.filter(author=person).count() == posts
+    assert not Account.objects.filter(pk=author.account_id).exists()
+    assert not HandleClaim.objects.filter(handle=author.account.handle).exists()
+    assert client.post(PATH, {"author": author.pk}).status_code == 404
+    # A longer file of the same origin: its further posts are the person's.
+    file = disqus(tmp_path / "b.xml", posts=30, pages=2)
+    file.write_text(file.read_text().replace('dsq:id="2"', 'dsq:id="200"'))
+    import_posts("disqus", file, author.community, tmp_path / "r.csv")
+    assert not ImportedAuthor.objects.filter(email="a1@big.example").exists()
+
+
+@pytest.mark.parametrize(("address", "verified"), [("a1@big.example", False), ("a2@big.example", True), ("", True)])
+def test_others_cannot(author: ImportedAuthor, address: str, verified: bool) -> None:
+    person = person_with(address, verified=verified)
+    with pytest.raises(ImportNotFound):
+        claims.claim(author_id=author.pk, person=person)
+    assert client_of(person).post(PATH, {"author": author.pk}).status_code == 404
+    assert Message.objects.filter(author=author.account).exists()
+
+
+def test_many_posts_are_taken_over_in_several_requests(author: ImportedAuthor, monkeypatch: Any) -> None:
+    person = person_with("a1@big.example")
+    posts = Message.objects.filter(author=author.account).count()
+    monkeypatch.setattr(claims, "BATCH", 1)
+    monkeypatch.setattr(claims, "BATCHES_MAX", 2)
+    assert posts > 4
+    calls = 1
+    while not claims.claim(author_id=author.pk, person=person):
+        calls += 1
+    assert calls > 2
+    assert Message.objects.filter(author=person).count() == posts
+
+
+@pytest.mark.parametrize("sent", ["", "x", "-1", "9" * 30, "²"])
+def test_an_author_that_is_none_is_refused(sent: str) -> None:
+    assert client_of(PersonFactory()).post(PATH, {"author": sent}).status_code == 404

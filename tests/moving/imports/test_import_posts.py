@@ -1,0 +1,387 @@
+"""The command `import_posts`: each foreign post once, dry runs, reports, refusals, and what others see meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError
+from django.db import connection
+from psycopg.conninfo import make_conninfo
+
+from config.changes.models import Change
+from mails.collecting import collect
+from mails.models import Notice
+from messaging.deleted_accounts import HEIR_IDS
+from messaging.models import Account, Community, HandleClaim, Message, Page, Webhook
+from moving.imports.undoing import begin_undo, undo
+from moving.models import ImportedAuthor, ImportedPage, ImportedPost, Move
+from tests.api import Api
+from tests.commands.running import refused, run
+from tests.factories import CommunityFactory, PersonFactory
+from tests.messaging.test_derived_rows import check
+from tests.moving.imports.generating import disqus
+from tests.moving.imports.importing import FACTS, HOST, MAP, SAMPLES, import_posts, page_of, shown
+from tests.service import ROOT
+from tests.waiting import eventually
+
+SAMPLE = SAMPLES / "disqus.xml"
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def community() -> Community:
+    return CommunityFactory()
+
+
+def rows() -> tuple[int, ...]:
+    models = (Message, HandleClaim, Page, Move, ImportedPost, ImportedAuthor, ImportedPage, Change)
+    return (*(model.objects.count() for model in models), Account.objects.exclude(pk__in=HEIR_IDS.values()).count())
+
+
+def test_a_dry_run_writes_nothing_and_tells_the_same_numbers(community: Community, tmp_path: Path) -> None:
+    before = rows()
+    dry = import_posts("disqus", SAMPLE, community, tmp_path / "dry.csv", map=MAP, dry_run=True)
+    assert rows() == before
+    assert "nothing was written" in dry.out
+    real = import_posts("disqus", SAMPLE, community, tmp_path / "real.csv", map=MAP)
+    assert dry.counts == real.counts
+    assert dry.report == real.report
+
+
+def test_the_report_has_a_row_for_all_that_was_skipped_or_changed(community: Community, tmp_path: Path) -> None:
+    imported = import_posts("disqus", SAMPLE, community, tmp_path / "r.csv", map=MAP)
+    skipped = [row for row in imported.report if row["action"] == "skipped"]
+    assert imported.counts["found in the file"] == imported.counts["new"] + len(skipped)
+    assert [row["reason"] for row in skipped].count("It is spam.") == 9
+    assert any("84 characters" in row["reason"] for row in imported.report if row["action"] == "changed")
+    assert list(imported.report[0]) == ["source_id", "address", "action", "reason"]
+
+
+def test_the_report_is_beside_the_input_by_default(community: Community, tmp_path: Path) -> None:
+    file = disqus(tmp_path / "small.xml", posts=3)
+    run("import_posts", str(file), "--from", "disqus", "--community", str(community.pk), "--dry-run")
+    assert (tmp_path / "small.xml.report.csv").read_text().splitlines() == ["source_id,address,action,reason"]
+
+
+def test_imported_posts_have_their_dates_order_and_authors(community: Community, tmp_path: Path) -> None:
+    import_posts("disqus", SAMPLE, community, tmp_path / "r.csv", map=MAP)
+    listed = Api().get("/api/messages", pageId=page_of("bridge"), limit=100).json["messages"]
+    dates = [message["createdAt"] for message in listed]
+    assert dates == sorted(dates, reverse=True)
+    assert dates[0] < "2022"
+    assert {message["communityId"] for message in listed} == {str(community.pk)}
+    names = {message["author"]["name"] for message in listed}
+    assert "The Lantern (editor)" in names
+    assert all(message["importedScore"] is None for message in listed)
+
+
+def test_imported_authors_cannot_sign_in(community: Community, tmp_path: Path) -> None:
+    import_posts("disqus", SAMPLE, community, tmp_path / "r.csv", map=MAP)
+    authors = Account.objects.filter(imported_authors__isnull=False)
+    assert authors.count() == ImportedAuthor.objects.count() > 10
+    assert not any(author.is_active or author.has_usable_password() or author.is_staff for author in authors)
+    assert HandleClaim.objects.filter(handle__in=authors.values("handle")).count() == authors.count()
+    assert authors.filter(name="Sam Okafor").count() == 2
+
+
+def test_an_import_is_one_change_a_page_and_no_event_mail_or_webhook(community: Community, tmp_path: Path) -> None:
+    collect()
+    import_posts("disqus", SAMPLE, community, tmp_path / "r.csv", map=MAP)
+    assert set(Change.objects.values_list("type", "account_id")) == {("page.imported", None)}
+    changes = Api().get("/v1/changes", communityId=str(community.pk)).json["changes"]
+    assert len(changes) == ImportedPage.objects.count() == 12
+    (bridge,) = [change for change in changes if change["pageId"] == page_of("bridge")]
+    assert (bridge["type"], bridge["message"], bridge["messageId"]) == ("page.imported", None, None)
+    assert bridge["posts"] == Message.objects.filter(page_id=page_of("bridge")).count()
+    collect()
+    assert not Notice.objects.exists()
+    assert not Webhook.objects.exists()
+    import_posts("disqus", SAMPLE, community, tmp_path / "r.csv", map=MAP)
+    assert Change.objects.count() == 12
+
+
+def test_a_mention_in_an_imported_post_reaches_nobody(community: Community, tmp_path: Path) -> None:
+    PersonFactory(handle="bridge")
+    file = disqus(tmp_path / "m.xml", posts=2)
+    file.write_text(file.read_text().replace("the bridge", "@bridge"))
+    import_posts("disqus", file, community, tmp_path / "r.csv")
+    assert not Change.objects.exclude(type="page.imported").exists()
+
+
+def test_overlapping_files_have_each_post_once(community: Community, tmp_path: Path) -> None:
+    first = disqus(tmp_path / "a.xml", posts=60, pages=3)
+    longer = disqus(tmp_path / "b.xml", posts=90, pages=3)
+    import_posts("disqus", first, community, tmp_path / "r.csv")
+    again = import_posts("disqus", longer, community, tmp_path / "r.csv")
+    assert (again.counts["new"], again.counts["earlier"]) == (30, 60)
+    assert Message.objects.count() == 90
+    assert Move.objects.count() == 2
+
+
+def test_another_community_gets_its_own_posts(community: Community, tmp_path: Path) -> None:
+    file = disqus(tmp_path / "a.xml", posts=10)
+    import_posts("disqus", file, community, tmp_path / "r.csv")
+    import_posts("disqus", file, CommunityFactory(), tmp_path / "r.csv")
+    assert Message.objects.count() == 20
+
+
+def test_word_lists_and_approval_do_not_hold_back_imported_posts(tmp_path: Path) -> None:
+    community = CommunityFactory(blocked_words=["bridge"], pre_moderation="everyone", read_only=True)
+    import_posts("disqus", disqus(tmp_path / "a.xml", posts=10), community, tmp_path / "r.csv")
+    assert Message.objects.filter(status="published").count() == 10
+
+
+def test_a_cached_list_has_the_imported_posts_at_once(community: Community, tmp_path: Path) -> None:
+    page = Api().post("/v1/presence/normalize-url", {"url": "https://big.example/articles/0/"}).json["pageId"]
+    assert Api().get("/api/messages", pageId=page).json["messages"] == []
+    import_posts("disqus", disqus(tmp_path / "a.xml", posts=5, pages=1), community, tmp_path / "r.csv")
+    assert Api().get("/api/messages", pageId=page).json["messages"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--map", "nothing"), "OLD=NEW"),
+        (("--map", "old.example=https://"), "OLD=NEW"),
+        (("--report", "/nowhere/at/all.csv"), "--report"),
+    ],
+)
+def test_a_bad_option_is_refused(community: Community, tmp_path: Path, arguments: list[str], said: str) -> None:
+    file = disqus(tmp_path / "a.xml", posts=1)
+    before = rows()
+    message = refused("import_posts", str(file), "--from", "disqus", "--community", str(community.pk), *arguments)
+    assert said in message
+    assert rows()[0] == before[0]
+
+
+def test_an_unknown_community_or_file_is_refused(community: Community, tmp_path: Path) -> None:
+    file = str(disqus(tmp_path / "a.xml", posts=1))
+    for unknown in ("x", "00000000-0000-7000-8000-000000000000"):
+        assert "does not exist" in refused("import_posts", file, "--from", "disqus", "--community", unknown)
+    for missing in (tmp_path / "none.xml", tmp_path):
+        assert "cannot be read" in refused(
+            "import_posts", str(missing), "--from", "disqus", "--community", str(community.pk)
+        )
+
+
+HOSTILE = sorted(path.name for path in (SAMPLES / "hostile").iterdir())
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_gives_a_report_or_a_refusal(name: str, community: Community, tmp_path: Path) -> None:
+    facts, refusal = FACTS["hostile"][name], ""
+    maps = HOST if facts["format"] == "isso" else ()
+    may_refuse = any(facts.get(key) for key in ("may_refuse", "must_refuse", "also_fine_to_refuse_clearly"))
+    try:
+        import_posts(facts["format"], SAMPLES / "hostile" / name, community, tmp_path / "r.csv", map=maps)
+    except CommandError as failure:
+        refusal = str(failure)
+    count = shown(community).count()
+    if refusal:
+        assert may_refuse, refusal
+        assert "\n" not in refusal
+        assert len(refusal) > 20
+        assert count == 0
+    else:
+        assert facts["shown_at_least"] <= count <= facts["shown_at_most"]
+    check()
+
+
+def test_posts_without_a_page_are_reported(community: Community, tmp_path: Path) -> None:
+    file = disqus(tmp_path / "a.xml", posts=4, pages=1)
+    file.write_text(file.read_text().replace("https://big.example/articles/0/", "/articles/0/"))
+    imported = import_posts("disqus", file, community, tmp_path / "r.csv")
+    assert (imported.counts["new"], imported.counts["skipped"]) == (0, 4)
+    assert "--map /=" in imported.report[0]["reason"]
+    mapped = import_posts("disqus", file, community, tmp_path / "r.csv", map=("/=https://big.example/",))
+    assert (mapped.counts["new"], mapped.id) == (4, imported.id)
+
+
+def test_undoing_restores_what_was_before(community: Community, tmp_path: Path) -> None:
+    before = rows()
+    imported = import_posts("disqus", SAMPLE, community, tmp_path / "r.csv", map=MAP)
+    removed = undo_import(imported.id)
+    assert removed == imported.counts["new"]
+    after = rows()
+    assert (after[:2], after[-1]) == (before[:2], before[-1])
+    assert (ImportedPost.objects.count(), ImportedAuthor.objects.count()) == (0, 0)
+    assert Move.objects.get().status == "undone"
+    posts = [change.data["posts"] for change in Change.objects.filter(page_id=page_of("bridge")).order_by("id")]
+    assert posts[0] > 0
+    assert sum(posts) == 0
+    check()
+    again = import_posts("disqus", SAMPLE, community, tmp_path / "r.csv", map=MAP)
+    assert again.counts["new"] == imported.counts["new"]
+
+
+def undo_import(move_id: str) -> int:
+    return int(run("undo_import", move_id).split(": ")[1].split()[0].replace(",", ""))
+
+
+def test_a_post_that_people_answered_since_stays_without_its_content(community: Community, tmp_path: Path) -> None:
+    imported = import_posts("disqus", disqus(tmp_path / "a.xml", posts=30, pages=1), community, tmp_path / "r.csv")
+    parent = Message.objects.filter(parent__isnull=False, parent__parent=None).first()
+    quoted = Message.objects.exclude(pk__in=[parent.pk, parent.parent_id]).first()
+    person = Api.as_person(PersonFactory())
+    body = {"pageId": parent.page_id, "content": "I was there."}
+    reply = person.post("/api/messages", body | {"parentId": str(parent.pk)}).json
+    person.post("/api/messages", body | {"quoteId": str(quoted.pk)})
+    person.post("/api/reactions", {"messageId": str(parent.pk), "emoji": "👍"})
+    assert undo_import(imported.id) == 30
+    left = {message.pk: message for message in Message.objects.filter(status="deleted")}
+    assert set(left) == {parent.pk, parent.parent_id, quoted.pk}
+    assert {message.content for message in left.values()} == {""}
+    assert [left[parent.pk].is_tombstone, left[parent.parent_id].is_tombstone] == [True, True]
+    assert (left[parent.pk].reply_count, left[parent.pk].reaction_total) == (1, 0)
+    assert Api().get(f"/api/messages/{reply['id']}").status == 200
+    assert not Account.objects.filter(imported_authors__isnull=False).exists()
+    check()
+
+
+def test_undoing_again_or_what_does_not_exist_changes_nothing(community: Community, tmp_path: Path) -> None:
+    imported = import_posts("disqus", disqus(tmp_path / "a.xml", posts=3), community, tmp_path / "r.csv")
+    assert undo_import(imported.id) == 3
+    assert undo_import(imported.id) == 0
+    assert "no import" in refused("undo_import", "00000000-0000-7000-8000-000000000000")
+    assert "no id" in refused("undo_import", "x")
+
+
+class TestProcesses:
+    """Real processes, on the database of the test."""
+
+    pytestmark = pytest.mark.django_db(transaction=True)
+
+    @pytest.fixture
+    def file(self, tmp_path: Path) -> Path:
+        return disqus(tmp_path / "big.xml", posts=4_000, pages=20, words=5)
+
+    @pytest.fixture
+    def started(self) -> Iterator[list[subprocess.Popen[str]]]:
+        processes: list[subprocess.Popen[str]] = []
+        yield processes
+        for process in processes:
+            process.kill()
+            process.wait()
+
+    def test_a_killed_import_goes_on_where_it_was(
+        self, file: Path, community: Community, started: list[subprocess.Popen[str]], tmp_path: Path
+    ) -> None:
+        for sent in (signal.SIGKILL, signal.SIGTERM):
+            already = Message.objects.count()
+            started.append(process := start(file, community))
+            assert eventually(lambda already=already: Message.objects.count() > already)
+            process.send_signal(sent)
+            process.wait()
+        assert 0 < Message.objects.count() < 4_000
+        imported = import_posts("disqus", file, community, tmp_path / "r.csv")
+        assert Message.objects.count() == ImportedPost.objects.count() == 4_000
+        assert imported.counts["new"] < 4_000
+        assert Move.objects.get().status == "done"
+        check_counts()
+
+    def test_two_processes_at_once_write_each_post_once(
+        self, file: Path, community: Community, started: list[subprocess.Popen[str]]
+    ) -> None:
+        started += [start(file, community) for _ in range(2)]
+        outputs = [process.communicate(timeout=300) for process in started]
+        assert [process.returncode for process in started] == [0, 0], outputs
+        assert Message.objects.count() == 4_000
+        assert Move.objects.get().status == "done"
+        assert ImportedAuthor.objects.count() == Account.objects.filter(is_active=False).count()
+        assert sum(Change.objects.filter(type="page.imported").values_list("data__posts", flat=True)) == 4_000
+        check_counts()
+
+    def test_people_post_while_an_import_runs(
+        self, file: Path, community: Community, started: list[subprocess.Popen[str]]
+    ) -> None:
+        page = Api().post("/v1/presence/normalize-url", {"url": "https://big.example/articles/0/"}).json["pageId"]
+        person = Api.as_person(PersonFactory())
+        started.append(process := start(file, community))
+        assert eventually(Message.objects.exists)
+        statuses = []
+        for number in range(20):
+            body = {"pageId": page, "communityId": str(community.pk), "content": f"Meanwhile {number}."}
+            parent = Message.objects.filter(page_id=page).order_by("?").values_list("pk", flat=True).first()
+            statuses.append(person.post("/api/messages", body | ({"parentId": str(parent)} if parent else {})).status)
+        assert process.wait(timeout=300) == 0
+        assert set(statuses) == {201}
+        assert Message.objects.count() == 4_020
+        check_counts()
+
+    def test_undoing_stops_a_running_import_and_may_be_stopped_itself(
+        self, file: Path, community: Community, started: list[subprocess.Popen[str]]
+    ) -> None:
+        started.append(process := start(file, community))
+        assert eventually(Message.objects.exists)
+        move = Move.objects.get()
+        begin_undo(move)
+        _out, err = process.communicate(timeout=300)
+        assert process.returncode == 1
+        assert "undo_import" in err
+        assert "Traceback" not in err
+        connection.close()
+        with pytest.raises(KeyboardInterrupt):
+            undo(move, tell=interrupt)
+        undo(move, tell=lambda _step: None)
+        assert not Message.objects.exists()
+        assert not ImportedAuthor.objects.exists()
+
+    def test_importers_in_threads_write_each_post_once(self, community: Community, tmp_path: Path) -> None:
+        files = [disqus(tmp_path / f"{posts}.xml", posts=posts, pages=2, words=3) for posts in (900, 1_000)]
+
+        def work(file: Path) -> None:
+            try:
+                import_posts("disqus", file, community, tmp_path / f"{file.name}.csv")
+            finally:
+                connection.close()
+
+        threads = [threading.Thread(target=work, args=[file]) for file in files]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert Message.objects.count() == 1_000
+        check_counts()
+
+
+def interrupt(_step: object) -> None:
+    raise KeyboardInterrupt
+
+
+def start(file: Path, community: Community) -> subprocess.Popen[str]:
+    database = make_conninfo(os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"])
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-W", "ignore", "manage.py", "import_posts", str(file), "--from", "disqus"),
+            *("--community", str(community.pk), "--report", f"{file}.{os.urandom(4).hex()}.csv"),
+        ],
+        cwd=ROOT,
+        env=os.environ | {"DATABASE_URL": database},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def check_counts() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT count(*) FROM messaging_message m WHERE reply_count <> (
+                SELECT count(*) FROM messaging_message r WHERE r.parent_id = m.id AND r.status = 'published'
+            )
+            """
+        )
+        assert cursor.fetchone() == (0,)
+        cursor.execute(
+            "SELECT (SELECT sum(posts + replies) FROM messaging_pagecount), (SELECT count(*) FROM messaging_message)"
+        )
+        counted, posts = cursor.fetchone()
+        assert counted == posts

@@ -1,0 +1,178 @@
+"""The pages of imports of a community: upload, check, import, progress, report, removal; for its moderators alone."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from messaging.models import Account, Community, Message
+from messaging.models.personal_data import LEASE
+from messaging.services.communities import create_community
+from moving import uploads
+from moving.jobs import run_due_imports
+from moving.models import Move, MovePart, MoveStatus
+from tests.factories import PersonFactory
+from tests.moving.imports.importing import MAP, SAMPLES
+
+pytestmark = pytest.mark.django_db
+DISQUS = (SAMPLES / "disqus.xml").read_bytes()
+
+
+@pytest.fixture
+def person() -> Account:
+    return PersonFactory()
+
+
+@pytest.fixture
+def community(person: Account) -> Community:
+    return create_community(owner=person, name="Harbour")
+
+
+def client_of(account: Account) -> Client:
+    client = Client()
+    client.force_login(account)
+    return client
+
+
+def path(community: Community, rest: str = "") -> str:
+    return f"/account/communities/{community.slug}/moderation/imports/{rest}"
+
+
+def upload(client: Client, community: Community, content: bytes = DISQUS, **fields: str) -> Any:
+    sent = {"format": "disqus", "map": "\n".join(MAP), "file": SimpleUploadedFile("old.xml", content), **fields}
+    return client.post(path(community), sent, follow=True)
+
+
+def act(client: Client, move: Move, action: str) -> str:
+    response = client.post(path(move.community, f"{move.pk}/"), {"action": action}, follow=True)
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+def test_a_file_is_checked_imported_and_removed(person: Account, community: Community) -> None:
+    client = client_of(person)
+    response = upload(client, community)
+    assert "is being checked" in response.content.decode()
+    assert response.headers["Refresh"]
+    assert run_due_imports() == 1
+    move = Move.objects.get()
+    assert (move.status, move.started_by, Message.objects.count()) == ("checked", person, 0)
+    page = client.get(path(community, f"{move.pk}/")).content.decode()
+    assert "The first posts" in page
+    assert "<li>Posts in the file: <b>326</b>" in page
+    act(client, move, "start")
+    assert run_due_imports() == 1
+    assert Message.objects.filter(status="published").count() == 301
+    report = b"".join(client.get(path(community, f"{move.pk}/report/")).streaming_content).decode()  # type: ignore[arg-type]
+    assert report.startswith("source_id,address,action,reason")
+    assert "It is spam." in report
+    act(client, move, "undo")
+    assert run_due_imports() == 1
+    move.refresh_from_db()
+    assert (move.status, Message.objects.count()) == ("undone", 0)
+    assert not MovePart.objects.filter(kind="upload").exists()
+    assert "removed" in client.get(path(community)).content.decode()
+
+
+def test_the_same_file_is_the_same_import(person: Account, community: Community) -> None:
+    client = client_of(person)
+    upload(client, community)
+    assert "Wait until the current step" in upload(client, community).content.decode()
+    run_due_imports()
+    upload(client, community)
+    assert Move.objects.count() == 1
+
+
+def test_a_file_that_is_no_export_fails_with_a_reason(person: Account, community: Community) -> None:
+    client = client_of(person)
+    upload(client, community, b"<html><body>Sign in</body></html>")
+    run_due_imports()
+    move = Move.objects.get()
+    assert move.status == MoveStatus.FAILED
+    page = client.get(path(community, f"{move.pk}/")).content.decode()
+    assert move.error
+    assert 'role="alert"' in page
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [({"map": "nothing"}, "OLD=NEW, one a line."), ({"format": "other"}, "not one of the available choices")],
+)
+def test_a_bad_form_says_what_to_do(person: Account, community: Community, fields: dict[str, str], said: str) -> None:
+    assert said in upload(client_of(person), community, **fields).content.decode()
+    assert not Move.objects.exists()
+
+
+def test_a_large_file_is_taken_and_a_too_large_one_refused(
+    person: Account, community: Community, settings: Any
+) -> None:
+    client, content = client_of(person), DISQUS + b"<!-- " + b"x" * 3_000_000 + b" -->"
+    settings.IMPORT_UPLOAD_MAX = 3_000_000
+    assert "too large" in upload(client, community, content).content.decode()
+    assert not Move.objects.exists()
+    settings.IMPORT_UPLOAD_MAX = 4_000_000
+    assert upload(client, community, content).status_code == 200
+    assert b"".join(uploads.content_of(Move.objects.get(), MovePart.Kind.UPLOAD)) == content
+    settings.IMPORT_UPLOAD_MAX = 1_000
+    assert upload(client, community, content).status_code == 413
+
+
+def test_other_paths_take_no_large_body(person: Account) -> None:
+    response = client_of(person).post("/account/me/", {"x": "x" * 1_100_000})
+    assert response.status_code == 413
+
+
+def test_only_moderators_see_the_imports_of_a_community(person: Account, community: Community) -> None:
+    upload(client_of(person), community)
+    move = Move.objects.get()
+    stranger = client_of(PersonFactory())
+    other = create_community(owner=person, name="Other")
+    for rest in ("", f"{move.pk}/", f"{move.pk}/report/"):
+        assert stranger.get(path(community, rest)).status_code == 404
+        assert Client().get(path(community, rest)).status_code == 302
+    assert stranger.post(path(community, f"{move.pk}/"), {"action": "undo"}).status_code == 404
+    # Of another community of the same person.
+    assert client_of(person).get(path(other, f"{move.pk}/")).status_code == 404
+
+
+@pytest.mark.parametrize("action", ["start", "undo", "other"])
+def test_a_step_that_does_not_fit_is_refused(person: Account, community: Community, action: str) -> None:
+    client = client_of(person)
+    upload(client, community)
+    response = client.post(path(community, f"{Move.objects.get().pk}/"), {"action": action})
+    assert response.status_code == (404 if action == "other" else 409)
+    assert Move.objects.get().status == MoveStatus.UPLOADED
+
+
+def test_another_process_goes_on_with_the_import_of_one_that_ended(person: Account, community: Community) -> None:
+    client = client_of(person)
+    upload(client, community)
+    run_due_imports()
+    move = Move.objects.get()
+    act(client, move, "start")
+    Move.objects.update(status=MoveStatus.RUNNING, lease_id=uuid4(), leased_until=timezone.now() + LEASE)
+    assert run_due_imports() == 0
+    Move.objects.update(leased_until=timezone.now() - LEASE)
+    assert run_due_imports() == 1
+    assert Move.objects.get().status == MoveStatus.DONE
+
+
+def test_a_step_that_ends_its_process_each_time_fails_at_last(person: Account, community: Community) -> None:
+    upload(client_of(person), community)
+    Move.objects.update(attempts=5)
+    run_due_imports()
+    assert Move.objects.get().status == MoveStatus.FAILED
+
+
+def test_old_uploads_are_pruned_and_reports_stay(person: Account, community: Community) -> None:
+    upload(client_of(person), community)
+    run_due_imports()
+    later = timezone.now() + uploads.STORED * 2
+    assert uploads.prune(now=later, dry_run=True) == uploads.prune(now=later, dry_run=False) == {"files of imports": 1}
+    assert set(MovePart.objects.values_list("kind", flat=True)) == {"report"}
+    assert not Move.objects.get().can_start
