@@ -84,8 +84,11 @@ class RedisVersionStore:
             connection.send_packed_command([command])
             response: list[Any] = connection.read_response()
         except BaseException:
-            # A late response must not be read as the response to the next command.
+            # A late response must not be read as the response to the next command. The pool connects again: to another
+            # server, if Redis Sentinel names one.
+            self._thread.connection = None
             connection.disconnect()
+            self._redis.connection_pool.release(connection)
             raise
         return response
 
