@@ -80,9 +80,9 @@ def answers(cache: RedisCache) -> bool:
 
 
 def test_an_address_of_sentinels() -> None:
-    found = sentinels("sentinel://user:p%40ss@a:26380,b/cm/3")
+    found = sentinels("sentinel://user:p%40ss@a.example:26380,b/cm/3")
     assert found is not None
-    assert (found.hosts, found.master, found.db) == ((("a", 26380), ("b", 26379)), "cm", 3)
+    assert (found.hosts, found.master, found.db) == ((("a.example", 26380), ("b", 26379)), "cm", 3)
     assert found.credentials == {"username": "user", "password": "p@ss"}
 
 
