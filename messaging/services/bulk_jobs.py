@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -56,7 +57,7 @@ def continue_job(*, job_id: UUID, by: Account, reason: str = "") -> BulkJob:
 def count_row(job: BulkJob, *, done: int = 0, error: str = "") -> bool:
     """Count rows that were changed, or one that was refused; False if the job was stopped or has another lease."""
     own = BulkJob.objects.filter(pk=job.pk, lease_id=job.lease_id, state=JobState.RUNNING)
-    changes = {"done": F("done") + done, "refused": F("refused") + int(bool(error))}
+    changes: dict[str, Any] = {"done": F("done") + done, "refused": F("refused") + int(bool(error))}
     if error and len(job.errors) < ERRORS_MAX:
         job.errors.append(error[:300])
         changes |= {"errors": job.errors}
