@@ -25,6 +25,8 @@ function start() {
     current = row;
     showReasons(false);
     reason.value = "";
+    // The next key is for the row.
+    reason.blur();
     if (!row) return;
     lineOf(row).classList.add("current-row");
     part("name").textContent = row.dataset.name;
