@@ -18,7 +18,7 @@ from messaging.models import Account
 NEAREST = 3
 FOUND_MAX = 2_000
 ORDER = list(Likeness)
-# One statement for all rows of a list, whatever it finds.
+# One statement for all rows of a list, also if it finds none.
 FIND = """
 SELECT claim.handle, claim.skeleton, account.id, account.kind, account.name, agent.operator_id,
     request.id, request.requester_id
