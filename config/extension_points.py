@@ -14,6 +14,7 @@ PRUNERS = [
     "config.changes.pruning.prune",
     "messaging.models.erased_handle.prune",
     "messaging.personal_data.exports.prune",
+    "messaging.services.bulk_jobs.prune",
     "messaging.services.pages.prune",
     "messaging.services.panel_sessions.prune",
     "messaging.services.second_factor.prune",

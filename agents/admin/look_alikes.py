@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Model
@@ -17,7 +18,7 @@ from messaging.models import Account
 NEAREST = 3
 FOUND_MAX = 2_000
 ORDER = list(Likeness)
-# One statement for all rows of a list, whatever it finds.
+# One statement for all rows of a list, also if it finds none.
 FIND = """
 SELECT claim.handle, claim.skeleton, account.id, account.kind, account.name, agent.operator_id,
     request.id, request.requester_id
@@ -78,7 +79,7 @@ def look_alikes_of(requests: Collection[AgentRequest]) -> dict[UUID, LookAlikes]
     """For each request, by its id; one query."""
     shapes = {request.pk: near(skeleton(request.agent_handle)) for request in requests}
     found = fetch_all(FIND, [sorted({shape for each in shapes.values() for shape in each}), FOUND_MAX])
-    by_shape: dict[str, list[tuple[object, ...]]] = {}
+    by_shape: dict[str, list[tuple[Any, ...]]] = {}
     for row in found:
         by_shape.setdefault(str(row[1]), []).append(row)
     return {request.pk: _arranged(request, _of(request, shapes[request.pk], by_shape)) for request in requests}
@@ -91,7 +92,7 @@ def series_base(handle: str) -> str:
 
 
 def _of(
-    request: AgentRequest, likenesses: dict[str, Likeness], by_shape: dict[str, list[tuple[object, ...]]]
+    request: AgentRequest, likenesses: dict[str, Likeness], by_shape: dict[str, list[tuple[Any, ...]]]
 ) -> Iterable[LookAlike]:
     # The fewer of both: a request has about 1,500 shapes, and a list finds few handles.
     for shape in by_shape.keys() & likenesses.keys():
@@ -100,12 +101,12 @@ def _of(
                 yield _look_alike(row, likenesses[shape])
 
 
-def _look_alike(row: tuple[object, ...], likeness: Likeness) -> LookAlike:
+def _look_alike(row: tuple[Any, ...], likeness: Likeness) -> LookAlike:
     handle, _shape, account_id, kind, name, operator_id, request_id, requester_id = row
     account = Account(id=account_id, kind=kind, name=name, handle=handle) if account_id else None
     request = AgentRequest(id=request_id, agent_handle=handle) if request_id else None
     person = operator_id or requester_id or account_id
-    return LookAlike(str(handle), likeness, account, request, person)  # type: ignore[arg-type]  # a column
+    return LookAlike(str(handle), likeness, account, request, person)
 
 
 def _arranged(request: AgentRequest, found: Iterable[LookAlike]) -> LookAlikes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 
@@ -30,14 +31,18 @@ WHERE agent.operator_id = ANY(%s) GROUP BY agent.operator_id
 
 def prepare(rows: Sequence[Any]) -> None:
     """Set `look_alikes`, `community_names` and `warnings` of each request, with four queries."""
-    requesters = list({row.requester_id for row in rows})
-    names = dict(fetch_all(COMMUNITIES, [list({pk for row in rows for pk in row.community_ids})]))
-    rejected, refused = dict(fetch_all(REJECTED, [requesters])), dict(fetch_all(REFUSED, [requesters]))
+    requesters = {row.requester_id for row in rows}
+    names = _by_id(COMMUNITIES, {pk for row in rows for pk in row.community_ids})
+    rejected, refused = _by_id(REJECTED, requesters), _by_id(REFUSED, requesters)
     similar = look_alikes_of([row for row in rows if row.status == RequestStatus.PENDING])
     for row in rows:
         row.look_alikes = similar.get(row.pk, LookAlikes())
         row.community_names = [(pk, names.get(pk, f"unknown: {pk}")) for pk in row.community_ids]
         row.warnings = list(_warnings(row, rejected.get(row.requester_id, 0), refused.get(row.requester_id, 0)))
+
+
+def _by_id(statement: str, ids: set[UUID]) -> dict[UUID, Any]:
+    return {row[0]: row[1] for row in fetch_all(statement, [list(ids)])}
 
 
 def _warnings(row: AgentRequest, rejected: int, refused: int) -> Any:

@@ -47,20 +47,7 @@ class AgentRequestAdmin(DecidingAdmin):
     reasons = REASONS
     change_form_template = "admin/agents/request.html"
     change_list_template = "admin/agents/request_list.html"
-    list_display = [
-        *(
-            "handle",
-            "state",
-            "agent_name",
-            "review",
-            "grant",
-            "requested_by",
-            "requested",
-            "warned",
-            "decide",
-            "decided",
-        ),
-    ]
+    list_display = ["handle", "state", "review", "requested_by", "requested", "warned", "decide"]
     list_display_links = ["handle"]
     list_filter = [("status", CountedChoices), "created_at"]
     csv_columns = {
@@ -176,10 +163,6 @@ class AgentRequestAdmin(DecidingAdmin):
     def permissions(self, row: AgentRequest) -> str:
         return describe_scopes(row.scopes)
 
-    @admin.display(description="permissions")
-    def grant(self, row: AgentRequest) -> str:
-        return summarize_grant(row.scopes, row.community_ids)
-
     @admin.display(description="communities")
     def communities(self, row: AgentRequest) -> str | SafeString:
         return describe_communities(row.community_ids)
@@ -191,10 +174,6 @@ class AgentRequestAdmin(DecidingAdmin):
     @admin.display(description="warnings")
     def warned(self, row: Any) -> str | SafeString:
         return lines([badge(text, kind) for text, kind in row.warnings]) if row.warnings else NOTHING
-
-    @admin.display(description="decided by")
-    def decided(self, row: AgentRequest) -> str:
-        return str(row.decided_by) if row.decided_by else NOTHING
 
     @admin.display(description="purpose")
     def purpose_as_text(self, row: AgentRequest) -> str | SafeString:

@@ -193,7 +193,7 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
 
     def with_filters(self, request: HttpRequest, url: str) -> str:
         """The URL with the filters of the list from which the user came."""
-        context = {"opts": self.opts, "preserved_filters": self.get_preserved_filters(request)}
+        context: Any = {"opts": self.opts, "preserved_filters": self.get_preserved_filters(request)}
         return add_preserved_filters(context, url)
 
 

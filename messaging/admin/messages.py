@@ -53,7 +53,7 @@ class MessageAdmin(DecidingAdmin):
     reasons = REASONS
     csv_columns = CSV_COLUMNS
     change_form_template = "admin/messaging/message.html"
-    list_display = ["excerpt", "state", "review", "reported", "written_by", "community", "tag_type", "posted", "decide"]
+    list_display = ["excerpt", "state", "review", "reported", "written_by", "community", "posted", "decide"]
     list_filter = [("status", PostStatusFilter), ReportedFilter, "author_kind", TagFilter, "created_at", "community"]
     search_fields = ["content"]
     search_help_text = (

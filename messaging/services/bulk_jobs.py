@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -10,12 +12,14 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from config.admin.audit import log_decision
+from config.writes.pruning import delete_in_batches
 from messaging.exceptions import JobFinished, TooManyRows
 from messaging.models import Account, Act, BulkJob, JobState
 from messaging.models.desk import ERRORS_MAX, LABEL_MAX
 from messaging.services.hiding import log_all_posts, posts_hidden_together, posts_to_hide
 
 ROWS_MAX = 100_000
+STORED_DAYS = 90
 
 
 @transaction.atomic
@@ -56,7 +60,7 @@ def continue_job(*, job_id: UUID, by: Account, reason: str = "") -> BulkJob:
 def count_row(job: BulkJob, *, done: int = 0, error: str = "") -> bool:
     """Count rows that were changed, or one that was refused; False if the job was stopped or has another lease."""
     own = BulkJob.objects.filter(pk=job.pk, lease_id=job.lease_id, state=JobState.RUNNING)
-    changes = {"done": F("done") + done, "refused": F("refused") + int(bool(error))}
+    changes: dict[str, Any] = {"done": F("done") + done, "refused": F("refused") + int(bool(error))}
     if error and len(job.errors) < ERRORS_MAX:
         job.errors.append(error[:300])
         changes |= {"errors": job.errors}
@@ -66,6 +70,12 @@ def count_row(job: BulkJob, *, done: int = 0, error: str = "") -> bool:
 def finish_job(job: BulkJob) -> None:
     own = BulkJob.objects.filter(pk=job.pk, lease_id=job.lease_id, state=JobState.RUNNING)
     own.update(state=JobState.FINISHED, finished_at=Now())
+
+
+def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
+    """Delete or count the jobs that were started STORED_DAYS ago and do not run, for the command `prune`."""
+    old = BulkJob.objects.exclude(state=JobState.RUNNING).filter(created_at__lt=now - timedelta(days=STORED_DAYS))
+    return {"jobs of the admin": old.count() if dry_run else delete_in_batches(old)}
 
 
 def _move(job_id: UUID, state: JobState, *, by: Account, reason: str) -> BulkJob:

@@ -120,14 +120,14 @@ def test_filters_and_place_survive_a_decision(admin_client: Client) -> None:
 @pytest.mark.parametrize("decision", ["approve", "reject"])
 def test_filters_survive_the_pages_of_rows_and_actions(admin_client: Client, decision: str) -> None:
     request, following = RequestFactory(), RequestFactory()
-    kept = "_changelist_filters=status__exact%3Dpending"
-    assert f"{page(request, 'decide')}?{kept}" in admin_client.get(f"{page(request)}?{kept}").content.decode()
+    filters = "_changelist_filters=status__exact%3Dpending"
+    assert f"{page(request, 'decide')}?{filters}" in admin_client.get(f"{page(request)}?{filters}").content.decode()
     sent = {"reason": "x", "scopes": request.scopes}
     for url, body in (
         (page(request, decision), sent),
         (page(following, "decide"), sent | {"decision": decision}),
     ):
-        location = urlsplit(admin_client.post(f"{url}?{kept}", body)["Location"])
+        location = urlsplit(admin_client.post(f"{url}?{filters}", body)["Location"])
         query = parse_qs(location.query)
         assert query.get("_changelist_filters", query.get("status__exact")) in (["status__exact=pending"], ["pending"])
 
@@ -250,9 +250,9 @@ class TestCsv:
     ) -> None:
         monkeypatch.setattr("messaging.admin.desk.exporting.BATCH", 2)
         ApprovedFactory()
-        wanted_rows = [RequestFactory(agent_name=f"=1+{n}", purpose='@SUM(A1)\n"quoted", and more') for n in range(5)]
+        expected = [RequestFactory(agent_name=f"=1+{n}", purpose='@SUM(A1)\n"quoted", and more') for n in range(5)]
         rows = self.rows(admin_client, AgentRequest, status__exact="pending")
-        assert [row["handle"] for row in rows] == [row.agent_handle for row in wanted_rows]
+        assert [row["handle"] for row in rows] == [row.agent_handle for row in expected]
         assert rows[0]["name"] == "'=1+0"
         assert rows[0]["purpose"] == '\'@SUM(A1)\n"quoted", and more'
 

@@ -41,7 +41,7 @@ def test_twenty_requests_are_decided_by_at_most_three_keys_each(page: Page) -> N
             press(key)
         if n < len(requests) - 1:
             expect(page.locator(".decision-done")).to_contain_text(f"{request}: ")
-    expect(page.get_by_text("0 agent requests")).to_be_visible()
+    expect(page.get_by_text("0 agent requests", exact=True)).to_be_visible()
     assert list(AgentRequest.objects.order_by("agent_handle").values_list("status", flat=True)) == [
         "approved" if n % 4 else "rejected" for n in range(20)
     ]
@@ -88,7 +88,7 @@ def test_a_request_for_every_community_is_narrowed_in_the_list(page: Page) -> No
     page.keyboard.press("o")
     page.get_by_label("Communities; none: every community").select_option("Chosen")
     page.get_by_role("button", name="Approve @first_one").click()
-    expect(page.get_by_text("0 agent requests")).to_be_visible()
+    expect(page.get_by_text("0 agent requests", exact=True)).to_be_visible()
     assert Agent.objects.get().community_ids == [chosen.pk]
 
 

@@ -75,7 +75,7 @@ def _list_url(rows: DecidableRows, request: HttpRequest, pk: object) -> str:
 
 
 def _problems(form: AdminActionForm) -> str:
-    return " ".join(f"{form[name].label}: {' '.join(texts)}" for name, texts in form.errors.items())
+    return " ".join(f"{form[name].label}: {' '.join(map(str, texts))}" for name, texts in form.errors.items())
 
 
 def _is_script(request: HttpRequest) -> bool:

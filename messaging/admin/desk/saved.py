@@ -51,9 +51,9 @@ def _save(request: HttpRequest, of: str, name: str, query: str) -> str:
     if not 0 < len(name) <= NAME_MAX or len(query) > QUERY_MAX or "\n" in query or "\r" in query:
         return f"Give the list a name of 1 to {NAME_MAX} characters."
     # The lock orders two forms that are sent at once.
-    Account.objects.select_for_update(no_key=True).get(pk=request.user.pk)
-    own = SavedList.objects.filter(account=request.user.pk, of=of)
+    owner = Account.objects.select_for_update(no_key=True).get(handle=request.user.get_username())
+    own = SavedList.objects.filter(account=owner, of=of)
     if not own.filter(name=name).exists() and own.count() >= SAVED_MAX:
         return f"Remove a saved list first: {SAVED_MAX} are the most allowed."
-    SavedList.objects.update_or_create(account_id=request.user.pk, of=of, name=name, defaults={"query": query})
+    SavedList.objects.update_or_create(account=owner, of=of, name=name, defaults={"query": query})
     return ""

@@ -25,6 +25,8 @@ function start() {
     current = row;
     showReasons(false);
     reason.value = "";
+    // The next key is for the row.
+    reason.blur();
     if (!row) return;
     lineOf(row).classList.add("current-row");
     part("name").textContent = row.dataset.name;
@@ -34,7 +36,13 @@ function start() {
       button.disabled = !offered.some((one) => one.value === button.value && !one.disabled);
     }
     history.replaceState(null, "", `#${row.id}`);
-    if (scroll) row.scrollIntoView({ block: "nearest" });
+    if (scroll) showLine(lineOf(row));
+  }
+
+  /* Not sideways: the buttons of a row may be far to the right. */
+  function showLine(line) {
+    const { top, bottom } = line.getBoundingClientRect();
+    if (top < 0 || bottom > innerHeight - bar.offsetHeight) scrollBy({ top: top - innerHeight / 4 });
   }
 
   function move(step) {
