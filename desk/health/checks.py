@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -86,4 +86,4 @@ def _here(name: str) -> str:
 
 @cache
 def host() -> str:
-    return socket.gethostname()[:40]
+    return platform.node()[:40]
