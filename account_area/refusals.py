@@ -42,6 +42,7 @@ SENTENCES = {
     "community_forbids": _("The rules of the community do not allow this."),
     "export_not_found": _("There is no such export. Exports are deleted after seven days."),
     "too_many_exports": _("You had three exports in the last 24 hours. Try again tomorrow."),
+    "export_busy": _("You or others are downloading exports. Try again in a minute."),
     "erasure_not_found": _("There is nothing to cancel any more."),
     "last_super_admin": _("You are the last super admin. Make another person one first."),
     "payload_too_large": _("This is too long."),

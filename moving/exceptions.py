@@ -49,6 +49,14 @@ class FileTooLarge(PayloadTooLarge):
     default_code = "file_too_large"
 
 
+class ExportBusy(ApiError):
+    status_code = 429
+    default_code = "export_busy"
+    message = "Try again in a minute: you or others are downloading exports."
+    cause = "The account downloads another export, or as many are downloaded as the service sends at a time."
+    remedy = "Wait for the download to end, or use `manage.py export_posts`."
+
+
 class ImportNotFound(NotFound):
     default_code = "import_not_found"
     message = "Nothing found: there is no import with this id."

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from account_area.moderation import communities, decisions, imports, settings
+from account_area.moderation import communities, decisions, exports, imports, settings
 
 OF_COMMUNITY = "communities/<slug:slug>/moderation/"
 urlpatterns = [
@@ -17,4 +17,5 @@ urlpatterns = [
     path(f"{OF_COMMUNITY}imports/<uuid:move_id>/", imports.one_import, name="moderation-import"),
     path(f"{OF_COMMUNITY}imports/<uuid:move_id>/report/", imports.report, name="moderation-import-report"),
     path(f"{OF_COMMUNITY}log/", settings.log, name="moderation-log"),
+    path(f"{OF_COMMUNITY}export/", exports.export, name="moderation-export"),
 ]

@@ -18,6 +18,7 @@ from account_area.sites.edit_forms import LookForm, PagesForm, SettingsForm, Wor
 from account_area.sites.editing import EditForm
 from account_area.sites.forms import AddressForm, TryWordsForm
 from embeds.models import Embed
+from messaging.services.moderators import moderates
 from messaging.word_lists import compile_words
 from messaging.word_lists.marking import marked
 
@@ -34,7 +35,9 @@ def look(request: HttpRequest, embed: UUID) -> HttpResponse:
 
 @account_page
 def settings(request: HttpRequest, embed: UUID) -> HttpResponse:
-    return _edited(request, "site-settings", own_site(request, embed), SettingsForm)
+    site = own_site(request, embed)
+    may_export = moderates(person(request), site.community_id)
+    return _edited(request, "site-settings", site, SettingsForm, may_export=may_export)
 
 
 @account_page

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
 from moving.exports import disqus, jsonl, table
 from moving.exports.reading import Reader
 from moving.exports.scopes import Scope
-from moving.exports.snapshot import Snapshot, open_snapshot
+from moving.exports.snapshot import open_snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +26,25 @@ FORMATS = {
 BYTES_AT_ONCE = 64 * 1024
 
 
+# Of a command, whose output may be read slowly.
+IDLE_SECONDS = 3_600
+
+
 def export(
-    scope: Scope,
-    format: str,
-    *,
-    snapshot: Snapshot | None = None,
-    on_progress: Callable[[int], None] = lambda posts: None,
-) -> Iterator[bytes]:
-    """The file in parts, from one snapshot of the database. Closing the iterator ends the statement that it runs.
+    scope: Scope, format: str, *, on_progress: Callable[[int], None] = lambda posts: None
+) -> Generator[bytes, None, None]:
+    """The file in parts, from one snapshot of the database, without a limit of time.
 
     `on_progress` is called with the number of posts that were read so far.
     """
-    if snapshot is None:
-        with open_snapshot() as own:
-            yield from export(scope, format, snapshot=own, on_progress=on_progress)
-        return
+    with open_snapshot(statement_seconds=0, idle_seconds=IDLE_SECONDS) as snapshot:
+        yield from parts_of(Reader(snapshot, scope, on_progress), format)
+
+
+def parts_of(reader: Reader, format: str) -> Generator[bytes, None, None]:
+    """The file in parts of some BYTES_AT_ONCE; one at least."""
     buffer = bytearray()
-    for part in FORMATS[format].write(Reader(snapshot, scope, on_progress)):
+    for part in FORMATS[format].write(reader):
         buffer += part
         if len(buffer) >= BYTES_AT_ONCE:
             yield bytes(buffer)

@@ -11,12 +11,11 @@ from psycopg import IsolationLevel
 
 from config.database.sql import Row
 
-# The first rows come after all were sorted. Who reads slowly leaves the transaction idle meanwhile.
+# A generic plan would take a scope for a small one.
 SETTINGS = """
-SELECT set_config('statement_timeout', %s, true), set_config('idle_in_transaction_session_timeout', '60s', true),
+SELECT set_config('statement_timeout', %s, true), set_config('idle_in_transaction_session_timeout', %s, true),
     set_config('plan_cache_mode', 'force_custom_plan', true)
 """
-STATEMENT_TIMEOUT = "600s"
 # Posts have at most 20,000 characters and 64 KB of JSON, most of them some hundred bytes.
 ROWS_AT_ONCE = 200
 
@@ -41,10 +40,11 @@ class Snapshot:
 
 
 @contextmanager
-def open_snapshot() -> Iterator[Snapshot]:
+def open_snapshot(*, statement_seconds: int, idle_seconds: int) -> Iterator[Snapshot]:
     """Not the connection of the thread: a response is sent while middlewares use that one.
 
-    Leaving the block ends the transaction and a statement that is running.
+    `statement_seconds`: the first rows come after all were sorted; 0 is no limit. `idle_seconds`: how long a slow
+    reader may leave the transaction idle. Leaving the block ends the transaction.
     """
     # A server may close the response in another thread than the one that opened it.
     database: Any = connections[DEFAULT_DB_ALIAS].copy()
@@ -55,7 +55,7 @@ def open_snapshot() -> Iterator[Snapshot]:
         database.connection.read_only = True
         database.set_autocommit(False)
         with database.cursor() as cursor:
-            cursor.execute(SETTINGS, [STATEMENT_TIMEOUT])
+            cursor.execute(SETTINGS, [f"{statement_seconds}s", f"{idle_seconds}s"])
         yield Snapshot(database)
     finally:
         database.close()
