@@ -17,6 +17,7 @@ from moving.formats.spill import SpillingMap
 MAGIC = b"SQLite format 3\x00"
 TABLE = re.compile(r"CREATE\s+TABLE\b", re.IGNORECASE)
 NEEDED = {"threads": ("id", "uri"), "comments": COLUMNS}
+ROW = f"SELECT {', '.join(COLUMNS)} FROM comments WHERE _rowid_ = ?"  # noqa: S608
 VALUE_MAX = 16 << 20
 # Between two rows. A damaged or hostile database may make SQLite work without end.
 SECONDS_MAX = 60
@@ -76,11 +77,11 @@ def _records(connection: sqlite3.Connection, threads: SpillingMap, source: Sourc
             threads.add(str(thread_id), as_text(uri))
         size = source.path.stat().st_size
         # No row is shorter: more of them than bytes means that the file refers to itself.
-        rows = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM comments LIMIT {size}")  # noqa: S608
-        for number, row in enumerate(rows):
+        rows = connection.execute(f"SELECT _rowid_ FROM comments LIMIT {size}")  # noqa: S608
+        for number, (row_id,) in enumerate(rows):
             deadline = monotonic() + SECONDS_MAX
             is_read = True
-            yield post_of(dict(zip(COLUMNS, row, strict=True)), threads)
+            yield _record(connection, row_id, threads)
             if number % ROWS_PER_PROGRESS == 0:
                 source.on_progress(min(size, number * 200))
         source.on_progress(size)
@@ -88,6 +89,18 @@ def _records(connection: sqlite3.Connection, threads: SpillingMap, source: Sourc
         if not is_read:
             raise UnreadableFile(DAMAGED.format(error)) from error
         yield Unusable("", "", f"The database is damaged: {error}. Comments that follow are not read.")
+
+
+def _record(connection: sqlite3.Connection, row_id: int, threads: SpillingMap) -> Record:
+    """Each row is read alone: one that is damaged or too long hides no other."""
+    try:
+        row = connection.execute(ROW, (row_id,)).fetchone()
+    except sqlite3.Error as error:
+        return Unusable(str(row_id), "", f"The comment cannot be read: {error}.")
+    # The two trees of a damaged file may say different things.
+    if row is None:
+        return Unusable(str(row_id), "", "The comment cannot be read.")
+    return post_of(dict(zip(COLUMNS, row, strict=True)), threads)
 
 
 def _check_tables(connection: sqlite3.Connection) -> None:
@@ -99,7 +112,11 @@ def _check_tables(connection: sqlite3.Connection) -> None:
         if len(found) != 1 or found[0][0] != b"table" or not TABLE.match(as_text(found[0][1])):
             raise UnreadableFile(f"{NO_EXPORT} It has no table `{table}`.")
         stored = {
-            as_text(row[1]) for row in connection.execute(f"PRAGMA table_xinfo({table})").fetchall() if row[6] == 0
+            as_text(row[1]).lower()
+            for row in connection.execute(f"PRAGMA table_xinfo({table})").fetchall()
+            if row[6] == 0
         }
+        if "_rowid_" in stored:
+            raise UnreadableFile(NO_EXPORT)
         if missing := sorted(set(columns) - stored):
             raise UnreadableFile(f"{NO_EXPORT} Its table `{table}` has no column `{missing[0]}`.")

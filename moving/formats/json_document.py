@@ -10,7 +10,8 @@ from moving.formats.json_lines import RECORD_MAX
 
 # A whole string, or the begin of one that ends in a later piece, or a bracket.
 MARK = re.compile(rb'"(?:[^"\\]|\\.)*+"|["{}\[\]]', re.DOTALL)
-STRING_MARK = re.compile(rb'["\\]')
+# The rest of a string, without the quote at its end.
+STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 NAME = re.compile(rb'"([^"\\]{1,100})"\s*:\s*\Z')
 # Of what is outside of the arrays.
 OUTLINE_MAX = 64 << 10
@@ -62,14 +63,13 @@ class Document:
     def _string(self, piece: bytes, position: int) -> int:
         """The position after the string that is open."""
         start = position
-        while self.is_string and position < len(piece):
-            if self.is_escaped:
-                position, self.is_escaped = position + 1, False
-                continue
-            match = STRING_MARK.search(piece, position)
+        if self.is_string and piece:
+            match = STRING.match(piece, position + self.is_escaped)
             position = match.end() if match else len(piece)
-            self.is_escaped = match is not None and match[0] == b"\\"
-            self.is_string = match is None or self.is_escaped
+            # A backslash at the end of the piece escapes the first byte of the next one.
+            self.is_escaped = piece[position:] == b"\\"
+            self.is_string = self.is_escaped or position == len(piece)
+            position = min(position + 1, len(piece))
         self._add(piece[start:position])
         return position
 

@@ -1,0 +1,222 @@
+"""Files that are cut off, endless, deep or long: what is whole is read, in bounded memory."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moving import formats
+from tests.moving.files import FORMATS, SAMPLES, TEXTS, posts, read, read_sample, reasons
+from tests.moving.large_files import write
+from tests.service import ROOT
+
+MEGABYTE = 1 << 20
+DISQUS = '<disqus xmlns:dsq="d"><thread dsq:id="1"><link>https://a.example/</link></thread>'
+COMMENT = {"id": "1", "locator": {"url": "https://a.example/"}, "user": {"name": "A", "id": "a"}, "text": "<p>ok</p>"}
+REMARK42 = '{"version":1,"users":[],"posts":[]}\n'
+COMMENTO = {"commentHex": "1", "domain": "a.example", "url": "/", "markdown": "ok", "state": "approved"}
+
+
+def post_xml(number: int, message: str = "ok", more: str = "") -> str:
+    return f'<post dsq:id="{number}"><message>{message}</message>{more}<thread dsq:id="1"/></post>'
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("part", [0.3, 0.7, 0.99])
+def test_of_a_cut_off_file_the_whole_comments_are_read_and_a_row_says_so(
+    tmp_path: Path, name: str, part: float
+) -> None:
+    content = (SAMPLES / name).read_bytes()
+    path = tmp_path / "cut"
+    path.write_bytes(content[: int(part * len(content))])
+    whole, cut = read_sample(name), read(FORMATS[name], path)
+    assert [post.source_id for post in posts(cut)] == [post.source_id for post in posts(whole)][: len(posts(cut))]
+    assert len(posts(cut)) > (part - 0.25) * len(posts(whole))
+    assert len(reasons(cut)) == 1
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_compressed_file_is_read_as_the_file_and_to_where_it_is_cut_off(tmp_path: Path, name: str) -> None:
+    content = gzip.compress((SAMPLES / name).read_bytes())
+    path = tmp_path / "compressed"
+    path.write_bytes(content)
+    assert read(FORMATS[name], path) == read_sample(name)
+    path.write_bytes(content[: len(content) // 2])
+    records = read(FORMATS[name], path)
+    assert posts(records)
+    assert reasons(records)[-1].startswith("The compressed file is cut off or damaged")
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_damaged_bytes_anywhere_raise_no_error(tmp_path: Path, name: str) -> None:
+    content = bytearray((SAMPLES / name).read_bytes())
+    path = tmp_path / "damaged"
+    for position in range(2000, len(content), len(content) // 12):
+        damaged = content.copy()
+        damaged[position : position + 40] = b'\0<"\xff]]>{[\\&x;\r\n' * 3
+        path.write_bytes(damaged)
+        assert read(FORMATS[name], path)
+
+
+def test_the_row_of_a_cut_off_file_names_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "cut.xml"
+    path.write_text(f"{DISQUS}\n{post_xml(1)}\n<post")
+    assert reasons(read("disqus", path)) == [
+        "The XML is cut off or damaged: unclosed token, in line 3, column 0. What follows is not read."
+    ]
+
+
+def test_characters_that_xml_forbids_and_lines_before_it_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "export.xml"
+    post = post_xml(1, "a\x08b\x00c")
+    path.write_text(f'\n\n<?xml version="1.0"?>{DISQUS}{post}</disqus>')
+    assert [post.text for post in posts(read("disqus", path))] == ["abc"]
+
+
+def test_a_post_without_an_id_or_a_known_thread_is_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "export.xml"
+    path.write_text(
+        f'{DISQUS}<post><message>a</message></post><post dsq:id="2"><thread dsq:id="9"/></post>{post_xml(3)}</disqus>'
+    )
+    records = read("disqus", path)
+    assert [post.source_id for post in posts(records)] == ["3"]
+    assert reasons(records) == ["A post has no id.", "The post names no thread that comes before it in the file."]
+
+
+def test_posts_that_await_approval_of_disqus_are_pending(tmp_path: Path) -> None:
+    path = tmp_path / "export.xml"
+    path.write_text(f"{DISQUS}{post_xml(1, more='<isApproved>false</isApproved>')}</disqus>")
+    assert [post.state for post in posts(read("disqus", path))] == ["pending"]
+
+
+def xml_parts(middle: Iterator[str]) -> Iterator[str]:
+    yield DISQUS + post_xml(1)
+    yield from middle
+    yield post_xml(2) + "</disqus>"
+
+
+def repeated(text: str, megabytes: int) -> Iterator[str]:
+    for _ in range(megabytes):
+        yield text * (MEGABYTE // len(text))
+
+
+# By name: the format, the parts of the file, the ids that are read, and a part of the reason.
+ENDLESS: dict[str, tuple[str, Any, list[str], str]] = {
+    "a text of 10 MB": (
+        "disqus",
+        lambda: xml_parts(iter([post_xml(3, "a " * 5 * MEGABYTE)])),
+        ["1", "3", "2"],
+        "",
+    ),
+    "a text of 20 MB": (
+        "disqus",
+        lambda: xml_parts(
+            iter(['<post dsq:id="3"><thread dsq:id="1"/><message>', *repeated("a ", 20), "</message></post>"])
+        ),
+        ["1", "2"],
+        "longer than 16 MB",
+    ),
+    "a tag without an end": ("disqus", lambda: xml_parts(repeated('<a b="', 20)), ["1"], ""),
+    "an attribute without an end": (
+        "disqus",
+        lambda: xml_parts(iter(['<a b="', *repeated("aaaaaaa ", 20)])),
+        ["1"],
+        "does not end",
+    ),
+    "a comment without an end": ("disqus", lambda: xml_parts(iter(["<!--", *repeated("a", 20)])), ["1"], "not end"),
+    "a million levels of elements": ("disqus", lambda: xml_parts(repeated("<a>", 3)), ["1"], "more than 100 elements"),
+    "many attributes": (
+        "disqus",
+        lambda: xml_parts(iter(["<a ", *(f'a{number}="" ' for number in range(900_000)), "/>"])),
+        ["1"],
+        "does not end",
+    ),
+    "a line of 20 MB": (
+        "remark42",
+        lambda: iter(
+            [REMARK42, json.dumps(COMMENT), "\n", *repeated("a", 20), "\n", json.dumps(COMMENT | {"id": "2"})]
+        ),
+        ["1", "2"],
+        "longer than 16 MB",
+    ),
+    "a line of many brackets": (
+        "remark42",
+        lambda: iter([REMARK42, *repeated("[", 10), "\n", *repeated("[],", 10), "\n", json.dumps(COMMENT)]),
+        ["1"],
+        "It has too many parts.",
+    ),
+    "a line of a text of 10 MB": (
+        "remark42",
+        lambda: iter([REMARK42, json.dumps(COMMENT | {"orig": "[a] " * 2_500_000})]),
+        ["1"],
+        "",
+    ),
+    "an element of 20 MB": (
+        "commento",
+        lambda: iter(
+            [
+                '{"version":1,"comments":[{"markdown":"',
+                *repeated('\\"aaaaaaaaaaaaaaaa', 20),
+                '"},',
+                json.dumps(COMMENTO),
+                '],"commenters":[]}',
+            ]
+        ),
+        ["1"],
+        "longer than 16 MB",
+    ),
+    "an element of many brackets": (
+        "commento",
+        lambda: iter(
+            ['{"version":1,"comments":[', json.dumps(COMMENTO), ",{", *repeated('"a":[[[]]],', 1), '"b":1}],"x":[]}']
+        ),
+        ["1"],
+        "It has too many parts.",
+    ),
+    "an outline of 2 MB": (
+        "commento",
+        lambda: iter(['{"version":1,"comments":[', json.dumps(COMMENTO), "]", *repeated(',"a":"b"', 2), "}"]),
+        ["1"],
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_what_is_endless_is_left_out_and_the_rest_is_read_in_bounded_memory(tmp_path: Path, name: str) -> None:
+    format_name, parts, expected, reason = ENDLESS[name]
+    path = tmp_path / "endless"
+    with path.open("w") as file:
+        file.writelines(parts())
+    records = read(format_name, path)
+    assert [post.source_id for post in posts(records)] == expected
+    assert all(len(post.text) < 2 * MEGABYTE or name.endswith("10 MB") for post in posts(records))
+    assert not reason or any(reason in each for each in reasons(records))
+
+
+@pytest.mark.parametrize("format_name", ["disqus", "wordpress", "remark42", "commento", "isso"])
+def test_a_large_file_is_read_in_the_memory_of_a_small_one(tmp_path: Path, format_name: str) -> None:
+    path = tmp_path / "large"
+    write(format_name, path, megabytes=30, length=6000)
+    command = [sys.executable, "-m", "tests.moving.large_files", "read", format_name, str(path)]
+    output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    measured = json.loads(output)
+    assert measured["posts"] > 4000
+    assert measured["unusable"] == 0
+    assert measured["peak"] < measured["before"] + 40
+
+
+def test_levels_of_replies_are_read_as_any(tmp_path: Path) -> None:
+    path = tmp_path / "deep.jsonl"
+    with path.open("w") as file:
+        file.write(REMARK42)
+        for number in range(20_000):
+            file.write(json.dumps(COMMENT | {"id": f"{number}", "pid": f"{number - 1}"}) + "\n")
+    assert sum(1 for _record in formats.read("remark42", path)) == 20_000
