@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from config.api.exceptions import InvalidParameter
 from config.api.fields import Boolean, Id, ListQuery, Text
-from config.api.openapi.example_values import CURSOR
+from config.api.openapi.example_values import CURSOR, ID
 from config.api.openapi.field_schemas import COMMON_TYPES
 from config.api.serializers import QuerySerializer
 from config.changes.streams.opening import StreamQuery
@@ -80,7 +80,13 @@ class ChangedReactionSerializer(serializers.Serializer[Any]):
 
 
 class ChangeSerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"id": CURSOR, "communityId": None, "reaction": None, "posts": None}
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "id": CURSOR,
+        "communityId": None,
+        "messageId": ID,
+        "reaction": None,
+        "posts": None,
+    }
     id = serializers.CharField(help_text="The cursor after this change.")
     type = serializers.ChoiceField(choices=[change.value for change in ChangeType])
     at = serializers.DateTimeField()

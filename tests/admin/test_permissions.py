@@ -146,8 +146,7 @@ def test_only_models_of_this_project_are_registered() -> None:
     assert labels == {
         *("admin.LogEntry", "agents.Agent", "agents.AgentRequest", "agents.AgentToken", "embeds.Embed"),
         *("messaging.Account", "messaging.BulkJob", "messaging.Community", "messaging.Message", "messaging.Report"),
-        "messaging.Webhook",
-        "reactions.Reaction",
+        *("messaging.Webhook", "moving.Move", "reactions.Reaction"),
     }
 
 

@@ -1,0 +1,59 @@
+"""Imports in the admin: read-only, but a super admin may undo one."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.utils.safestring import SafeString
+
+from config.admin.actions import AdminAction
+from config.admin.audit import log_decision
+from config.admin.formatting import age, badge
+from config.admin.model_admin import ReadOnlyModelAdmin
+from messaging.models import Account
+from moving.models import Move, MoveStatus
+from moving.uploads import start_undo
+
+BADGES = {MoveStatus.DONE: "good", MoveStatus.FAILED: "bad", MoveStatus.UNDONE: "bad"}
+
+
+def undo_by(row: Move, *, by: Account, reason: str) -> None:
+    """Raises ImportBusy (409)."""
+    start_undo(row)
+    log_decision(by=by, about=row, verb="Undone", reason=reason)
+
+
+UNDO = AdminAction(
+    name="undo",
+    label="Undo",
+    confirmation=(
+        "All posts of the import are removed, in the background. Those that people have answered since are shown as "
+        "deleted."
+    ),
+    success_message="is being undone",
+    run=undo_by,
+    is_available=lambda row: row.can_undo,
+)
+
+
+@admin.register(Move)
+class MoveAdmin(ReadOnlyModelAdmin):
+    row_actions = (UNDO,)
+    list_display = ["file_name", "format", "community", "started_by", "state", "since"]
+    list_filter = ["status", "format"]
+    list_select_related = ["community", "started_by"]
+    ordering = ["-created_at", "-id"]
+    search_fields = ["file_name", "community__slug"]
+    search_help_text = "Part of the name of the file, or of the community's short name."
+    fields = ["state", "file_name", "format", "community", "started_by", "options", "counts", "error", "since"]
+    readonly_fields = ["state", "since"]
+
+    def status_text(self, row: Move) -> str:
+        return str(row.get_status_display())
+
+    @admin.display(description="state", ordering="status")
+    def state(self, row: Move) -> SafeString:
+        return badge(row.status, BADGES.get(MoveStatus(row.status), "waiting"))
+
+    @admin.display(description="since", ordering="created_at")
+    def since(self, row: Move) -> str | SafeString:
+        return age(row.created_at)
