@@ -58,7 +58,7 @@ class Command(BaseCommand):
             self.stdout.flush()
         except BrokenPipeError:
             # The reader, such as `head`, has enough. Python would complain once more when it flushes at its end.
-            sys.stdout = None  # type: ignore[assignment]
+            sys.stdout = None
             raise CommandError("The reader of the output has ended before the export.") from None
 
     def _progress(self) -> Any:
