@@ -38,7 +38,7 @@ class Converter(MarkdownConverter):
         self.numbers: dict[int, int] = {}
 
     def process_tag(self, node: Tag, parent_tags: Parents | None = None) -> str:
-        return "" if HIDDEN.fullmatch(node.name) else str(super().process_tag(node, parent_tags))
+        return "" if HIDDEN.fullmatch(node.name) else super().process_tag(node, parent_tags)  # type: ignore[misc]
 
     def process_text(self, el: NavigableString, parent_tags: Parents | None = None) -> str:
         """Declarations and comments are no texts, which their types say."""

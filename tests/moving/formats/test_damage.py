@@ -204,13 +204,13 @@ def test_what_is_endless_is_left_out_and_the_rest_is_read_in_bounded_memory(tmp_
 @pytest.mark.parametrize("format_name", ["disqus", "wordpress", "remark42", "commento", "isso"])
 def test_a_large_file_is_read_in_the_memory_of_a_small_one(tmp_path: Path, format_name: str) -> None:
     path = tmp_path / "large"
-    write(format_name, path, megabytes=30, length=6000)
+    write(format_name, path, megabytes=30, length=20_000)
     command = [sys.executable, "-m", "tests.moving.large_files", "read", format_name, str(path)]
     output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     measured = json.loads(output)
-    assert measured["posts"] > 4000
+    assert measured["posts"] > 1000
     assert measured["unusable"] == 0
-    assert measured["peak"] < measured["before"] + 40
+    assert measured["peak"] < measured["before"] + 30
 
 
 def test_levels_of_replies_are_read_as_any(tmp_path: Path) -> None:
