@@ -6,7 +6,7 @@ from config.cache.redis_clients import sentinels
 
 LOCAL_MEMORY = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 # django-redis must raise errors: a circuit breaker handles them.
-TIMEOUTS = {"SOCKET_CONNECT_TIMEOUT": 0.1, "SOCKET_TIMEOUT": 0.1}
+TIMEOUTS: dict[str, Any] = {"SOCKET_CONNECT_TIMEOUT": 0.1, "SOCKET_TIMEOUT": 0.1}
 
 
 def caches(redis_url: str) -> dict[str, Any]:

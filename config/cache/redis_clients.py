@@ -56,7 +56,7 @@ def client(url: str, seconds: float) -> Any:
     found = sentinels(url)
     if found is None:
         return Redis.from_url(url, **timeouts)
-    asked = Sentinel(found.hosts, sentinel_kwargs=timeouts, **timeouts)
+    asked: Any = Sentinel(found.hosts, sentinel_kwargs=timeouts, **timeouts)  # type: ignore[no-untyped-call]
     return asked.master_for(found.master, db=found.db, **found.credentials)
 
 
