@@ -196,7 +196,9 @@ class Stack:
         ]
         for host in self.hosts:
             self._running.callback(host.close)
-            host.start()
+            host.launch()
+        for host in self.hosts:
+            host.wait_until_it_runs()
         self.port = self._start_nginx()
         # Commands run here, and requests go through nginx.
         front = Service(self.home / "front", **shared)
