@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import orjson
 
+from messaging.models.account import NAME_MAX
 from messaging.models.message import CONTENT_MAX
 from messaging.page_ids import NormalizedUrl
 from moving.formats import Author, Post, Record
@@ -171,4 +172,4 @@ class Staging:
 
 
 def _is_cut(author: Author) -> bool:
-    return len(author.name) > texts.NAME_MAX and texts.name_of(author.name).endswith(texts.ELLIPSIS)
+    return len(author.name) > NAME_MAX and texts.name_of(author.name).endswith(texts.ELLIPSIS)
