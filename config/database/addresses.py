@@ -15,7 +15,7 @@ PORT, PORT_MAX = "5432", 65_535
 # A name, an address, or the folder of a socket.
 HOST = re.compile(r"[\w.:%-]+|/[^\s,]*", re.ASCII)
 FORM = (
-    "postgresql://user:password@host:5432/name, with several hosts postgresql://user:password@host1:5432,host2:5432/"
+    "postgresql://user:password@host:5432/name, with several hosts postgresql://user:password@host:5432,host2:5432/"
     "name, and special characters of user and password percent-encoded"
 )
 # A connection to one of several hosts is only used if it takes writes.

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from threading import local
 from typing import Any, TypeVar
 
-from psycopg import Connection, OperationalError, errors, generators
+from psycopg import Connection, OperationalError, errors
+from psycopg.abc import PQGen
 
 T = TypeVar("T")
 # What an answer may take beyond the timeout of its statement.
@@ -52,7 +53,7 @@ class BoundedConnection(Connection[Any]):
     # Of a standby: the last known position of the log that it has replayed.
     replayed = 0
 
-    def wait(self, gen: generators.PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
+    def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
         if timeout is not None:
             return super().wait(gen, interval, timeout)
         seconds = self.answer_seconds

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from threading import Lock
+from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, Error, connections
 
@@ -24,7 +25,8 @@ logger = logging.getLogger(__name__)
 def current_position() -> int:
     """The position of the primary, which contains all that is committed; 0 if it does not say. Never raises."""
     try:
-        ((position,),) = connections[DEFAULT_DB_ALIAS].run(FLUSHED, ()).fetchall()
+        database: Any = connections[DEFAULT_DB_ALIAS]
+        ((position,),) = database.run(FLUSHED, ()).fetchall()
         return int(position)
     except Error as error:
         logger.warning("The primary does not tell its position: %s", str(error).strip()[:300])

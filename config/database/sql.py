@@ -78,8 +78,14 @@ def current_alias() -> str:
 class _Here(local):
     """This thread's connection: Django returns the same one, but searches for it each time."""
 
-    def __init__(self) -> None:
-        self.database: Any = connections[DEFAULT_DB_ALIAS]
+    database: Any
+
+    def __getattr__(self, name: str) -> Any:
+        """At the first use of a thread: the import of this module may precede the settings."""
+        if name != "database":
+            raise AttributeError(name)
+        self.database = connections[DEFAULT_DB_ALIAS]
+        return self.database
 
 
 _here = _Here()

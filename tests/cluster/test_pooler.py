@@ -90,7 +90,7 @@ def test_posts_replays_and_streams(pooled: Pooled) -> None:
             replies = list(threads.map(post, range(16)))
         assert {status for status, _body in replies} == {201}
         assert len({body for _status, body in replies}) == 4
-        shown = Remote(service.port).call("GET", f"/api/messages?pageId={page_id}").json["items"]
+        shown = Remote(service.port).call("GET", f"/api/messages?pageId={page_id}").json["messages"]
         assert len(shown) == 4
         follower.wait_for([post["id"] for post in shown])
 

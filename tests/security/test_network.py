@@ -48,6 +48,7 @@ MAY_CONNECT = {
     "messaging/webhooks/posting.py",
     # The server's own port, PostgreSQL and Redis.
     "config/changes/listening.py",
+    "config/database/backend/base.py",
     "config/runtime/banner.py",
     "config/runtime/postgres.py",
     "config/runtime/run.py",

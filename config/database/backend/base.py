@@ -102,7 +102,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return True
 
     def _commit(self) -> None:
-        super()._commit()
+        super()._commit()  # type: ignore[misc]  # Django's stubs lack it, and the next one
         if self._is_unreplicated:
             self._is_unreplicated = False
             with self.wrap_database_errors:
@@ -118,7 +118,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.connection.answer_seconds = seconds + MARGIN_SECONDS
 
     def _set_autocommit(self, autocommit: bool) -> None:
-        super()._set_autocommit(autocommit)
+        super()._set_autocommit(autocommit)  # type: ignore[misc]
         if autocommit:
             self.connection.answer_seconds = self.settings_dict.get("ANSWER_SECONDS")
 

@@ -1,0 +1,136 @@
+"""Public reads on standbys: the primary hardly notices them, and none is older than an acknowledged write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+
+import psycopg
+import pytest
+
+from tests.cluster.environment import ClusterEnvironment, a_clustered_service
+from tests.cluster.postgres import Server
+from tests.faults.load import Load
+from tests.faults.run import Writers
+from tests.remote import Remote, Reply
+from tests.waiting import eventually
+
+READS = 400
+# The sum over the sessions that have told; each does at most once a second.
+TRANSACTIONS = "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"
+TELL = "SELECT pg_stat_force_next_flush()"
+WRITES = 60
+_origins = count()
+
+
+@pytest.fixture(scope="module")
+def environment() -> Iterator[ClusterEnvironment]:
+    with a_clustered_service(READ_DATABASE_URL="postgresql://postgres@STANDBYS/community", WORKERS="1") as environment:
+        yield environment
+
+
+@pytest.fixture(scope="module")
+def writers(environment: ClusterEnvironment) -> Writers:
+    return Writers.of(environment)
+
+
+def read(environment: ClusterEnvironment, page_id: str) -> Reply:
+    """Not cached: responses vary by Origin."""
+    origin = {"Origin": f"https://reader-{next(_origins)}.example"}
+    return Remote(environment.service.port).call("GET", f"/api/messages?pageId={page_id}&limit=5", **origin)
+
+
+def transactions(server: Server) -> int:
+    with psycopg.connect(server.admin_url, autocommit=True) as session:
+        session.execute(TELL)
+        row = session.execute(TRANSACTIONS).fetchone()
+    assert row
+    return int(row[0])
+
+
+def test_the_primary_has_less_than_a_tenth_of_the_reads(environment: ClusterEnvironment, writers: Writers) -> None:
+    assert eventually(lambda: is_read_on_standbys(environment, writers.page_id))
+    before = {server.name: transactions(server) for server in environment.cluster.servers}
+    for _ in range(READS):
+        assert read(environment, writers.page_id).status == 200
+    standbys = environment.cluster.standbys
+    assert eventually(lambda: sum(transactions(each) - before[each.name] for each in standbys) >= READS)
+    primary = environment.cluster.primary
+    assert transactions(primary) - before[primary.name] < READS / 10
+
+
+def test_no_read_is_older_than_an_acknowledged_write(environment: ClusterEnvironment, writers: Writers) -> None:
+    """Each writer reads its posts back at once, through the cache and the standbys."""
+    load = Load(
+        ports=[environment.service.port],
+        tokens=writers.tokens,
+        page_id=writers.page_id,
+        roots=writers.roots,
+        pause=0.01,
+    )
+    with load:
+        assert eventually(lambda: len(load.notes.writes) > WRITES)
+    assert not load.notes.surprises
+    assert load.notes.stale == 0
+
+
+def test_a_standby_that_lags_is_left_out(environment: ClusterEnvironment, writers: Writers) -> None:
+    with paused_replay(environment):
+        content = post(environment, writers)
+        assert content in read(environment, writers.page_id).body
+    assert eventually(lambda: is_read_on_standbys(environment, writers.page_id))
+
+
+@pytest.mark.parametrize("fault", [Server.freeze, Server.kill])
+def test_a_standby_that_fails_is_left_out(
+    environment: ClusterEnvironment, writers: Writers, fault: Callable[[Server], None]
+) -> None:
+    """The other one serves, and acknowledges writes; with both away the primary serves."""
+    first, second = environment.cluster.standbys
+    fault(first)
+    try:
+        for _ in range(20):
+            content = post(environment, writers)
+            assert content in read(environment, writers.page_id).body
+        fault(second)
+        assert content in read(environment, writers.page_id).body
+    finally:
+        for standby in (first, second):
+            if fault is Server.kill:
+                standby.start()
+            else:
+                standby.thaw()
+    environment.cluster.wait_for_standbys()
+    assert eventually(lambda: is_read_on_standbys(environment, writers.page_id))
+
+
+def post(environment: ClusterEnvironment, writers: Writers) -> bytes:
+    content = f"read back {next(_origins)}"
+    headers = {"Authorization": f"Bearer {writers.tokens[0]}"}
+    body = {"pageId": writers.page_id, "content": content}
+    assert Remote(environment.service.port).call("POST", "/api/messages", body, **headers).status == 201
+    return content.encode()
+
+
+def is_read_on_standbys(environment: ClusterEnvironment, page_id: str) -> bool:
+    """Whether several reads have left the primary alone."""
+    primary = environment.cluster.primary
+    before = transactions(primary)
+    standbys = sum(transactions(each) for each in environment.cluster.standbys)
+    for _ in range(10):
+        read(environment, page_id)
+    return transactions(primary) - before < 10 and sum(map(transactions, environment.cluster.standbys)) > standbys
+
+
+@contextmanager
+def paused_replay(environment: ClusterEnvironment) -> Iterator[None]:
+    for standby in environment.cluster.standbys:
+        standby.ask("SELECT pg_wal_replay_pause()")
+    paused = "SELECT pg_get_wal_replay_pause_state()"
+    assert eventually(lambda: {each.ask(paused) for each in environment.cluster.standbys} == {"paused"})
+    try:
+        yield
+    finally:
+        for standby in environment.cluster.standbys:
+            standby.ask("SELECT pg_wal_replay_resume()")
