@@ -71,14 +71,14 @@ class ApprovalInUse(ApiError):
 
 
 class UndoTooLate(ApiError):
-    """409: more than `seconds` have passed since the approval."""
+    """409: more than `limit` seconds have passed since the approval."""
 
     status_code = 409
     default_code = "undo_too_late"
-    message = "Freeze the agent instead: an approval can be undone for {seconds} seconds."
+    message = "Freeze the agent instead: an approval can be undone for {limit} seconds."
     cause = "The time in which an approval can be undone is over, by the database's clock."
     remedy = "Freeze the agent, or narrow its scopes and communities."
-    example = {"seconds": 30}
+    example = {"limit": 30}
 
 
 class RequestNotApproved(ApiError):

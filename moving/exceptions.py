@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from config.api.exceptions import ApiError, NotFound, PayloadTooLarge
 
 
 class InvalidMap(ApiError):
     status_code = 400
     default_code = "invalid_map"
-    message = (
-        'Send each replacement as OLD=NEW, such as old.example=new.example or /=https://site.example/: "{map}" is none.'
-    )
+    message = "Send each replacement as OLD=NEW, such as old.example=new.example or /=https://site.example/."
     cause = "A replacement of addresses has no `=`, or the new address is none."
     remedy = "Send the beginning of the old address, `=`, and the beginning of the new one."
-    example = {"map": "old.example"}
+    example = {"field": "map"}
 
-    def __init__(self, *, map: str) -> None:
-        super().__init__(map=map)
+    def __init__(self, replacement: str | None = None, **fields: Any) -> None:
+        super().__init__(None if replacement is None else f'"{replacement}": {self.message}', **fields)
 
 
 class UnknownFormat(ApiError):
@@ -36,17 +36,20 @@ class FileRefused(ApiError):
 
     status_code = 422
     default_code = "file_refused"
-    message = "{reason}"
+    message = "Choose an export of the program that is named: this file is none."
     cause = "The file is no export of the format that was chosen, or none at all."
     remedy = "Choose the format of the program that has written the file, or export it again."
-    example = {"reason": "The file is empty."}
-
-    def __init__(self, *, reason: str) -> None:
-        super().__init__(reason=reason)
+    example = {"message": "The file is empty."}
 
 
 class FileTooLarge(PayloadTooLarge):
+    """413: the uploaded file has more than `max` bytes."""
+
     default_code = "file_too_large"
+    message = "Upload a file of at most {max} bytes, or ask for `manage.py import_posts`, which takes any size."
+    cause = "The file is larger than the service accepts on its pages."
+    remedy = "Compress the file with gzip, or ask the operator to import it with `manage.py import_posts`."
+    example = {"field": "file", "max": 209_715_200}
 
 
 class ExportBusy(ApiError):

@@ -70,7 +70,7 @@ def _require_undoable(request: AgentRequest, agent: Agent) -> None:
     if AgentToken.objects.filter(agent=agent).exists():
         raise ApprovalInUse
     if database_now() > request.decided_at + timedelta(seconds=UNDO_SECONDS):
-        raise UndoTooLate(seconds=UNDO_SECONDS)
+        raise UndoTooLate(limit=UNDO_SECONDS)
 
 
 def _set_pending(request: AgentRequest) -> None:

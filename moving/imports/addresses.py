@@ -64,10 +64,10 @@ def _replacement(text: str) -> Replacement:
     old, equals, new = text.partition("=")
     old, new = _lower_host(_bare(old.strip())), new.strip()
     if not old or not equals or not new:
-        raise InvalidMap(map=text[:100])
+        raise InvalidMap(text[:100], field="map")
     new = new if SCHEME.match(new) else f"https://{new}"
     try:
         normalize(new)
     except InvalidUrl:
-        raise InvalidMap(map=text[:100]) from None
+        raise InvalidMap(text[:100], field="map") from None
     return Replacement(old, new)

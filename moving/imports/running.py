@@ -99,9 +99,9 @@ def _read(staging: Staging, move: Move, path: Path, tell: Tell) -> None:
         size = path.stat().st_size
         staging.take(read(move.format, path, on_progress=lambda done: tell(Step("reading", done, size))))
     except UnreadableFile as failure:
-        raise FileRefused(reason=str(failure)) from None
+        raise FileRefused(str(failure)) from None
     except OSError as failure:
-        raise FileRefused(reason=f"The file cannot be read: {failure.strerror}.") from None
+        raise FileRefused(f"The file cannot be read: {failure.strerror}.") from None
 
 
 def _batches(staging: Staging, plan: Plan) -> Iterator[tuple[list[StagedPost], array[int]]]:

@@ -53,6 +53,14 @@ MAY_CONNECT = {
     "config/runtime/postgres.py",
     "config/runtime/run.py",
     "config/probes/readiness.py",
+    "config/runtime/backups/logical.py",
+    "config/runtime/backups/making.py",
+    "config/runtime/backups/restoring.py",
+    "moving/exports/snapshot.py",
+    # Files of SQLite.
+    "moving/formats/isso.py",
+    "moving/formats/spill.py",
+    "moving/imports/staging.py",
 }
 # HTTP to the stream process of this host, and mail to the server of EMAIL_URL.
 MAY_USE_CLIENTS = {"config/probes/readiness.py", "mails/outcomes.py", "mails/sending.py"}
