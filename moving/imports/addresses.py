@@ -11,7 +11,8 @@ from messaging.page_ids import InvalidUrl, NormalizedUrl, normalize
 from moving.exceptions import InvalidMap
 
 SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
-WEB = re.compile(r"https?://", re.IGNORECASE)
+# With a host: a parser of URLs would take the first segment of the path for one.
+WEB = re.compile(r"https?://[^/\\?#]", re.IGNORECASE)
 CACHED = 10_000
 # What may follow a prefix that names a host or the segments of a path.
 ENDS = ("", "/", "?", "#", ":")

@@ -134,7 +134,7 @@ def test_a_download_that_takes_too_long_is_cut_off(
     monkeypatch.setattr(downloads, "SECONDS_MAX", 0)
     text = body(get(owner, community, format="jsonl"))
     assert '"type":"end"' not in text
-    assert open_exports() == 0
+    assert eventually(lambda: open_exports() == 0)
 
 
 def test_a_post_that_is_written_meanwhile_is_not_in_the_file(owner: Account, community: Community) -> None:

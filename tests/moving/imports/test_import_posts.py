@@ -95,7 +95,7 @@ def test_an_import_is_one_change_a_page_and_no_event_mail_or_webhook(community: 
     collect()
     import_posts("disqus", SAMPLE, community, tmp_path / "r.csv", map=MAP)
     assert set(Change.objects.values_list("type", "account_id")) == {("page.imported", None)}
-    changes = Api().get("/v1/changes", communityId=str(community.pk)).json["changes"]
+    changes = Api().get("/v1/changes", communityId=str(community.pk), limit=100).json["changes"]
     assert len(changes) == ImportedPage.objects.count() == 12
     (bridge,) = [change for change in changes if change["pageId"] == page_of("bridge")]
     assert (bridge["type"], bridge["message"], bridge["messageId"]) == ("page.imported", None, None)
