@@ -18,7 +18,18 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 HOME = "community_messaging_service"
-PACKAGES = ("config", "messaging", "agents", "reactions", "embeds", "mails", "mcp_server", "account_area")
+PACKAGES = (
+    "config",
+    "messaging",
+    "agents",
+    "reactions",
+    "embeds",
+    "mails",
+    "moving",
+    "mcp_server",
+    "account_area",
+    "desk",
+)
 CONTENTS = (*PACKAGES, "templates", "static", "locale", "manage.py")
 # Compiled translations are used; the sources of them are not.
 LEFT_OUT = {".pyc", ".po"}

@@ -28,7 +28,7 @@ from tests.nginx import configuration as nginx_configuration
 from tests.pgbouncer import PROGRAM as PGBOUNCER
 from tests.pgbouncer import USERS
 from tests.pgbouncer import configuration as pgbouncer_configuration
-from tests.redis_server import _program as redis_program
+from tests.redis_server import program as redis_program
 from tests.service import ROOT, Service, free_port
 from tests.waiting import PATIENCE_SECONDS, eventually
 

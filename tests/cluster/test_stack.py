@@ -23,7 +23,7 @@ from tests.cluster.stack import Stack
 from tests.faults.run import Writers
 from tests.nginx import needs_nginx
 from tests.pgbouncer import needs_pgbouncer
-from tests.redis_server import _program as redis_program
+from tests.redis_server import program as redis_program
 
 pytestmark = [needs_nginx, needs_pgbouncer, pytest.mark.processes]
 PAUSE_SECONDS = 0.05

@@ -50,14 +50,20 @@ def transactions(server: Server) -> int:
 
 
 def test_the_primary_has_less_than_a_tenth_of_the_reads(environment: ClusterEnvironment, writers: Writers) -> None:
+    """On a busy machine the reads of one attempt may take so long that other processes use the primary more often."""
     assert eventually(lambda: is_read_on_standbys(environment, writers.page_id))
+    assert eventually(lambda: transactions_of_primary(environment, writers) < READS / 10)
+
+
+def transactions_of_primary(environment: ClusterEnvironment, writers: Writers) -> int:
+    """While READS reads are served."""
     before = {server.name: transactions(server) for server in environment.cluster.servers}
     for _ in range(READS):
         assert read(environment, writers.page_id).status == 200
     standbys = environment.cluster.standbys
     assert eventually(lambda: sum(transactions(each) - before[each.name] for each in standbys) >= READS)
     primary = environment.cluster.primary
-    assert transactions(primary) - before[primary.name] < READS / 10
+    return transactions(primary) - before[primary.name]
 
 
 def test_no_read_is_older_than_an_acknowledged_write(environment: ClusterEnvironment, writers: Writers) -> None:

@@ -19,6 +19,7 @@ FOLDERS = (
     "moving",
     "mcp_server",
     "account_area",
+    "desk",
     "static",
     "templates",
     "tests",

@@ -27,7 +27,7 @@ from tests.waiting import PATIENCE_SECONDS, eventually
 
 HOME = "community_messaging_service"
 TRACKED = re.compile(
-    r"(config|messaging|agents|reactions|embeds|mails|mcp_server|account_area|templates|static|locale)/.*"
+    r"(config|messaging|agents|reactions|embeds|mails|moving|mcp_server|account_area|desk|templates|static|locale)/.*"
 )
 
 
