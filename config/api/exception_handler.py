@@ -90,7 +90,8 @@ def as_api_error(failure: BaseException | None) -> ApiError | None:
 
 
 def _is_transient(failure: BaseException) -> bool:
-    return not isinstance(failure, InternalError) or sqlstate(failure) in TRANSIENT_SQLSTATES
+    """Without an SQLSTATE the client has raised it: the last words of a server came behind an answer."""
+    return not isinstance(failure, InternalError) or sqlstate(failure) in {None, *TRANSIENT_SQLSTATES}
 
 
 def error_response(error: ApiError) -> HttpResponse:

@@ -7,8 +7,9 @@ from urllib.parse import quote
 from uuid import uuid4
 
 import orjson
+import psycopg
 import pytest
-from django.db import DataError, InterfaceError, OperationalError, connection
+from django.db import DataError, InterfaceError, InternalError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import include, path
@@ -199,7 +200,11 @@ FAILURES: dict[str, Exception] = {
     "data": DataError("secret detail"),
     "operational": OperationalError("secret detail"),
     "interface": InterfaceError("secret detail"),
+    # Raised by the client: a pooler sent the last words of a server behind the answer to BEGIN.
+    "two results": InternalError("received 2 results from command 'BEGIN'"),
+    "corrupted": InternalError("secret detail"),
 }
+FAILURES["corrupted"].__cause__ = psycopg.errors.DataCorrupted("secret detail")
 
 
 def breaks(request: HttpRequest, how: str) -> HttpResponse:
@@ -211,7 +216,7 @@ handler400, handler403 = "config.api.exception_handler.bad_request", "config.api
 handler404, handler500 = "config.api.exception_handler.not_found", "config.api.exception_handler.server_error"
 
 
-@pytest.mark.parametrize("how", ["defect", "recursion", "data"])
+@pytest.mark.parametrize("how", ["defect", "recursion", "data", "corrupted"])
 def test_a_defect_is_500_without_details(how: str, settings: Any) -> None:
     settings.ROOT_URLCONF = __name__
     status, body, _response = send("GET", f"/broken/{how}")
@@ -219,7 +224,7 @@ def test_a_defect_is_500_without_details(how: str, settings: Any) -> None:
     assert "secret" not in str(body)
 
 
-@pytest.mark.parametrize("how", ["operational", "interface"])
+@pytest.mark.parametrize("how", ["operational", "interface", "two results"])
 def test_an_unavailable_database_is_503(how: str, settings: Any) -> None:
     settings.ROOT_URLCONF = __name__
     status, body, response = send("GET", f"/broken/{how}")
