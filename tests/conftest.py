@@ -70,8 +70,12 @@ def pytest_configure(config: pytest.Config) -> None:
     django.setup()
     # pytest-django has loaded the settings of a pytest-xdist worker with the folder of the main process.
     settings.DATA_DIR = Path(data.name)
-    # Here, because it imports models.
+    # Here, because they import models.
+    from config.database import sql
     from tests import emptying, patient_database
+
+    # The first use by this thread: beside the event loop of a browser test, Django has another connection.
+    sql.current_alias()
 
     emptying.install()
     patient_database.install()
