@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from messaging.models import Account
+from messaging.models import Account, Community
+from messaging.services.moderators import add_moderator
 from tests.account_area.world import Page, objects_of, pages
 from tests.api import Api
 from tests.factories import PersonFactory, SuperAdminFactory
@@ -24,7 +25,7 @@ WITHOUT_A_SESSION = (
     "account/unsubscribe/",
 )
 # A super admin moderates every community; other objects of people are in the admin.
-OF_SUPER_ADMINS = ("account/communities/",)
+OF_MODERATORS = ("account/communities/",)
 
 
 @pytest.fixture
@@ -68,11 +69,23 @@ def test_what_belongs_to_another_person_does_not_exist(objects: dict[str, Any]) 
         assert 404 in statuses <= {404, 405}, (page, statuses)
 
 
-def test_a_super_admin_opens_pages_of_communities_alone(objects: dict[str, Any]) -> None:
-    boss = signed_in(SuperAdminFactory())
+def test_the_person_opens_every_page(objects: dict[str, Any]) -> None:
+    """The owner of the site and the community, and the operator of the agent."""
+    person = signed_in(Community.objects.get(slug=objects["slug"]).created_by)
     for page in of_an_object(objects):
-        status = boss.get(page.path).status_code
-        expected = {200, 302, 405} if page.route.startswith(OF_SUPER_ADMINS) else {404, 405}
+        assert person.get(page.path).status_code in {200, 302, 405}, page
+
+
+@pytest.mark.parametrize("who", ["moderator", "super admin"])
+def test_moderators_open_pages_of_communities_alone(objects: dict[str, Any], who: str) -> None:
+    account = PersonFactory() if who == "moderator" else SuperAdminFactory()
+    if who == "moderator":
+        community = Community.objects.get(slug=objects["slug"])
+        add_moderator(community_id=community.pk, handle=account.handle, by=community.created_by)
+    client = signed_in(account)
+    for page in of_an_object(objects):
+        status = client.get(page.path).status_code
+        expected = {200, 302, 405} if page.route.startswith(OF_MODERATORS) else {404, 405}
         assert status in expected, (page, status)
 
 

@@ -20,7 +20,7 @@ function start() {
   const isOpen = (row) => buttonsOf(row).some((button) => !button.disabled);
   const say = (text) => { part("done").textContent = text; };
 
-  function select(row, { scroll = true } = {}) {
+  function select(row, { scroll = true, isFirst = false } = {}) {
     if (current) lineOf(current).classList.remove("current-row");
     current = row;
     showReasons(false);
@@ -35,7 +35,8 @@ function start() {
     for (const button of barButtons) {
       button.disabled = !offered.some((one) => one.value === button.value && !one.disabled);
     }
-    history.replaceState(null, "", `#${row.id}`);
+    // While the page loads, a browser would scroll to it, also sideways.
+    if (!isFirst) history.replaceState(null, "", `#${row.id}`);
     if (scroll) showLine(lineOf(row));
   }
 
@@ -236,9 +237,11 @@ function start() {
   part("help").addEventListener("click", help);
   document.addEventListener("keydown", onKey);
   select(rows.find((row) => `#${row.id}` === location.hash && isOpen(row)) || rows.find(isOpen) || null, {
-    scroll: Boolean(location.hash),
+    scroll: Boolean(location.hash), isFirst: true,
   });
   if (!current) for (const button of barButtons) button.disabled = true;
+  // The address may name a row, whose id is that of its last column.
+  addEventListener("load", () => document.querySelector("#changelist .results")?.scrollTo({ left: 0 }));
 }
 
 if (bar) start();
