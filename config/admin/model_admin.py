@@ -4,7 +4,6 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.templatetags.admin_urls import add_preserved_filters
@@ -14,12 +13,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django.utils.module_loading import import_string
-from django.utils.safestring import SafeString
 
 from config.admin.actions import AdminAction, AdminActionForm, error_text
 from config.admin.formatting import change_url
 from config.admin.paginator import BoundedCountPaginator
+from config.admin.panels import panels_of
 from config.admin.queues import QueueSummary
 from config.api.exceptions import ApiError
 
@@ -113,7 +111,7 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
     ) -> HttpResponse:
         row = self.get_object(request, object_id)
         more = {} if row is None else {"title": self.title_for(row), "subtitle": None, **self.available_actions(row)}
-        more |= {} if row is None else {"panels": _panels(row), **self.extra_context(request, row)}
+        more |= {} if row is None else {"panels": panels_of(row), **self.extra_context(request, row)}
         return super().change_view(request, object_id, form_url, (extra_context or {}) | more)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
@@ -163,7 +161,8 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         return TemplateResponse(request, "admin/shared/confirm_action.html", context)
 
     def status_text(self, row: Any) -> str:
-        return ""  # Or the state of the row as text, if actions depend on it.
+        """The state of a row as text, if actions depend on it."""
+        return ""
 
     def perform(self, request: HttpRequest, action: AdminAction, rows: list[Any], arguments: dict[str, Any]) -> None:
         """Run the action on each row separately: a refusal, such as of a row already decided on, undoes no other."""
@@ -195,11 +194,6 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         """The URL with the filters of the list from which the user came."""
         context: Any = {"opts": self.opts, "preserved_filters": self.get_preserved_filters(request)}
         return add_preserved_filters(context, url)
-
-
-def _panels(row: Model) -> list[SafeString]:
-    """What ADMIN_PANELS shows of the row."""
-    return [html for path in settings.ADMIN_PANELS if (html := import_string(path)(row))]
 
 
 def _perform_on_many(
