@@ -7,7 +7,7 @@ bin := .venv/bin
 checks := style layers security types deployment migrations description
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench bench-pages bench-import changes consistency check $(checks) faults cluster cluster-faults fuzz translations lock venv python
+.PHONY: help run test bench bench-pages bench-desk bench-import changes consistency check $(checks) faults cluster cluster-faults fuzz translations lock venv python
 
 help:
 	@echo 'make run     start everything on this machine (PORT=8000, DATA_DIR=.data, DEMO=1, DATABASE_URL, REDIS_URL)'
@@ -15,7 +15,8 @@ help:
 	@echo 'make check   style, types, layers, migrations, deployment, API description, security'
 	@echo 'make bench   measure requests per second with a million posts (BENCH="--posts 10000 --seconds 2 --rounds 1" for a short run)'
 	@echo 'make bench-pages   measure each page of the account area beside 10,000 sites and 1,000 agents'
-	@echo 'make bench-import   measure an import of 100,000 posts, its memory, and its undoing (BENCH="--posts 5000")'
+	@echo 'make bench-desk   measure each page of the desk beside ten million posts (BENCH="--posts 100000")'
+	@echo 'make bench-import   measure an import of 100,000 posts, its memory, and its undoing (BENCH="--posts 5000", "--gigabytes 2", "--posts 1000000 --levels")'
 	@echo 'make changes   20,000 changes by overlapping transactions: every reader gets each once, in one order'
 	@echo 'make consistency   compare reads with writes for a minute: two workers, two hosts, Redis frozen and killed'
 	@echo 'make faults  inject hundreds of faults into a running service under load (FAULTS="deadlock --times 9" for some)'
@@ -37,6 +38,9 @@ bench: venv
 
 bench-pages: venv
 	@exec $(bin)/python -m tests.benchmarks.pages $(BENCH)
+
+bench-desk: venv
+	@exec $(bin)/python -m tests.benchmarks.desk $(BENCH)
 
 bench-import: venv
 	@exec $(bin)/python -m tests.benchmarks.imports $(BENCH)

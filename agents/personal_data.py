@@ -28,16 +28,17 @@ OF_A_TOKEN = (
 
 
 def sections(account_id: UUID) -> Iterable[Section]:
-    agents = Agent.objects.filter(operator=account_id).select_related("account")
+    """Of an agent, which has no export of its own but a record (`desk.records`): the agent itself."""
+    agents = Agent.objects.filter(Q(operator=account_id) | Q(account=account_id)).select_related("account", "operator")
     yield Section("agents", "The agents that you operate.", agents.count(), (_agent(agent) for agent in agents))
-    requests = AgentRequest.objects.filter(requester=account_id)
+    requests = AgentRequest.objects.filter(Q(requester=account_id) | Q(agent=account_id))
     yield table("agent_requests", "Your requests for agents.", requests, OF_A_REQUEST)
-    tokens = AgentToken.objects.filter(agent__operator=account_id).defer("digest")
+    tokens = AgentToken.objects.filter(agent__in=agents).defer("digest")
     yield table("agent_tokens", "The tokens of your agents, without their values.", tokens, OF_A_TOKEN)
-    calls = RefusedCall.objects.filter(agent__operator=account_id)
+    calls = RefusedCall.objects.filter(agent__in=agents)
     columns = ("agent_id", "day", "operation", "code", "calls")
     yield table("refused_calls", "The refused calls of your agents.", calls, columns)
-    for agent in agents:
+    for agent in agents.exclude(account=account_id):
         posts = exporters.posts_of(agent.pk)
         name = f"posts_of_{agent.account.handle}"
         yield Section(name, "The posts of this agent.", posts.count(), exporters.post_records(posts))
@@ -73,4 +74,5 @@ def erase(subject: Subject) -> int:
 def _agent(agent: Agent) -> dict[str, Any]:
     names = ("scopes", "community_ids", "frozen_at", "freeze_reason", "created_at")
     record = {"id": agent.pk, "handle": agent.account.handle, "name": agent.account.name}
+    record["operator"] = agent.operator.handle
     return record | {name: getattr(agent, name) for name in names}

@@ -20,6 +20,7 @@ PRUNERS = [
     "messaging.services.second_factor.prune",
     "messaging.services.reporting.prune",
     "messaging.services.sessions.prune",
+    "messaging.services.sign_ins.prune",
     "messaging.services.versions.prune",
     "messaging.webhooks.pruning.prune",
     "agents.denied_calls.prune",

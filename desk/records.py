@@ -1,4 +1,7 @@
-"""The whole record of an account as one archive, for an authority or an appeal: that of `export_person`, logged."""
+"""The whole record of an account as one archive, for an authority or an appeal.
+
+It is that of `export_person`, with what was decided about the account and its posts, and is logged.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,19 @@ import tempfile
 from typing import Any
 
 from django import forms
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import ValidationError
+from django.db.models import Model, Q, TextField
+from django.db.models.functions import Cast
 from django.http import FileResponse
 from django.utils.timezone import now
 
+from agents.models import Agent
 from config.admin.actions import REASON_MAX
 from config.admin.audit import log_decision
-from messaging.models import Account
+from config.personal_data import Section, in_batches
+from messaging.models import Account, Message
 from messaging.models.account import HANDLE_MAX
 from messaging.personal_data.archive import write_archive
 
@@ -38,11 +47,33 @@ class RecordForm(forms.Form):
         return account
 
 
+def _history(account: Account) -> Section:
+    """From the history of the admin, which moderators and super admins write."""
+    posts = Message.objects.filter(author=account).annotate(text_id=Cast("pk", TextField())).values("text_id")
+    of_account = Q(content_type__in=_types(Account, Agent), object_id=str(account.pk))
+    entries = LogEntry.objects.filter(of_account | Q(content_type__in=_types(Message), object_id__in=posts))
+    records = (
+        {
+            "at": entry.action_time,
+            "by": entry.user.handle,
+            "about": str(entry.content_type),
+            "id": entry.object_id,
+            "decision": entry.get_change_message(),
+        }
+        for entry in in_batches(entries.select_related("user", "content_type"))
+    )
+    return Section("history", "What was decided about the account and its posts.", entries.count(), records)
+
+
+def _types(*models: type[Model]) -> list[ContentType]:
+    return list(ContentType.objects.get_for_models(*models).values())
+
+
 def record_of(account: Account, *, by: Any, reason: str) -> FileResponse:
     """The archive as a download. Its file is deleted when the response is closed."""
     # Closed by the response.
     file = tempfile.SpooledTemporaryFile(max_size=MEMORY_BYTES)  # noqa: SIM115
-    write_archive(file, account_id=account.pk)
+    write_archive(file, account_id=account.pk, more=[_history(account)])
     log_decision(by=by, about=account, verb="Record exported", reason=reason)
     file.seek(0)
     return FileResponse(file, as_attachment=True, filename=f"record-{account.handle}-{now():%Y-%m-%d}.zip")

@@ -93,7 +93,7 @@ def _locked_mailings(recipients: Collection[Recipient]) -> dict[Recipient, Maili
     """
     new = [Mailing(account_id=account_id, kind=kind) for account_id, kind in sorted(recipients)]
     Mailing.objects.bulk_create(new, ignore_conflicts=True)
-    rows = Mailing.objects.filter(account__in={recipient.account_id for recipient in recipients})
+    rows = Mailing.objects.known().filter(account__in={recipient.account_id for recipient in recipients})
     ids = [row.pk for row in rows if Recipient(row.account_id, Kind(row.kind)) in recipients]
     locked = Mailing.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk")
     return {Recipient(row.account_id, Kind(row.kind)): row for row in locked if row.chosen != Frequency.OFF}

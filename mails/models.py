@@ -35,10 +35,14 @@ class Collector(models.Model):
 
 
 class MailingQuerySet(models.QuerySet["Mailing"]):
+    def known(self) -> MailingQuerySet:
+        """During a rolling upgrade, a newer host may add kinds that only its release can write."""
+        return self.filter(kind__in=Kind.values)
+
     def due(self) -> MailingQuerySet:
         """Those with a mail to send now that no process is sending."""
         is_free = Q(leased_until=None) | Q(leased_until__lt=Now())
-        return self.filter(is_free, next_at__lte=Now())
+        return self.known().filter(is_free, next_at__lte=Now())
 
 
 class Mailing(models.Model):

@@ -20,7 +20,7 @@ def kinds_of(account: Account) -> list[Kind]:
 
 def preferences_of(account: Account) -> dict[Kind, Frequency]:
     """The frequency of each kind. One query."""
-    chosen = {row.kind: row.chosen for row in Mailing.objects.filter(account=account)}
+    chosen = {row.kind: row.chosen for row in Mailing.objects.known().filter(account=account)}
     return {kind: Frequency(chosen.get(kind, default_frequency(kind))) for kind in kinds_of(account)}
 
 

@@ -31,7 +31,7 @@ def due_mailings() -> list[int]:
 
 def seconds_to_next() -> float | None:
     """The time until a mailing is due; None: no notice waits."""
-    next_at = Mailing.objects.filter(next_at__isnull=False).aggregate(first=Min("next_at"))["first"]
+    next_at = Mailing.objects.known().filter(next_at__isnull=False).aggregate(first=Min("next_at"))["first"]
     return None if next_at is None else max(0.0, (next_at - database_now()).total_seconds())
 
 

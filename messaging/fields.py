@@ -19,7 +19,7 @@ EXAMPLE_PAGE_URL, EXAMPLE_PAGE_ID = "https://example.com/article", "p1_mmstqkien
 PAGE_ID_SCHEMA = {"type": "string", "minLength": 1, "pattern": f"^{PAGE_ID.pattern.removesuffix(END)}$"}
 COMMON_TYPES["PageId"] = {
     **PAGE_ID_SCHEMA,
-    "description": "A page's id, from POST /v1/presence/normalize-url.",
+    "description": "The id of a page, from normalizeUrl.",
     "examples": [EXAMPLE_PAGE_ID],
 }
 

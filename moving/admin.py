@@ -18,7 +18,7 @@ BADGES = {MoveStatus.DONE: "good", MoveStatus.FAILED: "bad", MoveStatus.UNDONE: 
 
 def undo_by(row: Move, *, by: Account, reason: str) -> None:
     """Raises ImportBusy (409)."""
-    start_undo(row)
+    start_undo(row, by=by, reason=reason)
     log_decision(by=by, about=row, verb="Undone", reason=reason)
 
 

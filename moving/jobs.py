@@ -102,4 +102,4 @@ class Progress:
             return
         self._told = now
         require_lease(self._move)
-        services.set_progress(self._move, done=step.done, total=step.total)
+        services.set_progress(self._move, done=step.done, total=step.total, step=step.name)

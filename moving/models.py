@@ -17,6 +17,7 @@ SOURCE_ID_MAX = 200
 EMAIL_MAX = 254
 FILE_NAME_MAX = 255
 DIGEST_MAX = 64
+STEP_MAX = 8
 
 
 class MoveStatus(models.TextChoices):
@@ -34,6 +35,7 @@ class MoveStatus(models.TextChoices):
 
 # A process that writes goes on while another one that runs the same import has ended it.
 WRITABLE = (MoveStatus.RUNNING, MoveStatus.DONE)
+CAN_UNDO = (MoveStatus.RUNNING, MoveStatus.DONE, MoveStatus.FAILED)
 # What a background process takes. Commands run their own imports, which have no upload.
 DUE = Q(status=MoveStatus.UNDOING) | Q(
     has_upload=True, status__in=[MoveStatus.UPLOADED, MoveStatus.WAITING, MoveStatus.RUNNING]
@@ -66,7 +68,9 @@ class Move(Leased):
     counts = models.JSONField(default=dict)
     # Of a dry run: the first posts.
     preview = models.JSONField(default=list)
-    # How much of the current step is done, and of how much, in bytes or posts.
+    # The current step (see `moving.imports.progress`); empty: none has begun. How much of it is done, and of how much,
+    # in bytes or posts.
+    step = models.CharField(max_length=STEP_MAX, default="", db_default="", blank=True)
     done = models.BigIntegerField(default=0)
     total = models.BigIntegerField(default=0)
     # Why it has failed, one sentence.
@@ -117,7 +121,7 @@ class Move(Leased):
 
     @property
     def can_undo(self) -> bool:
-        return self.status in {MoveStatus.RUNNING, MoveStatus.DONE, MoveStatus.FAILED}
+        return self.status in CAN_UNDO
 
 
 class MovePart(models.Model):

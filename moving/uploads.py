@@ -63,7 +63,7 @@ def upload(
         part = MovePart(move=move, kind=MovePart.Kind.UPLOAD, number=number, data=piece)
         MovePart.objects.bulk_create([part], ignore_conflicts=True)
     values = {"status": MoveStatus.UPLOADED, "has_upload": True, "options": {"map": list(map)}, "total": size}
-    Move.objects.filter(pk=move.pk).update(**values, error="", attempts=0, done=0)
+    Move.objects.filter(pk=move.pk).update(**values, error="", attempts=0, done=0, step="")
     move.refresh_from_db()
     wake(COMMAND)
     return move
@@ -72,14 +72,14 @@ def upload(
 def start(move: Move) -> None:
     """Begin to write what was checked. Raises ImportBusy (409)."""
     can_start = Move.objects.filter(pk=move.pk, has_upload=True, status__in=[MoveStatus.CHECKED, MoveStatus.FAILED])
-    if not can_start.update(status=MoveStatus.WAITING, error="", attempts=0, done=0, total=0):
+    if not can_start.update(status=MoveStatus.WAITING, error="", attempts=0, done=0, total=0, step=""):
         raise ImportBusy(status=move.status)
     wake(COMMAND)
 
 
-def start_undo(move: Move) -> None:
+def start_undo(move: Move, *, by: Account, reason: str = "") -> None:
     """Have an import undone. Raises ImportBusy (409)."""
-    begin_undo(move)
+    begin_undo(move, by=by, reason=reason)
     Move.objects.filter(pk=move.pk).update(attempts=0)
     wake(COMMAND)
 

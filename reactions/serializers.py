@@ -11,7 +11,7 @@ from config.api.openapi.example_values import ID
 from config.api.pagination import paginated
 from config.api.serializers import BodySerializer, QuerySerializer
 from messaging.fields import PageIdText
-from messaging.serializers.accounts import AccountSerializer
+from messaging.serializers.changes import ReactionSerializer
 from reactions.emoji import one_emoji
 from reactions.exceptions import InvalidEmoji
 from reactions.models import EMOJI_MAX, Action
@@ -31,28 +31,20 @@ class NewReaction(BodySerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"messageId": ID, "emoji": "👍"}
     messageId = Id(source="message_id")
     emoji = EmojiText(cap=EMOJI_MAX, allow_blank=True, help_text="One emoji, or a `:shortcode:`.")
-    toggle = Boolean(default=True, help_text="false: the same emoji again is not removed. Agents never toggle.")
+    toggle = Boolean(default=True, help_text="false: the same emoji again stays. Agents never toggle.")
 
 
 class RemovedSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {"success": True, "action": "added", "count": 1, "total": 1}
     success = serializers.BooleanField(help_text="Always true.")
     action = serializers.ChoiceField(choices=[action.value for action in Action], help_text="What changed.")
-    count = serializers.IntegerField(help_text="Reactions with that emoji on the post after the call.")
-    total = serializers.IntegerField(help_text="Reactions on the post after the call.")
+    count = serializers.IntegerField(help_text="With that emoji, after the call.")
+    total = serializers.IntegerField(help_text="Of all emoji, after the call.")
 
 
 class ReactionResult(RemovedSerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"reactionId": ID}
     reactionId = serializers.UUIDField(allow_null=True, help_text="null when removed.")
-
-
-class ReactionSerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"emoji": "👍"}
-    id = serializers.UUIDField()
-    emoji = serializers.CharField(help_text="The emoji.")
-    author = AccountSerializer()
-    createdAt = serializers.DateTimeField()
 
 
 class OwnReactionsQuery(QuerySerializer):
@@ -67,7 +59,7 @@ class OwnReactionSerializer(serializers.Serializer[Any]):
 
 
 class OwnReactionsSerializer(serializers.Serializer[Any]):
-    reactions = OwnReactionSerializer(many=True, help_text="Newest first.")
+    reactions = OwnReactionSerializer(many=True)
 
 
 ReactionListSerializer = paginated(
@@ -75,6 +67,6 @@ ReactionListSerializer = paginated(
     messageId=serializers.UUIDField(),
     total=serializers.IntegerField(help_text="Of all emoji."),
     counts=serializers.DictField(child=serializers.IntegerField(), help_text="By emoji."),
-    reactions=ReactionSerializer(many=True, help_text="Newest first."),
+    reactions=ReactionSerializer(many=True),
     openapi_example={"total": 1, "counts": {"👍": 1}},
 )

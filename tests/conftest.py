@@ -42,10 +42,6 @@ hypothesis.settings.register_profile("suite", deadline=None)
 hypothesis.settings.load_profile("suite")
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-END_OTHER_SESSIONS = """
-SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
-"""
 _temporary_cluster = pytest.StashKey[TemporaryCluster]()
 _pooler = pytest.StashKey[ExitStack]()
 _data = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
@@ -72,13 +68,14 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.DATA_DIR = Path(data.name)
     # Here, because they import models.
     from config.database import sql
-    from tests import emptying, patient_database
+    from tests import emptying, patient_database, static_files
 
     # The first use by this thread: beside the event loop of a browser test, Django has another connection.
     sql.current_alias()
 
     emptying.install()
     patient_database.install()
+    static_files.install()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -87,8 +84,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 # After pytest-django, which moves tests with a database to the beginning.
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    processes.move_to_the_beginning(items)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    processes.move_to_the_beginning(items, workers)
 
 
 def pytest_collection_finish() -> None:
@@ -143,11 +141,9 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Threads that live on may have connections, which would prevent that the database is dropped."""
-    yield
-    with django_db_blocker.unblock(), connection.cursor() as cursor:
-        cursor.execute(END_OTHER_SESSIONS)
+def django_db_keepdb() -> bool:
+    """Leave the database to the end of the cluster: threads that live on may have connections to it."""
+    return True
 
 
 @pytest.fixture(autouse=True)

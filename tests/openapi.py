@@ -32,7 +32,7 @@ def published() -> dict[str, Any]:
 def document() -> dict[str, Any]:
     """The document with each reference of an operation replaced by its component, but for schemas; with the common
     security at each operation; and with `default` replaced by the statuses that it has for the operation. The
-    description of a refusal lists its codes.
+    description of a refusal lists its codes: those that the operation lists, and those that no operation lists.
     """
     expanded: dict[str, Any] = orjson.loads(orjson.dumps(published()))
     declared = {operation.id: operation for _path, _method, operation in all_operations()}
@@ -42,7 +42,7 @@ def document() -> dict[str, Any]:
             operation["parameters"] = [resolved(each) for each in operation.get("parameters", ())]
             for parameter in operation["parameters"]:
                 parameter["schema"] = resolved(parameter["schema"])
-            operation["responses"] = _responses(operation, declared[operation["operationId"]])
+            operation["responses"] = _responses(operation, declared[operation["operationId"]], _unlisted())
             for response in operation["responses"].values():
                 for part in ("headers", "links"):
                     if part in response:
@@ -71,13 +71,21 @@ def required_of(schema: dict[str, Any]) -> set[str]:
     return set(schema.get("required", ())).union(*(required_of(each) for each in schema.get("allOf", ())))
 
 
-def _responses(operation: dict[str, Any], declared: Operation) -> dict[str, Any]:
+@cache
+def _unlisted() -> set[str]:
+    """The codes that no operation lists."""
+    operations = [operation for methods in published()["paths"].values() for operation in methods.values()]
+    listed = {code for operation in operations for code in CODE.findall(operation.get("description", ""))}
+    return {*published()["components"]["schemas"]["Error"]["properties"]["error"]["x-extensible-enum"]} - listed
+
+
+def _responses(operation: dict[str, Any], declared: Operation, unlisted: set[str]) -> dict[str, Any]:
     responses = {status: dict(resolved(response)) for status, response in operation["responses"].items()}
     other = responses.pop("default")
     for status, errors in by_status(possible_errors(declared)).items():
         response = responses.setdefault(str(status), dict(other))
         codes = {error.default_code for error in errors}
-        listed = set(CODE.findall(operation.get("description", ""))) | set(CODE.findall(other["description"]))
+        listed = unlisted.union(CODE.findall(operation.get("description", "")))
         response["description"] = ", ".join(f"`{code}`" for code in sorted(codes & listed))
     return responses
 

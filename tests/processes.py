@@ -7,8 +7,10 @@ refer to; a test that starts one in another way has the marker itself.
 from __future__ import annotations
 
 import inspect
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -18,6 +20,21 @@ MARKER = "processes"
 STARTING = {"subprocess", "multiprocessing", "psutil", "playwright"}
 # Where functions are searched.
 SEARCHED = ("tests.", "config.runtime.")
+# Folders whose tests use one service.
+TOGETHER = ("tests/client/", "tests/journeys/", "tests/streams/")
+# How long a marked test takes, about, and the modules in which few tests take long, in seconds.
+SECONDS = 3
+LONG = {
+    "tests/fuzz/test_fuzz.py": 90,
+    "tests/faults/test_faults.py": 70,
+    "tests/faults/test_webhooks.py": 60,
+    "tests/faults/test_hosts.py": 60,
+    "tests/desk/test_look.py": 60,
+    "tests/security/test_rotation.py": 45,
+    "tests/backup/test_drill.py": 40,
+    "tests/cluster/test_failover.py": 40,
+    "tests/cluster/test_stack.py": 40,
+}
 
 
 def mark(item: pytest.Item) -> None:
@@ -25,9 +42,37 @@ def mark(item: pytest.Item) -> None:
         item.add_marker(MARKER)
 
 
-def move_to_the_beginning(items: list[pytest.Item]) -> None:
-    """The marked ones: the last tests of a run should be short ones."""
-    items.sort(key=lambda item: item.get_closest_marker(MARKER) is None)
+def move_to_the_beginning(items: list[pytest.Item], workers: int) -> None:
+    """Begin the share of each worker with marked tests, the longest first: the last tests of a run should be short.
+
+    pytest-xdist (worksteal) cuts the list into a share for each worker; one that has done its share takes from the end
+    of another. Tests that use one service stay together.
+    """
+    groups: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker(MARKER):
+            groups[_group(item)].append(item)
+    shares: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    costs = [0] * workers
+    for name, group in sorted(groups.items(), key=lambda each: -_cost(*each)):
+        least = costs.index(min(costs))
+        shares[least] += group
+        costs[least] += _cost(name, group)
+    others = iter([item for item in items if not item.get_closest_marker(MARKER)])
+    ordered: list[pytest.Item] = []
+    for number, share in enumerate(shares):
+        size = (len(items) - len(ordered)) // (workers - number)
+        ordered += [*share, *islice(others, max(0, size - len(share)))]
+    items[:] = [*ordered, *others]
+
+
+def _group(item: pytest.Item) -> str:
+    module = item.nodeid.partition("::")[0]
+    return next((folder for folder in TOGETHER if module.startswith(folder)), module)
+
+
+def _cost(name: str, group: list[pytest.Item]) -> int:
+    return LONG.get(name, len(group) * SECONDS)
 
 
 def _functions_of(item: Any) -> Iterator[Any]:

@@ -16,8 +16,9 @@ from account_area.page import account_page
 from config.api.exceptions import NotFound
 from config.api.ids import parse_id
 from config.api.pagination import CursorPage
-from messaging.models import Community
+from messaging.models import Community, ReasonFor
 from messaging.models.community import CREATED_MAX, NAME_MAX
+from messaging.models.ready_reason import reasons_for
 from messaging.queries.moderation import stored_posts
 from messaging.services.communities import create_community, may_create
 
@@ -79,6 +80,8 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
             "waiting": queries.waiting_in([community])[community.pk],
             "undo": request.GET.getlist("hid")[: queries.LISTED_MAX],
             "here": request.get_full_path(),
+            # Hidden posts are not hidden again.
+            "reasons": [] if tab == "hidden" else reasons_for(ReasonFor.POST),
         }
     )
     return render(request, "account_area/moderation/queue.html", context)
@@ -92,7 +95,11 @@ def post(request: HttpRequest, slug: str, post_id: str) -> HttpResponse:
     found = stored_posts(community_id=community.pk, ids=[message_id])
     if not found:
         raise NotFound
-    context = {"cards": queries.cards(found, community, whole=True), "here": request.get_full_path()}
+    context = {
+        "cards": queries.cards(found, community, whole=True),
+        "here": request.get_full_path(),
+        "reasons": reasons_for(ReasonFor.POST),
+    }
     return render(request, "account_area/moderation/post.html", frame(community, "queue") | context)
 
 

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy as _
 
 from account_area.forms import AccountForm
@@ -18,13 +19,17 @@ from account_area.moderation import queries
 from account_area.moderation.communities import frame
 from account_area.page import READ_METHODS, account_page
 from config.api.exceptions import NotFound
+from messaging.markdown.html import to_html
+from messaging.models import Account
 from moving import uploads
 from moving.formats import FORMATS
+from moving.imports.progress import MEGABYTE
 from moving.models import Move, MovePart, MoveStatus
 from moving.services import find_import
 
 # While a step runs, the page is loaded again, also without scripts.
 REFRESH_SECONDS = 3
+MEBIBYTE = 1 << 20
 NAMES = {
     "disqus": "Disqus",
     "wordpress": "WordPress",
@@ -42,6 +47,14 @@ STATUSES = {
     MoveStatus.FAILED: _("failed"),
     MoveStatus.UNDOING: _("is being removed"),
     MoveStatus.UNDONE: _("removed"),
+}
+# What is done at the moment (`moving.imports.progress.Step`).
+STEPS = {
+    "reading": _("Reading the file"),
+    "ordering": _("Settling the order of the posts"),
+    "checking": _("Looking for posts that are here already"),
+    "writing": _("Writing the posts"),
+    "undoing": _("Removing the posts"),
 }
 COUNTS = {
     "found": _("Posts in the file"),
@@ -92,7 +105,8 @@ def imports(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "form": form,
         "moves": [_shown(move) for move in uploads.moves_of(community)],
-        "max": settings.IMPORT_UPLOAD_MAX,
+        # The setting is in megabytes; Django shows mebibytes as MB.
+        "max": settings.IMPORT_UPLOAD_MAX // MEGABYTE * MEBIBYTE,
     }
     return render(request, "account_area/moderation/imports.html", frame(community, "imports") | context)
 
@@ -102,16 +116,23 @@ def one_import(request: HttpRequest, slug: str, move_id: UUID) -> HttpResponse:
     community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
     move = find_import(move_id, communities=[community.pk])
     if request.method == "POST":
-        step = {"start": uploads.start, "undo": uploads.start_undo}.get(request.POST.get("action", ""))
-        if step is None:
-            raise NotFound
-        step(move)
+        _carry_out(request.POST.get("action", ""), move, by=request.user)  # type: ignore[arg-type]
         return redirect(request.path)
     uploads.moves_of(community)
-    response = render(request, "account_area/moderation/import.html", frame(community, "imports") | _shown(move))
+    context = _shown(move) | {"preview": _preview(move) if move.can_start else []}
+    response = render(request, "account_area/moderation/import.html", frame(community, "imports") | context)
     if move.is_under_way:
         response.headers["Refresh"] = str(REFRESH_SECONDS)
     return response
+
+
+def _carry_out(action: str, move: Move, *, by: Account) -> None:
+    if action == "start":
+        uploads.start(move)
+    elif action == "undo":
+        uploads.start_undo(move, by=by)
+    else:
+        raise NotFound
 
 
 @account_page(methods=READ_METHODS)
@@ -130,4 +151,10 @@ def _shown(move: Move) -> dict[str, Any]:
         "status": STATUSES[MoveStatus(move.status)],
         "counts": [(label, move.counts[name]) for name, label in COUNTS.items() if name in move.counts],
         "has_report": bool(move.counts),
+        "step": STEPS.get(move.step, ""),
     }
+
+
+def _preview(move: Move) -> list[dict[str, Any]]:
+    """Escaped by `to_html`. The texts may be cut within a mark."""
+    return [post | {"html": mark_safe(to_html(post["text"]))} for post in move.preview]  # noqa: S308  # nosec B308 B703

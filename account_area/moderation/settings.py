@@ -26,7 +26,7 @@ from messaging.services import bans, moderating, moderators
 from messaging.word_lists import compile_words
 from messaging.word_lists.marking import marked
 
-ACTS = {
+ACTS: dict[str, Any] = {
     Act.APPROVED: _("Approved a post"),
     Act.HIDDEN: _("Hid a post"),
     Act.RESTORED: _("Restored a post"),
@@ -37,6 +37,7 @@ ACTS = {
     Act.REMOVED: _("Removed a moderator"),
     Act.CHANGED: _("Changed the rules"),
     Act.CREATED: _("Created the community"),
+    Act.UNDONE: _("Removed an import"),
 }
 
 
@@ -124,7 +125,8 @@ def log(request: HttpRequest, slug: str) -> HttpResponse:
     found = queries.decisions_of(community, before=before)
     shown = found[: queries.LISTED_MAX]
     context = {
-        "decisions": [(decision, ACTS[Act(decision.act)]) for decision in shown],
+        # A newer release may write acts that this one does not know.
+        "decisions": [(decision, ACTS.get(decision.act, decision.act)) for decision in shown],
         "older": shown[-1].pk if len(found) > len(shown) else None,
     }
     return render(request, "account_area/moderation/log.html", frame(community, "log") | context)

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from account_area.models import AccountSession
 from account_area.sign_in.devices import device_of
+from account_area.sign_in.log import log_session
 from account_area.sign_in.renewal import USED_AT
 from config.admin.sessions import stored_key
 from messaging.models import Account, PanelSession
@@ -39,6 +40,7 @@ def record_session(sender: Any, request: HttpRequest | None, user: Account, **_k
             "device": device_of(request.headers.get("User-Agent", "")),
         },
     )
+    log_session(request, user)
 
 
 def sessions_of(account: Account) -> QuerySet[AccountSession]:

@@ -20,11 +20,13 @@ from django.utils.translation import gettext as _
 
 from account_area.page import account_page
 from account_area.sign_in.forms import CodeForm
+from account_area.sign_in.log import log_wrong_passkey, log_wrong_second
 from account_area.sign_in.people import next_path
 from account_area.sign_in.recent import View
 from config.api import throttling
 from config.api.addresses import client_network
 from config.api.exceptions import ApiError
+from messaging.models import Factor
 from messaging.services.second_factor import verify_code
 
 # The session of a stranger with the challenge for a passkey ends so soon.
@@ -53,9 +55,12 @@ def second_step(request: HttpRequest) -> HttpResponse:
     used = None
     if "credential" in request.POST:
         used = _passkey_of(request, AuthenticateWebAuthnForm(user=person, data=request.POST))
+        if used is None:
+            log_wrong_second(request, person, Factor.PASSKEY)
     elif form.is_valid():
         used = form.carry_out(verify_code, account=person, code=form.cleaned_data["code"])
         if used is None and not form.errors:
+            log_wrong_second(request, person, Factor.CODE)
             form.add_error("code", _("This code is wrong or was used before."))
     if used is not None:
         post_authentication(request, used)
@@ -77,6 +82,7 @@ def sign_in_with_passkey(request: HttpRequest) -> HttpResponse:
     throttling.hit("sign_in", client_network(request))
     used = _passkey_of(request, LoginWebAuthnForm(data=request.POST))
     if used is None:
+        log_wrong_passkey(request)
         return redirect("account_login")
     login = Login(user=used.user, redirect_url=next_path(request))
     response: HttpResponse = perform_passwordless_login(request, used, login)

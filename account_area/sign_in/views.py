@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from account_area.forms import AccountForm
 from account_area.page import account_page
 from account_area.sign_in.forms import CodeForm, PasswordForm, SignInForm, SignUpForm
+from account_area.sign_in.log import log_wrong_password
 from account_area.sign_in.people import begin_session, handle_of, next_path
 from account_area.sign_in.recent import can_confirm
 from account_area.sign_in.throttles import count_sign_in, count_sign_up
@@ -90,6 +91,7 @@ def _person_of(request: HttpRequest, form: SignInForm) -> Account | None:
         count_sign_in(request, handle)
         return check_password(handle=handle, password=password)
     except InvalidCredentials:
+        log_wrong_password(request, handle)
         form.add_error(None, _("Handle or password is wrong."))
     except ApiError as failure:
         form.refuse(failure)

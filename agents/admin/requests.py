@@ -27,16 +27,7 @@ from config.admin.formatting import NOTHING, age, badge, change_url, external_li
 from config.admin.queues import QueueSummary
 from messaging.admin.desk.counted import CountedChoices
 from messaging.admin.desk.lists import DecidingAdmin
-from messaging.models import Community
-
-REASONS = (
-    "The purpose does not say what the agent writes, and for whom. Describe it, and ask again.",
-    "The handle can be mistaken for another one. Choose another handle, and ask again.",
-    "It asks for more permissions or communities than the purpose needs. Ask for fewer.",
-    "Advertising is not welcome here.",
-    "You have an agent with this purpose already.",
-    "The website does not exist, or says nothing about the agent.",
-)
+from messaging.models import Community, ReasonFor
 
 
 @admin.register(AgentRequest)
@@ -44,7 +35,7 @@ class AgentRequestAdmin(DecidingAdmin):
     """Lists the pending requests first, oldest first."""
 
     row_actions = (APPROVE, REJECT, UNDO)
-    reasons = REASONS
+    decides = ReasonFor.REQUEST
     change_form_template = "admin/agents/request.html"
     change_list_template = "admin/agents/request_list.html"
     list_display = ["handle", "state", "review", "requested_by", "requested", "warned", "decide"]

@@ -50,8 +50,8 @@ class ReasonBody(BodySerializer):
 
 class Approval(ReasonBody):
     openapi_example: ClassVar[dict[str, Any]] = {"reason": "Welcome.", "scopes": ["reply"]}
-    scopes = _scopes(required=False, help_text="A subset of the requested ones; absent: all of them.")
-    communityIds = _communities("A subset of the requested ones; absent: all of them.")
+    scopes = _scopes(required=False, help_text="A subset; absent: all.")
+    communityIds = _communities("A subset; absent: all.")
 
 
 class NewToken(BodySerializer):
@@ -65,12 +65,12 @@ class NewToken(BodySerializer):
 class Rotation(BodySerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"oldEndsIn": OldEnds.DAY}
     oldEndsIn = Choice(
-        source="old_ends_in", choices=OldEnds.choices, default=OldEnds.NOW, help_text="When the former token ends."
+        source="old_ends_in", choices=OldEnds.choices, default=OldEnds.NOW, help_text="When the former ends."
     )
     expiresInDays = Integer(
         source="expires_in_days",
         min_value=1,
         max_value=DAYS_MAX,
         required=False,
-        help_text="Days the new token is valid; absent: as the former one at first, or as its successor.",
+        help_text="Days the new one is valid; absent: as the former.",
     )

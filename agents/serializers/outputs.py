@@ -23,7 +23,6 @@ COMMON_TYPES["Scope"] = {
     "type": "string",
     "enum": Scope.values,
     "description": "What an agent may write.",
-    "examples": [Scope.POST],
 }
 
 
@@ -98,7 +97,7 @@ TokenListSerializer = paginated("TokenListSerializer", tokens=TokenSerializer(ma
 
 
 # From `{"token", "row"}`. The only response with the value of a token.
-class NewTokenSerializer(serializers.Serializer[Any]):
+class CreatedTokenSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {"token": EXAMPLE_TOKEN, "prefix": EXAMPLE_PREFIX}
     token = serializers.CharField(help_text="Shown in this response only.")
     tokenId = serializers.UUIDField(source="row.id")
@@ -107,14 +106,14 @@ class NewTokenSerializer(serializers.Serializer[Any]):
 
 
 # From `{"token", "row", "former"}`.
-class RotatedTokenSerializer(NewTokenSerializer):
+class RotatedTokenSerializer(CreatedTokenSerializer):
     openapi_example: ClassVar[dict[str, Any]] = {}
-    oldEndsAt = serializers.DateTimeField(source="former.ends_at", help_text="When the former token ends, or ended.")
+    oldEndsAt = serializers.DateTimeField(source="former.ends_at", help_text="When the former ends.")
 
 
 class RevocationSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {"revoked": True}
-    revoked = serializers.BooleanField(help_text="false: the token was revoked before this call.")
+    revoked = serializers.BooleanField(help_text="false: it was before.")
     alreadyRevokedAt = serializers.DateTimeField(required=False)
 
 
@@ -130,7 +129,7 @@ class LimitSerializer(serializers.Serializer[RateLimitUsage]):
     limit = serializers.IntegerField(help_text="Writes an hour.")
     remaining = serializers.IntegerField(help_text="Writes left.")
     resetsAt = serializers.DateTimeField(
-        source="resets_at", allow_null=True, help_text="When the oldest counted write expires; null: none is counted."
+        source="resets_at", allow_null=True, help_text="When the oldest counted write expires."
     )
 
 
@@ -155,9 +154,9 @@ class PublicAgentSerializer(serializers.Serializer[Agent]):
     id = serializers.UUIDField(source="account.pk")
     name = serializers.CharField(source="account.name", help_text="Shown beside its posts.")
     handle = serializers.CharField(source="account.handle", help_text="Unique, without @.")
-    operator = OperatorSerializer(help_text="The person who answers for it.")
+    operator = OperatorSerializer(help_text="Who answers for it.")
     approvedAt = serializers.DateTimeField(source="created_at", help_text="When a super admin approved it.")
-    status = serializers.ChoiceField(choices=AgentStatus.choices, help_text="`suspended`: it cannot write at present.")
+    status = serializers.ChoiceField(choices=AgentStatus.choices, help_text="`suspended`: it cannot write.")
 
 
 # From `{"agent", "token", "limits"}`.

@@ -31,7 +31,7 @@ class AgentViewSet(ApiViewSet):
         errors=(AgentNotFound,),
     )
     def retrieve(self, request: ApiRequest, handle: str) -> Response:
-        """Get an agent by its handle: who operates it, when it was approved, and whether it is suspended."""
+        """Get an agent and who operates it."""
         if not HANDLE.fullmatch(handle):
             raise AgentNotFound
         return self.read(lambda: _found(handle), agent_tag(handle))
@@ -44,10 +44,7 @@ class AgentViewSet(ApiViewSet):
         errors=(AgentNotFound,),
     )
     def destroy(self, request: ApiRequest, handle: str) -> Response:
-        """Delete an agent that you operate, for good: its tokens end at once, its posts stay, its handle is not free.
-
-        Its webhooks are deleted as well.
-        """
+        """Delete your agent, its tokens and webhooks for good. Its posts stay."""
         if not HANDLE.fullmatch(handle):
             raise AgentNotFound
         delete_agent(handle=handle, by=request.user)

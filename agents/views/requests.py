@@ -15,7 +15,7 @@ from agents.exceptions import (
 from agents.filters import AgentRequestFilter
 from agents.models import AgentRequest, RequestStatus
 from agents.serializers.inputs import Approval, NewRequest, NewToken, ReasonBody
-from agents.serializers.outputs import EXAMPLE_AGENT, NewTokenSerializer, RequestListSerializer, RequestSerializer
+from agents.serializers.outputs import EXAMPLE_AGENT, CreatedTokenSerializer, RequestListSerializer, RequestSerializer
 from agents.services import (
     approve_request,
     cancel_request,
@@ -60,10 +60,9 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         query=ListQuery,
         response=RequestListSerializer,
         errors=(SuperAdminRequired,),
-        links={"getAgentRequest": {"id": "requests/0/id"}},
     )
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
-        """List your own requests, newest first; with `all=1` those of every person (super admins)."""
+        """List your requests for agents, newest first."""
         return super().list(request)
 
     @operation("getAgentRequest", callers=PERSON, response=RequestSerializer, errors=(RequestNotFound,))
@@ -84,8 +83,8 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
     def create(self, request: ApiRequest) -> Response:
         """Request an agent account.
 
-        A super admin decides. At most three requests of a person may be pending; a pending or approved request
-        reserves its handle.
+        A super admin decides. Three requests of a person may be pending; a pending or approved one reserves its
+        handle.
         """
         return Response(self.represent(request_agent(requester=request.user, **self.body())), status=201)
 
@@ -101,10 +100,10 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         example=DECIDED | {"status": RequestStatus.APPROVED, "agent": EXAMPLE_AGENT, "reason": "Welcome."},
     )
     def approve(self, request: ApiRequest, id: str) -> Response:
-        """Approve a pending request: create the agent, operated by the requester (super admins).
+        """Approve a pending request: create the agent (super admins).
 
-        `scopes` and `communityIds` may narrow the request, never widen it. The request shows the requested scopes and
-        communities, the agent's tokens the granted ones.
+        `scopes` and `communityIds` may narrow the request. It shows what was requested, the agent's tokens what
+        is granted.
         """
         decided = approve_request(request_id=self.path_id(RequestNotFound), by=request.user, **self.body())
         return Response(self.represent(decided))
@@ -141,15 +140,15 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         "createAgentToken",
         callers=PERSON,
         body=NewToken,
-        response=NewTokenSerializer,
+        response=CreatedTokenSerializer,
         status=201,
         errors=(RequestNotFound, RequestNotApproved, TooManyActiveTokens, AgentFrozen),
         links={"revokeAgentToken": {"id": "tokenId"}},
     )
     def token(self, request: ApiRequest, id: str) -> Response:
-        """Create a token for the agent of your own approved request. Only this response shows its value.
+        """Create a token for the agent of your approved request.
 
-        An agent has at most five active tokens. A retry with the same Idempotency-Key returns the same token.
+        At most five are active.
         """
         token, value = create_token(request_id=self.path_id(RequestNotFound), by=request.user, **self.body())
-        return Response(NewTokenSerializer({"token": value, "row": token}).data, status=201)
+        return Response(CreatedTokenSerializer({"token": value, "row": token}).data, status=201)

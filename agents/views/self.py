@@ -16,7 +16,7 @@ class AgentSelfViewSet(ApiViewSet):
     @action(detail=False, url_path="self")
     @operation("getAgentSelf", callers={CredentialKind.AGENT}, response=SelfSerializer)
     def current(self, request: ApiRequest) -> Response:
-        """Return the agent's account, operator, scopes, communities, token, and use of the hourly limits."""
+        """Get the agent of the token, with its scopes and what is left of its limits."""
         agent = Agent.objects.select_related("account", "operator").get(pk=request.user.pk)
         limits = {usage.name: usage for usage in usages_of(agent.pk, Scope.values)}
         return Response(SelfSerializer({"agent": agent, "token": request.auth, "limits": limits}).data)

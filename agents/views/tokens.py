@@ -47,10 +47,9 @@ class AgentTokenViewSet(ListModelMixin, ApiViewSet):
         query=ListQuery,
         response=TokenListSerializer,
         errors=(SuperAdminRequired,),
-        links={"revokeAgentToken": {"id": "tokens/0/id"}},
     )
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
-        """List the tokens of the agents you operate, newest first; with `all=1` those of every agent (super admins)."""
+        """List the tokens of your agents, newest first."""
         return super().list(request)
 
     @action(detail=True, methods=["post"])
@@ -63,7 +62,7 @@ class AgentTokenViewSet(ListModelMixin, ApiViewSet):
         authorize_replay=authorize_replay,
     )
     def revoke(self, request: ApiRequest, id: str) -> Response:
-        """Revoke a token at once and for good (the agent's operator and super admins)."""
+        """Revoke a token at once and for good (operator, super admins)."""
         token, now_revoked = revoke_token(token_id=self.path_id(InvalidTokenId), by=request.user, **self.body())
         already = {} if now_revoked else {"alreadyRevokedAt": token.revoked_at}
         return Response(RevocationSerializer({"revoked": now_revoked, **already}).data)
@@ -79,10 +78,9 @@ class AgentTokenViewSet(ListModelMixin, ApiViewSet):
         links={"revokeAgentToken": {"id": "tokenId"}},
     )
     def rotate(self, request: ApiRequest, id: str) -> Response:
-        """Create a token in the place of another one, with its label, for the operator. Only this response shows it.
+        """Replace a token.
 
-        The former token ends at once or later. While it works, it is one of the five active tokens. A retry with the
-        same Idempotency-Key returns the same token.
+        While the former one works, it is one of the five active ones.
         """
         row, value, former = rotate_token(token_id=self.path_id(InvalidTokenId), by=request.user, **self.body())
         return Response(RotatedTokenSerializer({"token": value, "row": row, "former": former}).data, status=201)

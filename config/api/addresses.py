@@ -1,4 +1,4 @@
-"""The client address of a request, for throttles and analytics."""
+"""The client address of a request, for throttles, analytics and the log of sign-ins."""
 
 from __future__ import annotations
 
@@ -42,6 +42,12 @@ def remote_network(request: HttpRequest) -> str | None:
     """The same, or None for a client on this machine and for a peer without an address."""
     network, is_remote = _network_of(client_address(request))
     return network if is_remote else None
+
+
+def truncated_network(request: HttpRequest) -> str:
+    """The client's network for storage, which many clients share: /24 of IPv4, /48 of IPv6. Empty without one."""
+    parsed = parse_address(client_address(request))
+    return "" if parsed is None else str(ip_network(f"{parsed}/{24 if parsed.version == 4 else 48}", strict=False))
 
 
 @lru_cache(maxsize=10_000)

@@ -109,7 +109,9 @@ class EnvelopeSerializer(serializers.Serializer[Any]):
     """What every list has beside its rows."""
 
     openapi_example: ClassVar[dict[str, Any]] = {"hasMore": False, "nextCursor": None}
-    hasMore = serializers.BooleanField(help_text="Whether there is a next page.")
+    hasMore = serializers.BooleanField(
+        help_text="Whether there is a next page, also after one with fewer rows than `limit`."
+    )
     nextCursor = serializers.CharField(allow_null=True, help_text="The `cursor` of the next page.")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from threading import get_ident
-from typing import Any
+from typing import Any, ClassVar
 
 from django.http import QueryDict
 from rest_framework import serializers
@@ -38,6 +38,9 @@ class BodySerializer(SentSerializer):
 
     A body without required fields may be `null` or absent.
     """
+
+    # The class of the fields that the OpenAPI document describes once for several bodies.
+    openapi_base: ClassVar[type[BodySerializer] | None] = None
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         fields = super().get_fields()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Func, Q, Value
-from django.db.models.functions import Cast, Now
+from django.db.models.functions import Now
 
 TYPE_MAX = 20
 PAGE_ID_MAX = 35
@@ -19,9 +19,8 @@ class Change(models.Model):
     """
 
     pk = models.CompositePrimaryKey("xid", "id")
-    xid = models.BigIntegerField(
-        db_default=Cast(Cast(Func(function="pg_current_xact_id"), models.TextField()), models.BigIntegerField())
-    )
+    # With the timeline of PostgreSQL in its highest 16 bits.
+    xid = models.BigIntegerField(db_default=Func(function="changes_xid"))
     id = models.BigIntegerField(db_default=Func(Value("changes_change_id"), function="nextval"))
     type = models.CharField(max_length=TYPE_MAX)
     at = models.DateTimeField(db_default=Func(function="clock_timestamp"))

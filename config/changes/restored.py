@@ -1,12 +1,15 @@
 """Adopts a change log that goes on elsewhere: in another database cluster, or on another timeline of the same one.
 
 A dump that is restored, a standby that is promoted and a recovery to a point in time may lack rows that readers have
-got. Later rows could have the positions of these, and readers would skip them. So the log gets a new generation, which
-makes all cursors of before invalid (410). Each read compares the cluster (`config.changes.horizon`), and `migrate` does
-after a restore, without a statement timeout.
+got. So the log gets a new generation, which makes all cursors of before invalid (410). Each read compares the cluster
+(`config.changes.horizon`), and `migrate` does after a restore, without a statement timeout.
 
-Transaction ids of another cluster may be lower than those in the rows: new rows would sort before old ones. Then the
-old rows get positions before all new ones, in the same order.
+A promoted standby lacks nothing if commits wait for standbys (`synchronous_standby_names`): a row that no standby has
+is visible to nobody. Then cursors stay valid. Positions contain the timeline, so a new row is after all of before, also
+after lost ones.
+
+Positions of another cluster may be lower than those in the rows: new rows would sort before old ones. Then the old rows
+get positions before all new ones, in the same order.
 """
 
 from __future__ import annotations
@@ -24,10 +27,17 @@ ON CONFLICT DO NOTHING
 # Null on a standby.
 IS_ELSEWHERE = "cluster <> changes_cluster()"
 LOCK = f"SELECT {IS_ELSEWHERE} FROM changes_changelog FOR UPDATE"  # noqa: S608  a constant
+# A later timeline of the same cluster, whose commits wait for standbys.
+IS_CONTINUED = """
+SELECT left(cluster, -8) = left(changes_cluster(), -8) AND cluster < changes_cluster()
+    AND current_setting('synchronous_standby_names') <> ''
+FROM changes_changelog
+"""
+CONTINUE = "UPDATE changes_changelog SET cluster = changes_cluster(), updated_at = now()"
 # All rows of this cluster are below the result of `greatest`.
 HAS_HIGHER_XIDS = """
 SELECT greatest(log.pruned_xid, (SELECT max(xid) FROM changes_change)) >= greatest(
-    pg_snapshot_xmax(pg_current_snapshot())::text::bigint, pg_current_xact_id()::text::bigint + 1
+    changes_timeline() + pg_snapshot_xmax(pg_current_snapshot())::text::bigint, changes_xid() + 1
 )
 FROM changes_changelog log
 """
@@ -65,10 +75,14 @@ def adopt_restored_log(*, using: str, **_kwargs: Any) -> None:
 
 
 def adopt_log(*, using: str = DEFAULT_DB_ALIAS) -> None:
-    """Start a new generation, unless another process was faster."""
+    """Start a new generation, or continue the log. Does nothing if another process was faster."""
     with transaction.atomic(using=using), connections[using].cursor() as cursor:
         cursor.execute(LOCK)
         if cursor.fetchone() != (True,):
+            return
+        cursor.execute(IS_CONTINUED)
+        if cursor.fetchone() == (True,):
+            cursor.execute(CONTINUE)
             return
         cursor.execute(HAS_HIGHER_XIDS)
         if cursor.fetchone() == (True,):

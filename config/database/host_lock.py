@@ -14,17 +14,24 @@ ASK_SECONDS = 0.5
 SAY_SECONDS = 10
 
 
+class HostLockTaken(Exception):
+    """Another host has the lock."""
+
+
 @contextmanager
-def host_lock(connection: Any, *, task: str, say: Callable[[str], None]) -> Iterator[None]:
+def host_lock(connection: Any, *, task: str, say: Callable[[str], None], waits: bool = True) -> Iterator[None]:
     """Lock a task on a separate connection, so that no rollback or reconnect releases the lock.
 
-    `task` is a verb (`migrates`); hosts that wait print it with `say`.
+    `task` is a verb (`migrates`); hosts that wait print it with `say`. Without `waits`, raises HostLockTaken instead.
     """
     lock_connection = connection.copy()
     try:
         with lock_connection.cursor() as cursor:
             cursor.execute(KEEPALIVE)
-            _wait(cursor, task, say)
+            if waits:
+                _wait(cursor, task, say)
+            elif not _is_granted(cursor, task):
+                raise HostLockTaken(task)
         yield
     finally:
         lock_connection.close()
@@ -32,8 +39,13 @@ def host_lock(connection: Any, *, task: str, say: Callable[[str], None]) -> Iter
 
 def _wait(cursor: Any, task: str, say: Callable[[str], None]) -> None:
     printed = float("-inf")
-    while cursor.execute(ASK, [task]) and cursor.fetchone() == (False,):
+    while not _is_granted(cursor, task):
         if time.monotonic() - printed >= SAY_SECONDS:
             say(f"Another host {task}; waiting …")
             printed = time.monotonic()
         time.sleep(ASK_SECONDS)
+
+
+def _is_granted(cursor: Any, task: str) -> bool:
+    cursor.execute(ASK, [task])
+    return bool(cursor.fetchone() == (True,))

@@ -21,6 +21,7 @@ from config.database.bounds import answers_within
 from config.database.deployment import STANDBY
 from config.database.positions import REPLAYED, Sample
 from config.database.sql import sqlstate, statements_on
+from config.metrics.definitions import standby_reads
 
 T = TypeVar("T")
 # How long a read waits until a standby has replayed a write of just now.
@@ -30,6 +31,10 @@ POSITION_SECONDS = 0.5
 PAUSE_SECONDS, PAUSE_MAX_SECONDS, LATE_SECONDS = 1.0, 30.0, 0.1
 # A statement that is too slow, or that conflicts with the replay of the log: the standby is fine.
 OF_THE_STATEMENT = frozenset({"57014", "40001", "40P01"})
+# Where a read ran, for the metric: on a standby, or on the primary for one of these reasons.
+ON_STANDBY = "standby"
+UNKNOWN_POSITION, IN_TRANSACTION, SILENT_PRIMARY = "unknown_position", "in_transaction", "silent_primary"
+LEFT_OUT, BEHIND, FAILED = "left_out", "behind", "failed"
 logger = logging.getLogger(__name__)
 
 
@@ -92,24 +97,33 @@ class Standbys:
 
     def read(self, load: Callable[[], T], position: int) -> T:
         """Run `load` where it shows the log up to `position`; 0 is unknown. It may run twice."""
-        standby = self._find(position)
-        if standby is None:
-            return load()
-        try:
-            with statements_on(standby.alias):
-                return load()
-        except Error as error:
-            standby.fail(error)
+        standby, reason = self._find(position)
+        if standby is not None:
+            try:
+                with statements_on(standby.alias):
+                    result = load()
+            except Error as error:
+                standby.fail(error)
+                reason = FAILED
+            else:
+                standby_reads.labels(ON_STANDBY).inc()
+                return result
+        standby_reads.labels(reason).inc()
         return load()
 
-    def _find(self, position: int) -> Standby | None:
-        if not position or connections[DEFAULT_DB_ALIAS].in_atomic_block:
-            return None
+    def _find(self, position: int) -> tuple[Standby | None, str]:
+        """A standby; None and the reason why there is none."""
+        if connections[DEFAULT_DB_ALIAS].in_atomic_block:
+            return None, IN_TRANSACTION
+        if not position:
+            return None, UNKNOWN_POSITION
         sampled = self._sample.position()
         if not sampled:
-            return None
+            return None, SILENT_PRIMARY
+        asked = [each for each in self._in_order() if not each.is_out()]
         required = max(position, sampled)
-        return next((each for each in self._in_order() if not each.is_out() and each.reaches(required)), None)
+        found = next((each for each in asked if each.reaches(required)), None)
+        return found, BEHIND if asked else LEFT_OUT
 
     def _in_order(self) -> list[Standby]:
         """Each thread prefers another one."""

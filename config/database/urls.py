@@ -36,6 +36,8 @@ def entry(
         "CONN_HEALTH_CHECKS": True,
         "ATOMIC_REQUESTS": False,
         "DISABLE_SERVER_SIDE_CURSORS": pooler,
+        # Of `config.database.backend`: its hosts are poolers.
+        "POOLER": pooler,
         # Of `config.database.backend`: how long a connection waits for an answer.
         "ANSWER_SECONDS": statement_timeout / 1000 + MARGIN_SECONDS if statement_timeout else None,
     }

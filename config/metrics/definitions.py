@@ -48,6 +48,9 @@ statement_seconds = _durations("statement_seconds", "Time of SQL statements.")
 slow_statements = _counter("slow_statements", "SQL statements that took SLOW_STATEMENT_MS or longer.")
 connections = _gauge("database_connections", "Open connections to PostgreSQL.", mode="livesum")
 connections_opened = _counter("database_connections_opened", "Connections to PostgreSQL that were opened.")
+standby_reads = _counter(
+    "standby_reads", "Uncached public reads: those that ran on a standby, others by the reason why not.", "result"
+)
 
 streams_open = _gauge("streams_open", "Open streams.", mode="livesum")
 # A time, so that it also tells if the process that sets it is stuck or has ended: `time() - …`.

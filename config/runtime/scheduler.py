@@ -1,8 +1,9 @@
-"""Runs management commands periodically while the service runs, without cron.
+"""Runs management commands periodically while the service runs, without cron, and at once if they are asked for.
 
 Several hosts may run the same command at the same time. `HOUSEKEEPING_MINUTES=0` disables the scheduler.
 """
 
+import logging
 import subprocess
 import sys
 import threading
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from config import env
+from config import due, env
 from config.metrics import files
 
 BASE_DIR = Path(__file__).resolve().parents[2]
@@ -23,24 +24,29 @@ COMMANDS = (
     "run_desk_jobs",
     "prune",
     "roll_up_desk",
+    "make_partitions",
 )
 MINUTES = 60
 NICENESS = 10
+# How often the files of `config.due` are looked for, and the pause after a command that has failed.
+LOOK_SECONDS, FAILED_SECONDS = 0.5, 10.0
 
 
 @contextmanager
 def scheduled_commands() -> Iterator[None]:
-    """Run the commands every HOUSEKEEPING_MINUTES. Leaving the block ends a running command."""
+    """Run the commands every HOUSEKEEPING_MINUTES, and when they are asked for. Leaving the block ends running ones."""
     minutes = env.integer("HOUSEKEEPING_MINUTES", MINUTES)
     if not minutes:
         yield
         return
-    scheduler = Scheduler(minutes * 60)
-    scheduler.start()
+    schedulers = (Scheduler(minutes * 60), OnDemand(env.folder("DATA_DIR", BASE_DIR / ".data")))
+    for scheduler in schedulers:
+        scheduler.start()
     try:
         yield
     finally:
-        scheduler.stop()
+        for scheduler in schedulers:
+            scheduler.stop()
 
 
 class Scheduler(threading.Thread):
@@ -64,12 +70,15 @@ class Scheduler(threading.Thread):
                 self._running.terminate()
         self.join()
 
-    def _run(self, command: str) -> None:
-        """Run a command in a separate process: it uses no thread of the workers, and prints its errors."""
+    def _run(self, command: str) -> bool:
+        """Run a command in a separate process: it uses no thread of the workers, and prints its errors.
+
+        Returns whether it has succeeded.
+        """
         program = ["nice", "-n", str(NICENESS), sys.executable, str(BASE_DIR / "manage.py"), command]
         with self._lock:
             if self._stopped.is_set():
-                return
+                return False
             # Leave the terminal's process group: on Ctrl-C, `stop` ends it.
             started = time.monotonic()
             self._running = subprocess.Popen(
@@ -78,6 +87,35 @@ class Scheduler(threading.Thread):
         status = self._running.wait()
         if not self._stopped.is_set():
             _record(command, status, time.monotonic() - started)
+        return status == 0
+
+
+class OnDemand(Scheduler):
+    """Runs what is asked for (`config.due`), beside the periodic commands: these may take minutes."""
+
+    def __init__(self, data: Path) -> None:
+        super().__init__(LOOK_SECONDS)
+        self._data = data
+
+    def run(self) -> None:
+        while not self._stopped.wait(self._seconds):
+            try:
+                is_idle = self._run_one()
+            except OSError:
+                logging.getLogger(__name__).exception("The folder of what is due cannot be used")
+                is_idle = False
+            if not is_idle:
+                self._stopped.wait(FAILED_SECONDS)
+
+    def _run_one(self) -> bool:
+        """Whether nothing is left to repeat."""
+        command = due.take(self._data, COMMANDS)
+        if command is None:
+            return True
+        is_done = self._run(command)
+        if is_done:
+            due.finish(self._data, command)
+        return is_done
 
 
 def _record(command: str, status: int, seconds: float) -> None:

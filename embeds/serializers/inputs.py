@@ -103,7 +103,16 @@ class TriggerConfigBody(BodySerializer):
     size = Choice(choices=TriggerSize.choices, required=False, help_text="Its size.")
 
 
-class NewEmbed(BodySerializer):
+class EmbedOptions(BodySerializer):
+    description = Text(max_length=caps.DESCRIPTION_MAX, allow_blank=True, required=False, help_text="For you.")
+    domainWhitelist = DomainList(source="domain_whitelist", required=False, help_text="Empty: any domain.")
+    triggerConfig = TriggerConfigBody(source="trigger_config", required=False, help_text="What opens it.")
+    status = Choice(choices=EmbedStatus.choices, required=False, help_text="An owner may set `active` or `paused`.")
+    blockedWords = BlockedWords(source="blocked_words", required=False, help_text="Added to those of the community.")
+
+
+class NewEmbed(EmbedOptions):
+    openapi_base = EmbedOptions
     openapi_example: ClassVar[dict[str, Any]] = {
         "name": "Article pages",
         "communityId": ID,
@@ -111,16 +120,11 @@ class NewEmbed(BodySerializer):
     }
     name = Name(max_length=caps.NAME_MAX, help_text="For you.")
     communityId = Id(source="community_id", help_text="The community of its posts.")
-    description = Text(max_length=caps.DESCRIPTION_MAX, allow_blank=True, required=False, help_text="For you.")
-    domainWhitelist = DomainList(source="domain_whitelist", required=False, help_text="Empty: any domain.")
     pageRules = PageRulesBody(source="page_rules", required=False, help_text="Where it is shown.")
-    triggerConfig = TriggerConfigBody(source="trigger_config", required=False, help_text="What opens it.")
-    status = Choice(choices=EmbedStatus.choices, required=False, help_text="An owner may set `active` or `paused`.")
-    blockedWords = BlockedWords(source="blocked_words", required=False, help_text="Added to those of the community.")
 
 
 class EmbedChanges(NewEmbed):
-    """Only the fields given change; inside `pageRules` and `triggerConfig`, only the parts given."""
+    """What is absent stays, also in `pageRules` and `triggerConfig`."""
 
     openapi_example: ClassVar[dict[str, Any]] = {"name": "Article pages", "triggerConfig": {"color": "#2f5bd0"}}
 
@@ -138,7 +142,7 @@ class BlacklistBody(BodySerializer):
 class NewEvent(BodySerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"serviceId": ID, "event": "trigger_click", "pageUrl": EXAMPLE_PAGE_URL}
     serviceId = Text(source="embed_id", max_length=64, help_text="The embed's id.")
-    event = Text(pattern=EVENT_NAME, help_text="A known event such as `trigger_click`, or a custom name.")
+    event = Text(pattern=EVENT_NAME, help_text="Known, as `trigger_click`, or custom.")
     pageUrl = PageUrl(source="page_url", max_length=URL_MAX, help_text="Of the page; its query is not stored.")
 
 
@@ -152,10 +156,10 @@ class Day(serializers.DateField):
 
 
 class SummaryQuery(QuerySerializer):
-    to = Day(source="last", required=False, help_text="Last day (UTC); default: today.")
-    format = Choice(choices=["json", "csv"], default="json", help_text="Of the response.")
+    to = Day(source="last", required=False, help_text="Last day; absent: today.")
+    format = Choice(choices=["json", "csv"], default="json", help_text="`csv` has a row for each day.")
 
     def get_fields(self) -> dict[str, Any]:
         # `from` cannot be written as a class attribute.
-        first = Day(source="first", required=False, help_text="First day (UTC); default: 29 days before `to`.")
+        first = Day(source="first", required=False, help_text="First day (UTC); absent: 29 days before `to`.")
         return {"from": first} | super().get_fields()

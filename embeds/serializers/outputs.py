@@ -12,7 +12,7 @@ from config.api.pagination import paginated
 from embeds.analytics.events import KnownEvent
 from embeds.analytics.summary import Summary
 from embeds.embed_code import embed_code
-from embeds.models import Embed, EmbedStatus, PageRuleType, TriggerPosition, TriggerSize, TriggerType
+from embeds.models import EmbedStatus, PageRuleType, TriggerPosition, TriggerSize, TriggerType
 from embeds.widget.locales import DEFAULT_LANGUAGE, words
 
 
@@ -53,7 +53,7 @@ class EmbedConfigFields(serializers.Serializer[Any]):
 
 class LoaderWordsSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = dict(words(DEFAULT_LANGUAGE)["loader"])
-    open = serializers.CharField(help_text="The trigger, unless `triggerConfig` has a `message`.")
+    open = serializers.CharField(help_text="The trigger.")
     close = serializers.CharField(help_text="Closes the panel.")
     tab = serializers.CharField(help_text="A link to the panel in a tab.")
     offline = serializers.CharField(help_text="While the panel cannot be loaded.")
@@ -63,7 +63,7 @@ class LoaderWordsSerializer(serializers.Serializer[Any]):
 class EmbedConfigSerializer(EmbedConfigFields):
     config = EmbedConfigFields(source="*", help_text="The same fields again.")
     words = LoaderWordsSerializer(required=False, help_text="With `lang`: the texts of the loader.")
-    ink = serializers.CharField(required=False, help_text="With `lang`: the colour of text on `triggerConfig.color`.")
+    ink = serializers.CharField(required=False, help_text="With `lang`: the colour of text.")
 
 
 class EmbedCode(serializers.CharField):
@@ -71,37 +71,23 @@ class EmbedCode(serializers.CharField):
         return embed_code(app_url=settings.APP_URL, embed_id=value.pk)
 
 
-class EmbedInstanceSerializer(serializers.Serializer[Embed]):
+class EmbedInstanceSerializer(EmbedConfigFields):
     openapi_example: ClassVar[dict[str, Any]] = {
         "name": "Article pages",
         "description": "",
-        "domainWhitelist": ["example.com"],
-        "status": "active",
         "blockedWords": [],
         "embedCode": f'<script async src="{BASE}/embed/v1.js" data-service-id="{ID}"></script>',
     }
-    id = serializers.UUIDField()
     name = serializers.CharField(help_text="For you.")
     description = serializers.CharField(allow_blank=True, help_text="For you.")
-    communityId = serializers.UUIDField(source="community_id")
-    domainWhitelist = _texts(source="domain_whitelist", help_text="Empty: any domain.")
-    pageRules = PageRulesSerializer(source="page_rules")
-    triggerConfig = TriggerConfigSerializer(source="trigger_config")
-    status = serializers.ChoiceField(choices=EmbedStatus.choices, help_text="Nothing is shown unless `active`.")
     blockedWords = _texts(source="blocked_words", help_text="Added to those of the community.")
-    embedCode = EmbedCode(source="*", help_text="The script element to paste into a page.")
+    embedCode = EmbedCode(source="*", help_text="To paste into a page.")
     ownerId = serializers.UUIDField(source="owner_id")
     createdAt = serializers.DateTimeField(source="created_at")
     updatedAt = serializers.DateTimeField(source="updated_at")
 
 
 EmbedListSerializer = paginated("EmbedListSerializer", instances=EmbedInstanceSerializer(many=True))
-
-
-class DeletedEmbedSerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"deleted": True}
-    id = serializers.UUIDField()
-    deleted = serializers.BooleanField(help_text="Always true.")
 
 
 class BlacklistSerializer(serializers.Serializer[Any]):
@@ -130,11 +116,11 @@ class ClientConfigSerializer(serializers.Serializer[Any]):
     enabled = serializers.BooleanField(help_text="false: show nothing.")
     apiUrl = serializers.URLField(help_text="The origin of the API.")
     appUrl = serializers.URLField(help_text="The origin of the widget.")
-    streamUrl = serializers.URLField(allow_null=True, help_text="The origin of the streams; null without them.")
+    streamUrl = serializers.URLField(allow_null=True, help_text="The origin of the streams.")
     loaderVersion = serializers.CharField(help_text="Of `v1.js`.")
     analytics = ClientAnalyticsSerializer()
     features = serializers.DictField(child=serializers.BooleanField(), help_text="What the widget offers.")
-    pollSeconds = serializers.IntegerField(help_text="How often to ask for changes without a stream, on average.")
+    pollSeconds = serializers.IntegerField(help_text="How often to ask without a stream.")
 
 
 class AcceptedSerializer(serializers.Serializer[Any]):
@@ -153,7 +139,7 @@ class DaySerializer(serializers.Serializer[Any]):
         "uniqueVisitors": 1,
     }
     date = serializers.DateField(help_text="UTC.")
-    counts = _counts("By event; events with no count are absent.")
+    counts = _counts("By event.")
     uniqueVisitors = serializers.IntegerField(source="visitors", help_text="Of this day.")
 
 
@@ -175,14 +161,10 @@ class SummarySerializer(serializers.Serializer[Summary]):
     embedId = serializers.UUIDField(source="embed_id")
     to = serializers.DateField(source="last", help_text="The last day.")
     totals = _counts("The known events.")
-    events = _counts("Custom events by name; `_other` sums those beyond 50 names per day.")
-    uniqueVisitors = serializers.IntegerField(
-        source="unique_visitors", help_text="The sum over the days: a visitor of two days counts twice."
-    )
-    clickRate = serializers.FloatField(
-        source="click_rate", allow_null=True, help_text="Clicks per view; null without a view."
-    )
-    days = DaySerializer(source="by_day", many=True, help_text="Each day.")
+    events = _counts("Custom ones; `_other` sums those beyond 50 a day.")
+    uniqueVisitors = serializers.IntegerField(source="unique_visitors", help_text="The sum of the days.")
+    clickRate = serializers.FloatField(source="click_rate", allow_null=True, help_text="Clicks per view.")
+    days = DaySerializer(source="by_day", many=True)
     pages = PageSerializer(source="by_page", many=True, help_text="Busiest first.")
 
     def get_fields(self) -> dict[str, Any]:

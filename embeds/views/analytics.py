@@ -40,7 +40,7 @@ class AnalyticsViewSet(ApiViewSet):
         body_max=EVENT_BODY_MAX,
     )
     def events(self, request: ApiRequest) -> Response:
-        """Count one event. The address, user agent and query string are not stored."""
+        """Count one event. Address and user agent are not stored."""
         record_event(
             address=client_address(request._request),
             user_agent=request.headers.get("User-Agent", ""),
@@ -57,7 +57,7 @@ class AnalyticsViewSet(ApiViewSet):
         also={(200, CSV_TYPE): OpenApiResponse(OpenApiTypes.STR, description="One row per day.")},
     )
     def retrieve(self, request: ApiRequest, id: str) -> HttpResponse:
-        """Get the event counts of one of your embeds over at most 400 days (UTC); `format=csv`: one row per day."""
+        """Get the event counts of your embed over at most 400 days."""
         embed = owned_embed(embed_id=self.path_id(EmbedNotFound), owner=request.user)
         query = self.query()
         first, last = period(query.get("first"), query.get("last"), today=database_now().date())

@@ -41,7 +41,7 @@ class EmbedConfigViewSet(ApiViewSet):
         errors=(DomainNotAllowed, EmbedNotFound),
     )
     def retrieve(self, request: ApiRequest, **_path: str) -> Response:
-        """Get the configuration that the loader needs. 403 for pages on domains that the owner does not allow."""
+        """Get the configuration that the loader needs."""
         embed_id = self.path_id(EmbedNotFound, "serviceId")
         origin = request.META.get("HTTP_ORIGIN")
         language = self.query().get("lang")
@@ -76,7 +76,7 @@ class ClientConfigViewSet(ApiViewSet):
     @action(detail=False, url_path="client-config")
     @operation("getEmbedClientConfig", callers={CredentialKind.PUBLIC}, response=ClientConfigSerializer)
     def client_config(self, request: ApiRequest) -> Response:
-        """Get the settings that all embeds of this service share."""
+        """Get the settings that all embeds share."""
         return self.read(_client_config, headers={"Cache-Control": CLIENT_CONFIG_CACHE})
 
 

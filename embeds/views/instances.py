@@ -18,12 +18,12 @@ from embeds.models.embed import EmbedQuerySet
 from embeds.serializers.inputs import BlacklistBody, EmbedChanges, NewEmbed
 from embeds.serializers.outputs import (
     BlacklistSerializer,
-    DeletedEmbedSerializer,
     EmbedInstanceSerializer,
     EmbedListSerializer,
 )
 from embeds.services import create_embed, delete_embed, owned_embed, set_blacklist, update_embed
 from messaging.exceptions import CommunityNotFound
+from messaging.serializers.deleted import DeletedSerializer
 
 OWNERS = {CredentialKind.SIGNED_IN}
 NOT_YOURS = (EmbedNotFound, NotOwner)
@@ -57,7 +57,6 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         callers=OWNERS,
         query=ListQuery,
         response=EmbedListSerializer,
-        links={"getEmbedInstance": {"id": "instances/0/id"}},
     )
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
         """List your embeds, newest first."""
@@ -78,7 +77,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         links=NEXT,
     )
     def create(self, request: ApiRequest) -> Response:
-        """Create an embed. `embedCode` is the script element to paste into your pages."""
+        """Create an embed."""
         embed = create_embed(owner=request.user, **self.body())
         location = {"Location": f"/api/embeds/instances/{embed.pk}"}
         return Response(self.represent(embed), status=201, headers=location)
@@ -96,11 +95,11 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         errors=(*NOT_YOURS, CommunityNotFound, EmbedDisabled),
     )
     def update(self, request: ApiRequest, id: str) -> Response:
-        """Change the fields of the body. Absent fields keep their values."""
+        """Change an embed."""
         embed = self.owned()
         return Response(self.represent(update_embed(embed_id=embed.pk, owner=request.user, **self.body())))
 
-    @operation("deleteEmbedInstance", callers=OWNERS, response=DeletedEmbedSerializer, errors=NOT_YOURS)
+    @operation("deleteEmbedInstance", callers=OWNERS, response=DeletedSerializer, errors=NOT_YOURS)
     def destroy(self, request: ApiRequest, id: str) -> Response:
         """Delete an embed. The posts written through it stay."""
         embed_id = self.path_id(EmbedNotFound)
@@ -116,7 +115,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
     @blacklist.mapping.put
     @operation("putEmbedBlacklist", callers=OWNERS, body=BlacklistBody, response=BlacklistSerializer, errors=NOT_YOURS)
     def replace_blacklist(self, request: ApiRequest, id: str) -> Response:
-        """Replace the domains where the embed must not run. The blacklist overrides the whitelist."""
+        """Replace the domains where the embed must not run, whitelisted or not."""
         embed = set_blacklist(embed_id=self.owned().pk, owner=request.user, **self.body())
         return Response({"domains": embed.domain_blacklist})
 

@@ -104,7 +104,7 @@ def panel_styles(scheme: Scheme = "auto") -> Asset:
 
 def asset(content_type: str, text: str) -> Asset:
     plain = text.encode()
-    return Asset(content_type, plain, gzip.compress(plain, 9, mtime=0), hashlib.sha256(plain).hexdigest()[:32])
+    return Asset(content_type, plain, gzip.compress(plain, 9, mtime=0), hashlib.sha256(plain).hexdigest()[:16])
 
 
 def loader_source(script: str, styles: str) -> str:

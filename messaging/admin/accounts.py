@@ -12,6 +12,7 @@ from config.admin.audit import log_entries_about
 from config.admin.formatting import age, change_url
 from config.admin.model_admin import ReadOnlyModelAdmin
 from messaging.admin.people import HIDE_POSTS, RESTORE_POSTS, SUSPEND, UNSUSPEND
+from messaging.admin.sign_ins import latest_of
 from messaging.models import Account, BulkJob, JobState, Message
 from messaging.services.hiding import posts_hidden_together, posts_to_hide
 
@@ -43,7 +44,11 @@ class AccountAdmin(ReadOnlyModelAdmin):
 
     def extra_context(self, request: HttpRequest, row: Account) -> dict[str, Any]:
         posts = Message.objects.filter(author=row).select_related("community").order_by("-created_at", "-pk")
-        return {"posts": posts[:POSTS_SHOWN_MAX], "log_entries": log_entries_about([row], latest=DECISIONS_SHOWN_MAX)}
+        return {
+            "posts": posts[:POSTS_SHOWN_MAX],
+            "sign_ins": latest_of(row),
+            "log_entries": log_entries_about([row], latest=DECISIONS_SHOWN_MAX),
+        }
 
     def next_url(self, request: HttpRequest, action: AdminAction, row: Account) -> str:
         """The page of the job that hides or restores the posts; it goes on while the page is open."""

@@ -1,18 +1,9 @@
-"""What the list of posts offers: reasons, the columns of the CSV, and the filter by status."""
+"""What the list of posts offers: the columns of the CSV."""
 
 from __future__ import annotations
 
-from messaging.admin.desk.counted import CountedChoices
 from messaging.admin.desk.exporting import Columns
-from messaging.models import MessageStatus
 
-REASONS = (
-    "Spam or advertising.",
-    "Insults or threatens people.",
-    "Off topic on this page.",
-    "Not legal here.",
-    "Contains private data of another person.",
-)
 CSV_COLUMNS: Columns = {
     "id": lambda row: row.pk,
     "status": lambda row: row.status,
@@ -26,9 +17,3 @@ CSV_COLUMNS: Columns = {
     "open reports": lambda row: row.open_reports,
     "posted at": lambda row: row.created_at.isoformat(),
 }
-
-
-class PostStatusFilter(CountedChoices):
-    """Only pending posts have an index of their own."""
-
-    counted = (MessageStatus.PENDING,)

@@ -15,13 +15,14 @@ from config.admin.audit import log_entries_about
 from config.admin.formatting import NOTHING, age, as_fields, change_url, external_link, lines, link, plain
 from config.admin.queues import QueueSummary
 from messaging.admin import review
+from messaging.admin.desk.counted import CountedChoices
 from messaging.admin.desk.lists import DecidingAdmin
 from messaging.admin.formatting import POST_BADGES, post_badge
-from messaging.admin.message_lists import CSV_COLUMNS, REASONS, PostStatusFilter
+from messaging.admin.message_lists import CSV_COLUMNS
 from messaging.admin.moderation import APPROVE, BAN, HIDE, LIFT_BAN, RESTORE, RETURN, UNDO_HIDING, TagFilter
-from messaging.admin.reports import DISMISS, REPORTS_SHOWN_MAX, ReportedFilter, with_open_reports
+from messaging.admin.reports import DISMISS, REOPEN, REPORTS_SHOWN_MAX, ReportedFilter, with_open_reports
 from messaging.admin.searching import condition_for, ids_with
-from messaging.models import Ban, Message, MessageStatus
+from messaging.models import Ban, Message, MessageStatus, ReasonFor
 from messaging.models.message import EDITS_MAX
 from messaging.services.versions import VERSION_DAYS
 
@@ -49,12 +50,12 @@ VERSIONS_SHOWN_MAX = EDITS_MAX + 1
 
 @admin.register(Message)
 class MessageAdmin(DecidingAdmin):
-    row_actions = (APPROVE, HIDE, RESTORE, DISMISS, RETURN, UNDO_HIDING, BAN, LIFT_BAN)
-    reasons = REASONS
+    row_actions = (APPROVE, HIDE, RESTORE, DISMISS, REOPEN, RETURN, UNDO_HIDING, BAN, LIFT_BAN)
+    decides = ReasonFor.POST
     csv_columns = CSV_COLUMNS
     change_form_template = "admin/messaging/message.html"
     list_display = ["excerpt", "state", "review", "reported", "written_by", "community", "posted", "decide"]
-    list_filter = [("status", PostStatusFilter), ReportedFilter, "author_kind", TagFilter, "created_at", "community"]
+    list_filter = [("status", CountedChoices), ReportedFilter, "author_kind", TagFilter, "created_at", "community"]
     search_fields = ["content"]
     search_help_text = (
         "Words of published posts, part of the text of the newest 5,000, the id of a post or account, an @handle, or "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from config.admin.actions import AdminAction
-from messaging.admin.desk.running import run_slice
-from messaging.models import Account, AccountKind, BulkJob
+from messaging.admin.desk.running import run_slice, run_soon
+from messaging.models import Account, AccountKind, BulkJob, JobState
 from messaging.services.bulk_jobs import start_on_posts_of
 from messaging.services.hiding import posts_hidden_together, posts_to_hide
 from messaging.services.people import suspend_person, unsuspend_person
@@ -22,7 +22,10 @@ def _is_suspended_person(account: Account) -> bool:
 
 def _start(row: Account, *, kind: str, by: Account, reason: str = "") -> BulkJob:
     """The posts of most authors are changed at once, and the job is finished when its page opens."""
-    return run_slice(start_on_posts_of(row, kind=kind, by=by, reason=reason).pk)
+    job = run_slice(start_on_posts_of(row, kind=kind, by=by, reason=reason).pk)
+    if job.state == JobState.RUNNING:
+        run_soon()
+    return job
 
 
 SUSPEND = AdminAction(

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin import SimpleListFilter
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import reverse
@@ -18,8 +18,8 @@ from config.admin.model_admin import ReadOnlyModelAdmin
 from config.admin.paginator import bounded_count
 from config.admin.queues import QueueSummary
 from messaging.models import Message, Report
-from messaging.models.report import REPORTABLE, open_reports, reported_posts
-from messaging.services.reporting import dismiss_reports
+from messaging.models.report import REPORTABLE, dismissed_reports, open_reports, reported_posts
+from messaging.services.reporting import dismiss_reports, reopen_reports
 
 REPORTS_SHOWN_MAX = 50
 DISMISS = AdminAction(
@@ -30,14 +30,24 @@ DISMISS = AdminAction(
     run=lambda row, **arguments: dismiss_reports(message_id=row.pk, **arguments),
     is_available=lambda row: row.status in REPORTABLE and row.open_reports > 0,
     key="d",
+    undo="reopen_reports",
+)
+REOPEN = AdminAction(
+    name="reopen_reports",
+    label="Undo the dismissal of reports",
+    confirmation="The reports that were dismissed last are open again. The post stays as it is.",
+    success_message="reports are open again",
+    run=lambda row, **arguments: reopen_reports(message_id=row.pk, **arguments),
+    is_available=lambda row: row.status in REPORTABLE and row.has_dismissed,
 )
 
 
 def with_open_reports(posts: QuerySet[Message]) -> QuerySet[Message]:
-    """Add `open_reports`, the number of open reports of each post."""
+    """Add to each post `open_reports`, a number, and `has_dismissed`, whether reports of it were dismissed."""
     of_post = open_reports().filter(message=OuterRef("pk")).order_by().values("message")
     count = Subquery(of_post.annotate(count=Count("pk")).values("count"))
-    return posts.annotate(open_reports=Coalesce(count, 0))
+    dismissed = Exists(dismissed_reports().filter(message=OuterRef("pk")))
+    return posts.annotate(open_reports=Coalesce(count, 0), has_dismissed=dismissed)
 
 
 class ReportedFilter(SimpleListFilter):

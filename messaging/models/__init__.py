@@ -14,7 +14,9 @@ from messaging.models.personal_data import (
     PersonExportPart,
     PostsChoice,
 )
+from messaging.models.ready_reason import ReadyReason, ReasonFor
 from messaging.models.report import Report, ReportReason
+from messaging.models.sign_in import Door, Factor, SignIn
 from messaging.models.webhook import (
     DeliveryError,
     DisabledReason,
@@ -35,9 +37,11 @@ __all__ = [
     "Decision",
     "DeliveryError",
     "DisabledReason",
+    "Door",
     "ErasedHandle",
     "ErasedHandleKey",
     "ExportStatus",
+    "Factor",
     "HandleClaim",
     "JobState",
     "Message",
@@ -53,10 +57,13 @@ __all__ = [
     "PersonExportPart",
     "PostsChoice",
     "PreModeration",
+    "ReadyReason",
+    "ReasonFor",
     "Report",
     "ReportReason",
     "SavedList",
     "SearchEntry",
+    "SignIn",
     "Webhook",
     "WebhookDelivery",
     "WebhookStatus",

@@ -67,6 +67,7 @@ class Act(models.TextChoices):
     REMOVED = "removed", "moderator removed"
     CHANGED = "changed", "rules changed"
     CREATED = "created", "community created"
+    UNDONE = "undone", "import removed"
 
 
 class Decision(models.Model):

@@ -28,6 +28,8 @@ class Report(models.Model):
     note = models.CharField(max_length=NOTE_MAX, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     closed_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # Closed without a decision on the post, so that this can be undone.
+    dismissed = models.BooleanField(db_default=False, editable=False)
 
     class Meta:
         ordering = ["-created_at", "-id"]
@@ -44,6 +46,11 @@ class Report(models.Model):
 def open_reports() -> models.QuerySet[Report]:
     """The reports on which no moderator has decided."""
     return Report.objects.filter(closed_at=None)
+
+
+def dismissed_reports() -> models.QuerySet[Report]:
+    """The reports that a moderator has closed without a decision on the post."""
+    return Report.objects.filter(dismissed=True, closed_at__isnull=False)
 
 
 def reported_posts(posts: MessageQuerySet) -> MessageQuerySet:

@@ -44,9 +44,18 @@ def write_export(export: PersonExport) -> None:
     _finish(export, status=ExportStatus.READY, percent=100, size=parts.size)
 
 
-def write_archive(file: Any, *, account_id: UUID, progress: Callable[[int], None] = lambda percent: None) -> None:
-    """Write the archive to a file that need not be seekable. One record at a time is in memory."""
-    sections = list(_sections(account_id))
+def write_archive(
+    file: Any,
+    *,
+    account_id: UUID,
+    progress: Callable[[int], None] = lambda percent: None,
+    more: Iterable[Section] = (),
+) -> None:
+    """Write the archive to a file that need not be seekable. One record at a time is in memory.
+
+    `more`: sections that are not in an export for the person.
+    """
+    sections = [*_sections(account_id), *more]
     total, done, now = sum(section.count for section in sections) or 1, 0, timezone.now()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for section in sections:

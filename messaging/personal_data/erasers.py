@@ -8,7 +8,7 @@ from rest_framework_simplejwt.token_blacklist.models import OutstandingToken
 
 from config.admin.audit import forget_entries_about
 from config.personal_data import Subject, in_batches
-from messaging.models import ErasedHandle, HandleClaim, PanelSession, PersonExport, Report, Webhook
+from messaging.models import ErasedHandle, HandleClaim, PanelSession, PersonExport, Report, SignIn, Webhook
 from messaging.personal_data.exports import delete_exports
 
 BATCH = 500
@@ -43,6 +43,7 @@ def sign_ins(subject: Subject) -> int:
         if session.get_decoded().get("_auth_user_id") in accounts
     ]
     erased = Session.objects.filter(pk__in=of_subject).delete()[0]
+    erased += SignIn.objects.filter(account__in=subject.account_ids).delete()[0]
     erased += PanelSession.objects.filter(account__in=subject.account_ids).delete()[0]
     return erased + OutstandingToken.objects.filter(user__in=subject.account_ids).update(user=None)
 

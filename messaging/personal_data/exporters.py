@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from config.personal_data import Section, in_batches
-from messaging.models import Account, Message, MessageVersion, PanelSession, PersonExport, Report, Webhook
+from messaging.models import Account, Message, MessageVersion, PanelSession, PersonExport, Report, SignIn, Webhook
 from messaging.permalinks import permalink
 from messaging.queries.message_fields import CONTENT_FIELDS
 
@@ -17,6 +17,7 @@ OF_A_WEBHOOK = (
 )
 OF_A_REPORT = ("message_id", "reason", "note", "created_at", "closed_at")
 OF_A_SESSION = ("id", "created_at", "last_used_at")
+OF_A_SIGN_IN = ("at", "network", "door", "first", "second", "refused")
 OF_AN_EXPORT = ("id", "status", "requested_at", "finished_at", "size")
 
 
@@ -30,6 +31,8 @@ def sections(account_id: UUID) -> Iterable[Section]:
     yield table("webhooks", "Your webhooks.", Webhook.objects.filter(owner=account_id), OF_A_WEBHOOK)
     sessions = PanelSession.objects.filter(account=account_id)
     yield table("panel_sessions", "Where you are signed in to the widget.", sessions, OF_A_SESSION)
+    sign_ins = SignIn.objects.filter(account=account_id)
+    yield table("sign_ins", "Your sign-ins, and those that were refused.", sign_ins, OF_A_SIGN_IN)
     exports = PersonExport.objects.filter(account=account_id)
     yield table("exports", "The exports that you have asked for.", exports, OF_AN_EXPORT)
 

@@ -89,7 +89,7 @@ MESSAGE_FIELDS = (
     MessageField("id", UUIDField()),
     MessageField(
         "url",
-        CharField(help_text="The permalink: it leads to the post on its page, or shows its thread."),
+        CharField(help_text="The permalink."),
         select=(PERMALINK_COLUMN,),
     ),
     MessageField(
@@ -102,7 +102,7 @@ MESSAGE_FIELDS = (
     MessageField(
         "pageId",
         PageIdField(),
-        body=PageIdText(source="page_id", help_text="From POST /v1/presence/normalize-url."),
+        body=PageIdText(source="page_id", help_text="Of normalizeUrl."),
     ),
     MessageField("pageUrl", CharField(help_text="The normalised URL of the page."), select=(PAGE_URL_COLUMN,)),
     MessageField(
@@ -129,7 +129,7 @@ MESSAGE_FIELDS = (
     MessageField(
         "tagType",
         CharField(allow_null=True, help_text="The smart tag."),
-        body=TagType(source="tag_type", required=False, help_text="See GET /v1/smart-tags."),
+        body=TagType(source="tag_type", required=False, help_text="Of listSmartTags."),
         has_word_lists=False,
     ),
     MessageField(
@@ -139,7 +139,7 @@ MESSAGE_FIELDS = (
     ),
     MessageField(
         "anchorText",
-        CharField(allow_null=True, help_text="The text that the post is about."),
+        CharField(allow_null=True, help_text="What the post is about."),
         body=Text(
             source="anchor_text",
             required=False,
@@ -183,11 +183,11 @@ MESSAGE_FIELDS = (
     MessageField("reactionTotal", IntegerField(help_text="Of all emoji.")),
     MessageField(
         "importedScore",
-        IntegerField(allow_null=True, help_text="Of an imported post: its votes in the system that it comes from."),
+        IntegerField(allow_null=True, help_text="The votes of an imported post."),
     ),
     MessageField("createdAt", DateTimeField()),
     MessageField("updatedAt", DateTimeField()),
-    MessageField("editedAt", DateTimeField(allow_null=True, help_text="When the author last edited it, or null.")),
+    MessageField("editedAt", DateTimeField(allow_null=True, help_text="null: never.")),
 )
 # Required fields are first.
 BODY_FIELDS = sorted(

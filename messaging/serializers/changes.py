@@ -25,7 +25,6 @@ COMMON_TYPES["ChangeType"] = {
     "type": "string",
     "enum": CHANGE_TYPES,
     "description": "What happened to a post or reaction.",
-    "examples": [ChangeType.MESSAGE_CREATED],
 }
 COMMON_TYPES["InboxType"] = {
     "type": "string",
@@ -40,7 +39,7 @@ class TypesField(Text):
 
     def __init__(self, types: type[StrEnum], **kwargs: Any) -> None:
         self.types = types
-        super().__init__(required=False, help_text=f"Comma-separated: {', '.join(types)}.", **kwargs)
+        super().__init__(required=False, help_text="Those of the list, separated by commas.", **kwargs)
 
     def to_internal_value(self, data: Any) -> Any:
         names = sorted(set(super().to_internal_value(data).split(",")))
@@ -52,8 +51,8 @@ class TypesField(Text):
 
 
 class ChangeFilters(QuerySerializer):
-    pageId = PageIdText(source="page_id", required=False, help_text="The changes of one page.")
-    communityId = Id(source="community_id", required=False, help_text="The changes of one community.")
+    pageId = PageIdText(source="page_id", required=False, help_text="Of one page.")
+    communityId = Id(source="community_id", required=False, help_text="Of one community.")
     types = TypesField(ChangeType)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -65,16 +64,17 @@ class ChangeFilters(QuerySerializer):
 
 
 class ChangesQuery(ChangeFilters, ListQuery):
-    tail = Boolean(default=False, help_text="No changes, but the cursor after all of them.")
+    tail = Boolean(default=False, help_text="Nothing but the cursor after all.")
 
 
 class ChangeStreamQuery(ChangeFilters, StreamQuery):
     pass
 
 
-class ChangedReactionSerializer(serializers.Serializer[Any]):
+class ReactionSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"emoji": "👍"}
     id = serializers.UUIDField()
-    emoji = serializers.CharField(help_text="As of that change.")
+    emoji = serializers.CharField(help_text="The emoji.")
     author = AccountSerializer()
     createdAt = serializers.DateTimeField()
 
@@ -92,19 +92,21 @@ class ChangeSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
     pageId = PageIdField()
     communityId = serializers.UUIDField(allow_null=True, help_text="null: no community.")
-    messageId = serializers.UUIDField(allow_null=True, help_text="null: a change of the whole page.")
-    message = PlainMessageSerializer(allow_null=True, help_text="As it is now; null if it is not public any more.")
-    reaction = ChangedReactionSerializer(
-        allow_null=True, help_text="Of a reaction's change, as of then; null if the post is not public any more."
-    )
+    messageId = serializers.UUIDField(allow_null=True, help_text="null: the whole page.")
+    message = PlainMessageSerializer(allow_null=True, help_text="As it is now; null if not public.")
+    reaction = ReactionSerializer(allow_null=True, help_text="As of the change; null if the post is not public.")
     posts = serializers.IntegerField(
         allow_null=True,
-        help_text="Of `page.imported`: how many posts were imported; negative: so many were removed again.",
+        help_text="Of `page.imported`; negative: removed again.",
     )
 
 
-class ChangeListSerializer(serializers.Serializer[Any]):
+class FollowedSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {"hasMore": False, "nextCursor": CURSOR}
-    changes = ChangeSerializer(many=True, help_text="Oldest first.")
-    hasMore = serializers.BooleanField(help_text="Whether to ask again at once.")
+    hasMore = serializers.BooleanField(help_text="Whether to ask again at once, also with fewer rows than `limit`.")
     nextCursor = serializers.CharField(help_text="Where to go on, also later.")
+
+
+class ChangeListSerializer(FollowedSerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {}
+    changes = ChangeSerializer(many=True)

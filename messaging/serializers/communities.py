@@ -31,7 +31,7 @@ class RulesSerializer(serializers.Serializer[Community]):
         child=serializers.CharField(), source="allowed_tag_types", help_text="Empty: every type."
     )
     preModeration = serializers.ChoiceField(
-        choices=PreModeration.choices, source="pre_moderation", help_text="Whose posts are pending until approved."
+        choices=PreModeration.choices, source="pre_moderation", help_text="Whose posts wait for approval."
     )
 
 
@@ -39,7 +39,7 @@ class CommunitySerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {"name": "Harbour Gazette", "slug": "harbour-gazette", "posts": 1}
     id = serializers.UUIDField()
     name = serializers.CharField(help_text="Its name.")
-    slug = serializers.CharField(help_text="Its name in addresses.")
+    slug = serializers.CharField(help_text="In addresses.")
     rules = RulesSerializer(source="*")
     posts = serializers.IntegerField(help_text="Published posts, replies included.")
 

@@ -27,17 +27,15 @@ class FeedItemSerializer(serializers.Serializer[Any]):
         "content_text": "Well said.",
         "content_html": '<p dir="auto">Well said.</p>',
     }
-    id = serializers.CharField(help_text="`urn:uuid:` and the id of the post.")
+    id = serializers.CharField(help_text="The id of the post.")
     url = serializers.CharField(help_text="The permalink of the post.")
-    external_url = serializers.CharField(
-        source="page_url", help_text="The page, with `#community-post-` and the id of the post."
-    )
-    title = serializers.CharField(help_text="The first characters of the text.")
-    content_text = serializers.CharField(source="post.content", help_text="The text as it was written.")
-    content_html = serializers.CharField(source="html", help_text="The text as HTML, by its Markdown.")
+    external_url = serializers.CharField(source="page_url", help_text="The post on its page.")
+    title = serializers.CharField(help_text="Its first characters.")
+    content_text = serializers.CharField(source="post.content", help_text="As written.")
+    content_html = serializers.CharField(source="html", help_text="The text as HTML.")
     date_published = serializers.DateTimeField(source="post.created_at")
     date_modified = serializers.DateTimeField(source="post.updated_at")
-    authors = FeedAuthorSerializer(many=True, help_text="One author.")
+    authors = FeedAuthorSerializer(many=True)
 
 
 class JsonFeedSerializer(serializers.Serializer[Any]):
@@ -51,7 +49,7 @@ class JsonFeedSerializer(serializers.Serializer[Any]):
     title = serializers.CharField(help_text="Of the page or community.")
     home_page_url = serializers.CharField(source="home", help_text="What the feed is about.")
     feed_url = serializers.CharField(source="json_url", help_text="Of this feed.")
-    items = FeedItemSerializer(source="entries", many=True, help_text="Newest first.")
+    items = FeedItemSerializer(source="entries", many=True)
 
     def get_version(self, _feed: Any) -> str:
         return VERSION

@@ -13,13 +13,13 @@ from config.changes.streams.opening import StreamQuery
 from messaging.changes.types import InboxType
 from messaging.fields import PageIdField
 from messaging.serializers.accounts import AccountSerializer
-from messaging.serializers.changes import TypesField
+from messaging.serializers.changes import FollowedSerializer, TypesField
 from messaging.serializers.messages import PlainMessageSerializer
 
 
 class InboxQuery(ListQuery):
     types = TypesField(InboxType)
-    tail = Boolean(default=False, help_text="No events, but the cursor after all of them.")
+    tail = Boolean(default=False, help_text="Nothing but the cursor after all.")
 
 
 class InboxStreamQuery(StreamQuery):
@@ -28,12 +28,12 @@ class InboxStreamQuery(StreamQuery):
 
 class ReadMark(BodySerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"cursor": CURSOR}
-    cursor = CursorText(help_text="`nextCursor` of the inbox without `types`, or the `id` of an event there.")
+    cursor = CursorText(help_text="`nextCursor` of listInbox without `types`, or the `id` of an event.")
 
 
 class EventDataSerializer(serializers.Serializer[Any]):
     emoji = serializers.CharField(required=False, help_text="reaction")
-    status = serializers.CharField(required=False, help_text="moderated: of the post; request_decided: of the request")
+    status = serializers.CharField(required=False, help_text="moderated, request_decided")
     reason = serializers.CharField(
         required=False, allow_null=True, help_text="moderated, request_decided, agent_frozen"
     )
@@ -57,26 +57,22 @@ class EventSerializer(serializers.Serializer[Any]):
     id = serializers.CharField(help_text="The cursor after this event.")
     type = serializers.ChoiceField(choices=[event.value for event in InboxType])
     at = serializers.DateTimeField()
-    actor = AccountSerializer(allow_null=True, help_text="Null for an act of the administration.")
+    actor = AccountSerializer(allow_null=True, help_text="null: the administration.")
     pageId = PageIdField(allow_null=True, help_text="null: of no page.")
     messageId = serializers.UUIDField(
-        allow_null=True, help_text="The answer, the quoting or mentioning post; reaction, moderated: your own post."
+        allow_null=True, help_text="The answer, quote or mention; reaction, moderated: your post."
     )
-    message = PlainMessageSerializer(allow_null=True, help_text="As it is now; null if it is not public.")
-    aboutId = serializers.UUIDField(allow_null=True, help_text="Your own post that was answered or quoted.")
+    message = PlainMessageSerializer(allow_null=True, help_text="As it is now; null if not public.")
+    aboutId = serializers.UUIDField(allow_null=True, help_text="Your post that was answered or quoted.")
     data = EventDataSerializer()  # type: ignore[assignment]  # Serializer has a `data`
 
 
 class UnreadSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {"unread": 0}
-    unread = serializers.IntegerField(help_text="Events after the marked position, at most 1,000.")
+    unread = serializers.IntegerField(help_text="Events after the mark, at most 1,000.")
 
 
-class InboxSerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"hasMore": False, "nextCursor": CURSOR, "unread": 1}
-    events = EventSerializer(many=True, help_text="Oldest first.")
-    hasMore = serializers.BooleanField(help_text="Whether to ask again at once.")
-    nextCursor = serializers.CharField(help_text="Where to go on, also later.")
-    unread = serializers.IntegerField(
-        required=False, help_text="For people: events of every type after the marked position, at most 1,000."
-    )
+class InboxSerializer(FollowedSerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"unread": 1}
+    events = EventSerializer(many=True)
+    unread = serializers.IntegerField(required=False, help_text="For people: events after the mark, at most 1,000.")

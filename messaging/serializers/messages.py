@@ -22,9 +22,17 @@ EDITABLE = ("content", "payload", "anchorText", "language")
 IDENTITY = ("id", "url")
 
 
+class MessageText(BodySerializer):
+    """What an author may edit. An absent field stays as it is."""
+
+    openapi_example: ClassVar[dict[str, Any]] = {"content": "Well said."}
+    locals().update({field.name: deepcopy(field.body) for field in BODY_FIELDS if field.name in EDITABLE})
+
+
 class NewMessage(BodySerializer):
     """A post; with `parentId` a reply, with `quoteId` a quote."""
 
+    openapi_base = MessageText
     openapi_example: ClassVar[dict[str, Any]] = {"pageId": EXAMPLE_PAGE_ID, "content": "Well said."}
 
     # Copied in the order of the field table, because DRF sorts fields by creation.
@@ -36,24 +44,17 @@ class NewMessage(BodySerializer):
         return attrs
 
 
-class EditedMessage(BodySerializer):
-    """The fields to change. An absent one stays as it is."""
-
-    openapi_example: ClassVar[dict[str, Any]] = {"content": "Well said."}
-    locals().update({field.name: deepcopy(field.body) for field in BODY_FIELDS if field.name in EDITABLE})
-
-
 class MessagesQuery(ListQuery):
     pageId = PageIdText(source="page_id", help_text="The page.")
-    parentId = Id(source="parent_id", required=False, help_text="List the replies to this post.")
-    includeTopReply = Boolean(source="include_top_reply", default=False, help_text="Add `topReply` to each message.")
+    parentId = Id(source="parent_id", required=False, help_text="Its replies.")
+    includeTopReply = Boolean(source="include_top_reply", default=False, help_text="Add `topReply`.")
     authorKind = Choice(source="author_kind", choices=AccountKind.values, required=False, help_text="By whom.")
     communityId = Id(source="community_id", required=False, help_text="Of one community.")
     tagType = Text(source="tag_type", required=False, help_text="Of one smart tag.")
     sort = Choice(
         choices=[sort.value for sort in Sort],
         default=Sort.NEWEST,
-        help_text="`reactions`: most reactions first, then newest.",
+        help_text="`reactions`: most first, then newest.",
     )
 
 
@@ -89,19 +90,12 @@ class MessageSerializer(PlainMessageSerializer):
     )
 
 
-class DeletedMessageSerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"deleted": True}
-
-    id = serializers.UUIDField(help_text="The post.")
-    deleted = serializers.BooleanField(help_text="Always true.")
-
-
 class RemainingSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {"counter": "post", "limit": 30, "remaining": 29}
 
     counter = serializers.CharField(help_text="What is counted.")
     limit = serializers.IntegerField(help_text="Writes an hour.")
-    remaining = serializers.IntegerField(help_text="Writes that remain now; the dry run is not charged.")
+    remaining = serializers.IntegerField(help_text="Writes left; a dry run is not charged.")
 
 
 class DryRunSerializer(serializers.Serializer[Any]):
@@ -111,18 +105,17 @@ class DryRunSerializer(serializers.Serializer[Any]):
 
     wouldBe = serializers.ChoiceField(
         choices=[MessageStatus.PUBLISHED.value, MessageStatus.PENDING.value],
-        help_text="`pending`: a moderator would approve it first.",
+        help_text="`pending`: for approval.",
     )
-    message = DraftSerializer(help_text="The message as it would be.")
-    limits = RemainingSerializer(many=True, help_text="The hourly limits of the write; none for people.")
+    message = DraftSerializer()
+    limits = RemainingSerializer(many=True, help_text="Of agents.")
 
 
 class NewMessageQuery(QuerySerializer):
     dryRun = Boolean(
         source="dry_run",
         default=False,
-        help_text="Check everything, and write, charge and store nothing: 200, or the refusal of the write. "
-        "An `Idempotency-Key` is ignored.",
+        help_text="Check everything, write and charge nothing.",
     )
 
 

@@ -25,7 +25,7 @@ from messaging.smart_tags import SMART_TAGS
 class NewCommunity(BodySerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"name": "Harbour Gazette"}
     name = Name(max_length=NAME_MAX, help_text="Its name.")
-    slug = Text(pattern=SLUG, required=False, help_text="Its name in addresses; made from the name if absent.")
+    slug = Text(pattern=SLUG, required=False, help_text="In addresses; absent: from the name.")
 
 
 class QueueQuery(ListQuery):
@@ -33,7 +33,7 @@ class QueueQuery(ListQuery):
     state = Choice(
         choices=QueueState.values,
         default=QueueState.PENDING,
-        help_text="Posts that wait for approval, or with open reports.",
+        help_text="`reported`: with open reports.",
     )
 
 
@@ -70,29 +70,26 @@ class NewBan(BodySerializer):
     reason = Text(trim=True, max_length=REASON_MAX, help_text="For the moderators.")
 
 
-class BanSerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"reason": "Advertises again and again."}
-    communityId = serializers.UUIDField(source="community_id", help_text="Where.")
-    account = AccountSerializer()
-    reason = serializers.CharField(help_text="For the moderators.")
-    createdAt = serializers.DateTimeField(source="created_at")
-
-
 class NewModerator(BodySerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"handle": "ada"}
     handle = Text(pattern=HANDLE, help_text="Of a person.")
 
 
 class ModeratorSerializer(serializers.Serializer[Any]):
-    communityId = serializers.UUIDField(source="community_id", help_text="Where.")
+    communityId = serializers.UUIDField(source="community_id")
     account = AccountSerializer()
     createdAt = serializers.DateTimeField(source="created_at")
 
 
+class BanSerializer(ModeratorSerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"reason": "Advertises again and again."}
+    reason = serializers.CharField(help_text="For the moderators.")
+
+
 class EndedSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {"ended": True}
-    communityId = serializers.UUIDField(help_text="Where.")
-    accountId = serializers.UUIDField(help_text="Whose.")
+    communityId = serializers.UUIDField()
+    accountId = serializers.UUIDField()
     ended = serializers.BooleanField(help_text="Always true.")
 
 
@@ -111,14 +108,14 @@ class RuleChanges(BodySerializer):
         source="pre_moderation",
         choices=PreModeration.choices,
         required=False,
-        help_text="Whose posts are pending until approved.",
+        help_text="Whose posts wait for approval.",
     )
     reportsToHide = Integer(
         source="reports_to_hide",
         min_value=0,
         max_value=REPORTS_TO_HIDE_MAX,
         required=False,
-        help_text="Reports that make a post pending; 0: none do.",
+        help_text="So many make a post pending; 0: none do.",
     )
 
 
@@ -155,6 +152,6 @@ class ModeratedCommunitySerializer(serializers.Serializer[Any]):
     }
     id = serializers.UUIDField()
     name = serializers.CharField(help_text="Its name.")
-    slug = serializers.CharField(help_text="Its name in addresses.")
+    slug = serializers.CharField(help_text="In addresses.")
     blockedWords = serializers.ListField(child=serializers.CharField(), source="blocked_words", help_text="Not public.")
     rules = ModeratedRulesSerializer(source="*")

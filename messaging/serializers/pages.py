@@ -12,12 +12,12 @@ from messaging.serializers.accounts import AccountSerializer
 from messaging.smart_tags import SMART_TAGS
 
 PRESENCE_URLS_MAX = 100
-QUESTION = SMART_TAGS["question"]
+NOTE = SMART_TAGS["note"]
 
 
 class NormalizeUrlBody(BodySerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"url": "https://www.example.com/article?utm_source=mail"}
-    url = PageUrl(help_text="An http or https URL; its normal form has at most 2,048 characters too.")
+    url = PageUrl(help_text="http or https; its normal form has the same maximum.")
 
 
 class NormalizedUrlSerializer(serializers.Serializer[Any]):
@@ -47,15 +47,13 @@ class PresenceCountSerializer(serializers.Serializer[Any]):
     }
     url = serializers.CharField(help_text="As sent.")
     pageId = PageIdField(source="page_id", allow_null=True, help_text="null: no http or https URL.")
-    posts = serializers.IntegerField(source="presence.posts", help_text="Published posts, without replies.")
-    replies = serializers.IntegerField(source="presence.replies", help_text="Published replies.")
-    lastPostAt = serializers.DateTimeField(
-        source="presence.last_post_at", allow_null=True, help_text="Of the last post or reply; null: there is none."
-    )
+    posts = serializers.IntegerField(source="presence.posts", help_text="Without replies.")
+    replies = serializers.IntegerField(source="presence.replies", help_text="Replies.")
+    lastPostAt = serializers.DateTimeField(source="presence.last_post_at", allow_null=True, help_text="null: no post.")
 
 
 class PresenceSerializer(serializers.Serializer[Any]):
-    counts = PresenceCountSerializer(many=True, help_text="In the order of `urls`.")
+    counts = PresenceCountSerializer(many=True)
 
 
 class ParticipantsQuery(QuerySerializer):
@@ -63,16 +61,16 @@ class ParticipantsQuery(QuerySerializer):
 
 
 class ParticipantListSerializer(serializers.Serializer[Any]):
-    participants = AccountSerializer(many=True, help_text="Those who wrote last first.")
+    participants = AccountSerializer(many=True)
 
 
 class SmartTagSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {
-        "type": QUESTION.type,
-        "title": QUESTION.title,
-        "description": QUESTION.description,
-        "payloadSchema": QUESTION.payload_schema,
-        "example": QUESTION.example,
+        "type": NOTE.type,
+        "title": NOTE.title,
+        "description": NOTE.description,
+        "payloadSchema": NOTE.payload_schema,
+        "example": NOTE.example,
     }
     type = serializers.CharField(help_text="Send it as `tagType`.")
     title = serializers.CharField(help_text="For people.")
@@ -82,4 +80,4 @@ class SmartTagSerializer(serializers.Serializer[Any]):
 
 
 class SmartTagListSerializer(serializers.Serializer[Any]):
-    smartTags = SmartTagSerializer(many=True, help_text="All types.")
+    smartTags = SmartTagSerializer(many=True)

@@ -8,12 +8,7 @@ from messaging.serializers.accounts import AccountSerializer
 from messaging.serializers.sessions import EmbedTokenSerializer
 
 
-class PanelSessionSerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"success": True}
-    success = serializers.BooleanField(help_text="Always true. The session is in the cookie.")
-
-
 class PanelTokenSerializer(EmbedTokenSerializer):
     openapi_example: ClassVar[dict[str, Any]] = EmbedTokenSerializer.openapi_example | {"expiresIn": 900}
-    expiresIn = serializers.IntegerField(help_text="Seconds until the token expires, for clients with a wrong clock.")
+    expiresIn = serializers.IntegerField(help_text="Seconds it is valid.")
     user = AccountSerializer()

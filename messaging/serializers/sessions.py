@@ -22,7 +22,7 @@ class LoginBody(BodySerializer):
     code = Text(
         required=False,
         max_length=CODE_MAX,
-        help_text="Of an authenticator app, or a recovery code; for a person with a second factor.",
+        help_text="Of the second factor, or a recovery code.",
     )
 
 
@@ -46,7 +46,7 @@ class SignInSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {"accessToken": JWT, "refreshToken": JWT}
     accessToken = serializers.CharField(help_text="The sign-in JWT.")
     refreshToken = serializers.CharField(help_text="For refreshSession.")
-    expiresAt = serializers.DateTimeField(help_text="When the access token expires.")
+    expiresAt = serializers.DateTimeField(help_text="Of the access token.")
     user = AccountSerializer()
 
 
@@ -56,7 +56,7 @@ class AccessSerializer(serializers.Serializer[Any]):
     expiresAt = serializers.DateTimeField()
 
 
-class LoggedOutSerializer(serializers.Serializer[Any]):
+class SuccessSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {"success": True}
     success = serializers.BooleanField(help_text="Always true.")
 

@@ -36,15 +36,15 @@ class NewWebhook(BodySerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"url": "https://example.com/hook", "agentId": ID, "types": ["reply"]}
     url = WebUrl(
         max_length=URL_MAX,
-        help_text="https, on port 443 or from 1024. The addresses of a host name are checked at each delivery.",
+        help_text="https, on port 443 or from 1024, of a public address.",
     )
-    embedId = Id(source="embed_id", required=False, help_text="One of your embeds: the changes of its community.")
-    agentId = Id(source="agent_id", required=False, help_text="The account of an agent you operate: its inbox.")
+    embedId = Id(source="embed_id", required=False, help_text="Your embed: the changes of its community.")
+    agentId = Id(source="agent_id", required=False, help_text="Your agent: its inbox.")
     types = ListOf(
         child=Choice(choices=EVERY_TYPE),
         max_length=len(EVERY_TYPE),
         required=False,
-        help_text="Types of changes for an embed, of inbox events for an agent. Absent or empty: all.",
+        help_text="Of changes for an embed, of inbox events for an agent; empty: all.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -80,13 +80,13 @@ class WebhookSerializer(serializers.Serializer[Webhook]):
     disabledReason = NullableChoice(
         source="disabled_reason", choices=DisabledReason.choices, help_text="null: not disabled."
     )
-    disabledDetails = NullableText(source="disabled_details", help_text="The reason that a super admin gave.")
+    disabledDetails = NullableText(source="disabled_details", help_text="By a super admin.")
     failingSince = serializers.DateTimeField(source="failing_since", allow_null=True, help_text="null: not failing.")
     nextAttemptAt = serializers.DateTimeField(
         source="next_attempt_at", allow_null=True, help_text="null: nothing waits."
     )
     previousSecretUntil = serializers.DateTimeField(
-        source="previous_secret_until", allow_null=True, help_text="Until then the former secret signs too."
+        source="previous_secret_until", allow_null=True, help_text="Until then the former one signs too."
     )
     createdAt = serializers.DateTimeField(source="created_at")
 
@@ -100,11 +100,11 @@ class WebhookSecretSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField(source="webhook.id")
     secret = serializers.CharField(help_text="Shown in this response only.")
     previousSecretUntil = serializers.DateTimeField(
-        source="webhook.previous_secret_until", help_text="Until then the former secret signs too."
+        source="webhook.previous_secret_until", help_text="Until then the former one signs too."
     )
 
 
-class NewWebhookSerializer(WebhookSerializer):
+class CreatedWebhookSerializer(WebhookSerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"secret": EXAMPLE_SECRET}
     secret = serializers.CharField(help_text="Shown in this response only.")
 
@@ -117,7 +117,7 @@ class DeliverySerializer(serializers.Serializer[WebhookDelivery]):
         "error": None,
         "durationMs": 42,
     }
-    eventId = serializers.UUIDField(source="event_id", help_text="The header `webhook-id` has it after `evt_`.")
+    eventId = serializers.UUIDField(source="event_id", help_text="In `webhook-id`, after `evt_`.")
     type = serializers.CharField(help_text="Of the event.")
     at = serializers.DateTimeField(help_text="The end of the attempt.")
     attempt = serializers.IntegerField(help_text="From 1.")
@@ -127,14 +127,8 @@ class DeliverySerializer(serializers.Serializer[WebhookDelivery]):
 
 
 class WebhookWithLogSerializer(WebhookSerializer):
-    deliveries = DeliverySerializer(many=True, help_text=f"The last {DELIVERIES_SHOWN} attempts, newest first.")
+    deliveries = DeliverySerializer(many=True, help_text=f"The last {DELIVERIES_SHOWN}, newest first.")
 
 
 class TestRequestedSerializer(serializers.Serializer[Any]):
     eventId = serializers.UUIDField(help_text="Of the test event, for the delivery log.")
-
-
-class DeletedWebhookSerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"deleted": True}
-    id = serializers.UUIDField()
-    deleted = serializers.BooleanField(help_text="Always true.")

@@ -36,7 +36,7 @@ def log_about_community(
 def note_for_moderators(
     community: Community, act: Act, *, by: Any, reason: str = "", columns: Sequence[str] = ()
 ) -> None:
-    """Only for the moderators: the caller logs it in the history of the admin."""
+    """Only for the moderators: the caller logs it in the history of the admin. `by` None: a command."""
     Decision.objects.create(community=community, act=act, by=by, reason=reason, columns=list(columns))
 
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Subquery
 from django.utils import timezone
 
 from config.admin.audit import log_decision
@@ -15,9 +16,9 @@ from config.database.sql import allow_long_statements
 from config.writes.pruning import delete_in_batches
 from config.writes.retries import retried
 from config.writes.transaction import WriteTransaction
-from messaging.exceptions import MessageNotFound
+from messaging.exceptions import MessageNotFound, NotInThisState
 from messaging.models import Account, Act, Ban, Message, MessageStatus, Report
-from messaging.models.report import open_reports
+from messaging.models.report import REPORTABLE, dismissed_reports, open_reports
 from messaging.services.changes import record_reported
 from messaging.services.decisions import log_about_post
 from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_posts
@@ -59,8 +60,28 @@ def dismiss_reports(*, message_id: UUID, by: Account, reason: str = "") -> Messa
     post = next(iter(locked_posts([message_id], Message.objects.all())), None)
     if post is None:
         raise MessageNotFound
-    if close_reports([post.pk]):
+    if close_reports([post.pk], dismissed=True):
         log_about_post(post, Act.DISMISSED, by=by, verb="Reports dismissed", reason=reason)
+    return post
+
+
+@retried
+@transaction.atomic
+def reopen_reports(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+    """Undo the latest dismissal: its reports are open again, and the post stays as it is. Does nothing without one.
+
+    Raises MessageNotFound (404), or NotInThisState (409) if the post is hidden or deleted.
+    """
+    post = next(iter(locked_posts([message_id], Message.objects.all())), None)
+    if post is None:
+        raise MessageNotFound
+    if post.status not in REPORTABLE:
+        raise NotInThisState(status=post.status)
+    dismissed = dismissed_reports().filter(message=post)
+    # A dismissal closes all open reports of a post at the same time.
+    latest = dismissed.order_by("-closed_at").values("closed_at")[:1]
+    if dismissed.filter(closed_at=Subquery(latest)).update(closed_at=None, dismissed=False):
+        log_decision(by=by, about=post, verb="Dismissal of reports undone", reason=reason)
     return post
 
 
@@ -68,12 +89,15 @@ def has_open_reports(message_id: UUID) -> bool:
     return open_reports().filter(message=message_id).exists()
 
 
-def close_reports(message_ids: Collection[UUID]) -> int:
+def close_reports(message_ids: Collection[UUID], *, dismissed: bool = False) -> int:
     """Close the open reports of (locked) posts on which a moderator decides; returns their number.
 
     Closed reports do not count: after an approval, as many reports by other people are needed again.
     """
-    return open_reports().filter(message__in=message_ids).update(closed_at=timezone.now())
+    if not dismissed:
+        # Undoing a dismissal of before would open reports that this decision has settled.
+        dismissed_reports().filter(message__in=message_ids).update(dismissed=False)
+    return open_reports().filter(message__in=message_ids).update(closed_at=timezone.now(), dismissed=dismissed)
 
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:

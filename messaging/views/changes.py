@@ -29,10 +29,9 @@ class ChangeViewSet(ApiViewSet):
         errors=(CursorExpired,),
     )
     def list(self, request: ApiRequest) -> Response:
-        """List the public changes of posts and reactions, oldest first: of a page, of a community, or all.
+        """List the public changes of posts and reactions, oldest first.
 
-        Each change is listed once and none is skipped. Without a cursor, the list begins with the oldest change that
-        is stored (30 days). `hasMore` may be true with fewer changes than `limit`.
+        Each once; none is skipped. Without a cursor, from the oldest that is stored (30 days).
         """
         query = self.query()
         bound = bound_to("changes", filters_of(query))
@@ -51,10 +50,9 @@ class ChangeViewSet(ApiViewSet):
         errors=STREAM_ERRORS,
     )
     def stream(self, request: ApiRequest) -> Response:
-        """Follow the public changes live, as server-sent events: of a page, of a community, or all.
+        """Follow the public changes live, as server-sent events.
 
-        The stream goes on after `Last-Event-ID` or `cursor`, which the list accepts as well. It is served at
-        `streamUrl` of getEmbedClientConfig.
+        The stream goes on after `Last-Event-ID` or `cursor`, also one of the list.
         """
         query = self.query()
         channel = moved_channel(query) or channel_of(query)

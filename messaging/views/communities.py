@@ -26,13 +26,11 @@ class CommunityViewSet(ApiViewSet):
         query=CommunitiesQuery,
         response=CommunityListSerializer,
         links={
-            "getCommunity": {"id": "communities/0/id"},
-            "getCommunityJsonFeed": {"slug": "communities/0/slug"},
             "getCommunityAtomFeed": {"slug": "communities/0/slug"},
         },
     )
     def list(self, request: ApiRequest) -> Response:
-        """List the communities with their rules and the number of their posts, newest first."""
+        """List the communities, newest first."""
         query = self.query()
         page = self.page("communities", query)
         return self.read(lambda: _listed(query, page), COMMUNITIES)
@@ -58,7 +56,7 @@ class CommunityViewSet(ApiViewSet):
         "getCommunity", callers={CredentialKind.PUBLIC}, response=CommunitySerializer, errors=(CommunityNotFound,)
     )
     def retrieve(self, request: ApiRequest, id: str) -> Response:
-        """Get a community with its rules and the number of its posts."""
+        """Get a community."""
         community_id = self.path_id(CommunityNotFound)
         return self.read(lambda: _found(community_id), community_tag(community_id))
 

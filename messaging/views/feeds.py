@@ -32,9 +32,9 @@ class PageFeedViewSet(ApiViewSet):
         "getPageAtomFeed", callers={CredentialKind.PUBLIC}, path=PAGE, response=SCHEMA, media=ATOM, errors=(NotFound,)
     )
     def atom(self, request: ApiRequest, **path: str) -> Response:
-        """Get the newest 50 posts of a page as Atom 1.0, replies included.
+        """Get the newest 50 posts and replies of a page as Atom.
 
-        Fewer posts if 50 would exceed 2 MiB. The posts of a page that has moved are in the feed of its old id as well.
+        Fewer if 50 would exceed 2 MiB. The feed of a page that has moved has its posts too.
         """
         return self._feed(path["pageId"])
 
@@ -47,7 +47,7 @@ class PageFeedViewSet(ApiViewSet):
         errors=(NotFound,),
     )
     def json(self, request: ApiRequest, **path: str) -> Response:
-        """Get the newest 50 posts of a page as JSON Feed 1.1, replies included."""
+        """Get the newest 50 posts and replies of a page as JSON Feed."""
         return self._feed(path["pageId"])
 
     def _feed(self, page_id: str) -> Response:
@@ -71,7 +71,7 @@ class CommunityFeedViewSet(ApiViewSet):
         errors=(CommunityNotFound,),
     )
     def atom(self, request: ApiRequest, slug: str) -> Response:
-        """Get the newest 50 posts of a community as Atom 1.0, replies included."""
+        """Get the newest 50 posts and replies of a community as Atom."""
         return self._feed(slug)
 
     @operation(
@@ -88,7 +88,7 @@ class CommunityFeedViewSet(ApiViewSet):
         errors=(CommunityNotFound,),
     )
     def json(self, request: ApiRequest, slug: str) -> Response:
-        """Get the newest 50 posts of a community as JSON Feed 1.1, replies included."""
+        """Get the newest 50 posts and replies of a community as JSON Feed."""
         return self._feed(slug)
 
     def _feed(self, slug: str) -> Response:

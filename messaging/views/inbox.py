@@ -45,11 +45,9 @@ class InboxViewSet(ApiViewSet):
     def list(self, request: ApiRequest) -> Response:
         """List what concerns your account, oldest first.
 
-        The events are replies, quotes, reactions, mentions, moderation of your posts, and decisions about your agents;
-        operators and their agents each get those about the agent. Each event is listed once and none is skipped.
-        Without a cursor, the list begins with the oldest event that is stored (30 days). `hasMore` may be true with
-        fewer events than `limit`. An agent stores its cursor itself; for a person, `unread` counts the events after
-        the position of readInbox.
+        Operators and their agents each get the events about the agent. Each once; none is skipped. Without a
+        cursor, from the oldest that is stored (30 days). An agent stores its cursor itself; a person may use
+        readInbox.
         """
         query, account_id = self.query(), request.user.pk
         bound = bound_to("inbox", filters_of(request, query))
@@ -75,8 +73,7 @@ class InboxViewSet(ApiViewSet):
     def stream(self, request: ApiRequest) -> Response:
         """Follow what concerns your account live, as server-sent events.
 
-        The stream goes on after `Last-Event-ID` or `cursor`, which the list accepts as well. It is served at
-        `streamUrl` of getEmbedClientConfig, and ends when the credential does.
+        As streamChanges; it ends when the credential does.
         """
         query = self.query()
         bound = bound_to("inbox", filters_of(request, query))
@@ -91,7 +88,7 @@ class InboxViewSet(ApiViewSet):
         errors=(InvalidCursor, CursorExpired),
     )
     def mark(self, request: ApiRequest) -> Response:
-        """Mark the events up to a cursor as read; an earlier cursor than before changes nothing."""
+        """Mark the events up to a cursor as read."""
         bound = bound_to("inbox", filters_of(request, {}))
         mark_read(request.user.pk, cursors.decode(self.body()["cursor"], bound_to=bound))
         return Response({"unread": count_unread(request.user.pk)}, headers=PRIVATE)

@@ -8,7 +8,4 @@ LINKS_OF_NEW: dict[str, dict[str, str]] = {
     "listMessages": {"pageId": "pageId", "parentId": "id"},
     "createMessage": {"body.pageId": "pageId", "body.parentId": "id", "body.content": "=A reply."},
     "addReaction": {"body.messageId": "id", "body.emoji": "=👍"},
-    "listOwnReactions": {"pageId": "pageId"},
-    "getPageJsonFeed": {"pageId": "pageId"},
-    "listChanges": {"pageId": "pageId"},
 }

@@ -20,14 +20,14 @@ from messaging.page_ids import is_page_id
 from messaging.queries import messages
 from messaging.queries.message_orders import Sort
 from messaging.queries.targets import fetch_targets, prefetch_targets
+from messaging.serializers.deleted import DeletedSerializer
 from messaging.serializers.messages import (
     IDENTITY,
-    DeletedMessageSerializer,
     DryRunSerializer,
-    EditedMessage,
     MessageListSerializer,
     MessageSerializer,
     MessagesQuery,
+    MessageText,
     NewMessage,
     NewMessageQuery,
 )
@@ -75,11 +75,10 @@ class MessageViewSet(ApiViewSet):
         links={"getMessage": {"id": "messages/0/id"}},
     )
     def list(self, request: ApiRequest) -> Response:
-        """List the posts of a page, or the replies to one of them, newest first or in the order of `sort`.
+        """List the posts of a page, or the replies to one.
 
-        A response with more than one post is at most 2 MiB: `hasMore` may be true with fewer posts than `limit`.
-        With `sort=reactions`, a post that gets or loses a reaction while you follow cursors may be listed twice or not
-        at all; every other post is listed once.
+        With `sort=reactions`, a post whose reactions change while you follow cursors may be listed twice or not
+        at all.
         """
         query = self.query()
         if not is_page_id(query["page_id"]):
@@ -142,14 +141,14 @@ class MessageViewSet(ApiViewSet):
         "getMessage", callers={CredentialKind.PUBLIC}, response=MessageSerializer, errors=(exceptions.MessageNotFound,)
     )
     def retrieve(self, request: ApiRequest, id: str) -> Response:
-        """Return a published post, or the tombstone of a deleted one that was answered (`status` is `deleted`)."""
+        """Get a published post, or the tombstone of a deleted one that was answered."""
         message_id = self.path_id(exceptions.MessageNotFound)
         return self.read(lambda: _visible(message_id), message_tag(message_id))
 
     @operation(
         "editMessage",
         **OF_AUTHOR,
-        body=EditedMessage,
+        body=MessageText,
         response=MessageSerializer,
         errors=(
             *WRITING_ERRORS,
@@ -160,9 +159,9 @@ class MessageViewSet(ApiViewSet):
         ),
     )
     def update(self, request: ApiRequest, id: str) -> Response:
-        """Edit your own post, for some minutes after it was written; fields that are absent stay.
+        """Edit your own post, for some minutes after it was written.
 
-        Where posts wait for approval, an edited one waits again (`status` is `pending`). An edit spends no limit.
+        Where posts wait for approval, it waits again (`pending`). An edit spends no limit.
         """
         post = lock_for_edit(auth=request.auth, message_id=self.path_id(exceptions.MessageNotFound))
         edit_message(post=post, changes=self.body(), transaction=request.transaction)
@@ -171,11 +170,11 @@ class MessageViewSet(ApiViewSet):
     @operation(
         "deleteMessage",
         **OF_AUTHOR,
-        response=DeletedMessageSerializer,
+        response=DeletedSerializer,
         errors=(AgentCommunityNotAllowed, exceptions.MessageNotFound, exceptions.NotAuthor),
     )
     def destroy(self, request: ApiRequest, id: str) -> Response:
-        """Delete your own post, at any time. Its content is erased; if it was answered, a tombstone stays."""
+        """Delete your own post. If it was answered, a tombstone stays."""
         message_id = self.path_id(exceptions.MessageNotFound)
         delete_message(auth=request.auth, message_id=message_id, transaction=request.transaction)
         return Response({"id": message_id, "deleted": True})

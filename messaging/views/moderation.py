@@ -74,7 +74,7 @@ class ModerationQueueViewSet(ApiViewSet):
         links={name: {"id": "messages/0/id"} for name in ("approveMessage", "hideMessage", "restoreMessage")},
     )
     def queue(self, request: ApiRequest) -> Response:
-        """List the posts that wait for your decision, oldest first, with their open reports."""
+        """List the posts that wait for your decision, oldest first."""
         query = self.query()
         page = self.page("moderation-queue", query, moderator=request.user.pk)
         community_id = query.get("community_id")
@@ -88,7 +88,7 @@ class ModeratedMessageViewSet(ApiViewSet):
     @action(detail=True, methods=["post"])
     @operation("approveMessage", **OF_POST)
     def approve(self, request: ApiRequest, id: str) -> Response:
-        """Publish a pending post. A published one that readers reported stays; its reports are closed."""
+        """Publish a pending post, or close the reports of a published one."""
         return self._decide(moderating.approve)
 
     @action(detail=True, methods=["post"])
@@ -118,7 +118,7 @@ class ModeratedCommunityViewSet(ApiViewSet):
         errors=REFUSED,
     )
     def update(self, request: ApiRequest, id: str) -> Response:
-        """Change blocked words and rules; the words replace the former ones."""
+        """Change rules, and replace blocked words."""
         community_id = self.path_id(CommunityNotFound)
         community = moderating.change_rules(community_id=community_id, changes=self.body(), by=request.user)
         return Response(render(serializers.ModeratedCommunitySerializer, community))
@@ -145,7 +145,10 @@ class ModeratedCommunityViewSet(ApiViewSet):
         errors=(*REFUSED, ModeratorNotFound, CreatorProtected, LastModerator),
     )
     def moderator(self, request: ApiRequest, id: str, accountId: str) -> Response:  # noqa: N803  of the path
-        """End a person's moderation, or your own. The creator is removed by a super admin only."""
+        """End a person's moderation, or your own.
+
+        Only a super admin removes the creator.
+        """
         ids = self._ids(ModeratorNotFound)
         moderators.remove_moderator(community_id=ids[0], account_id=ids[1], by=request.user)
         return _ended(*ids)
@@ -159,7 +162,7 @@ class ModeratedCommunityViewSet(ApiViewSet):
         errors=(*REFUSED, AccountNotFound, ModeratorBanned),
     )
     def bans(self, request: ApiRequest, id: str) -> Response:
-        """Ban a person, with the agents they operate, or an agent: they cannot write, edit or react there."""
+        """Ban an agent, or a person with their agents: they cannot write or react there."""
         community_id = self.path_id(CommunityNotFound)
         ban = bans.ban_account(community_id=community_id, by=request.user, **self.body())
         return Response(render(serializers.BanSerializer, ban))

@@ -46,10 +46,7 @@ class PageViewSet(ApiViewSet):
         },
     )
     def normalize_url(self, request: ApiRequest) -> Response:
-        """Return the page id of a URL. The URL is not fetched.
-
-        `rulesApplied` names the rules that changed the URL, `removedParams` the tracking parameters that were dropped.
-        """
+        """Get the page id of a URL. The URL is not fetched."""
         page = normalize_url(**self.body(), embed_id=request.META.get("HTTP_X_SERVICE_EMBED_ID"))
         return Response(
             {
@@ -70,10 +67,7 @@ class PageViewSet(ApiViewSet):
         response=PresenceSerializer,
     )
     def counts(self, request: ApiRequest) -> Response:
-        """Count the posts and replies on up to 100 pages, by their URLs. Nothing is stored.
-
-        A URL that is given twice is counted twice; one that is no http or https URL has `pageId` null and no posts.
-        """
+        """Count the posts and replies on up to 100 pages. Nothing is stored."""
         return Response(render(PresenceSerializer, {"counts": count_presence(**self.body())}))
 
     @action(detail=False)
@@ -84,10 +78,7 @@ class PageViewSet(ApiViewSet):
         response=ParticipantListSerializer,
     )
     def participants(self, request: ApiRequest) -> Response:
-        """List who takes part on a page, to complete their handles: those who wrote last first, at most 100.
-
-        They are the authors of the newest 200 posts and the newest 200 replies.
-        """
+        """List the authors of the newest 200 posts and 200 replies of a page, at most 100."""
         page_id = self.query()["page_id"]
         if not is_page_id(page_id):
             raise InvalidParameter(page_id_needed(page_id), field="pageId")
@@ -102,7 +93,7 @@ class PageViewSet(ApiViewSet):
 class SmartTagViewSet(ApiViewSet):
     @operation("listSmartTags", callers={CredentialKind.PUBLIC}, response=SmartTagListSerializer)
     def list(self, request: ApiRequest) -> Response:
-        """List the smart tag types, each with the JSON Schema of its payload and an example."""
+        """List the smart tags, each with the JSON Schema of its payload."""
         return self.read(_smart_tags)
 
 

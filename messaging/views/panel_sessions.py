@@ -13,7 +13,8 @@ from config.api.viewsets import ApiViewSet
 from messaging import panel_cookie
 from messaging.exceptions import PanelRequired, PanelSessionEnded, RecentSignInRequired
 from messaging.panel_cookie import require_panel, secret_of
-from messaging.serializers.panel_sessions import PanelSessionSerializer, PanelTokenSerializer
+from messaging.serializers.panel_sessions import PanelTokenSerializer
+from messaging.serializers.sessions import SuccessSerializer
 from messaging.services import panel_sessions
 from messaging.services.accounts import account_record
 
@@ -33,15 +34,14 @@ class PanelSessionViewSet(ApiViewSet):
     @operation(
         "createPanelSession",
         callers={CredentialKind.SIGNED_IN},
-        response=PanelSessionSerializer,
+        response=SuccessSerializer,
         errors=(PanelRequired, RecentSignInRequired),
         **OF_PANEL,
     )
     def start(self, request: ApiRequest) -> Response:
         """Open a session of the panel with a sign-in of the last five minutes.
 
-        For the panel alone. The session is in a cookie that only `createPanelToken` and `endPanelSession` read; it ends
-        after 30 days without use. The replay of a response has no cookie.
+        For the panel alone: its cookie ends after 30 days without use. A replay has no cookie.
         """
         require_panel(request)
         if panel_cookie.has_cookie(request):
@@ -54,12 +54,12 @@ class PanelSessionViewSet(ApiViewSet):
     @operation(
         "endPanelSession",
         callers={CredentialKind.PUBLIC},
-        response=PanelSessionSerializer,
+        response=SuccessSerializer,
         errors=(PanelRequired,),
         **OF_PANEL,
     )
     def end(self, request: ApiRequest) -> Response:
-        """Sign out on this site: end the session of the panel's cookie, and delete the cookie. Idempotent."""
+        """End the session of the panel's cookie, and delete the cookie."""
         require_panel(request)
         if panel_cookie.has_cookie(request):
             panel_sessions.end_panel_session(secret=secret_of(request))

@@ -23,9 +23,9 @@ class ReportViewSet(ApiViewSet):
         errors=(MessageNotFound,),
     )
     def report(self, request: ApiRequest, id: str) -> Response:
-        """Report a post to the moderators. A person reports a post once; a repeated call changes nothing.
+        """Report a post to the moderators. A repeated call changes nothing.
 
-        Where the community has set a number of reports, a post that gets so many is pending until a moderator decides.
+        In a community that has set their number, so many reports make a post pending.
         """
         message_id = self.path_id(MessageNotFound)
         throttling.hit("report", str(request.user.pk))

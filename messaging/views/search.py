@@ -27,11 +27,10 @@ class SearchViewSet(ApiViewSet):
         links={"getMessage": {"id": "messages/0/id"}},
     )
     def list(self, request: ApiRequest) -> Response:
-        """Search the published posts and replies: of a page, of a community, or all. Best match first, then newest.
+        """Search the published posts and replies. Best match first, then newest.
 
-        Every word must occur, in any case and with or without accents; `"…"` is a phrase, `or` an alternative, `-word`
-        must not occur. The newest 1,000 matches are ranked. A response with more than one post is at most 2 MiB:
-        `hasMore` may be true with fewer posts than `limit`.
+        Every word must occur, in any case and with or without accents; `"…"` is a phrase, `or` an alternative,
+        `-word` must not occur. The newest 1,000 matches are ranked.
         """
         query = self.query()
         page_id = query.get("page_id")

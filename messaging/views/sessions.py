@@ -23,6 +23,7 @@ from messaging.serializers import sessions as serializers
 from messaging.serializers.accounts import AccountSerializer
 from messaging.services import sessions
 from messaging.services.accounts import account_record, authenticate, register_person
+from messaging.views.sign_in_log import log_after
 
 PUBLIC = {CredentialKind.PUBLIC}
 SIGNED_IN = {CredentialKind.SIGNED_IN}
@@ -32,6 +33,16 @@ SESSION = {name: {"body.refreshToken": "refreshToken"} for name in ("refreshSess
 
 class SessionViewSet(ApiViewSet):
     """People's accounts, their sessions and user tokens."""
+
+    # The handle of a sign-in, and whether a code was sent with it; set by the actions that are one.
+    signs_in: tuple[str, bool] | None = None
+
+    def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Log a sign-in. A refused one is logged after its transaction was rolled back."""
+        final = super().finalize_response(request, response, *args, **kwargs)
+        if self.signs_in is not None:
+            log_after(final, request, *self.signs_in)
+        return final
 
     @action(detail=False, methods=["post"])
     @operation(
@@ -48,7 +59,9 @@ class SessionViewSet(ApiViewSet):
         """Create an account and sign in."""
         if not settings.REGISTRATION_OPEN:
             raise RegistrationClosed
-        account = register_person(**self.body())
+        body = self.body()
+        account = register_person(**body)
+        self.signs_in = body["handle"], False
         return Response(_session(sessions.start_session(account=account)), status=201)
 
     @action(detail=False, methods=["post"])
@@ -62,8 +75,10 @@ class SessionViewSet(ApiViewSet):
         links=SESSION,
     )
     def login(self, request: ApiRequest) -> Response:
-        """Sign in with handle and password, and with a code if the person has a second factor."""
-        account = authenticate(**self.body())
+        """Sign in, with a code if the person has a second factor."""
+        body = self.body()
+        self.signs_in = body["handle"], bool(body.get("code"))
+        account = authenticate(**body)
         return Response(_session(sessions.start_session(account=account)))
 
     @action(detail=False, methods=["post"])
@@ -84,20 +99,20 @@ class SessionViewSet(ApiViewSet):
         "logout",
         callers=PUBLIC,
         body=serializers.RefreshBody,
-        response=serializers.LoggedOutSerializer,
+        response=serializers.SuccessSerializer,
         throttle="session",
     )
     def logout(self, request: ApiRequest) -> Response:
-        """End a session: its refresh token is revoked at once, its access token expires within minutes."""
+        """End a session at once; its access token expires within minutes."""
         sessions.end_session(**self.body())
         return Response({"success": True})
 
     @action(detail=False, methods=["post"], url_path="logout-all")
-    @operation("logoutAll", callers=SIGNED_IN, response=serializers.LoggedOutSerializer)
+    @operation("logoutAll", callers=SIGNED_IN, response=serializers.SuccessSerializer)
     def logout_all(self, request: ApiRequest) -> Response:
-        """Sign out everywhere: revoke every token and admin session issued so far, including the calling one.
+        """Revoke all your tokens and sessions, this one too.
 
-        The tokens of the person's agents stay valid; they are revoked one by one.
+        The tokens of your agents stay valid.
         """
         sessions.end_all_sessions(account=request.user)
         return Response({"success": True})
@@ -111,7 +126,7 @@ class SessionViewSet(ApiViewSet):
     @action(detail=False, methods=["post"], url_path="embed-token")
     @operation("createEmbedToken", callers=SIGNED_IN, response=serializers.EmbedTokenSerializer)
     def embed_token(self, request: ApiRequest) -> Response:
-        """Create a user token, for posting from a page and for managing agents."""
+        """Create a user token, to post and to manage agents."""
         token = jwt.issue_user_token(request.user)
         return Response({"token": str(token), "userId": request.user.pk, "expiresAt": jwt.expiry_of(token)})
 

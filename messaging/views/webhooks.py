@@ -22,6 +22,7 @@ from messaging.exceptions import (
 from messaging.models import Webhook
 from messaging.models.webhook import DELIVERIES_SHOWN, WebhookQuerySet
 from messaging.serializers import webhooks as serializers
+from messaging.serializers.deleted import DeletedSerializer
 from messaging.services import webhooks as services
 
 PERSON = {CredentialKind.PERSON}
@@ -41,7 +42,6 @@ class WebhookViewSet(ListModelMixin, ApiViewSet):
         callers=PERSON,
         query=ListQuery,
         response=serializers.WebhookListSerializer,
-        links={"getWebhook": {"id": "webhooks/0/id"}},
     )
     def list(self, request: ApiRequest) -> HttpResponse:  # type: ignore[override]
         """List your webhooks, newest first."""
@@ -55,18 +55,18 @@ class WebhookViewSet(ListModelMixin, ApiViewSet):
         "createWebhook",
         callers=PERSON,
         body=serializers.NewWebhook,
-        response=serializers.NewWebhookSerializer,
+        response=serializers.CreatedWebhookSerializer,
         status=201,
         errors=(WebhooksDisabled, WebhookUrlNotAllowed, WebhookTargetNotFound, WebhookBlocked, TooManyWebhooks),
         response_headers=("Location",),
         links=NEXT,
     )
     def create(self, request: ApiRequest) -> Response:
-        """Create a webhook for the events of an embed or agent from now on. Only this response shows its secret.
+        """Create a webhook of an embed or agent.
 
-        Each event is a POST with the change or inbox event as its body, signed as in Standard Webhooks, delivered at
-        least once and in order. A response of 2xx within 5 seconds acknowledges it; else it is sent again, with growing
-        pauses for 24 hours. A response of 410 disables the webhook.
+        Each event from now on is a POST of the change or inbox event, signed as in Standard Webhooks, at least
+        once and in order. A 2xx within 5 seconds acknowledges it; else it is sent again for 24 hours. A 410
+        disables the webhook.
         """
         services.require_enabled()
         webhook, secret = services.create_webhook(owner=request.user, **self.body())
@@ -75,7 +75,7 @@ class WebhookViewSet(ListModelMixin, ApiViewSet):
 
     @operation("getWebhook", callers=PERSON, response=serializers.WebhookWithLogSerializer, errors=(WebhookNotFound,))
     def retrieve(self, request: ApiRequest, id: str) -> Response:
-        """Get one of your webhooks, with its last attempts to deliver."""
+        """Get a webhook with its last deliveries."""
         webhook = services.owned_webhook(webhook_id=self.path_id(WebhookNotFound), owner=request.user)
         deliveries = webhook.deliveries.order_by("-id")[:DELIVERIES_SHOWN]
         log = [render(serializers.DeliverySerializer, delivery) for delivery in deliveries]
@@ -84,11 +84,11 @@ class WebhookViewSet(ListModelMixin, ApiViewSet):
     @operation(
         "deleteWebhook",
         callers=PERSON,
-        response=serializers.DeletedWebhookSerializer,
+        response=DeletedSerializer,
         errors=(WebhookNotFound, WebhookBlocked),
     )
     def destroy(self, request: ApiRequest, id: str) -> Response:
-        """Delete a webhook with its log, unless a super admin has disabled it."""
+        """Delete a webhook with its log."""
         webhook_id = self.path_id(WebhookNotFound)
         services.delete_webhook(webhook_id=webhook_id, owner=request.user)
         return Response({"id": webhook_id, "deleted": True})
@@ -102,9 +102,9 @@ class WebhookViewSet(ListModelMixin, ApiViewSet):
         errors=(WebhooksDisabled, WebhookNotFound, WebhookTargetNotFound, WebhookBlocked),
     )
     def test(self, request: ApiRequest, id: str) -> Response:
-        """Send an event of the type `webhook.test` soon, once. See its result in the webhook's log.
+        """Send an event of the type webhook.test; its result is in the log.
 
-        If it is delivered, a failing or disabled webhook is active again, and goes on where it stopped.
+        If it is delivered, a failing or disabled webhook goes on where it stopped.
         """
         services.require_enabled()
         webhook_id = self.path_id(WebhookNotFound)
@@ -118,7 +118,7 @@ class WebhookViewSet(ListModelMixin, ApiViewSet):
         errors=(WebhookNotFound,),
     )
     def rotate(self, request: ApiRequest, id: str) -> Response:
-        """Replace the secret. For 24 hours requests have two signatures: of the new secret and of the former one.
+        """Replace the secret. For 24 hours requests have both signatures.
 
         Another rotation within this time replaces the new secret only.
         """

@@ -12,12 +12,15 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
+from moving.imports.progress import Passes, Tell
 from moving.imports.report import Report
 from moving.imports.staging import Staging
 from moving.imports.texts import EARLIEST, microseconds
 
 NONE, MISSING = -1, -2
 LOOKED_UP = 1_000
+# Over the rows three times, and over their order.
+PASSES = 4
 # Numbers of staged posts count from 1.
 ROWS = """
 SELECT post.number, post.parent_id, parent.number, post.page = parent.page, post.state, post.created,
@@ -38,8 +41,9 @@ class Plan:
 
 
 class Planner:
-    def __init__(self, staging: Staging, *, report: Report, known: Known, now: datetime) -> None:
+    def __init__(self, staging: Staging, *, report: Report, known: Known, now: datetime, tell: Tell) -> None:
         self._staging, self._report, self._known = staging, report, known
+        self._passes = Passes("ordering", tell=tell, posts=staging.count(), passes=PASSES)
         self._earliest, self._latest = microseconds(EARLIEST) or 0, microseconds(now + timedelta(days=1)) or 0
         self._now = microseconds(now) or 0
         self._parents, self._times = array("q", [NONE]), array("q", [0])
@@ -60,7 +64,7 @@ class Planner:
             self._deleted.append(state == "deleted")
 
     def _rows(self) -> Iterator[Any]:
-        yield from self._staging.database.execute(ROWS)
+        yield from self._passes.over(self._staging.database.execute(ROWS))
 
     def _is_valid(self, time: int | None) -> bool:
         return time is not None and self._earliest <= time <= self._latest
@@ -112,7 +116,7 @@ class Planner:
 
     def _settle_times(self, order: array[int]) -> None:
         """A time that cannot be is the parent's, else the thread's, else that of the import."""
-        for number in order:
+        for number in self._passes.over(order):
             if self._times[number]:
                 continue
             thread, source_id, address = self._one(number)

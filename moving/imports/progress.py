@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, TypeVar
 
+T = TypeVar("T")
 EVERY_SECONDS = 2.0
+EVERY_POSTS = 1_000
 MEGABYTE = 1_000_000
 
 
 class Step(NamedTuple):
-    """`done` of `total` bytes that are read, or posts that are written or removed."""
+    """`done` of `total` bytes (reading) or posts (ordering, checking, writing, undoing)."""
 
     name: str
     done: int
@@ -23,6 +25,27 @@ Tell = Callable[[Step], None]
 
 def silent(step: Step) -> None:
     """Tells nothing."""
+
+
+class Passes:
+    """Tells of one step that looks at all posts several times: each time counts as a part of each post."""
+
+    def __init__(self, name: str, *, tell: Tell, posts: int, passes: int) -> None:
+        self._name, self._tell, self._posts, self._passes = name, tell, posts, passes
+        self._before = 0
+
+    def over(self, posts: Iterable[T]) -> Iterator[T]:
+        """The same posts; one pass."""
+        for number, post in enumerate(posts):
+            if number % EVERY_POSTS == 0:
+                self._tell_of(number)
+            yield post
+        self._before += self._posts
+        self._tell_of(0)
+
+    def _tell_of(self, number: int) -> None:
+        done = min(self._before + number, self._posts * self._passes) // self._passes
+        self._tell(Step(self._name, done, self._posts))
 
 
 class ProgressLines:

@@ -22,12 +22,14 @@ from moving.imports.progress import Step, Tell
 from moving.imports.quotes import restore_quotes
 from moving.imports.report import CHANGED, SKIPPED, Report
 from moving.imports.staging import StagedPost, Staging, opened
-from moving.imports.texts import time_of
+from moving.imports.texts import cut, time_of
 from moving.imports.writing import known_sources, write
 from moving.models import Move
 
 # Each batch locks the counts of its community, for which others wait.
 BATCH = 500
+# Long texts take long to index for search: 500 of 10,000 characters take seconds.
+BATCH_CHARACTERS = 500_000
 PREVIEWED = 10
 PREVIEW_TEXT = 300
 PIECE = 1 << 20
@@ -77,7 +79,7 @@ def run(move: Move, path: Path, *, report: Report, tell: Tell, is_dry_run: bool 
         staging = Staging(database, pages=pages, report=report)
         _read(staging, move, path, tell)
         plan = Planner(
-            staging, report=report, known=lambda ids: known_sources(ids, move=move), now=database_now()
+            staging, report=report, known=lambda ids: known_sources(ids, move=move), now=database_now(), tell=tell
         ).plan()
         result = Result(found=staging.found)
         for posts, times in _batches(staging, plan):
@@ -106,8 +108,22 @@ def _read(staging: Staging, move: Move, path: Path, tell: Tell) -> None:
 
 def _batches(staging: Staging, plan: Plan) -> Iterator[tuple[list[StagedPost], array[int]]]:
     for start in range(0, len(plan.order), BATCH):
-        numbers = plan.order[start : start + BATCH]
-        yield staging.posts(numbers), array("q", (plan.times[number] for number in numbers))
+        for posts in _parts(staging.posts(plan.order[start : start + BATCH])):
+            yield posts, array("q", (plan.times[post.number] for post in posts))
+
+
+def _parts(posts: list[StagedPost]) -> Iterator[list[StagedPost]]:
+    """The same posts in lists that take about as long to write; most often one."""
+    part: list[StagedPost] = []
+    characters = 0
+    for post in posts:
+        part.append(post)
+        characters += len(post.content)
+        if characters >= BATCH_CHARACTERS:
+            yield part
+            part, characters = [], 0
+    if part:
+        yield part
 
 
 def _write(posts: list[StagedPost], times: array[int], result: Result, move: Move) -> None:
@@ -129,7 +145,7 @@ def _check(posts: list[StagedPost], times: array[int], result: Result, move: Mov
                     "name": post.author_name,
                     "at": time_of(time).isoformat(),
                     "url": post.url,
-                    "text": post.content[:PREVIEW_TEXT],
+                    "text": cut(post.content, PREVIEW_TEXT),
                 }
             )
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from contextlib import closing, contextmanager
 from typing import NamedTuple
 
 import orjson
@@ -74,14 +72,10 @@ WHERE post.number IN ({numbers})
 
 @contextmanager
 def opened() -> Iterator[sqlite3.Connection]:
-    """A database that is deleted afterwards, also its file."""
-    with TemporaryDirectory(prefix="cm-import-") as folder:
-        database = sqlite3.connect(Path(folder) / "staging.db", isolation_level=None)
-        try:
-            database.executescript(PRAGMAS + SCHEMA)
-            yield database
-        finally:
-            database.close()
+    """A database without a name: its file is in no folder, and vanishes with the process, also with a killed one."""
+    with closing(sqlite3.connect("", isolation_level=None)) as database:
+        database.executescript(PRAGMAS + SCHEMA)
+        yield database
 
 
 class Staging:
@@ -100,6 +94,11 @@ class Staging:
             else:
                 self._report.skipped(record.source_id, record.address, record.reason)
         self.database.execute("COMMIT")
+
+    def count(self) -> int:
+        """How many posts were taken."""
+        count: int = self.database.execute("SELECT count(*) FROM post").fetchone()[0]
+        return count
 
     def posts(self, numbers: Sequence[int]) -> list[StagedPost]:
         """In this order."""

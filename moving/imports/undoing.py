@@ -14,19 +14,21 @@ from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from config.admin.actions import REASON_MAX
 from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import execute, fetch_all
 from config.writes.retries import retried
 from messaging.deleted_accounts import HEIR_IDS
-from messaging.models import Account, HandleClaim, Message, MessageStatus, MessageVersion, Report
+from messaging.models import Account, Act, HandleClaim, Message, MessageStatus, MessageVersion, Report
 from messaging.personal_data.erasing import heirs
 from messaging.personal_data.posts import DELETED
 from messaging.services.counting import count_answers
+from messaging.services.decisions import note_for_moderators
 from moving.exceptions import ImportBusy
 from moving.imports.announcing import announce
 from moving.imports.progress import Step, Tell
 from moving.imports.writing import lock_source
-from moving.models import ImportedAuthor, ImportedPost, Move, MovePart, MoveStatus
+from moving.models import CAN_UNDO, ImportedAuthor, ImportedPost, Move, MovePart, MoveStatus
 from reactions.models import Reaction
 
 BATCH = 500
@@ -37,13 +39,20 @@ DELETE_POSTS = "DELETE FROM messaging_message WHERE id = ANY(%s::uuid[])"
 COUNT_PAGES = "UPDATE moving_importedpage SET posts = posts - %s WHERE move_id = %s AND page_id = %s"
 
 
-def begin_undo(move: Move) -> None:
-    """From now on no process writes posts of the import. Raises ImportBusy (409) unless it can be undone."""
-    can_begin = [MoveStatus.RUNNING, MoveStatus.DONE, MoveStatus.FAILED, MoveStatus.UNDOING]
-    changed = Move.objects.filter(pk=move.pk, status__in=can_begin).update(
-        status=MoveStatus.UNDOING, done=0, total=ImportedPost.objects.filter(move=move).count(), error=""
-    )
-    if not changed:
+@transaction.atomic
+def begin_undo(move: Move, *, by: Account | None, reason: str = "") -> None:
+    """From now on no process writes posts of the import. `by` None: a command.
+
+    The log of the community gets an entry, with the name of the file. One that is being undone goes on.
+
+    Raises ImportBusy (409) unless it can be undone.
+    """
+    total = ImportedPost.objects.filter(move=move).count()
+    moves, values = Move.objects.filter(pk=move.pk), {"done": 0, "total": total, "error": "", "step": "undoing"}
+    if moves.filter(status__in=CAN_UNDO).update(status=MoveStatus.UNDOING, **values):
+        text = f"{move.file_name}: {reason}" if reason else move.file_name
+        note_for_moderators(move.community, Act.UNDONE, by=by, reason=text[:REASON_MAX])
+    elif not moves.filter(status=MoveStatus.UNDOING).update(**values):
         raise ImportBusy(status=move.status)
     move.refresh_from_db()
 

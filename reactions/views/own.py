@@ -26,7 +26,7 @@ class OwnReactionViewSet(ApiViewSet):
         response=OwnReactionsSerializer,
     )
     def list(self, request: ApiRequest) -> Response:
-        """List your own reactions to the posts of a page, the newest 1,000, newest first."""
+        """List your newest 1,000 reactions to the posts of a page."""
         page_id = self.query()["page_id"]
         if not is_page_id(page_id):
             raise InvalidParameter(page_id_needed(page_id), field="pageId")

@@ -47,7 +47,7 @@ class ReactionViewSet(ApiViewSet):
         authorize_replay=authorize_replay,
         body=NewReaction,
         response=ReactionResult,
-        links={"removeReaction": {"id": "reactionId"}, "listReactions": {"id": "$request.body#/messageId"}},
+        links={"removeReaction": {"id": "reactionId"}},
         errors=(
             AgentCommunityNotAllowed,
             BannedFromCommunity,
@@ -61,8 +61,7 @@ class ReactionViewSet(ApiViewSet):
     def create(self, request: ApiRequest) -> Response:
         """React to a post.
 
-        An agent, and a person with `toggle: false`, sets the reaction: `added`, `replaced` or, with the same emoji
-        again, `unchanged`. A person without it toggles the reaction: the same emoji again is `removed`.
+        The same emoji again removes the reaction of a person, unless `toggle` is false.
         """
         body = self.body()
         react = toggle_reaction if body.pop("toggle") and not request.auth.is_agent else set_reaction
@@ -77,7 +76,7 @@ class ReactionViewSet(ApiViewSet):
         errors=(MessageNotFound,),
     )
     def retrieve(self, request: ApiRequest, id: str) -> Response:
-        """List the reactions to a post (`id` is the post's), newest first, with the counts of all of them."""
+        """List the reactions to a post (id is the post's), newest first."""
         message_id = self.path_id(MessageNotFound)
         page = self.page("reactions", self.query(), message=message_id)
         return self.read(lambda: _listed(message_id, page), message_tag(message_id))

@@ -42,19 +42,26 @@ class Theme {
     embed.post({ type: "theme", values });
   }
 
-  /** Colour the trigger. A value that is no opaque colour changes nothing. */
-  paint({ accent, radius, font }) {
+  /** Colour the trigger, and what the loader writes on the background. A value that is no opaque colour changes nothing. */
+  paint({ accent, background }) {
     const { style } = this.embed.box;
+    const [button, paper] = [accent, background].map((text) => this.parse(text));
+    style.setProperty("--ink", paper ? paper.ink : "");
+    if (!button) return;
+    style.setProperty("--back", button.color);
+    style.setProperty("--text", button.ink);
+  }
+
+  /** An opaque colour with the ink that is legible on it, or null. */
+  parse(text) {
     const probe = document.createElement("i");
     this.embed.box.append(probe);
     probe.style.color = "#010203";
-    probe.style.color = `color-mix(in srgb, ${accent}, ${accent})`;
-    const color = accent ? getComputedStyle(probe).color : "";
+    probe.style.color = `color-mix(in srgb, ${text}, ${text})`;
+    const { color } = getComputedStyle(probe);
     probe.remove();
     const match = /^color\(srgb ([^/]+)\)$/.exec(color);
-    if (!match) return;
-    style.setProperty("--back", color);
-    style.setProperty("--text", inkOn(match[1].split(" ").map(Number)));
+    return match && { color, ink: inkOn(match[1].split(" ").map(Number)) };
   }
 
   stop() {

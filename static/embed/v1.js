@@ -24,6 +24,7 @@
   // What only few sites use is loaded for them.
   const THEME = "/embed/theme.js?v=/*theme*/";
   const CSS = "/*styles*/";
+  const REFUSALS = { 403: "domain_not_allowed", 404: "embed_not_found" };
 
   const embeds = new Map();
   // The URL whose count an element or the button of an embed has.
@@ -72,12 +73,12 @@
   }
 
   function pageAllowed(rules, path) {
-    const type = rules && rules.type;
+    const type = rules?.type;
     if (type !== "patterns" && type !== "exclude") return true;
     let readable = path;
     try {
       readable = decodeURIComponent(path);
-    } catch (error) {
+    } catch {
       // Not percent-encoded UTF-8: the path is compared unchanged.
     }
     const hit = (rules.patterns || []).some((pattern) => pathMatches(pattern, path) || pathMatches(pattern, readable));
@@ -85,7 +86,7 @@
   }
 
   function pickLanguage(requested) {
-    const tags = [requested, document.documentElement.lang].concat(navigator.languages || []);
+    const tags = [requested, document.documentElement.lang, ...navigator.languages];
     return tags.map((tag) => (tag || "").toLowerCase().split(/[-_]/)[0]).find((tag) => LANGUAGES.includes(tag)) || "en";
   }
 
@@ -96,7 +97,7 @@
 
   function make(tag, props, parent) {
     const node = Object.assign(document.createElement(tag), props);
-    if (parent) parent.append(node);
+    parent?.append(node);
     return node;
   }
 
@@ -117,14 +118,16 @@
     }
 
     start() {
+      safely(() => this.create())();
       const url = this.app + "/api/embeds/config/" + encodeURIComponent(this.id) + "?lang=" + this.lang;
       const configure = safely((config) => this.configure(config));
       const themed = this.loadTheme();
       fetch(url, { credentials: "omit" }).then(
-        (response) => (response.ok ? response.json().then((config) => themed.then(() => configure(config)), () => this.report("config_invalid")) : this.refuse(response.status)),
+        (response) => (response.ok ? response.json().then((config) => themed.then(() => configure(config)), () => this.report("config_invalid")) : this.report(REFUSALS[response.status] || "config_unreachable")),
         () => this.report("config_unreachable"),
       ).then(safely(() => {
         this.settled = true;
+        if (!this.shown) this.host.remove();
         fillCounts();
       }));
     }
@@ -138,10 +141,6 @@
     report(reason) {
       if (!this.reported[reason]) report(reason, this.id);
       this.reported[reason] = true;
-    }
-
-    refuse(status) {
-      this.report({ 403: "domain_not_allowed", 404: "embed_not_found" }[status] || "config_unreachable");
     }
 
     configure(config) {
@@ -165,12 +164,12 @@
       if (!this.shown) {
         this.report("page_not_allowed");
         this.close();
-        if (this.host) this.host.remove();
+        this.host.remove();
         return;
       }
-      if (!this.host) this.paint();
+      if (!this.label) this.paint();
       this.attach();
-      if (this.site) this.site.apply();
+      this.site?.apply();
       if (this.trigger) this.track("trigger_view");
       this.arrive();
       this.showPage();
@@ -194,42 +193,46 @@
       return this.script.getAttribute("data-page-url") || this.page;
     }
 
-    paint() {
-      const look = this.config.triggerConfig || {};
-      const kind = this.isInPage ? "in-page" : look.type || "corner-tab";
-      const corner = (look.position || "bottom-right").replace("-", " ");
-      this.label = look.message || this.words.open;
-      this.isFloating = !this.isInPage && kind !== "inline";
-      this.corner = this.isFloating && corner;
-      this.host = make("community-embed", { className: this.isFloating ? "float" : "", dir: this.lang === "ar" ? "rtl" : "ltr" });
-      // A custom message is in the language of the site.
-      if (!look.message) this.host.lang = this.lang;
-      this.host.setAttribute("role", "complementary");
-      this.host.setAttribute("aria-label", this.label);
+    /** A discussion in the page takes its place before the config is loaded: a reader may be there by then. */
+    create() {
+      this.host = make("community-embed", { role: "complementary", dir: this.lang === "ar" ? "rtl" : "ltr" });
       this.host.style.setProperty("--scheme", /^(light|dark)$/.test(this.theme) ? this.theme : "light dark");
       const root = this.host.attachShadow({ mode: "open" });
       root.adoptedStyleSheets = [styles()];
-      this.box = make("div", { className: [kind, look.size, this.isFloating ? "float " + corner : ""].join(" ") }, root);
-      if (this.isInPage) {
-        this.panel = make("div", { className: "panel" }, this.box);
-        return this.buildNearby();
-      }
+      this.box = make("div", { className: "in-page" }, root);
+      if (!this.isInPage) return;
+      this.panel = make("div", { className: "panel" }, this.box);
+      this.attach(true);
+    }
+
+    paint() {
+      const look = this.config.triggerConfig || {};
+      const kind = look.type || "corner-tab";
+      const corner = (look.position || "bottom-right").replace("-", " ");
+      this.label = look.message || this.words.open;
+      // A custom message is in the language of the site.
+      if (!look.message) this.host.lang = this.lang;
+      this.host.ariaLabel = this.label;
+      if (this.isInPage) return this.buildNearby();
+      this.isFloating = kind !== "inline";
+      this.corner = this.isFloating && corner;
+      if (this.isFloating) this.host.className = "float";
+      this.box.className = [kind, look.size, this.isFloating ? "float " + corner : ""].join(" ");
       this.box.style.setProperty("--back", look.color);
       this.box.style.setProperty("--text", this.config.ink);
       this.box.style.setProperty("--nth", [...embeds.values()].filter((other) => other !== this && other.corner === corner).length);
-      this.trigger = make("button", { type: "button", className: "trigger", onclick: safely(() => this.toggle()) }, this.box);
-      this.trigger.setAttribute("aria-haspopup", "dialog");
-      this.trigger.setAttribute("aria-expanded", "false");
+      this.trigger = make("button", { type: "button", className: "trigger", ariaHasPopup: "dialog", ariaExpanded: "false", onclick: safely(() => this.toggle()) }, this.box);
       make("span", { textContent: this.label, dir: "auto" }, this.trigger);
       this.badge = make("b", { hidden: true }, this.trigger);
     }
 
     /** Append the host outside the body, which single-page sites replace; unless it floats, it follows its script. */
-    attach() {
+    /** `isEarly`: only if its place is there already. */
+    attach(isEarly) {
       if (this.host.isConnected) return;
       const spot = this.target ? document.querySelector(this.target) : this.script;
-      const body = !this.isFloating && document.body;
-      if (!body || !spot || !body.contains(spot)) (body || document.documentElement).append(this.host);
+      const body = this.isFloating ? null : document.body;
+      if (!body?.contains(spot)) isEarly || (body || document.documentElement).append(this.host);
       else if (this.target) spot.append(this.host);
       else spot.after(this.host);
     }
@@ -241,13 +244,12 @@
 
     toggle() {
       if (this.opened) return this.close();
-      this.clicked = true;
       this.track("trigger_click");
       this.open();
     }
 
     open() {
-      if (!this.host || !this.host.isConnected) return;
+      if (!this.host.isConnected) return;
       if (this.isInPage) return this.host.scrollIntoView();
       if (this.opened) return;
       this.turn(true);
@@ -277,7 +279,7 @@
       this.clicked = true;
       this.opened = opened;
       this.box.classList.toggle("opened", opened);
-      this.trigger.setAttribute("aria-expanded", opened);
+      this.trigger.ariaExpanded = opened;
     }
 
     /** Show the thread in the page, when its place is less than a screen away. */
@@ -294,9 +296,13 @@
     }
 
     build() {
-      this.panel = make("dialog", { className: "panel", lang: this.lang, onclose: safely(() => this.close()) }, this.box);
-      this.panel.setAttribute("aria-label", this.label);
-      this.panel.onkeydown = safely((event) => { if (event.key === "Escape") this.close(); });
+      this.panel = make("dialog", {
+        className: "panel",
+        lang: this.lang,
+        ariaLabel: this.label,
+        onclose: safely(() => this.close()),
+        onkeydown: safely((event) => { if (event.key === "Escape") this.close(); }),
+      }, this.box);
       make("button", { type: "button", className: "close", title: this.words.close, ariaLabel: this.words.close, textContent: "\u00d7", onclick: safely(() => this.close()) }, this.panel);
       this.buildFrame();
     }
@@ -307,13 +313,15 @@
       if (this.isInPage) query.set("mode", "inline");
       if (this.theme !== "auto") query.set("theme", this.site ? "site" : this.theme);
       if (this.site) hash.set("variables", JSON.stringify(this.site.values()));
-      this.frame = make("iframe", { title: this.label, referrerPolicy: "no-referrer" });
-      // allow-same-origin for API calls, popups for sign-in and links; the frame cannot navigate the page around it.
-      this.frame.allow = "clipboard-write";
-      this.frame.sandbox = "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox";
-      this.frame.src = this.app + "/embed/panel?" + query + "#" + hash;
-      this.frame.onload = () => setTimeout(safely(() => this.check()), SILENCE);
-      this.panel.append(this.frame);
+      this.frame = make("iframe", {
+        title: this.label,
+        referrerPolicy: "no-referrer",
+        allow: "clipboard-write",
+        // allow-same-origin for API calls, popups for sign-in and links; the frame cannot navigate the page around it.
+        sandbox: "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox",
+        src: this.app + "/embed/panel?" + query + "#" + hash,
+        onload: () => setTimeout(safely(() => this.check()), SILENCE),
+      }, this.panel);
       this.failed = make("div", { className: "failed", hidden: true, role: "alert" }, this.panel);
       make("span", { textContent: this.words.offline }, this.failed);
       make("a", { href: this.frame.src, target: "_blank", rel: "noopener", textContent: this.words.tab }, this.failed);
@@ -333,17 +341,17 @@
     /** Handle a message of the panel, identified by its window and its origin. */
     receive(event) {
       if (!this.frame || event.source !== this.frame.contentWindow || event.origin !== this.app) return;
-      const { type, height, by, message } = event.data || {};
+      const { type, by, height, loaded, message } = event.data || {};
       if (type === "close") this.close();
       if (type === "posted") this.posted(message);
-      if (this.isInPage && type === "height") this.grow(height);
-      if (this.isInPage && type === "scroll") scrollBy(0, by);
+      if (type === "height") this.grow(height, loaded);
+      if (type === "scroll") this.scroll(by);
       if (type !== "ready") return;
       this.ready = true;
       this.failed.hidden = true;
       if (this.opened && !this.isInPage) this.frame.focus();
       this.showPage();
-      if (this.site) this.site.apply();
+      this.site?.apply();
     }
 
     posted(message) {
@@ -351,10 +359,21 @@
       this.tell("posted", message);
     }
 
-    /** The reserved height is given up only below the screen, where nothing that is seen moves. */
-    grow(height) {
-      if (this.host.getBoundingClientRect().top >= innerHeight) this.box.classList.add("known");
+    /**
+     * Nothing that is seen moves: the reserved height is given up only below the screen, and what follows the discussion
+     * stays on the screen while the first posts appear.
+     */
+    grow(height, loaded) {
+      const { top, bottom } = this.panel.getBoundingClientRect();
       this.frame.style.height = height + "px";
+      if (loaded && bottom >= innerHeight) this.panel.style.minHeight = Math.max(0, innerHeight - top) + "px";
+      // Browsers hold what follows a discussion above the screen.
+      if (!this.loaded && bottom > 0 && bottom < innerHeight) this.scroll(this.panel.getBoundingClientRect().bottom - bottom);
+      this.loaded = loaded;
+    }
+
+    scroll(by) {
+      scrollBy({ top: by, behavior: "instant" });
     }
 
     showCount(count) {
@@ -377,14 +396,14 @@
 
     flush() {
       const url = this.app + "/api/embeds/analytics/events";
-      this.queue.splice(0).forEach((body) => navigator.sendBeacon(url, new Blob([body], { type: "text/plain" })));
+      this.queue.splice(0).forEach((body) => navigator.sendBeacon(url, body));
     }
 
     destroy() {
       this.close();
       this.flush();
       this.destroyed = true;
-      if (this.host) this.host.remove();
+      this.host.remove();
       embeds.delete(this.id);
     }
   }
@@ -450,10 +469,11 @@
   }
 
   function mount(script) {
-    const id = script && script.getAttribute("data-service-id");
+    const id = script?.getAttribute("data-service-id");
     if (!id) return report("no_service_id");
     if (embeds.has(id)) return embeds.get(id).report("already_included");
-    if (!("adoptedStyleSheets" in document && window.HTMLDialogElement)) return report("unsupported_browser", id);
+    // Browsers with it have all other features that the loader uses.
+    if (!("adoptedStyleSheets" in document)) return report("unsupported_browser", id);
     if (!isFollowing) follow();
     isFollowing = true;
     embeds.set(id, new Embed(script, id));
@@ -464,7 +484,7 @@
     embeds.forEach((embed) => { if (id === undefined || embed.id === id) embed.destroy(); });
   }
 
-  const call = (name) => safely((id) => { if (embeds.has(id)) embeds.get(id)[name](); });
+  const call = (name) => safely((id) => embeds.get(id)?.[name]());
 
   safely(() => {
     const own = document.currentScript;

@@ -32,7 +32,7 @@ function requestOf(document, path, method, token) {
 }
 
 function credentials(accepted, token) {
-  if (accepted.some((each) => !Object.keys(each).length)) return {};
+  if (!accepted.length || accepted.some((each) => !Object.keys(each).length)) return {};
   const kinds = new Set(accepted.flatMap(Object.keys));
   const kind = Object.keys(TOKENS).find((each) => kinds.has(each));
   const sent = kind === "agentToken" && token ? token : TOKENS[kind];
@@ -55,7 +55,8 @@ function exampleOf(document, reference) {
   if (schema.allOf) return Object.assign({}, ...schema.allOf.map((each) => exampleOf(document, each)));
   if (schema.oneOf) return exampleOf(document, schema.oneOf[0]);
   if (schema.type === "array") return [exampleOf(document, schema.items)];
-  if (schema.type !== "object") return schema.default ?? schema.enum?.[0];
+  // A part of an `allOf` does not repeat that it is an object.
+  if ((schema.type ?? "object") !== "object") return schema.default ?? schema.enum?.[0];
   const required = schema.required ?? [];
   const fields = Object.entries(schema.properties ?? {}).filter(([name]) => required.includes(name));
   return Object.fromEntries(fields.map(([name, field]) => [name, exampleOf(document, field)]));

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from messaging.models import Account, Community, Message, Moderator
 from messaging.services.bans import ban_account
 from messaging.services.communities import create_community
+from tests import axe
 from tests.account_area.conftest import sign_in
 from tests.browser import PATIENCE_MS
 from tests.factories import AgentAccountFactory, MessageFactory, PersonFactory
@@ -36,11 +36,11 @@ def path(community: Community) -> str:
     return f"/account/communities/{community.slug}/moderation/"
 
 
-def violations_of(page: Page) -> list[tuple[str, str]]:
+def violations_of(page: Page) -> list[tuple[str, str, str]]:
     found = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        found += [(f"{page.url} {scheme}", rule["id"]) for rule in Axe().run(page).response["violations"]]
+        found += [(f"{page.url} {scheme}", *each) for each in axe.violations(page, colours_only=scheme == "dark")]
     return found
 
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.core.management import CommandError, call_command
+from django.db import transaction
+from django.db.models.functions import Now
 from django.test import Client
 from django.utils import timezone
 
 from agents.models import AgentRequest
 from agents.services import approve_request
-from messaging.admin.desk.running import run_slice, run_to_end
+from messaging.admin.desk.running import run_slice, run_soon, run_to_end
 from messaging.exceptions import JobFinished, TooManyRows
-from messaging.models import Account, BulkJob, Message
+from messaging.models import Account, BulkJob, JobState, Message
 from messaging.personal_data.leases import take
 from messaging.services import bulk_jobs
 from messaging.services.bulk_jobs import continue_job, start_job, start_on_posts_of, stop_job
@@ -222,6 +225,21 @@ def test_the_command_finishes_what_no_page_carries_out(boss: Account) -> None:
     assert statuses() == {"rejected"}
 
 
+def test_a_job_that_cannot_go_on_prevents_no_later_one(boss: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken, later = a_job(RequestFactory.create_batch(1), boss), a_job(RequestFactory.create_batch(1), boss)
+
+    def run(job_id: Any, **options: Any) -> BulkJob:
+        if job_id == broken.pk:
+            raise ArithmeticError
+        return run_to_end(job_id, **options)
+
+    monkeypatch.setattr("messaging.admin.desk.running.run_to_end", run)
+    with pytest.raises(ArithmeticError):
+        call_command("run_desk_jobs")
+    later.refresh_from_db()
+    assert later.state == JobState.FINISHED
+
+
 def test_jobs_that_do_not_run_are_deleted_after_ninety_days(boss: Account) -> None:
     running, ended = a_job([RequestFactory()], boss), a_job([RequestFactory()], boss)
     run_to_end(ended.pk)
@@ -230,3 +248,60 @@ def test_jobs_that_do_not_run_are_deleted_after_ninety_days(boss: Account) -> No
     assert bulk_jobs.prune(now=later, dry_run=True) == {"jobs of the admin": 1}
     assert bulk_jobs.prune(now=later, dry_run=False) == {"jobs of the admin": 1}
     assert BulkJob.objects.get() == running
+
+
+@pytest.fixture
+def asked(settings: Any, tmp_path: Path) -> Path:
+    """The file that asks the scheduler for the jobs."""
+    settings.DATA_DIR = tmp_path
+    return tmp_path / "due" / "run_desk_jobs"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_scheduler_is_asked_for_each_job_that_an_admin_starts(asked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("messaging.admin.desk.lists.BULK_MAX", 1)
+    boss, client = SuperAdminFactory(), Client()
+    client.force_login(boss)
+    for handle in ("spam_1x", "spam_2x"):
+        RequestFactory(agent_handle=handle)
+    select_all(client, "q=spam_", confirmed="1", reason="Spam.")
+    asked.unlink()
+    job = BulkJob.objects.get()
+    decide(client, job, "stop")
+    assert not asked.exists()
+    decide(client, job, "continue")
+    asked.unlink()
+    run_to_end(job.pk)
+    decide(client, job, "undo")
+    assert asked.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_rolled_back_decision_asks_for_nothing(asked: Path) -> None:
+    with transaction.atomic():
+        run_soon()
+        transaction.set_rollback(True)
+    assert not asked.exists()
+
+
+def test_the_page_of_a_job_shows_the_progress_and_leaves_the_work_to_the_scheduler(
+    admin_client: Client, boss: Account, settings: Any
+) -> None:
+    job = a_job(RequestFactory.create_batch(2), boss)
+    run_slice(job.pk, seconds=-1)
+    shown = admin_client.get(page(job, "progress")).json()
+    assert (shown["state"], shown["done"], shown["total"], shown["text"]) == ("running", 1, 2, "1 of 2 done")
+    assert sorted(statuses()) == ["pending", "rejected"]
+    assert "data-drives" not in read(admin_client, job)
+    settings.HOUSEKEEPING_MINUTES = 0
+    assert "data-drives" in read(admin_client, job)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_goes_on_when_the_lease_of_a_dead_process_has_expired() -> None:
+    a_job(RequestFactory.create_batch(1), SuperAdminFactory())
+    held = take(BulkJob.objects.due())
+    assert held is not None
+    BulkJob.objects.filter(pk=held.pk).update(leased_until=Now() + timedelta(seconds=1))
+    call_command("run_desk_jobs", stdout=StringIO())
+    assert statuses() == {"rejected"}

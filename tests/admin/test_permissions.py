@@ -102,7 +102,8 @@ def _filled(path: str, model: Any) -> Iterator[str]:
 def _expected(path: str) -> int:
     """The status of GET for a super admin."""
     *_, before, last = path.rstrip("/").split("/")
-    if last == "delete" or path == "/admin/autocomplete/" or (last == "add" and before != "community"):
+    may_add, may_delete = before in {"community", "readyreason"}, "/readyreason/" in path
+    if path == "/admin/autocomplete/" or (last == "delete" and not may_delete) or (last == "add" and not may_add):
         return 403
     if last in {"nowhere", "1"}:
         return 404
@@ -146,7 +147,7 @@ def test_only_models_of_this_project_are_registered() -> None:
     assert labels == {
         *("admin.LogEntry", "agents.Agent", "agents.AgentRequest", "agents.AgentToken", "embeds.Embed"),
         *("messaging.Account", "messaging.BulkJob", "messaging.Community", "messaging.Message", "messaging.Report"),
-        *("messaging.Webhook", "moving.Move", "reactions.Reaction"),
+        *("messaging.ReadyReason", "messaging.SignIn", "messaging.Webhook", "moving.Move", "reactions.Reaction"),
     }
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 from django.test import Client
 
-from messaging.models import Community, Message, Report
+from messaging.exceptions import MessageNotFound, NotInThisState
+from messaging.models import Account, Community, Message, Report
+from messaging.services.moderation import hide_message, restore_message
+from messaging.services.reporting import dismiss_reports, reopen_reports
 from tests.admin.pages import decide, page, read, rows_of
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory
@@ -86,3 +91,56 @@ def test_the_rule_of_a_community_is_changed_in_its_form(admin_client: Client) ->
     for sent, stored in (("4", 4), ("-1", 4), ("a", 4), ("99999", 4), ("0", 0)):
         admin_client.post(page(community), fields | {"reports_to_hide": sent}, follow=True)
         assert Community.objects.get().reports_to_hide == stored
+
+
+def opened(message: Message) -> int:
+    return Report.objects.filter(message=message, closed_at=None).count()
+
+
+def test_a_dismissal_is_undone_from_the_list_and_from_the_page_of_the_post(admin_client: Client) -> None:
+    message = reported(2)
+    url, json = page(message, "decide"), {"Accept": "application/json"}
+    answer = admin_client.post(url, {"decision": "dismiss_reports", "reason": ""}, headers=json).json()
+    assert (answer["undo"], opened(message)) == ("reopen_reports", 0)
+    assert admin_client.post(url, {"decision": "reopen_reports"}, headers=json).status_code == 200
+    assert opened(message) == 2
+    decide(admin_client, message, "dismiss_reports", reason="Fine")
+    assert page(message, "reopen_reports") in read(admin_client, message)
+    text = decide(admin_client, message, "reopen_reports", reason="Not fine")
+    assert "reports are open again" in text
+    assert "Dismissal of reports undone: Not fine" in text
+    assert opened(message) == 2
+    assert page(message, "reopen_reports") not in text
+
+
+def test_only_the_latest_dismissal_is_undone_at_once(admin_client: Client, boss: Account) -> None:
+    message = reported(1)
+    dismiss_reports(message_id=message.pk, by=boss)
+    body = {"reason": "spam"}
+    assert Api.as_person(PersonFactory()).post(f"/api/messages/{message.pk}/report", body).status == 200
+    dismiss_reports(message_id=message.pk, by=boss)
+    for expected in (1, 2, 2):
+        reopen_reports(message_id=message.pk, by=boss)
+        assert opened(message) == expected
+
+
+def test_reports_that_a_decision_on_the_post_has_closed_stay_closed(admin_client: Client, boss: Account) -> None:
+    message = reported(1)
+    hide_message(message_id=message.pk, by=boss)
+    with pytest.raises(NotInThisState):
+        reopen_reports(message_id=message.pk, by=boss)
+    restore_message(message_id=message.pk, by=boss)
+    reopen_reports(message_id=message.pk, by=boss)
+    assert opened(message) == 0
+    assert page(message, "reopen_reports") not in read(admin_client, message)
+    with pytest.raises(MessageNotFound):
+        reopen_reports(message_id=uuid4(), by=boss)
+
+
+def test_a_dismissal_of_before_a_decision_on_the_post_stays(boss: Account) -> None:
+    message = reported(1)
+    dismiss_reports(message_id=message.pk, by=boss)
+    hide_message(message_id=message.pk, by=boss)
+    restore_message(message_id=message.pk, by=boss)
+    reopen_reports(message_id=message.pk, by=boss)
+    assert opened(message) == 0

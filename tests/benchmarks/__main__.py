@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -79,6 +80,8 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=streams.STREAMS, help="with events (default 1,000)")
     parser.add_argument("--idle", type=int, default=streams.IDLE_STREAMS, help="streams without (default 5,000)")
     options = parser.parse_args()
+    # Run every `finally`: PostgreSQL and the servers are separate processes.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     wrk.require()
     home = env.folder("BENCH_DIR", ROOT / ".data" / "benchmark")
     os.environ |= servers.SECRETS | {"DJANGO_SETTINGS_MODULE": "config.settings", "STATEMENT_TIMEOUT": "0"}

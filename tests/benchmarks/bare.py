@@ -22,11 +22,12 @@ from uuid_utils.compat import uuid7
 
 from agents.authentication import FIND as FIND_TOKEN
 from agents.authentication import AgentAccount as Author
+from agents.authentication import FoundToken
 from config.writes.idempotency import STORE
 from config.writes.rate_limits import RECORD
-from config.writes.transaction import combine_statements, open_statement
+from config.writes.transaction import OPENED, combine_statements, open_statement
 from messaging.queries import message_lists
-from messaging.queries.messages import INSERT, PUBLISHED_BY_ID, message_from_row, new_message
+from messaging.queries.messages import INSERT, VISIBLE_BY_ID, message_from_row, new_message
 from messaging.queries.targets import FIND as FIND_TARGETS
 from reactions import queries as reactions
 
@@ -45,6 +46,10 @@ UNUSED = """
 community_id parent_id quote_id tag_type payload anchor_text context_anchor language source_app embed_id parent quote
 """
 NOTHING = dict.fromkeys(UNUSED.split())
+# Positions in the rows of the service's statements.
+SPENT, STORED = OPENED.index("spent"), OPENED.index("sealed")
+PAGE_ID, PAGE_URL = len(OPENED) + 1, len(OPENED) + 2
+CALLER = slice(FoundToken._fields.index("account_id"), FoundToken._fields.index("operator_id"))
 OPTIONS = "-c plan_cache_mode=force_generic_plan"
 _local = threading.local()
 
@@ -72,7 +77,7 @@ def list_posts(environ: dict[str, Any]) -> Answer:
 
 
 def one_post(path: str) -> Answer:
-    row = _connection().execute(PUBLISHED_BY_ID, [path.rpartition("/")[2]]).fetchone()
+    row = _connection().execute(VISIBLE_BY_ID, [path.rpartition("/")[2]]).fetchone()
     assert row
     return "200 OK", orjson.dumps(message_from_row(row))
 
@@ -95,14 +100,14 @@ def post(environ: dict[str, Any]) -> Answer:
     lock = int.from_bytes(mac[:8], signed=True) if mac else None
     with connection.transaction():
         opened = connection.execute(OPEN, values | {"key_lock": lock, "row": mac, "previous_row": mac}).fetchone()
-        if opened is None or opened[6] >= HOURLY_POSTS or not opened[8]:
+        if opened is None or opened[SPENT] >= HOURLY_POSTS or not opened[PAGE_ID]:
             return "429 Too Many Requests", b"{}"
-        if opened[4] is not None:
-            return "201 Created", opened[4]
+        if opened[STORED] is not None:
+            return "201 Created", opened[STORED]
         written = {"id": uuid7(), "page_id": sent["pageId"], "author_id": author[0], "author_kind": "agent"}
         written |= {"status": "published", "content": sent["content"], "attachments": "[]", "now": datetime.now(UTC)}
         values |= written
-        answer = orjson.dumps(new_message(values, author=Author(*author), page_url=opened[10], quote=(None,) * 7))
+        answer = orjson.dumps(new_message(values, author=Author(*author), page_url=opened[PAGE_URL], quote=(None,) * 7))
         stored = {
             "stored_key": mac,
             "stored_body": b"",
@@ -130,7 +135,7 @@ def _caller(connection: psycopg.Connection, environ: dict[str, Any]) -> tuple[An
     values = {"digest": digest, "previous_digest": digest, "key": None, "previous_key": None}
     row = connection.execute(FIND_TOKEN, values).fetchone()
     assert row
-    return row[8], row[9], row[10]
+    return row[CALLER]
 
 
 def _connection() -> psycopg.Connection:

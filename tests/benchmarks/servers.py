@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from urllib.request import urlopen
 
 import psutil
 
@@ -20,6 +21,8 @@ from tests.service import ROOT, Service, free_port
 
 SECRETS = {name: name.lower() + "-of-the-benchmark-" + "0" * 40 for name in ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER")}
 START_SECONDS = 30
+# Of the bare application's workers, which import the service, beside other load.
+ANSWER_SECONDS = 120
 
 
 class Bare:
@@ -29,7 +32,11 @@ class Bare:
         self.port = free_port()
         command = [sys.executable, "-m", "tests.benchmarks.bare_server"]
         self.process = subprocess.Popen(command, cwd=ROOT, env=environment | {"PORT": str(self.port)})
-        _wait_for(self.port)
+        try:
+            _wait_for_answer(self.port)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         self.process.terminate()
@@ -94,6 +101,20 @@ def _start_redis(stack: ExitStack) -> str | None:
     stack.callback(server.terminate)
     _wait_for(port)
     return f"redis://127.0.0.1:{port}/0"
+
+
+def _wait_for_answer(port: int) -> None:
+    """The port of a server is open before its workers have loaded the application, and if they cannot load it."""
+    deadline = time.monotonic() + ANSWER_SECONDS
+    while True:
+        try:
+            urlopen(f"http://127.0.0.1:{port}/api/messages?pageId=none", timeout=5).close()
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+        else:
+            return
 
 
 def _wait_for(port: int) -> None:

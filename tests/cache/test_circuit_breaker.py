@@ -1,19 +1,22 @@
 from __future__ import annotations
 
 import logging
-import time
+from types import SimpleNamespace
 
 import pytest
 
+from config.cache import circuit_breaker
 from config.cache.circuit_breaker import CircuitBreaker
 
 
-def test_a_breaker_closes_after_its_time() -> None:
-    breaker = CircuitBreaker(0.05, effect="calls are skipped")
+def test_a_breaker_closes_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    breaker, now = CircuitBreaker(5, effect="calls are skipped"), 100.0
+    monkeypatch.setattr(circuit_breaker, "time", SimpleNamespace(monotonic=lambda: now))
     assert not breaker.is_open()
     breaker.open(OSError())
+    now = 104.9
     assert breaker.is_open()
-    time.sleep(0.06)
+    now = 105.1
     assert not breaker.is_open()
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from threading import Barrier, Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.http import HttpResponse
 
+from config.cache import memory
 from config.cache.memory import ResponseStore
 from config.cache.versions import invalidate, snapshot
 from config.cache.wsgi import ResponseCache
@@ -38,10 +40,10 @@ class Application:
         return b"".join(self.workers[worker](environ_of("/api/x"), lambda *_: None))
 
 
-def test_a_response_expires() -> None:
-    application = Application(seconds=0.05)
-    for pause in (0, 0, 0.06):
-        time.sleep(pause)
+def test_a_response_expires(monkeypatch: pytest.MonkeyPatch) -> None:
+    application, began = Application(seconds=60), time.monotonic()
+    for passed in (0, 59, 61):
+        monkeypatch.setattr(memory, "time", SimpleNamespace(monotonic=lambda: began + passed))  # noqa: B023
         application.read()
     assert application.calls == 2
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from uuid import UUID
 
 import pytest
@@ -86,7 +87,7 @@ def test_a_crash_hides_no_later_row_from_a_reader(cluster: Cluster) -> None:
         assert find_pending({"reader": (community, cursor)}).keys == {"reader"}
 
 
-def test_a_promoted_standby_expires_the_cursors_of_before(cluster: Cluster) -> None:
+def test_a_promoted_standby_that_may_lack_rows_expires_the_cursors_of_before(cluster: Cluster) -> None:
     write("before")
     cursor = read().next
     start_as_standby(cluster)
@@ -99,6 +100,38 @@ def test_a_promoted_standby_expires_the_cursors_of_before(cluster: Cluster) -> N
     write("after")
     assert [row.page_id for row in read().rows] == ["before", "after"]
     assert [row.page_id for row in read(Cursor(cursor.generation + 1, cursor.position)).rows] == ["after"]
+
+
+def test_a_promoted_standby_of_a_synchronous_primary_goes_on(cluster: Cluster) -> None:
+    """Each reader gets every later row once, also if the last row that it has got was lost."""
+    write("before")
+    cursor = read().next
+    with commits_for_standbys():
+        start_as_standby(cluster)
+        execute("SELECT pg_promote()")
+        execute("SET synchronous_commit = local")
+        assert read(cursor) == Batch([], cursor)
+        write("after")
+        lost = Cursor(cursor.generation, Position(cursor.position.xid + 1_000, 10**9))
+        for reader in (cursor, lost):
+            batch = read(reader)
+            assert [row.page_id for row in batch.rows] == ["after"]
+            assert find_pending({"reader": (Channel(community_id=COMMUNITY), reader)}).keys == {"reader"}
+            assert read(batch.next).rows == []
+        assert [row.page_id for row in read().rows] == ["before", "after"]
+
+
+@contextmanager
+def commits_for_standbys() -> Iterator[None]:
+    """From the next start of PostgreSQL."""
+    execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+    try:
+        yield
+    finally:
+        execute("SET synchronous_commit = local")
+        execute("ALTER SYSTEM RESET synchronous_standby_names")
+        execute("SELECT pg_reload_conf()")
+        connection.close()
 
 
 def start_as_standby(cluster: Cluster) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import orjson
 
-from tests.openapi import document
+from tests.openapi import document, properties_of
 
 
 def checked_http() -> httpx.Client:
@@ -41,5 +41,5 @@ def body_fields(operation: dict[str, Any]) -> set[str]:
     schema = operation["requestBody"]["content"]["application/json"]["schema"]
     for alternative in schema.get("oneOf", [schema]):
         if "$ref" in alternative:
-            return set(document()["components"]["schemas"][alternative["$ref"].rpartition("/")[2]]["properties"])
+            return set(properties_of(alternative))
     raise AssertionError(f"a body without a component: {schema}")

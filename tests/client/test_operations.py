@@ -35,18 +35,29 @@ OF_OTHERS = SUPER_ADMINS | SITE_OWNERS | WIDGETS | FEED_READERS
 FOLLOWED = {"listChanges", "listInbox", "streamChanges", "streamInbox"}
 # Typed dictionaries by the components that they describe.
 COMPONENTS = {
-    "Account": "AccountRecord",
-    "AgentRequest": "RequestRecord",
-    "AgentSelf": "SelfRecord",
-    "AgentToken": "TokenRecord",
-    "ChangedReaction": "ChangedReactionRecord",
-    "CommunityRules": "RulesRecord",
-    "NewAgentToken": "NewTokenRecord",
-    "RotatedToken": "RotatedTokenRecord",
-    "ReactionResult": "ReactionResult",
-    "RemainingLimit": "RemainingRecord",
-    "RemovedReaction": "RemovedRecord",
-    "RuleChanges": "RuleChanges",
+    "AgentRequest": "Request",
+    "AgentSelf": "Self",
+    "AgentToken": "Token",
+    "ChangedReaction": "Reaction",
+    "CommunityRules": "Rules",
+    "NewAgentToken": "CreatedToken",
+    "NewWebhook": "CreatedWebhook",
+    "RemovedReaction": "Removed",
+}
+# Those that one component has in a field.
+COMPONENTS |= {
+    "Attachment": "Draft.attachments",
+    "DeletedMessage": "Deleted",
+    "Delivery": "WebhookWithLog.deliveries",
+    "EventData": "Event.data",
+    "Limit": "Self.limits",
+    "OpenReport": "ModeratedMessage.reports",
+    "Operator": "PublicAgent.operator",
+    "OwnReaction": "OwnReactions.reactions",
+    "PresenceCount": "Presence.counts",
+    "RemainingLimit": "DryRun.limits",
+    "RuleChanges": "CommunityChanges.rules",
+    "SmartTag": "SmartTagList.smartTags",
 }
 RECORDS = [name for name, value in vars(records).items() if is_typeddict(value)]
 
@@ -89,10 +100,19 @@ def test_docstrings_name_operations_that_exist() -> None:
     assert len(named) > 35
 
 
+def _schema(component: str, *fields: str) -> dict[str, Any]:
+    """The schema of a component, or of the objects in a field of it."""
+    schema: dict[str, Any] = document()["components"]["schemas"][component]
+    for field in fields:
+        schema = properties_of(schema)[field]
+        schema = schema.get("items") or schema.get("additionalProperties") or schema.get("oneOf", [schema])[0]
+    return schema
+
+
 @pytest.mark.parametrize("name", RECORDS)
 def test_a_record_has_the_keys_of_its_component(name: str) -> None:
     record: Any = getattr(records, name)
-    component = document()["components"]["schemas"][COMPONENTS.get(name, f"{name}Record")]
+    component = _schema(*COMPONENTS.get(name, name).split("."))
     hints = get_type_hints(record, include_extras=True)
     assert set(hints) == set(properties_of(component))
     required = {key for key, hint in hints.items() if record.__total__ and get_origin(hint) is not NotRequired}

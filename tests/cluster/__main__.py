@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 
-from tests.cluster.stack import Stack
+from tests.cluster.stack import Host, Stack
 
 
 def main() -> None:
@@ -32,11 +33,27 @@ def text(stack: Stack) -> str:
         *(f"  standby    {standby.url}" for standby in postgres.standbys),
         f"  PgBouncer  {stack.pooler.url}",
         *(f"  Redis      redis://{each.place.address}:{each.port}" for each in stack.redis),
-        *(f"  host       {host.base_url}, streams {host.stream_port}" for host in stack.hosts),
+        *(f"  host       {host.address}, streams {host.stream_port}, {_killed_by(host)}" for host in stack.hosts),
         f"  logs       {stack.home}, {postgres.home}",
         "",
     ]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_post(stack)])
+
+
+def _killed_by(host: Host) -> str:
+    """A host is the process group of its main process."""
+    assert host.process
+    return f"killed by: kill -9 -- -{host.process.pid}"
+
+
+def _post(stack: Stack) -> list[str]:
+    """A command that posts through the proxy, of the host that has filled the demo."""
+    for host in stack.hosts:
+        file = host.data / "demo.json"
+        if file.exists():
+            command = json.loads(file.read_text())["curl"]
+            return ["Post as the demo agent (a repeat with the same key returns the same response):", "", command, ""]
+    return []
 
 
 if __name__ == "__main__":

@@ -12,10 +12,13 @@ from typing import Any
 
 import psycopg
 
+from config.database import urls
+from config.runtime.postgres import DATABASE, SUPERUSER
 from tests.clients import Clients
 from tests.cluster.postgres import PostgresCluster
 from tests.faults.environment import SETTINGS, Environment
 from tests.faults.hosts import SECRETS
+from tests.pgbouncer import pgbouncer_before
 from tests.redis_server import start_redis
 from tests.service import Service
 
@@ -32,8 +35,11 @@ class ClusterEnvironment(Environment):
 
 
 @contextmanager
-def a_clustered_service(*, standbys: int = 2, **variables: str) -> Iterator[ClusterEnvironment]:
-    """Started, with a Redis; it is stopped and deleted at the end. `variables` are added to its environment."""
+def a_clustered_service(*, standbys: int = 2, pooled: bool = False, **variables: str) -> Iterator[ClusterEnvironment]:
+    """Started, with a Redis; it is stopped and deleted at the end. `variables` are added to its environment.
+
+    `pooled`: the service connects through a PgBouncer beside each server.
+    """
     home = Path(tempfile.mkdtemp(prefix="cm-clustered-"))
     with ExitStack() as running:
         running.callback(shutil.rmtree, home, ignore_errors=True)
@@ -41,6 +47,8 @@ def a_clustered_service(*, standbys: int = 2, **variables: str) -> Iterator[Clus
         redis = start_redis(home)
         running.callback(redis.kill)
         environment = SECRETS | SETTINGS | {"REDIS_URL": f"unix://{home}/redis.sock", "DATABASE_URL": cluster.url}
+        if pooled:
+            environment |= poolers_before(cluster, running)
         service = Service(
             home / "data", **environment | {name: _filled(value, cluster) for name, value in variables.items()}
         )
@@ -56,6 +64,18 @@ def a_clustered_service(*, standbys: int = 2, **variables: str) -> Iterator[Clus
             running=running,
             cluster=cluster,
         )
+
+
+def poolers_before(cluster: PostgresCluster, running: ExitStack) -> dict[str, str]:
+    """Start one beside each server, standbys first; returns variables of the environment."""
+    with psycopg.connect(cluster.primary.admin_url, autocommit=True) as session:
+        for name, value in urls.session_settings(5_000).items():
+            session.execute(f"ALTER ROLE {SUPERUSER} SET {name} = '{value}'")
+    servers = [*cluster.standbys, cluster.primary]
+    ports = [running.enter_context(pgbouncer_before(server.home, server.port)) for server in servers]
+    hosts = ",".join(f"127.0.0.1:{port}" for port in ports)
+    url = f"postgresql://{SUPERUSER}@{hosts}/{DATABASE}"
+    return {"DATABASE_POOLER": "1", "DATABASE_URL": url, "DATABASE_DIRECT_URL": cluster.url}
 
 
 def _filled(value: str, cluster: PostgresCluster) -> str:

@@ -187,6 +187,7 @@ def main() -> None:
     names = [fault.__name__ for fault in FAULTS]
     parser.add_argument("kinds", nargs="*", default=names, help=f"of {', '.join(names)}; default: all")
     parser.add_argument("--times", type=int, help="how often to inject each kind, instead of its default")
+    parser.add_argument("--pause", type=float, default=PAUSE_SECONDS, help="average seconds between a writer's writes")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     has_networks = can_cut()
@@ -200,7 +201,7 @@ def main() -> None:
             if fault in NEED_NETWORKS and not has_networks:
                 _say(f"{fault.__name__.replace('_', ' '):<22} skipped: network namespaces need root")
                 continue
-            runs.append(play(stack, writers, fault, times=times))
+            runs.append(play(stack, writers, fault, times=times, pause=options.pause))
             _say(str(runs[-1]))
     finally:
         stack.close()

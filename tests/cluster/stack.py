@@ -53,6 +53,10 @@ class Host(Service):
         super().__init__(data, HOST=place.address, **environment)
         self.place = place
 
+    @property
+    def address(self) -> str:
+        return f"http://{self.place.address}:{self.port}"
+
     def launch(self) -> subprocess.Popen[bytes]:
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
@@ -186,12 +190,18 @@ class Stack:
         self._running.callback(self.pooler.kill)
         self.pooler.start(self.postgres.primary)
         self._start_redis()
+        self.port = free_port()
         shared = SECRETS | SETTINGS | {"WORKERS": "1", "REDIS_URL": self._redis_url()} | variables
+        shared |= {"BASE_URL": f"http://127.0.0.1:{self.port}"}
         shared |= {"READ_DATABASE_URL": self.postgres.url.partition("?")[0], "DATABASE_URL": self.postgres.url}
         pooled = {"DATABASE_POOLER": "1", "DATABASE_URL": self.pooler.url, "DATABASE_DIRECT_URL": self.postgres.url}
         self.hosts = [
-            # The last one without the pooler.
-            Host(self.home / f"host{number}", self.place(), **shared | (pooled if number < HOSTS - 1 else {}))
+            # The last one without the pooler. Each host that fills the demo revokes the token of the one before.
+            Host(
+                self.home / f"host{number}",
+                self.place(),
+                **shared | (pooled if number < HOSTS - 1 else {}) | ({"DEMO": "0"} if number else {}),
+            )
             for number in range(HOSTS)
         ]
         for host in self.hosts:
@@ -199,7 +209,7 @@ class Stack:
             host.launch()
         for host in self.hosts:
             host.wait_until_it_runs()
-        self.port = self._start_nginx()
+        self._start_nginx()
         # Commands run here, and requests go through nginx.
         front = Service(self.home / "front", **shared)
         front.port = self.port
@@ -237,12 +247,12 @@ class Stack:
     def _redis_address(network: Network) -> str:
         return f"{network.subnet}.{REDIS_NUMBER}"
 
-    def _start_nginx(self) -> int:
+    def _start_nginx(self) -> None:
         assert NGINX, "The cluster needs nginx on PATH."
-        port, home = free_port(), self.home / "nginx"
+        home = self.home / "nginx"
         home.mkdir()
         home.chmod(0o755)
-        text = nginx_configuration(port, 1, 2, home)
+        text = nginx_configuration(self.port, 1, 2, home)
         for number, name in ((1, "port"), (2, "stream_port")):
             servers = " ".join(f"server {host.place.address}:{getattr(host, name)};" for host in self.hosts)
             text = text.replace(f"server 127.0.0.1:{number};", servers)
@@ -251,8 +261,7 @@ class Stack:
         nginx = subprocess.Popen([NGINX, *arguments], stderr=(home / "log").open("wb"), start_new_session=True)
         self._running.callback(nginx.wait)
         self._running.callback(nginx.terminate)
-        assert eventually(lambda: accepts(Place(), port)), (home / "log").read_text()
-        return port
+        assert eventually(lambda: accepts(Place(), self.port)), (home / "log").read_text()
 
 
 def accepts(place: Place, port: int) -> bool:

@@ -55,4 +55,4 @@ def test_faults_in_a_cluster_lose_and_double_no_write(stack: Stack, subtests: py
             assert run.is_good, str(run)
     addresses = text(stack)
     for host in stack.hosts:
-        assert host.base_url in addresses
+        assert f"{host.address}, " in addresses

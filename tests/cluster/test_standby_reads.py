@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 
 import psycopg
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests.cluster.environment import ClusterEnvironment, a_clustered_service
 from tests.cluster.postgres import Server
@@ -26,7 +28,8 @@ _origins = count()
 
 @pytest.fixture(scope="module")
 def environment() -> Iterator[ClusterEnvironment]:
-    with a_clustered_service(READ_DATABASE_URL="postgresql://postgres@STANDBYS/community", WORKERS="1") as environment:
+    variables = {"READ_DATABASE_URL": "postgresql://postgres@STANDBYS/community", "METRICS_ALLOWED": "127.0.0.1"}
+    with a_clustered_service(**variables, WORKERS="1") as environment:
         yield environment
 
 
@@ -53,6 +56,31 @@ def test_the_primary_has_less_than_a_tenth_of_the_reads(environment: ClusterEnvi
     """On a busy machine the reads of one attempt may take so long that other processes use the primary more often."""
     assert eventually(lambda: is_read_on_standbys(environment, writers.page_id))
     assert eventually(lambda: transactions_of_primary(environment, writers) < READS / 10)
+
+
+def reads_by_result(environment: ClusterEnvironment) -> Counter[str]:
+    """As the metric says; it is up to a second old."""
+    text = Remote(environment.service.port).call("GET", "/metrics").body.decode()
+    families = {family.name: family.samples for family in text_string_to_metric_families(text)}
+    samples = families.get("community_messaging_standby_reads", [])
+    return Counter({sample.labels["result"]: int(sample.value) for sample in samples if sample.name.endswith("_total")})
+
+
+def test_reads_are_counted_by_where_they_ran(environment: ClusterEnvironment, writers: Writers) -> None:
+    assert eventually(lambda: is_counted(environment, writers, "standby"))
+    with paused_replay(environment):
+        post(environment, writers)
+        # Standbys that are behind are left out for a moment.
+        assert eventually(lambda: is_counted(environment, writers, "behind", "left_out"))
+
+
+def is_counted(environment: ClusterEnvironment, writers: Writers, *results: str) -> bool:
+    """Whether several reads have each of these results."""
+    before = reads_by_result(environment)
+    for _ in range(10):
+        read(environment, writers.page_id)
+    after = reads_by_result(environment)
+    return all(after[result] > before[result] for result in results)
 
 
 def transactions_of_primary(environment: ClusterEnvironment, writers: Writers) -> int:

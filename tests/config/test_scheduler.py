@@ -10,17 +10,28 @@ from typing import Any
 
 import pytest
 
+from config import due
 from config.runtime import scheduler
-from config.runtime.scheduler import COMMANDS, Scheduler
-from tests.waiting import PATIENCE_SECONDS
+from config.runtime.scheduler import COMMANDS, OnDemand, Scheduler
+from tests.waiting import PATIENCE_SECONDS, eventually
+
+PROGRAM = """
+import sys, time
+command = sys.argv[1]
+with open({!r}, "a+") as diary:
+    diary.seek(0)
+    is_first = command not in diary.read()
+    diary.write(command + "\\n")
+time.sleep(60 * (command == "slow"))
+sys.exit(command == "fails_once" and is_first)
+"""
 
 
 @pytest.fixture
 def diary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Replace manage.py with a program that logs its arguments; `slow` takes a minute."""
+    """Replace manage.py with a program that logs its arguments; `slow` takes a minute, and `fails_once` fails once."""
     file = tmp_path / "diary"
-    program = "import sys, time; open({!r}, 'a').write(sys.argv[1] + '\\n'); time.sleep(60 * (sys.argv[1] == 'slow'))"
-    (tmp_path / "manage.py").write_text(program.format(str(file)))
+    (tmp_path / "manage.py").write_text(PROGRAM.format(str(file)))
     monkeypatch.setattr(scheduler, "BASE_DIR", tmp_path)
     return file
 
@@ -79,6 +90,41 @@ def test_a_disabled_scheduler_runs_no_command(monkeypatch: pytest.MonkeyPatch, d
     with scheduler.scheduled_commands():
         pass
     assert not diary.exists()
+
+
+def test_what_is_asked_for_runs_at_once_and_what_fails_runs_again(
+    diary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "COMMANDS", ("first", "fails_once"))
+    monkeypatch.setattr(scheduler, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(scheduler, "FAILED_SECONDS", 0.01)
+    keeper = OnDemand(tmp_path)
+    for command in ("fails_once", "first", "unknown"):
+        due.ask_for(tmp_path, command)
+    keeper.start()
+    assert entries(diary, 3) == ["first", "fails_once", "fails_once"]
+    due.ask_for(tmp_path, "first")
+    assert entries(diary, 4)[3] == "first"
+    assert eventually(lambda: sorted(path.name for path in (tmp_path / "due").iterdir()) == ["unknown"])
+    keeper.stop()
+
+
+def test_what_a_stop_has_interrupted_is_done_after_the_next_start(
+    diary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "COMMANDS", ("slow",))
+    monkeypatch.setattr(scheduler, "LOOK_SECONDS", 0.01)
+    due.ask_for(tmp_path, "slow")
+    for times in (1, 2):
+        keeper = OnDemand(tmp_path)
+        keeper.start()
+        entries(diary, times)
+        keeper.stop()
+
+
+def test_a_data_folder_that_cannot_be_written_prevents_no_decision(tmp_path: Path) -> None:
+    due.ask_for(tmp_path / "missing", "first")
+    assert due.take(tmp_path / "missing", ("first",)) is None
 
 
 def test_the_commands_exist() -> None:

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.test import Client, override_settings
 from django.urls import reverse
 from playwright.sync_api import Browser, Page, Route, expect
+
+from tests import axe
 
 pytestmark = pytest.mark.django_db
 EXPLORER, REFERENCE = "/api/docs/", "/api/redoc/"
@@ -131,7 +132,7 @@ def test_axe_finds_nothing_in_the_explorer(
     url = f"{live_server.url}{EXPLORER}#/Posts/createMessage"
     page = opened(browser, url, color_scheme=scheme, viewport=viewport)
     page.locator(".samples").first.wait_for()
-    assert violations(page) == []
+    assert axe.violations(page) == []
     page.close()
 
 
@@ -142,18 +143,13 @@ def test_axe_finds_nothing_in_the_reference(
 ) -> None:
     viewport: Any = {"width": width, "height": 900}
     page = opened(browser, live_server.url + REFERENCE, color_scheme=scheme, viewport=viewport)
-    assert violations(page) == []
+    assert axe.violations(page) == []
     page.close()
-
-
-def violations(page: Page) -> list[tuple[str, str]]:
-    found = Axe().run(page).response["violations"]
-    return [(rule["id"], rule["nodes"][0]["html"][:200]) for rule in found]
 
 
 @pytest.mark.browser
 def test_a_code_sample_runs(live_server: Any, browser: Browser) -> None:
-    page = opened(browser, f"{live_server.url}{EXPLORER}#/Pages%20and%20smart%20tags/normalizeUrl")
+    page = opened(browser, f"{live_server.url}{EXPLORER}#/Pages/normalizeUrl")
     page.get_by_text("JavaScript", exact=True).first.click()
     source = page.locator(".samples pre").nth(2).inner_text()
     answer = page.evaluate(

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
@@ -17,6 +16,7 @@ from agents.services import reject_request
 from desk.models import DailyCount, DailyTotal, Of, Top, Total
 from messaging.models import Account, Community, Message, Report
 from reactions.models import Reaction
+from tests import axe
 from tests.admin.pages import page as path_of
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.api import Api
@@ -79,8 +79,7 @@ def violations(page: Page, scheme: str) -> list[tuple[str, str]]:
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     # Colours change over a moment.
     page.evaluate("Promise.all(document.getAnimations().map(one => one.finished.catch(() => {})))")
-    found = Axe().run(page).response["violations"]
-    return [(rule["id"], rule["nodes"][0]["html"][:200]) for rule in found]
+    return axe.violations(page)
 
 
 def test_every_page_is_accessible_and_fits_the_width(page: Page, boss: Account) -> None:

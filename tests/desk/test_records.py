@@ -11,6 +11,10 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.test import Client
 
+from agents.services import freeze_agent
+from messaging.models import Account
+from messaging.personal_data.archive import write_archive
+from messaging.services.moderation import hide_message
 from tests.admin.pages import page
 from tests.agents.factories import agent_with_token
 from tests.factories import MessageFactory, PersonFactory
@@ -35,6 +39,40 @@ def test_the_record_has_all_posts_and_the_history_says_who_took_it(admin_client:
     assert f"record-{account.handle}-" in response.headers["Content-Disposition"]
     entry = LogEntry.objects.latest("pk")
     assert (entry.object_id, entry.change_message) == (str(account.pk), "Record exported: A court asks.")
+
+
+def files_in(response: Any) -> dict[str, Any]:
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content)))
+    names = [name for name in archive.namelist() if name.endswith(".json")]
+    return {name.removeprefix("export/").removesuffix(".json"): json.loads(archive.read(name)) for name in names}
+
+
+def test_the_record_of_an_agent_has_its_grant_tokens_and_refused_calls(admin_client: Client, boss: Account) -> None:
+    holder = agent_with_token()
+    other = agent_with_token()
+    freeze_agent(agent=holder.agent, by=boss, reason="Too loud.")
+    assert holder.api.post("/api/messages", {}).status == 401
+    post = MessageFactory(author=holder.account)
+    hide_message(message_id=post.pk, by=boss, reason="Spam.")
+    response = admin_client.post(PATH, {"account": holder.account.handle, "reason": "An appeal."})
+    files = files_in(response)
+    agent = files["agents"][0]
+    assert (agent["handle"], agent["operator"]) == (holder.account.handle, holder.request.requester.handle)
+    assert agent["freeze_reason"] == "Too loud."
+    assert [token["id"] for token in files["agent_tokens"]] == [str(holder.token.pk)]
+    assert [request["id"] for request in files["agent_requests"]] == [str(holder.request.pk)]
+    assert [(row["decision"], row["by"]) for row in files["history"]] == [
+        ("Frozen: Too loud.", boss.handle),
+        ("Hidden: Spam.", boss.handle),
+    ]
+    assert other.account.handle not in json.dumps(files)
+    assert len(files["agents"]) == 1
+
+
+def test_the_history_is_not_in_an_export_of_the_person() -> None:
+    file = io.BytesIO()
+    write_archive(file, account_id=PersonFactory().pk)
+    assert "export/history.json" not in zipfile.ZipFile(file).namelist()
 
 
 @pytest.mark.parametrize("sent", [{"account": "nobody_here", "reason": "x"}, {"account": "x" * 99, "reason": "x"}, {}])

@@ -81,8 +81,10 @@ def with_ids(document: dict[str, Any], ids: dict[str, list[str]]) -> dict[str, A
                 name = operation["operationId"] if parameter["in"] == "path" else parameter["name"]
                 parameter["schema"] = _narrowed(parameter["schema"], ids.get(name), components)
             operation["parameters"] = parameters
+    operations = [operation for methods in changed["paths"].values() for operation in methods.values()]
+    bodies = str([operation.get("requestBody") for operation in operations])
     for name, schema in components["schemas"].items():
-        if not name.endswith("Record"):
+        if f"/{name}'" in bodies:
             for part in (schema, *schema.get("allOf", ())):
                 for field, property_schema in part.get("properties", {}).items():
                     part["properties"][field] = _narrowed(property_schema, ids.get(field), components)

@@ -16,7 +16,7 @@ from agents.views.public import PATH as AGENT
 from config.api.fields import Id, Object, Text
 from config.api.operations import all_operations
 from messaging.views.feeds import COMMUNITY, PAGE
-from tests.openapi import document, properties_of, resolved
+from tests.openapi import document, properties_of, required_of, resolved
 
 FROM_BODY = "$response.body#/"
 CHAINS_OF_LINKS = (
@@ -45,8 +45,7 @@ def schema_of(where: str) -> dict[str, Any]:
     found = next(operation for operation in operations if operation["operationId"] == operation_id)
     body = found["requestBody"]["content"]["application/json"]["schema"]
     # A body that may be absent may be null.
-    body = body.get("oneOf", [body])[0]["$ref"].rpartition("/")[2]
-    return resolved(document()["components"]["schemas"][body]["properties"][name])
+    return resolved(properties_of(body.get("oneOf", [body])[0])[name])
 
 
 @pytest.mark.parametrize(("field", "where"), FIELDS)
@@ -62,10 +61,21 @@ def test_text_that_may_not_be_blank_has_a_min_length(field: Text, where: str) ->
 
 def test_ids_and_objects_document_their_form() -> None:
     fields = [param.values for param in FIELDS]
-    assert all("pattern" in schema_of(str(where)) for field, where in fields if isinstance(field, Id))
+    ids = [schema_of(str(where)) for field, where in fields if isinstance(field, Id)]
+    assert all("pattern" in resolved(schema.get("oneOf", [schema])[0]) for schema in ids)
     assert all(
         schema_of(str(where))["additionalProperties"] is True for field, where in fields if type(field) is Object
     )
+
+
+def test_a_body_may_be_null_or_absent_if_no_field_is_required() -> None:
+    operations = (operation for methods in document()["paths"].values() for operation in methods.values())
+    bodies = [operation["requestBody"] for operation in operations if "requestBody" in operation]
+    for body in bodies:
+        alternatives = body["content"]["application/json"]["schema"]
+        alternatives = alternatives.get("oneOf", [alternatives])
+        assert body.get("required", False) == bool(required_of(alternatives[0])), alternatives
+        assert body.get("required", False) == ({"type": "null"} not in alternatives), alternatives
 
 
 def test_path_ids_and_idempotency_keys_document_their_form() -> None:

@@ -29,7 +29,7 @@ from mails.deliverer import Deliverer
 from mails.kinds import Frequency, Kind
 from mails.models import Mailing, Notice, RefusedAddress
 from mails.outcomes import LONGEST_PAUSE, Outcome, pause_after, result_of
-from mails.preferences import set_preferences, try_address_again
+from mails.preferences import preferences_of, set_preferences, try_address_again
 from mails.sending import due_mailings, send
 from messaging.models import Message
 from tests.factories import MessageFactory
@@ -323,3 +323,25 @@ def test_the_pause_grows_up_to_the_longest() -> None:
     pauses = [pause_after(failures) for failures in (1, 4, 50)]
     assert pauses == sorted(pauses)
     assert pauses[-1] <= LONGEST_PAUSE * 1.2
+
+
+@pytest.fixture
+def newer_kind() -> Iterator[str]:
+    """A kind that a newer release has added during a rolling upgrade."""
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE mails_mailing DROP CONSTRAINT mailing_kind_known")
+        yield "newer"
+        Mailing.objects.exclude(kind__in=Kind.values).delete()
+        kinds = ", ".join(f"'{kind}'" for kind in Kind.values)
+        cursor.execute(f"ALTER TABLE mails_mailing ADD CONSTRAINT mailing_kind_known CHECK (kind IN ({kinds}))")
+
+
+def test_mails_of_kinds_of_a_newer_release_are_left_to_its_hosts(newer_kind: str, mail_server: MailServer) -> None:
+    post = answered_post()
+    newer = Mailing.objects.create(account=post.author, kind=newer_kind, next_at=Now())
+    Notice.objects.create(mailing=newer, xid=1, row_id=1, type="newer", at=Now())
+    assert send_all() == [Outcome.SENT]
+    assert (len(mail_server.mails), due_mailings(), sending.seconds_to_next()) == (1, [], None)
+    newer.refresh_from_db()
+    assert (newer.next_at is None, newer.lease_id, newer.failures, newer.notices.count()) == (False, None, 0, 1)
+    assert preferences_of(post.author)[Kind.ANSWER] == AT_ONCE

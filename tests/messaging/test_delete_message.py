@@ -242,6 +242,6 @@ class TestTombstones:
         delete(post)
         html = Client().get(f"/p/{post.pk}").content.decode()
         assert "Still here" in html
-        assert "Deleted" in html
+        assert "This post was deleted" in html
         assert post.author.handle not in html
         assert reply.author.handle in html

@@ -24,6 +24,7 @@ EXPORTED = {
     "messaging.Webhook.owner": "webhooks",
     "messaging.PanelSession.account": "panel_sessions",
     "messaging.PersonExport.account": "exports",
+    "messaging.SignIn.account": "sign_ins",
     "reactions.Reaction.account": "reactions",
     "agents.Agent.operator": "agents",
     "agents.AgentRequest.requester": "agent_requests",

@@ -49,6 +49,7 @@ MAY_CONNECT = {
     # The server's own port, PostgreSQL and Redis.
     "config/changes/listening.py",
     "config/database/backend/base.py",
+    "config/database/pooled_hosts.py",
     "config/runtime/banner.py",
     "config/runtime/postgres.py",
     "config/runtime/run.py",

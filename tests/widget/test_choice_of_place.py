@@ -220,6 +220,22 @@ def test_place_that_does_not_exist_throws_nothing(site: Site, target: str) -> No
     assert site.errors == []
 
 
+def test_a_script_in_the_head_puts_the_discussion_into_the_body(site: Site) -> None:
+    """It may run before there is a body, or before its target."""
+    site.page = html(
+        '<div id="later"></div>', head=tag("e1", data_mode="inline", data_target="#later").replace(" async", "")
+    )
+    page = site.open()
+    expect(page.locator("#later > community-embed")).to_have_count(1)
+
+
+def test_an_invalid_target_prevents_no_counts(site: Site) -> None:
+    site.page = html(tag("e1", data_mode="inline", data_target="](") + tag("e2", data_count=""))
+    site.posts = {f"{HOST}/": 3}
+    page = site.open()
+    expect(page.get_by_role("button", name="Talk 3")).to_be_visible()
+
+
 def test_before_it_is_near_the_discussion_sends_two_requests_and_then_one(site: Site) -> None:
     site.page = html(ARTICLE * 2 + tag(data_mode="inline"))
     page = site.context.new_page()

@@ -136,7 +136,9 @@ SHEET = """:root {
 @pytest.mark.django_db(transaction=True)
 def test_panel_has_the_colours_of_the_site_with_enough_contrast(live: Live) -> None:
     add_messages(live)
+    live.message(content="A [link](https://example.org/a).")
     page, panel = open_themed(live, "theme.css", SHEET)
+    expect(page.locator("community-embed .close")).to_have_css("color", "rgb(255, 255, 255)")
     colors = colors_of(panel)
     assert (colors["backgroundColor"], colors["color"]) == ("rgb(16, 36, 58)", "rgb(223, 232, 242)")
     assert colors["colorScheme"] == "dark"

@@ -1,16 +1,18 @@
 """A thread of a thousand posts: the work of one task is bounded for any number of posts.
 
-Times would depend on the machine, so posts and measurements are counted.
+Times depend on the machine, so posts and measurements are counted, and the time of the processor is measured.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from uuid import UUID
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Page, Route, expect
 
+from tests.waiting import ATTEMPTS
 from tests.widget.clock import poll_until
 from tests.widget.live import Live
 from tests.widget.test_panel_budget import COUNT_PER_TASK
@@ -30,8 +32,23 @@ Element.prototype.getBoundingClientRect = function () {
 };
 """
 
+STEPS = 40
+TASK_MS = 50
+SCROLL = """async (STEPS) => {
+  const scroller = document.getElementById("scroll");
+  const drawn = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  for (let step = 0; step < STEPS; step++) {
+    scroller.scrollTop = (scroller.scrollHeight - scroller.clientHeight) * (step / (STEPS - 1));
+    await drawn();
+  }
+  await drawn();
+}"""
 
-def test_a_thousand_posts_are_added_and_measured_a_few_at_a_time(live: Live) -> None:
+# A task has this name in the traces of Chromium.
+TASK = "ThreadControllerImpl::RunTask"
+
+
+def show_a_thousand_posts(live: Live) -> None:
     live.message(content="A post")
 
     def thousand(route: Route) -> None:
@@ -41,6 +58,30 @@ def test_a_thousand_posts_are_added_and_measured_a_few_at_a_time(live: Live) -> 
         route.fulfill(json=body)
 
     live.context.route(LIST, thousand)
+
+
+def test_scrolling_through_a_thousand_posts_has_no_long_task(live: Live) -> None:
+    show_a_thousand_posts(live)
+    page = live.open_alone()
+    expect(page.locator("article")).to_have_count(POSTS)
+    assert any(longest_task(page) <= TASK_MS for _ in range(ATTEMPTS))
+
+
+def longest_task(page: Page) -> float:
+    """Scroll from the first post to the last; return the milliseconds of the processor in the longest task."""
+    browser = page.context.browser
+    assert browser
+    browser.start_tracing(page=page, categories=["toplevel", "__metadata"])
+    page.evaluate(SCROLL, STEPS)
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    mains = {(event["pid"], event["tid"]) for event in events if event.get("args", {}).get("name") == "CrRendererMain"}
+    tasks = [event for event in events if event["name"] == TASK and (event["pid"], event["tid"]) in mains]
+    assert len(tasks) > STEPS
+    return max(event["tdur"] for event in tasks) / 1000
+
+
+def test_a_thousand_posts_are_added_and_measured_a_few_at_a_time(live: Live) -> None:
+    show_a_thousand_posts(live)
     live.context.clock.install()
     live.context.add_init_script(COUNT_PER_TASK)
     live.context.add_init_script(COUNT_MEASURED)

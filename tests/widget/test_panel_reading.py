@@ -26,6 +26,16 @@ def test_posts_are_newest_first_with_their_authors(live: Live) -> None:
     expect(posts.nth(1).locator("header")).not_to_contain_text("Agent")
 
 
+def test_an_imported_post_has_the_votes_of_the_system_that_it_comes_from(live: Live) -> None:
+    for score in (1_234, 0, -3, None):
+        live.message(content=f"Score {score}", imported_score=score)
+    _, panel = live.open()
+    metas = panel.locator("article .meta")
+    expect(metas.nth(0)).not_to_contain_text("former score")
+    for place, text in ((1, "-3"), (2, "0"), (3, "1,234")):
+        expect(metas.nth(place)).to_have_text(re.compile(f" · former score {text}$"))
+
+
 def test_agents_have_a_badge_also_in_replies_and_quotes(live: Live) -> None:
     quoted = live.message(content="Said by a machine", author=AgentAccountFactory(name="Robbie"))
     live.message(content="Reply of a machine", parent=quoted, author=AgentAccountFactory(name="Robbie 2"))

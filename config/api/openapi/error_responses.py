@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
@@ -31,6 +32,7 @@ from config.api.exceptions import (
     UnsupportedMediaType,
     UserMismatch,
 )
+from config.api.exceptions.catalogue import errors_by_code
 from config.api.fields import ListQuery
 from config.api.openapi.error_schemas import COMPONENTS
 from config.api.openapi.response_headers import of_refusals, references
@@ -38,8 +40,11 @@ from config.api.operations import Operation, all_operations
 from config.api.responses import JSON_TYPE
 
 # The component of the refusals that operations do not list one by one.
-OTHER = "Refusal"
+OTHER = "Error"
 HEADERS_OF_OTHER = ("X-Request-ID", "Retry-After", "WWW-Authenticate")
+# Operations do not list a refusal that so many of them have.
+MANY = 3
+GENERAL = "config.api."
 
 
 def possible_errors(operation: Operation) -> set[type[ApiError]]:
@@ -70,9 +75,19 @@ def own_errors(operation: Operation) -> set[type[ApiError]]:
 
 
 def own_codes(operation: Operation) -> str:
-    """The sentence of an operation's description about its refusals; empty if it has no codes of its own."""
-    own = [f"{status} {codes_text(errors)}" for status, errors in sorted(by_status(own_errors(operation)).items())]
-    return f"Refusals: {'; '.join(own)}." if own else ""
+    """The line of an operation's description about the refusals that few others have; empty if there are none.
+
+    LimitError has the codes of 413.
+    """
+    errors = by_status(error for error in own_errors(operation) - _frequent_errors() if not issubclass(error, OverCap))
+    return "; ".join(f"{status} {codes_text(of_status)}" for status, of_status in sorted(errors.items()))
+
+
+@cache
+def _frequent_errors() -> set[type[ApiError]]:
+    operations = (operation for _path, _method, operation in all_operations())
+    declared = Counter(error for operation in operations for error in own_errors(operation))
+    return {error for error, times in declared.items() if times >= MANY}
 
 
 def refusals(operation: Operation) -> dict[str, dict[str, str]]:
@@ -85,9 +100,8 @@ def refusal_components() -> dict[str, Any]:
     operations = [operation for _path, _method, operation in all_operations()]
     special = sorted({status for operation in operations for status in _special(operation)})
     possible = by_status({error for operation in operations for error in possible_errors(operation)})
-    lines = [f"- {status}: {codes_text(errors)}" for status, errors in sorted(by_status(common_errors()).items())]
     other = {
-        "description": "\n".join(["A refusal. Any operation may answer:", "", *lines]),
+        "description": "A refusal: its code is one that the operation lists, or one that no operation lists.",
         "headers": references(HEADERS_OF_OTHER),
         **_content("Error"),
     }
@@ -103,10 +117,12 @@ def _special(operation: Operation) -> list[int]:
     ]
 
 
-def common_errors() -> set[type[ApiError]]:
-    """The refusals of `default`."""
+def known_codes() -> list[str]:
+    """The codes of all operations, and those of requests that reach none."""
     operations = (operation for _path, _method, operation in all_operations())
-    return {error for operation in operations for error in possible_errors(operation) - own_errors(operation)}
+    possible = {error for operation in operations for error in possible_errors(operation)}
+    listed = errors_by_code().items()
+    return [code for code, error in listed if error in possible or error.__module__.startswith(GENERAL)]
 
 
 def _component(status: int, errors: list[type[ApiError]]) -> dict[str, Any]:

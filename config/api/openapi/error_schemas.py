@@ -6,7 +6,6 @@ from typing import Any
 
 from config.api.error_pages import described
 from config.api.exceptions import ContentTooLong, OverCap, RateLimited
-from config.api.exceptions.catalogue import errors_by_code
 
 
 def _object(required: list[str], **properties: Any) -> dict[str, Any]:
@@ -26,32 +25,34 @@ def _list(items: dict[str, Any], description: str) -> dict[str, Any]:
 
 
 COMPONENTS = "#/components/schemas/"
-CODE_HELP = "The code; expect codes that are not listed here. A part after a colon is a scope. `docs` explains it."
-POINTER_HELP = 'A JSON Pointer (RFC 6901) into the body, `""` for the whole of it, or `?name` for a query parameter.'
+CODE_HELP = "The code; expect others. A part after a colon is a scope."
+POINTER_HELP = "A JSON Pointer into the body, or `?name` of a parameter."
 BASE = {
     "message": _text("What to do next, in one sentence."),
-    "requestId": _text("The same as the header `X-Request-ID`; the logs of the service have it."),
+    "requestId": _text("As in `X-Request-ID`."),
     "docs": _text("The page that explains the code.", format="uri"),
 }
 LIMIT = {
-    "field": _text("A JSON path into the body such as `attachments[3].url`, or the name of a parameter or header."),
+    "field": _text("A JSON path into the body, or the name of a parameter or header."),
     "max": _number("The cap."),
 }
 OPTIONAL = {
     **LIMIT,
     "details": _list({"$ref": f"{COMPONENTS}ErrorDetail"}, "Everything that is wrong, by its place."),
-    "allowed": _list({"type": "string"}, "What would do: choices, communities or methods; of a scope, those granted."),
+    "allowed": _list({"type": "string"}, "What would do; of a scope, those granted."),
     "needed": _list({"type": "string"}, "The scopes that the request needs."),
     "counter": _text("The limit that is reached."),
     "limit": _number("How much the limit allows."),
-    "retryAfter": _number("Seconds to wait, as in `Retry-After`."),
-    "status": _text("The current status that does not allow the request."),
+    "retryAfter": _number("Seconds to wait."),
+    "status": _text("The status that does not allow it."),
 }
 
 
-def error_components() -> dict[str, Any]:
-    """The components. A schema for each operation and status would be hundreds of equal classes in a client."""
-    codes = list(errors_by_code())
+def error_components(codes: list[str]) -> dict[str, Any]:
+    """The components; `codes`: those that responses may have.
+
+    A schema for each operation and status would be hundreds of equal classes in a client.
+    """
     over_cap = sorted(error.default_code for error in OverCap.__subclasses__())
     required = ["error", "message", "requestId", "docs"]
     return {

@@ -25,15 +25,19 @@ def sample(schema: dict[str, Any], schemas: Schemas) -> Any:
         schema = schemas[schema["$ref"].rpartition("/")[2]]
     if "examples" in schema:
         return schema["examples"][0]
+    if "enum" in schema:
+        return schema["enum"][0]
     if "allOf" in schema:
         return {name: value for part in schema["allOf"] for name, value in sample(part, schemas).items()}
     if "oneOf" in schema:
         return sample(schema["oneOf"][0], schemas)
-    if "null" in schema["type"]:
+    # A part of an `allOf` does not repeat that it is an object.
+    of_type = schema.get("type", "object")
+    if "null" in of_type:
         return None
-    if schema["type"] == "array":
+    if of_type == "array":
         return [sample(schema["items"], schemas)]
-    if schema["type"] != "object":
+    if of_type != "object":
         raise LookupError(f"no example: {schema}")
     fields, required = schema.get("properties", {}), schema.get("required", ())
     return {

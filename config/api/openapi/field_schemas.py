@@ -11,7 +11,7 @@ from rest_framework.serializers import ChoiceField
 from config.api.fields import Id, ListOf, Object, Text
 from config.api.ids import CANONICAL
 from config.api.openapi.example_values import BASE, ID, TIME
-from config.api.serializers import BodySerializer
+from config.api.serializers import BodySerializer, SentSerializer
 
 # The end of text in Python; `$` in JSON Schema.
 END = r"\Z"
@@ -51,9 +51,16 @@ def constrained(schema: dict[str, Any], field: Any) -> dict[str, Any]:
         schema["minItems"] = 1
     if isinstance(field, Object):
         schema["additionalProperties"] = True
-    if isinstance(field, Id):
-        schema["pattern"] = COMMON_TYPES["Id"]["pattern"]
-    return schema
+    if schema.get("additionalProperties") == {}:
+        del schema["additionalProperties"]
+    return _id(schema) if isinstance(field, Id) else schema
+
+
+def _id(schema: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(schema["type"], list):
+        return schema | {"pattern": COMMON_TYPES["Id"]["pattern"]}
+    others = {word: value for word, value in schema.items() if word not in ("type", "format")}
+    return {"oneOf": [{"$ref": "#/components/schemas/Id"}, {"type": "null"}], **others}
 
 
 def _constrain_text(schema: dict[str, Any], field: Text) -> None:
@@ -65,12 +72,21 @@ def _constrain_text(schema: dict[str, Any], field: Text) -> None:
         schema["pattern"] = f"^{field.pattern.pattern.removesuffix(END)}$"
 
 
+def base_of(serializer: Any) -> Any:
+    """The class of the fields that are described by a component of their own; None if there is none."""
+    if isinstance(serializer, SentSerializer):
+        return getattr(serializer, "openapi_base", None)
+    base = type(serializer).__bases__[0]
+    return base if getattr(base, "_declared_fields", None) else None
+
+
 def extended(schema: dict[str, Any], base: dict[str, str], fields: set[str]) -> dict[str, Any]:
     """The schema of a class that adds fields to those of the component `base`."""
     own = {name: part for name, part in schema["properties"].items() if name not in fields}
     required = [name for name in schema.get("required", ()) if name in own]
     return {
-        "allOf": [base, {"type": "object", "properties": own, **({"required": required} if required else {})}],
+        # `base` says that it is an object.
+        "allOf": [base, {"properties": own, **({"required": required} if required else {})}],
         **{word: schema[word] for word in ("description", "examples") if word in schema},
     }
 
@@ -93,5 +109,8 @@ def completed(schema: dict[str, Any], serializer: Any) -> dict[str, Any]:
         # Of the class that has the fields in common, which is a component of its own.
         del schema["description"]
     for name, value in example.items():
-        schema["properties"][name]["examples"] = [value]
+        # Without an example, pages show the first of the choices.
+        choices = getattr(serializer.fields[name], "choices", None)
+        if choices is None or value is None or value != next(iter(choices)):
+            schema["properties"][name]["examples"] = [value]
     return schema

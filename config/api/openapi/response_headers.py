@@ -18,6 +18,12 @@ from config.api.exceptions import (
 from config.api.exceptions.credentials import Unauthenticated
 from config.api.operations import Operation
 
+# Short ones for what a document refers to dozens of times.
+COMPONENT_NAMES = {
+    "Idempotency-Key": "Key",
+    "Idempotent-Replayed": "Replayed",
+    "RateLimit-Policy": "Policy",
+}
 SENDS_RETRY_AFTER = (RateLimited, TemporarilyUnavailable, IdempotencyInProgress)
 SENDS_CHALLENGE = (Unauthenticated, AgentScopeMissing)
 
@@ -29,8 +35,8 @@ def _text(description: str, example: str) -> dict[str, Any]:
 HEADERS: dict[str, dict[str, Any]] = {
     "ETag": _text("Send it as `If-None-Match` to get a 304 while nothing has changed.", '"5f0c7ac18a55"'),
     "Idempotent-Replayed": _text(
-        "`true`: the stored response of the first request with this key. `Idempotency-Payload-Mismatch: true` beside "
-        "it: that request had another body.",
+        "`true`: the response of the first request with this key; `Idempotency-Payload-Mismatch: true`: whose body "
+        "was another.",
         "true",
     ),
     "Location": _text("The address of what was created, or of the stream.", "/api/messages/{id}"),
@@ -41,10 +47,10 @@ HEADERS: dict[str, dict[str, Any]] = {
         "schema": {"type": "integer", "minimum": 1, "examples": [42]},
     },
     "Set-Cookie": _text(
-        "The session of the panel, for panel operations alone. Partitioned: each site with the panel has its own.",
-        "__Host-panel=…; Path=/; Secure; HttpOnly; SameSite=None; Partitioned",
+        "The session of the panel, of each site with the panel its own.",
+        "__Host-panel=…; Path=/; Secure; HttpOnly; Partitioned",
     ),
-    "WWW-Authenticate": _text("The kind of credential, and what is wrong with the one sent (RFC 6750).", "Bearer"),
+    "WWW-Authenticate": _text("The kind of credential, and what is wrong with it (RFC 6750).", "Bearer"),
     "X-Request-ID": _text("The id of the request in the logs of the service; every response has one.", "5f0c7ac1"),
 }
 
@@ -81,4 +87,12 @@ def of_refusals(errors: Iterable[type[ApiError]]) -> dict[str, Any]:
 
 
 def references(names: Iterable[str]) -> dict[str, Any]:
-    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+    return {name: {"$ref": f"#/components/headers/{component_name(name)}"} for name in names}
+
+
+def component_name(header: str) -> str:
+    return COMPONENT_NAMES.get(header, header)
+
+
+def header_components() -> dict[str, Any]:
+    return {component_name(name): header for name, header in HEADERS.items()}

@@ -11,28 +11,27 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from config.api.credentials import CredentialKind
-from config.api.openapi.error_responses import own_codes, refusal_components, refusals
+from config.api.openapi.error_responses import known_codes, own_codes, refusal_components, refusals
 from config.api.openapi.error_schemas import error_components
 from config.api.openapi.examples import add_examples
-from config.api.openapi.field_schemas import COMMON_TYPES, completed, constrained, extended
+from config.api.openapi.field_schemas import COMMON_TYPES, base_of, completed, constrained, extended
+from config.api.openapi.inlining import inline_single_uses
 from config.api.openapi.links import links_of
 from config.api.openapi.metadata import group_name, published_info
-from config.api.openapi.response_headers import HEADERS, of_other_success, of_success
+from config.api.openapi.response_headers import header_components, of_other_success, of_success
 from config.api.openapi.security import SECURITY_SCHEMES, security_of, share_security
 from config.api.openapi.sharing import share, share_types
 from config.api.openapi.stream_responses import STREAM_RESPONSES
 from config.api.operations import IDEMPOTENCY_KEY_MAX, Operation, all_operations
-from config.api.serializers import SentSerializer
 
 # Otherwise the first document of a process searches the machine for the libraries of GeoDjango, with `ld` and `gcc`.
 DjangoFilterExtension._has_gis = False  # type: ignore[attr-defined]
 
 HEADER_HELP = {
     "Idempotency-Key": "A repeated request with the same key returns the first response.",
-    "x-service-embed-id": "The embed that sends the request; its word list and domain rules apply to a post.",
+    "x-service-embed-id": "The embed that sends the request; its rules apply to a post.",
     "X-Community-Panel": "`1`: the request comes from the panel. `Origin` has to be the panel's too.",
-    "If-None-Match": "The `ETag` of an earlier response; 304 if it is still valid.",
-    "Last-Event-ID": "The `id` of the last event that the client has got: the stream goes on after it.",
+    "Last-Event-ID": "The `id` of the last event: the stream goes on after it.",
 }
 PATH_HELP = {
     "serviceId": "The id of the embed.",
@@ -76,7 +75,10 @@ class OperationSchema(AutoSchema):
         for parameter in operation.get("parameters", ()):
             self._complete(parameter)
         body = operation.get("requestBody", {})
-        if not body.get("required"):
+        # Of a body that changes something, no field is required.
+        if self.declared.body and not all(field.allow_null for field in self.declared.body().fields.values()):
+            body["required"] = True
+        else:
             for media in body.get("content", {}).values():
                 media["schema"] = {"oneOf": [media["schema"], {"type": "null"}]}
         if operation.get("security") == [{}]:
@@ -102,11 +104,8 @@ class OperationSchema(AutoSchema):
             parameter["schema"] = dict(self.declared.path.get(parameter["name"]) or COMMON_TYPES["Id"])
             parameter.setdefault("description", PATH_HELP.get(parameter["name"], "The id."))
         parameter["description"] = parameter.get("description", "").strip()
-
-    def _get_serializer_name(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> str:
-        """`MessageSerializer` renders the component `MessageRecord`: generated clients use these names."""
-        name = str(super()._get_serializer_name(serializer, direction, bypass_extensions))
-        return f"{name}Record" if type(serializer).__name__.endswith("Serializer") else name
+        if "enum" in parameter["schema"]:
+            parameter["schema"].pop("minLength", None)
 
     def get_tags(self) -> list[str]:
         return [group_name(self.view.__class__.__module__)]
@@ -129,8 +128,7 @@ class OperationSchema(AutoSchema):
         if operation.is_write and CredentialKind.PUBLIC not in operation.callers:
             key = _header("Idempotency-Key", minLength=1, maxLength=IDEMPOTENCY_KEY_MAX, pattern="^[ -~]+$")
             parameters.append(key)
-        revalidates = ["If-None-Match"] if operation.revalidates else []
-        return parameters + [_header(name) for name in [*revalidates, *operation.headers]]
+        return parameters + [_header(name) for name in operation.headers]
 
     def get_response_serializers(self) -> Any:
         operation = self.declared
@@ -149,8 +147,8 @@ class OperationSchema(AutoSchema):
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
         schema = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
         schema = completed(schema, serializer)
-        base = type(serializer).__bases__[0]
-        if isinstance(serializer, SentSerializer) or not getattr(base, "_declared_fields", None):
+        base = base_of(serializer)
+        if base is None:
             return schema
         return extended(schema, self.resolve_serializer(base, direction).ref, set(base().fields))
 
@@ -163,13 +161,14 @@ def add_components(result: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
     """Post-processing hook: add what drf-spectacular cannot derive, and share what operations have in common."""
     components = result.setdefault("components", {})
     components["securitySchemes"] = SECURITY_SCHEMES
-    schemas = components.get("schemas", {}) | error_components()
+    schemas = components.get("schemas", {}) | error_components(known_codes())
     components["schemas"] = schemas
-    components["headers"] = HEADERS
+    components["headers"] = header_components()
     components["responses"] = refusal_components()
     share_types(result, COMMON_TYPES)
     add_examples(result, {each.id: dict(each.example) for _path, _method, each in all_operations()})
     share(result)
+    inline_single_uses(result, named=set(COMMON_TYPES))
     share_security(result)
     result["info"] |= published_info()
     result["servers"] = [{"url": settings.BASE_URL}]

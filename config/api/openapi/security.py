@@ -25,19 +25,22 @@ SECURITY_SCHEMES: dict[str, dict[str, str]] = {
         "type": "http",
         "scheme": "bearer",
         "bearerFormat": "JWT",
-        "description": "A person's user token (POST /api/auth/embed-token), sent with X-User-Id.",
+        "description": "From createEmbedToken, sent with X-User-Id.",
     },
-    "userId": {"type": "apiKey", "in": "header", "name": "X-User-Id", "description": "The user token's subject."},
+    "userId": {"type": "apiKey", "in": "header", "name": "X-User-Id", "description": "The person's id."},
     "signInToken": {
         "type": "http",
         "scheme": "bearer",
         "bearerFormat": "JWT",
-        "description": "The access token of the sign-in flow (POST /api/auth/login).",
+        "description": "The access token of register or login.",
     },
 }
 
 
 def security_of(operation: Operation) -> list[dict[str, list[str]]]:
+    if operation.any_origin:
+        # A credential changes nothing.
+        return [{}]
     anonymous: list[dict[str, list[str]]] = [{}] if CredentialKind.PUBLIC in operation.callers else []
     return [
         *anonymous,

@@ -8,6 +8,8 @@ from typing import Any
 
 import orjson
 
+from config.api.openapi.response_headers import component_name
+
 NOT_MODIFIED = "NotModified"
 
 
@@ -39,7 +41,7 @@ def _parameters(operation: dict[str, Any]) -> Iterator[Slot]:
     """(container, key, name of the component) of each."""
     parameters = operation.get("parameters", [])
     for index, parameter in enumerate(parameters):
-        yield parameters, index, parameter["name"]
+        yield parameters, index, component_name(parameter["name"])
 
 
 def _links(operation: dict[str, Any]) -> Iterator[Slot]:
@@ -56,7 +58,7 @@ def _responses(operation: dict[str, Any]) -> Iterator[Slot]:
 
 def response_name(operation_id: str, status: str) -> str:
     """After the first operation that has it; 304 is the same everywhere."""
-    return NOT_MODIFIED if status == "304" else f"{operation_id[0].upper()}{operation_id[1:]}{status}"
+    return NOT_MODIFIED if status == "304" else f"{operation_id}{status}"
 
 
 def _shared(shelf: str, slots: list[Slot]) -> dict[str, Any]:
@@ -90,12 +92,14 @@ def _refer_to_types(part: Any, types: dict[str, dict[str, Any]]) -> None:
     for key, value in part.items():
         if not isinstance(value, dict):
             continue
-        own = {word: value[word] for word in ("description", "examples") if word in value}
+        own = _own(value)
         if own and len(value.get("allOf", ())) == 1:
             # Beside a reference, OpenAPI 3.1 allows them.
             part[key] = {**value["allOf"][0], **own}
         elif name := _type_of(value, types):
-            part[key] = {"$ref": f"#/components/schemas/{name}", **own}
+            known = _own(types[name])
+            beside = {word: text for word, text in own.items() if text != known.get(word)}
+            part[key] = {"$ref": f"#/components/schemas/{name}", **beside}
 
 
 def _type_of(schema: dict[str, Any], types: dict[str, dict[str, Any]]) -> str | None:
@@ -109,6 +113,11 @@ def _type_of(schema: dict[str, Any], types: dict[str, dict[str, Any]]) -> str | 
         if form == whole or ("format" in whole and form == without_pattern):
             return name
     return None
+
+
+def _own(schema: dict[str, Any]) -> dict[str, Any]:
+    """What a field may have beside a reference to its type."""
+    return {word: schema[word] for word in ("description", "examples") if word in schema}
 
 
 def _form(schema: dict[str, Any]) -> dict[str, Any]:

@@ -14,9 +14,8 @@ class StreamAddressSerializer(serializers.Serializer[Any]):
 
 
 EVENTS = """\
-Server-sent events. Of each, `event` is the type, `data` the item as the list of the same changes has it, and `id` the \
-cursor after it. `event: resync` (`data` is `{"id": "<cursor>"}`) says that changes before this cursor are no longer \
-stored: read the current state again.\
+Server-sent events: `event` is the type, `data` the item as in the list, `id` the cursor after it. `event: resync` \
+(`data` is `{"id": "<cursor>"}`): changes before this cursor are no longer stored; read the current state.\
 """
 STREAM_RESPONSES: dict[Any, Any] = {
     (200, "text/event-stream"): OpenApiResponse(OpenApiTypes.STR, description=EVENTS),

@@ -7,7 +7,8 @@ from django.db.backends.postgresql import base
 from psycopg import Error, IsolationLevel, OperationalError
 from psycopg.adapt import Buffer, Loader
 
-from config.database import preferred_hosts
+from config.database import pooled_hosts, preferred_hosts
+from config.database.backend.schema import DatabaseSchemaEditor
 from config.database.bounds import MARGIN_SECONDS, BoundedConnection, is_hurried
 from config.database.timing import MeasuredCursor, MeasuredDjangoCursor
 from config.metrics.collecting import CONNECTIONS
@@ -20,6 +21,10 @@ STALE_STATEMENT_SQLSTATES = frozenset({"0A000", "26000", "XX000"})
 CONNECT_SECONDS_MIN = 2
 # PostgreSQL's function whose warning says that a commit is on no standby, as it should be.
 WAITS_FOR_STANDBY = "SyncRepWaitForLSN"
+
+
+def _connect(parameters: dict[str, Any]) -> BoundedConnection:
+    return BoundedConnection.connect(**parameters)
 
 
 class TimeLoader(Loader):
@@ -39,6 +44,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     file, while the socket of a healthy idle connection has no data: so query only if the socket is readable.
     """
 
+    SchemaEditorClass = DatabaseSchemaEditor
     # Declared here because Django's stubs lack it.
     health_check_done: bool
 
@@ -49,7 +55,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """A bounded connection. Django's own method has no way to choose the class."""
         self.isolation_level = IsolationLevel.READ_COMMITTED
         hurried = {"connect_timeout": CONNECT_SECONDS_MIN} if is_hurried() else {}
-        connection = BoundedConnection.connect(**preferred_hosts.in_order(conn_params) | hurried)
+        connect = pooled_hosts.connect if self.settings_dict.get("POOLER") else _connect
+        connection = connect(preferred_hosts.in_order(conn_params) | hurried)
         preferred_hosts.remember(conn_params, connection)
         connection.answer_seconds = self.settings_dict.get("ANSWER_SECONDS")
         connection.add_notice_handler(self._notice)

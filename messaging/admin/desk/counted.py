@@ -12,16 +12,14 @@ from config.admin.paginator import bounded_count
 
 
 class CountedChoices(ChoicesFieldListFilter):
-    """The counts are of the whole table, without other filters, and bounded. The column needs an index."""
-
-    # The choices whose rows are counted; None: all.
-    counted: tuple[str, ...] | None = None
+    """The counts are of the whole table, without other filters, and bounded: a count ends after COUNTED_MAX rows. So a
+    choice needs an index unless most rows have it.
+    """
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
         shown = super().choices(changelist)
         yield next(shown)
         for (value, _label), choice in zip(self.field.flatchoices, shown, strict=False):
-            if self.counted is None or value in self.counted:
-                rows = changelist.model._default_manager.filter(**{self.lookup_kwarg: value})
-                choice["display"] = f"{choice['display']} ({bounded_count(rows)})"
+            rows = changelist.model._default_manager.filter(**{self.lookup_kwarg: value})
+            choice["display"] = f"{choice['display']} ({bounded_count(rows)})"
             yield choice

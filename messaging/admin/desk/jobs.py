@@ -1,10 +1,11 @@
-"""The pages of jobs on many rows. While one is open, it carries the job out and shows its progress."""
+"""The pages of jobs on many rows, which show their progress. The scheduler of the service carries the jobs out."""
 
 from __future__ import annotations
 
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.forms import Script
@@ -17,7 +18,7 @@ from config.admin.actions import AdminAction
 from config.admin.audit import log_entries_about
 from config.admin.formatting import NOTHING, age, badge, change_url, lines, link
 from config.admin.model_admin import ReadOnlyModelAdmin
-from messaging.admin.desk.running import find_action, run_slice
+from messaging.admin.desk.running import find_action, run_slice, run_soon
 from messaging.models import BulkJob, JobState
 from messaging.services.bulk_jobs import continue_job, start_job, start_on_posts_of, stop_job
 
@@ -38,8 +39,17 @@ def undo_job(row: BulkJob, *, by: Any, reason: str = "") -> BulkJob:
     """Start the job that undoes what this one has done so far."""
     kind = undoing_kind(row)
     if row.about is not None:
-        return start_on_posts_of(row.about, kind=kind, by=by, reason=reason)
-    return start_job(kind=kind, label=f"Undo: {row.label}", ids=row.ids[: row.position], by=by, reason=reason)
+        job = start_on_posts_of(row.about, kind=kind, by=by, reason=reason)
+    else:
+        job = start_job(kind=kind, label=f"Undo: {row.label}", ids=row.ids[: row.position], by=by, reason=reason)
+    run_soon()
+    return job
+
+
+def _continue(row: BulkJob, *, by: Any, reason: str = "") -> BulkJob:
+    job = continue_job(job_id=row.pk, by=by, reason=reason)
+    run_soon()
+    return job
 
 
 STOP = AdminAction(
@@ -56,7 +66,7 @@ CONTINUE = AdminAction(
     label="Continue",
     confirmation="The rest of the rows are changed.",
     success_message="running",
-    run=lambda row, **arguments: continue_job(job_id=row.pk, **arguments),
+    run=_continue,
     is_available=lambda row: row.state == JobState.STOPPED,
     bulk=False,
 )
@@ -92,16 +102,30 @@ class BulkJobAdmin(ReadOnlyModelAdmin):
         return BulkJob.objects.select_related("by", "about").defer("ids")
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.run_view)
-        return [path("<uuid:pk>/run/", view, name=self.url_name("run")), *super().get_urls()]
+        views = {"run": self.run_view, "progress": self.progress_view}
+        own = [
+            path(f"<uuid:pk>/{name}/", self.admin_site.admin_view(view), name=self.url_name(name))
+            for name, view in views.items()
+        ]
+        return [*own, *super().get_urls()]
 
     def run_view(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """POST works on the job for a second, unless another process does: JSON for the script, else a redirect."""
+        """POST works on the job for a second, unless another process does: JSON for the script, else a redirect.
+
+        For a service whose housekeeping is left to cron.
+        """
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         job = run_slice(get_object_or_404(BulkJob.objects.only("pk"), pk=pk).pk)
         if not request.headers.get("Accept", "").startswith("application/json"):
             return HttpResponseRedirect(change_url(job))
+        return self._json(job)
+
+    def progress_view(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """What has been done so far, as JSON."""
+        return self._json(get_object_or_404(BulkJob.objects.defer("ids"), pk=pk))
+
+    def _json(self, job: BulkJob) -> JsonResponse:
         counts = {"done": job.done, "refused": job.refused, "total": job.total}
         return JsonResponse({"state": job.state, "text": self.progress(job), **counts})
 
@@ -111,7 +135,9 @@ class BulkJobAdmin(ReadOnlyModelAdmin):
     def extra_context(self, request: HttpRequest, row: BulkJob) -> dict[str, Any]:
         return {
             "run_url": reverse("admin:messaging_bulkjob_run", args=[row.pk]),
+            "progress_url": reverse("admin:messaging_bulkjob_progress", args=[row.pk]),
             "is_running": row.state == JobState.RUNNING,
+            "is_scheduled": settings.HOUSEKEEPING_MINUTES > 0,
             "log_entries": log_entries_about([row], latest=DECISIONS_SHOWN_MAX),
         }
 

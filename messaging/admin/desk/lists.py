@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 from uuid import UUID
@@ -24,7 +23,10 @@ from messaging.admin.desk import saved
 from messaging.admin.desk.decidable import DecidableRows
 from messaging.admin.desk.deciding import decide_one
 from messaging.admin.desk.exporting import Columns, csv_response
+from messaging.admin.desk.running import run_soon
 from messaging.exceptions import TooManyRows
+from messaging.models import ReasonFor
+from messaging.models.ready_reason import reasons_for
 from messaging.services.bulk_jobs import ROWS_MAX, start_job
 
 SHOWN_MAX = 50
@@ -37,8 +39,8 @@ class DecidingAdmin(DecidableRows):
 
     change_list_template = "admin/desk/list.html"
     list_per_page = 25
-    # What reasons are offered; each can be edited before it is sent.
-    reasons: Sequence[str] = ()
+    # For what reasons are offered; each can be edited before it is sent.
+    decides: ReasonFor
     csv_columns: Columns = {}
 
     class Media:
@@ -56,7 +58,11 @@ class DecidingAdmin(DecidableRows):
         """Actions with a key are in the bar of the page, not among its links."""
         available = super().available_actions(row)
         available["linked_actions"] = [action for action in available["linked_actions"] if not action.key]
-        bar = {"bar_actions": self.listed_actions(row), "decide_url": self._decide_url, "reasons": self.reasons}
+        bar = {
+            "bar_actions": self.listed_actions(row),
+            "decide_url": self._decide_url,
+            "reasons": reasons_for(self.decides),
+        }
         return available | bar
 
     @property
@@ -86,7 +92,7 @@ class DecidingAdmin(DecidableRows):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         more = {
-            "reasons": self.reasons,
+            "reasons": reasons_for(self.decides),
             "listed_actions": [action for action in self.row_actions if action.key],
             "saved_lists": saved.lists_of(request, self.model),
             "list_query": request.GET.urlencode(),
@@ -128,6 +134,7 @@ class DecidingAdmin(DecidableRows):
         except TooManyRows as refusal:
             self.message_user(request, refusal.body()["message"], messages.ERROR)
             return None
+        run_soon()
         return HttpResponseRedirect(change_url(job))
 
     @admin.display(description="review")

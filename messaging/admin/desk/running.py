@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
+from functools import partial
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import admin
 from django.db import transaction
 from django.db.models import Model
+from django.db.models.functions import Now
 
 from config.admin.actions import AdminAction, error_text
 from config.admin.model_admin import ReadOnlyModelAdmin
 from config.api.exceptions import ApiError
+from config.due import ask_for
 from messaging.models import BulkJob, JobState
 from messaging.personal_data.leases import LeaseLost, release, require_lease, take
 from messaging.services.bulk_jobs import count_row, finish_job
@@ -20,6 +25,9 @@ from messaging.services.hiding import BATCH, hide_batch, posts_hidden_together, 
 
 # So long a request works on a job before it reports.
 SLICE_SECONDS = 1.0
+# Between two looks at a lease.
+LOOK_SECONDS = 0.5
+logger = logging.getLogger(__name__)
 
 
 class JobInterrupted(Exception):
@@ -37,12 +45,36 @@ def run_slice(job_id: UUID, *, seconds: float = SLICE_SECONDS) -> BulkJob:
     return BulkJob.objects.select_related("by", "about").defer("ids").get(pk=job_id)
 
 
+def run_soon() -> None:
+    """Have the scheduler of this host carry out the jobs after the commit, whether or not a page of them is open."""
+    transaction.on_commit(partial(ask_for, settings.DATA_DIR, "run_desk_jobs"))
+
+
 def run_due_jobs() -> int:
-    """Run the jobs that no other process runs to their ends; returns how many were finished."""
-    finished = 0
-    for job_id in BulkJob.objects.due().order_by("created_at").values_list("pk", flat=True):
-        finished += run_to_end(job_id).state == JobState.FINISHED
+    """Run the jobs that no other process runs to their ends; returns how many were finished.
+
+    Raises the error of a job that cannot go on, after the others.
+    """
+    finished, failure = 0, None
+    for job_id in BulkJob.objects.filter(state=JobState.RUNNING).order_by("created_at").values_list("pk", flat=True):
+        _wait_for_lost_lease(job_id)
+        try:
+            finished += run_to_end(job_id).state == JobState.FINISHED
+        except Exception as error:
+            logger.exception("The job %s cannot go on", job_id)
+            failure = failure or error
+    if failure is not None:
+        raise failure
     return finished
+
+
+def _wait_for_lost_lease(job_id: UUID) -> None:
+    """A process that runs the job renews its lease all the time; that of a process that has ended expires."""
+    held = BulkJob.objects.filter(pk=job_id, state=JobState.RUNNING, leased_until__gte=Now())
+    until = first = held.values_list("leased_until", flat=True).first()
+    while until is not None and until == first:
+        time.sleep(LOOK_SECONDS)
+        until = held.values_list("leased_until", flat=True).first()
 
 
 def run_to_end(job_id: UUID, *, report: Callable[[BulkJob], None] = lambda _job: None) -> BulkJob:

@@ -11,8 +11,8 @@ from messaging.admin.desk.running import run_due_jobs
 
 class Command(BaseCommand):
     help = (
-        "Carry out the jobs of the admin on many rows that no browser and no other process carries out at present. The "
-        "service runs it hourly. Any number of hosts may run it; after a crash the next run goes on."
+        "Carry out the jobs of the admin on many rows that no other process carries out at present. The service runs "
+        "it when a job is started, and hourly. Any number of hosts may run it; after a crash the next run goes on."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -30,7 +30,7 @@ class Command(BaseCommand):
             if move.status == MoveStatus.UNDONE:
                 self.stdout.write("removed posts: 0 (it was undone before)")
                 return
-            begin_undo(move)
+            begin_undo(move, by=None)
             removed = undo(move, tell=ProgressLines(self.stderr.write))
         except ApiError as refusal:
             raise CommandError(refusal.message) from None

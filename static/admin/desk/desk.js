@@ -1,7 +1,13 @@
-// The key "/" leads to the search; the title of the page counts what waits for a decision.
+// The key "/" leads to the search; the title of the page counts what waits for a decision; cells of lists name their
+// columns, for phones.
 "use strict";
 (() => {
   const SECONDS = 60;
+  const names = [...document.querySelectorAll("#result_list > thead th")].map(one => one.querySelector(".text")?.textContent.trim());
+  for (const row of document.querySelectorAll("#result_list > tbody > tr")) {
+    [...row.children].forEach((cell, at) => { if (names[at]) cell.dataset.label = names[at]; });
+  }
+
   const form = document.querySelector(".desk-search");
   if (!form) return;
   const input = form.querySelector("input[type=search]");

@@ -1,28 +1,51 @@
-/* Carries a job out while its page is open. Without this script, the button does so step by step. */
+/* Shows the progress of a job. Where no scheduler carries jobs out, the page does so, step by step. */
 "use strict";
 
-const PAUSE_MS = 700;
+const PAUSE_MS = 1000;
+const STILL_MS = 20_000;
 const job = document.getElementById("job");
 
-async function step() {
+function begin() {
   const form = job.querySelector("form");
-  const request = { method: "POST", body: new FormData(form), headers: { Accept: "application/json" } };
-  let answer;
-  try {
-    const response = await fetch(form.action, request);
-    answer = await response.json();
-  } catch {
-    job.querySelector(".job-text").textContent = "The service did not answer. Trying again.";
-    setTimeout(step, 5 * PAUSE_MS);
-    return;
-  }
-  job.querySelector("progress").value = answer.done + answer.refused;
-  job.querySelector(".job-text").textContent = answer.text;
-  if (answer.state === "running") setTimeout(step, PAUSE_MS);
-  else location.reload();
-}
+  const drives = "drives" in job.dataset;
+  const say = (text) => { job.querySelector(".job-text").textContent = text; };
+  let position = null;
+  let movedAt = Date.now();
 
-if (job && "running" in job.dataset) {
-  job.querySelector("form").hidden = true;
+  function ask() {
+    const headers = { Accept: "application/json" };
+    if (!drives) return fetch(job.dataset.progress, { headers });
+    return fetch(form.action, { method: "POST", body: new FormData(form), headers });
+  }
+
+  function show(answer) {
+    const now = answer.done + answer.refused;
+    if (now !== position) movedAt = Date.now();
+    position = now;
+    job.querySelector("progress").value = now;
+    say(answer.text);
+    // The form is offered where nothing carries the job out.
+    form.hidden = Date.now() - movedAt < STILL_MS;
+  }
+
+  async function step() {
+    let pause = PAUSE_MS;
+    try {
+      const answer = await (await ask()).json();
+      show(answer);
+      if (answer.state !== "running") {
+        location.reload();
+        return;
+      }
+    } catch {
+      say("The service did not answer. Trying again.");
+      pause = 5 * PAUSE_MS;
+    }
+    setTimeout(step, pause);
+  }
+
+  form.hidden = true;
   step();
 }
+
+if (job && "running" in job.dataset) begin();

@@ -47,8 +47,9 @@ function setColors(given) {
   set("--ink", readable(parse(given.text, paper) || usual["--ink"], TEXT_CONTRAST));
   set("--muted", readable(parse(given.muted, paper) || usual["--muted"], TEXT_CONTRAST));
   set("--line", parse(given.border, paper) || mix(paper, pole, 0.15));
-  for (const name of ["--strong-line", "--focus"]) set(name, readable(usual[name], SHAPE_CONTRAST));
-  for (const name of ["--bad", "--good"]) set(name, readable(usual[name], TEXT_CONTRAST));
+  set("--strong-line", readable(usual["--strong-line"], SHAPE_CONTRAST));
+  // Links have the colour of the focus.
+  for (const name of ["--focus", "--bad", "--good"]) set(name, readable(usual[name], TEXT_CONTRAST));
   style.colorScheme = pole === WHITE ? "dark" : "light";
 }
 

@@ -6,10 +6,15 @@ const MEASURE_PAUSE_MS = 100;
 // The part of the thread on the screen, in the coordinates of the frame; null: none.
 let shown = null;
 
-// The height that the page knows.
+// What the page knows.
 let height = 0;
+let loaded = false;
+// Whether the thread has its posts.
+let isLoaded = () => false;
 
-export function growWithThread(thread) {
+/** `scroller` has the thread; `hasPosts()`: whether its posts are loaded, if there are any. */
+export function growWithThread(scroller, hasPosts) {
+  isLoaded = hasPosts;
   new ResizeObserver(postHeight).observe(document.body);
   // Browsers do not draw a frame beyond the screen, and report no new sizes of it; but the page should know its height.
   new MutationObserver(() => measureSoon()).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
@@ -18,10 +23,10 @@ export function growWithThread(thread) {
     shown = isIntersecting ? intersectionRect : null;
     if (!shown) return;
     // Browsers report no change that leaves the size of the part as it is, but the first state of what is observed.
-    observer.unobserve(thread);
-    setTimeout(() => observer.observe(thread), MEASURE_PAUSE_MS);
+    observer.unobserve(scroller);
+    setTimeout(() => observer.observe(scroller), MEASURE_PAUSE_MS);
   });
-  observer.observe(thread);
+  observer.observe(scroller);
 }
 
 function measureSoon() {
@@ -31,9 +36,10 @@ function measureSoon() {
 
 function postHeight() {
   const current = Math.ceil(document.body.getBoundingClientRect().height);
-  if (current === height) return;
+  if (current === height && loaded === isLoaded()) return;
   height = current;
-  post({ type: "height", height });
+  loaded = isLoaded();
+  post({ type: "height", height, loaded });
 }
 
 /** Whether new posts may appear at the top, because the reader sees it, or nothing of the thread. */

@@ -163,5 +163,5 @@ setInterval(() => {
   if (isVisible()) for (const post of thread.all()) post.tick();
 }, CLOCK_MS);
 openPage(firstPageUrl);
-if (isInline) growWithThread(scroller);
+if (isInline) growWithThread(scroller, () => thread.isLoaded && thread.element.getAttribute("aria-busy") === "false");
 postReady();

@@ -38,7 +38,7 @@ export class Post {
     this.actions = h("div", { class: "actions" }, this.replyAction, this.action("quote", () => panel.quote(this.message)), this.reactions.add);
     this.showContent();
     this.name = h("div", { class: "name", id: `name-${message.id}` }, author(message.author));
-    this.meta = h("div", { class: "meta" }, userText("span", `@${message.author.handle}`), " · ", this.link, this.edited);
+    this.meta = h("div", { class: "meta" }, userText("span", `@${message.author.handle}`), " · ", this.link, this.edited, score(message));
     this.avatar = avatar(message.author);
     this.element = h("article", { class: depth ? "post reply" : "post", id: `community-post-${message.id}`, "aria-labelledby": this.name.id, tabindex: -1 },
       this.avatar,
@@ -141,6 +141,11 @@ export class Post {
     this.panel.published(message);
     this.replies.append(message);
   }
+}
+
+/** The votes of an imported post in the system that it comes from. */
+function score({ importedScore }) {
+  return Number.isInteger(importedScore) && [" · ", t("panel.imported_score", { n: importedScore })];
 }
 
 export function isDeleted({ status }) {

@@ -18,34 +18,34 @@ from community_client.api.agents import (
     request_agent,
     revoke_agent_token,
 )
-from community_client.api.pages_and_smart_tags import normalize_url
+from community_client.api.pages import normalize_url
 from community_client.api.posts import create_message, list_messages
 from community_client.api.reactions import add_reaction, list_reactions
 from community_client.api.sign_in import create_embed_token, login, register
 from community_client.models import (
     Approval,
-    EmbedTokenRecord,
+    CreatedToken,
+    EmbedToken,
     Error,
     LimitError,
     LoginBody,
-    MessageListRecord,
-    MessageRecord,
+    Message,
+    MessageList,
     NewMessage,
     NewReaction,
     NewRequest,
     NewToken,
-    NewTokenRecord,
-    NormalizedUrlRecord,
+    NormalizedUrl,
     NormalizeUrlBody,
-    ReactionListRecord,
+    ReactionList,
     ReactionResult,
     ReasonBody,
     RegisterBody,
-    RequestRecord,
-    RevocationRecord,
+    Request,
+    Revocation,
     Scope,
-    SelfRecord,
-    SignInRecord,
+    Self,
+    SignIn,
 )
 from community_client.types import Response
 
@@ -65,32 +65,32 @@ def anonymous() -> Client:
     return Client(base_url=BASE_URL)
 
 
-def as_person(session: SignInRecord) -> AuthenticatedClient:
+def as_person(session: SignIn) -> AuthenticatedClient:
     """A client with a user token."""
     signed_in = AuthenticatedClient(base_url=BASE_URL, token=session.access_token)
-    issued = expect(create_embed_token.sync_detailed(client=signed_in), 200, EmbedTokenRecord)
+    issued = expect(create_embed_token.sync_detailed(client=signed_in), 200, EmbedToken)
     return AuthenticatedClient(base_url=BASE_URL, token=issued.token, headers={"X-User-Id": str(issued.user_id)})
 
 
 def person() -> AuthenticatedClient:
     body = RegisterBody(handle=HANDLE, name="Ada", password=PASSWORD)
-    expect(register.sync_detailed(client=anonymous(), body=body), 201, SignInRecord)
+    expect(register.sync_detailed(client=anonymous(), body=body), 201, SignIn)
     return as_person(sign_in(HANDLE))
 
 
-def sign_in(handle: str) -> SignInRecord:
+def sign_in(handle: str) -> SignIn:
     body = LoginBody(handle=handle, password=PASSWORD)
-    return expect(login.sync_detailed(client=anonymous(), body=body), 200, SignInRecord)
+    return expect(login.sync_detailed(client=anonymous(), body=body), 200, SignIn)
 
 
 def page(agent: AuthenticatedClient) -> str:
     answer = normalize_url.sync_detailed(client=agent, body=NormalizeUrlBody(url=f"{PAGE_URL}?utm_source=mail"))
-    normalized = expect(answer, 200, NormalizedUrlRecord)
+    normalized = expect(answer, 200, NormalizedUrl)
     assert normalized.normalized_url == PAGE_URL
     return normalized.page_id
 
 
-def agent_token(operator: AuthenticatedClient) -> NewTokenRecord:
+def agent_token(operator: AuthenticatedClient) -> CreatedToken:
     """The token of an agent that the super admin has approved."""
     body = NewRequest(
         agent_name="Journey agent",
@@ -98,24 +98,22 @@ def agent_token(operator: AuthenticatedClient) -> NewTokenRecord:
         purpose="Takes part in a test of the generated client.",
         scopes=[Scope.POST, Scope.REPLY, Scope.REACT],
     )
-    request = expect(request_agent.sync_detailed(client=operator, body=body), 201, RequestRecord)
+    request = expect(request_agent.sync_detailed(client=operator, body=body), 201, Request)
     early = create_agent_token.sync_detailed(request.id, client=operator, body=NewToken())
     assert expect(early, 409, Error).error == "request_not_approved"
     admin = as_person(sign_in(os.environ["ADMIN_HANDLE"]))
-    approved = expect(
-        approve_agent_request.sync_detailed(request.id, client=admin, body=Approval()), 200, RequestRecord
-    )
+    approved = expect(approve_agent_request.sync_detailed(request.id, client=admin, body=Approval()), 200, Request)
     assert approved.status == "approved"
     created = create_agent_token.sync_detailed(request.id, client=operator, body=NewToken(label="journey"))
-    return expect(created, 201, NewTokenRecord)
+    return expect(created, 201, CreatedToken)
 
 
-def post(agent: AuthenticatedClient, page_id: str) -> MessageRecord:
+def post(agent: AuthenticatedClient, page_id: str) -> Message:
     body = NewMessage(page_id=page_id, content="Hello from a generated client.")
     first = create_message.sync_detailed(client=agent, body=body, idempotency_key="one")
     again = create_message.sync_detailed(client=agent, body=body, idempotency_key="one")
-    posted = expect(first, 201, MessageRecord)
-    assert expect(again, 201, MessageRecord) == posted
+    posted = expect(first, 201, Message)
+    assert expect(again, 201, Message) == posted
     assert again.headers["Idempotent-Replayed"] == "true"
     assert posted.author.kind == "agent"
     return posted
@@ -131,29 +129,29 @@ def refusals(agent: AuthenticatedClient, page_id: str, post_id: UUID) -> None:
     assert (over.field, over.max_) == ("content", 20_000)
 
 
-def answer_and_react(agent: AuthenticatedClient, operator: AuthenticatedClient, posted: MessageRecord) -> None:
+def answer_and_react(agent: AuthenticatedClient, operator: AuthenticatedClient, posted: Message) -> None:
     body = NewMessage(page_id=posted.page_id, content="A reply.", parent_id=posted.id)
-    reply = expect(create_message.sync_detailed(client=agent, body=body), 201, MessageRecord)
+    reply = expect(create_message.sync_detailed(client=agent, body=body), 201, Message)
     assert reply.parent_id == posted.id
     for client in (agent, operator):
         reaction = add_reaction.sync_detailed(client=client, body=NewReaction(message_id=posted.id, emoji="👍"))
         assert expect(reaction, 200, ReactionResult).action == "added"
 
 
-def read(agent: AuthenticatedClient, posted: MessageRecord) -> None:
+def read(agent: AuthenticatedClient, posted: Message) -> None:
     answer = list_messages.sync_detailed(client=agent, page_id=posted.page_id, include_top_reply=True)
-    listed = expect(answer, 200, MessageListRecord)
+    listed = expect(answer, 200, MessageList)
     assert [(each.id, each.reply_count, each.reaction_total) for each in listed.messages] == [(posted.id, 1, 2)]
     assert listed.next_cursor is None
-    reactions = expect(list_reactions.sync_detailed(posted.id, client=agent), 200, ReactionListRecord)
+    reactions = expect(list_reactions.sync_detailed(posted.id, client=agent), 200, ReactionList)
     assert reactions.counts["👍"] == len(reactions.reactions) == 2
 
 
 def revoke(operator: AuthenticatedClient, token_id: UUID) -> None:
     body = ReasonBody(reason="The journey ends.")
     first = revoke_agent_token.sync_detailed(token_id, client=operator, body=body)
-    assert expect(first, 200, RevocationRecord).revoked
-    again = expect(revoke_agent_token.sync_detailed(token_id, client=operator, body=body), 200, RevocationRecord)
+    assert expect(first, 200, Revocation).revoked
+    again = expect(revoke_agent_token.sync_detailed(token_id, client=operator, body=body), 200, Revocation)
     assert not again.revoked
     assert again.already_revoked_at
 
@@ -162,7 +160,7 @@ def main() -> None:
     operator = person()
     token = agent_token(operator)
     agent = AuthenticatedClient(base_url=BASE_URL, token=token.token)
-    whoami = expect(get_agent_self.sync_detailed(client=agent), 200, SelfRecord)
+    whoami = expect(get_agent_self.sync_detailed(client=agent), 200, Self)
     assert set(whoami.scopes) == {Scope.POST, Scope.REPLY, Scope.REACT}
     posted = post(agent, page(agent))
     refusals(agent, posted.page_id, posted.id)

@@ -50,7 +50,7 @@ async function asPerson(signedInAs: string): Promise<Client> {
   return createClient({ baseUrl, auth: (scheme) => (scheme.type === 'http' ? issued.token : issued.userId) });
 }
 
-async function agentToken(operator: Client): Promise<api.NewTokenRecord> {
+async function agentToken(operator: Client): Promise<api.CreatedToken> {
   const request = await done(
     api.requestAgent({
       client: operator,
@@ -71,12 +71,12 @@ async function agentToken(operator: Client): Promise<api.NewTokenRecord> {
   return done(api.createAgentToken({ client: operator, path, body: { label: 'journey' } }));
 }
 
-function written(answer: api.MessageRecord | api.DryRunRecord): api.MessageRecord {
+function written(answer: api.Message | api.DryRun): api.Message {
   if ('wouldBe' in answer) throw new Error('createMessage did nothing but try it out');
   return answer;
 }
 
-async function post(agent: Client, pageId: string): Promise<api.MessageRecord> {
+async function post(agent: Client, pageId: string): Promise<api.Message> {
   const request = { client: agent, body: { pageId, content: 'Hello from TypeScript.' }, headers: { 'Idempotency-Key': 'one' } };
   const posted = written(await done(api.createMessage(request)));
   const again = await api.createMessage(request);
@@ -87,7 +87,7 @@ async function post(agent: Client, pageId: string): Promise<api.MessageRecord> {
 }
 
 /** A missing scope and a text over its cap. */
-async function refusals(agent: Client, posted: api.MessageRecord): Promise<void> {
+async function refusals(agent: Client, posted: api.Message): Promise<void> {
   const { pageId, id } = posted;
   const quote = await refused(api.createMessage({ client: agent, body: { pageId, content: 'A quote', quoteId: id } }), 403);
   equal(quote.error, 'agent_scope_missing:quote');
@@ -95,7 +95,7 @@ async function refusals(agent: Client, posted: api.MessageRecord): Promise<void>
   equal([long.field, long.max], ['content', 20_000]);
 }
 
-async function answerAndReact(agent: Client, operator: Client, posted: api.MessageRecord): Promise<void> {
+async function answerAndReact(agent: Client, operator: Client, posted: api.Message): Promise<void> {
   const body = { pageId: posted.pageId, content: 'A reply.', parentId: posted.id };
   const reply = written(await done(api.createMessage({ client: agent, body })));
   equal(reply.parentId, posted.id);
@@ -105,7 +105,7 @@ async function answerAndReact(agent: Client, operator: Client, posted: api.Messa
   }
 }
 
-async function read(posted: api.MessageRecord): Promise<void> {
+async function read(posted: api.Message): Promise<void> {
   const listed = await done(api.listMessages({ client: anonymous, query: { pageId: posted.pageId, includeTopReply: true } }));
   equal(listed.messages.map((each) => [each.id, each.replyCount, each.reactionTotal]), [[posted.id, 1, 2]]);
   equal(listed.nextCursor, null);

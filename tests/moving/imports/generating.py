@@ -18,6 +18,8 @@ the bridge is closed again and nobody asked the traders who open at six and carr
 council counts ducks on the weir 🦆 наводнение السوق 磨坊桥
 """
 WORDS = TEXT.split()
+# Of the posts of one thread.
+AUTHORS = 1_000
 
 
 def disqus(path: Path, *, posts: int, pages: int = 500, words: int = 40, seed: int = 1) -> Path:
@@ -32,6 +34,19 @@ def disqus(path: Path, *, posts: int, pages: int = 500, words: int = 40, seed: i
     return path
 
 
+def one_thread(path: Path, *, levels: int) -> Path:
+    """An export of Disqus in which each post answers the next one of the file: all of them wait for the last."""
+    with path.open("w", encoding="utf-8") as out:
+        out.write(HEAD + _thread(0))
+        out.writelines(_level(level) for level in reversed(range(levels)))
+        out.write("</disqus>\n")
+    return path
+
+
+def _level(level: int) -> str:
+    return _post(level, f"Level {level}", page=0, author=level % AUTHORS, parent=level - 1 if level else None)
+
+
 def _thread(number: int) -> str:
     return (
         f'<thread dsq:id="t{number}"><id/><forum>big</forum><category dsq:id="1"/>'
@@ -44,14 +59,18 @@ def _posts(posts: int, pages: int, words: int, dice: random.Random) -> Iterator[
     recent: list[list[int]] = [[] for _ in range(pages)]
     for number in range(posts):
         page = dice.randrange(pages)
-        parent = f'<parent dsq:id="{dice.choice(recent[page])}"/>' if recent[page] and dice.random() < 0.5 else ""
+        parent = dice.choice(recent[page]) if recent[page] and dice.random() < 0.5 else None
         recent[page] = [*recent[page][-9:], number]
         author = dice.randrange(max(1, posts // 10))
-        text = " ".join(dice.choices(WORDS, k=words))
-        at = (BEGIN + timedelta(seconds=number * 60)).strftime("%Y-%m-%dT%H:%M:%SZ")
-        yield (
-            f'<post dsq:id="{number}"><id/><message><![CDATA[<p>{text}</p>]]></message><createdAt>{at}</createdAt>'
-            f"<isDeleted>false</isDeleted><isSpam>false</isSpam><author><email>a{author}@big.example</email>"
-            f"<name>Author {author}</name><isAnonymous>false</isAnonymous><username>a{author}</username></author>"
-            f'<thread dsq:id="t{page}"/>{parent}</post>\n'
-        )
+        yield _post(number, " ".join(dice.choices(WORDS, k=words)), page, author, parent)
+
+
+def _post(number: int, text: str, page: int, author: int, parent: int | None) -> str:
+    at = (BEGIN + timedelta(seconds=number * 60)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    answered = "" if parent is None else f'<parent dsq:id="{parent}"/>'
+    return (
+        f'<post dsq:id="{number}"><id/><message><![CDATA[<p>{text}</p>]]></message><createdAt>{at}</createdAt>'
+        f"<isDeleted>false</isDeleted><isSpam>false</isSpam><author><email>a{author}@big.example</email>"
+        f"<name>Author {author}</name><isAnonymous>false</isAnonymous><username>a{author}</username></author>"
+        f'<thread dsq:id="t{page}"/>{answered}</post>\n'
+    )

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.test import Client
 
-from messaging.models import Message
+from messaging.models import Decision, Message
 from moving.jobs import run_due_imports
 from moving.models import Move
 from tests.factories import CommunityFactory, SuperAdminFactory
@@ -31,4 +31,5 @@ def test_a_super_admin_undoes_an_import(tmp_path: Path) -> None:
     assert move.status == "undoing"
     run_due_imports()
     assert not Message.objects.exists()
+    assert Decision.objects.filter(act="undone", by=boss, reason="a.xml: Wrong file.").exists()
     assert LogEntry.objects.filter(object_id=str(move.pk), user=boss, change_message="Undone: Wrong file.").exists()

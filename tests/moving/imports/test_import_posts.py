@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError
@@ -19,14 +20,15 @@ from config.changes.models import Change
 from mails.collecting import collect
 from mails.models import Notice
 from messaging.deleted_accounts import HEIR_IDS
-from messaging.models import Account, Community, HandleClaim, Message, Page, Webhook
+from messaging.models import Account, Community, Decision, HandleClaim, Message, Page, Webhook
+from moving.imports import running
 from moving.imports.undoing import begin_undo, undo
 from moving.models import ImportedAuthor, ImportedPage, ImportedPost, Move
 from tests.api import Api
 from tests.commands.running import refused, run
 from tests.factories import CommunityFactory, PersonFactory
 from tests.messaging.test_derived_rows import check
-from tests.moving.imports.generating import disqus
+from tests.moving.imports.generating import disqus, one_thread
 from tests.moving.imports.importing import FACTS, HOST, MAP, SAMPLES, import_posts, page_of, shown
 from tests.service import ROOT
 from tests.waiting import eventually
@@ -62,6 +64,43 @@ def test_the_report_has_a_row_for_all_that_was_skipped_or_changed(community: Com
     assert [row["reason"] for row in skipped].count("It is spam.") == 9
     assert any("84 characters" in row["reason"] for row in imported.report if row["action"] == "changed")
     assert list(imported.report[0]) == ["source_id", "address", "action", "reason"]
+
+
+def test_each_step_is_told(community: Community, tmp_path: Path) -> None:
+    imported = import_posts("disqus", disqus(tmp_path / "a.xml", posts=30), community, tmp_path / "r.csv")
+    told = [line.partition(":") for line in imported.err.splitlines()]
+    assert list(dict.fromkeys(name for name, *_rest in told)) == ["reading", "ordering", "writing"]
+    assert any(text.startswith(" 30 of 30 posts") for name, _, text in told if name == "ordering")
+
+
+def test_a_thread_may_have_more_levels_than_python_has_calls(community: Community, tmp_path: Path) -> None:
+    levels = 2 * sys.getrecursionlimit()
+    imported = import_posts("disqus", one_thread(tmp_path / "a.xml", levels=levels), community, tmp_path / "r.csv")
+    assert (imported.counts["new"], imported.counts["changed"]) == (levels, 0)
+    posts = dict(Message.objects.values_list("pk", "parent_id"))
+    (level,) = [pk for pk, parent in posts.items() if parent is None]
+    answers = {parent: pk for pk, parent in posts.items()}
+    for _ in range(levels - 1):
+        level = answers[level]
+    assert Message.objects.get(pk=level).content == f"Level {levels - 1}"
+    assert undo_import(imported.id) == levels
+    assert not Message.objects.exists()
+
+
+def test_long_texts_are_written_in_smaller_batches(
+    community: Community, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, numbers = running.write, []
+
+    def counted(posts: Any, *rest: Any, **more: Any) -> Any:
+        numbers.append(len(posts))
+        return write(posts, *rest, **more)
+
+    monkeypatch.setattr(running, "write", counted)
+    file = disqus(tmp_path / "a.xml", posts=60, words=2_400)
+    assert import_posts("disqus", file, community, tmp_path / "r.csv").counts["new"] == 60
+    assert len(numbers) > 1
+    assert max(numbers) < 60
 
 
 def test_the_report_is_beside_the_input_by_default(community: Community, tmp_path: Path) -> None:
@@ -245,6 +284,13 @@ def test_a_post_that_people_answered_since_stays_without_its_content(community: 
     check()
 
 
+def test_a_command_that_undoes_is_in_the_log_once(community: Community, tmp_path: Path) -> None:
+    imported = import_posts("disqus", disqus(tmp_path / "a.xml", posts=3), community, tmp_path / "r.csv")
+    begin_undo(Move.objects.get(), by=None)
+    assert undo_import(imported.id) == 3
+    assert list(Decision.objects.values_list("act", "by", "reason")) == [("undone", None, "a.xml")]
+
+
 def test_undoing_again_or_what_does_not_exist_changes_nothing(community: Community, tmp_path: Path) -> None:
     imported = import_posts("disqus", disqus(tmp_path / "a.xml", posts=3), community, tmp_path / "r.csv")
     assert undo_import(imported.id) == 3
@@ -273,12 +319,14 @@ class TestProcesses:
     def test_a_killed_import_goes_on_where_it_was(
         self, file: Path, community: Community, started: list[subprocess.Popen[str]], tmp_path: Path
     ) -> None:
+        (temporary := tmp_path / "temporary").mkdir()
         for sent in (signal.SIGKILL, signal.SIGTERM):
             already = Message.objects.count()
-            started.append(process := start(file, community))
+            started.append(process := start(file, community, TMPDIR=str(temporary)))
             assert eventually(lambda already=already: Message.objects.count() > already)
             process.send_signal(sent)
             process.wait()
+            assert not list(temporary.iterdir())
         assert 0 < Message.objects.count() < 4_000
         imported = import_posts("disqus", file, community, tmp_path / "r.csv")
         assert Message.objects.count() == ImportedPost.objects.count() == 4_000
@@ -321,7 +369,7 @@ class TestProcesses:
         started.append(process := start(file, community))
         assert eventually(Message.objects.exists)
         move = Move.objects.get()
-        begin_undo(move)
+        begin_undo(move, by=None)
         _out, err = process.communicate(timeout=300)
         assert process.returncode == 1
         assert "undo_import" in err
@@ -355,7 +403,7 @@ def interrupt(_step: object) -> None:
     raise KeyboardInterrupt
 
 
-def start(file: Path, community: Community) -> subprocess.Popen[str]:
+def start(file: Path, community: Community, **environment: str) -> subprocess.Popen[str]:
     database = make_conninfo(os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"])
     return subprocess.Popen(
         [
@@ -363,7 +411,7 @@ def start(file: Path, community: Community) -> subprocess.Popen[str]:
             *("--community", str(community.pk), "--report", f"{file}.{os.urandom(4).hex()}.csv"),
         ],
         cwd=ROOT,
-        env=os.environ | {"DATABASE_URL": database},
+        env=os.environ | {"DATABASE_URL": database} | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -14,7 +14,8 @@ from messaging.models import Account, Community, Message
 from messaging.models.personal_data import LEASE
 from messaging.services.communities import create_community
 from moving import uploads
-from moving.jobs import run_due_imports
+from moving.imports.progress import Step
+from moving.jobs import Progress, run_due_imports
 from moving.models import Move, MovePart, MoveStatus
 from tests.factories import PersonFactory
 from tests.moving.imports.importing import MAP, SAMPLES
@@ -77,6 +78,34 @@ def test_a_file_is_checked_imported_and_removed(person: Account, community: Comm
     assert (move.status, Message.objects.count()) == ("undone", 0)
     assert not MovePart.objects.filter(kind="upload").exists()
     assert "removed" in client.get(path(community)).content.decode()
+    log = client.get(path(community).replace("imports/", "log/")).content.decode()
+    assert "Removed an import" in log
+    assert "old.xml" in log
+
+
+def test_the_preview_shows_texts_as_posts_will_show_them(person: Account, community: Community) -> None:
+    client = client_of(person)
+    text = "<p><b>Bold</b></p><p>1. May &lt;script&gt;</p>" + "<p>long text</p>" * 50
+    upload(client, community, DISQUS.replace(b"<![CDATA[", b"<![CDATA[" + text.encode()))
+    run_due_imports()
+    move = Move.objects.get()
+    assert {len(post["text"]) for post in move.preview} == {300}
+    page = client.get(path(community, f"{move.pk}/")).content.decode()
+    assert page.count('<p dir="auto"><strong>Bold</strong></p><p dir="auto">1. May &lt;script&gt;</p>') == 10
+
+
+@pytest.mark.parametrize(("step", "said"), [("ordering", "Settling the order of the posts"), ("", "is being imported")])
+def test_the_page_names_the_current_step(person: Account, community: Community, step: str, said: str) -> None:
+    client = client_of(person)
+    upload(client, community)
+    move = Move.objects.get()
+    Move.objects.update(status=MoveStatus.RUNNING)
+    move.refresh_from_db()
+    if step:
+        Progress(move)(Step(step, 1, 4))
+    page = client.get(path(community, f"{move.pk}/")).content.decode()
+    assert f"<label>{said} <progress" in page
+    assert f'value="{25 if step else 0}"' in page
 
 
 def test_the_same_file_is_the_same_import(person: Account, community: Community) -> None:
@@ -125,6 +154,10 @@ def test_a_large_file_is_taken_and_a_too_large_one_refused(
 def test_other_paths_take_no_large_body(person: Account) -> None:
     response = client_of(person).post("/account/me/", {"x": "x" * 1_100_000})
     assert response.status_code == 413
+
+
+def test_the_form_names_the_limit_of_the_setting(person: Account, community: Community) -> None:
+    assert "At most 200.0\xa0MB." in client_of(person).get(path(community)).content.decode()
 
 
 def test_only_moderators_see_the_imports_of_a_community(person: Account, community: Community) -> None:

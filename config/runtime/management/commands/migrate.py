@@ -16,23 +16,22 @@ from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 from django.db.migrations import Migration
 
+from config.database.brief_locks import (
+    BEFORE_AUTOVACUUM,
+    FIRST_PAUSE_SECONDS,
+    GROWTH,
+    LOCK_TIMEOUT,
+    OLDEST_TRANSACTION,
+    PAUSE_MAX_SECONDS,
+    RETRYABLE,
+    TRYING_SECONDS,
+)
 from config.database.host_lock import host_lock
 from config.database.sql import sqlstate
 
-# lock_not_available and deadlock_detected.
-RETRYABLE = frozenset({"55P03", "40P01"})
-LOCK_TIMEOUT = "150ms"
-# PostgreSQL cancels an autovacuum that blocks a lock after deadlock_timeout, which only some roles may set.
-BEFORE_AUTOVACUUM = """
-SELECT set_config('deadlock_timeout', '100ms', false) WHERE has_parameter_privilege('deadlock_timeout', 'SET')
-"""
 PARAMETER_PRIVILEGES_SINCE = 150_000
-FIRST_PAUSE_SECONDS, GROWTH, PAUSE_MAX_SECONDS = 0.5, 1.5, 10.0
-TRYING_SECONDS = 600.0
-OLDEST_TRANSACTION = """
-SELECT pid, application_name, extract(epoch FROM clock_timestamp() - xact_start)::int FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL ORDER BY xact_start LIMIT 1
-"""
+# That of a partitioned table, which the next try completes (`config.database.backend.schema`).
+IS_PARTITIONED = "SELECT FROM pg_class WHERE oid = to_regclass(%s) AND relkind = 'I'"
 
 
 class Command(migrate.Command):
@@ -101,6 +100,9 @@ class Command(migrate.Command):
         for operation in migration.operations:
             if isinstance(operation, AddIndexConcurrently):
                 name = self._connection.ops.quote_name(operation.index.name)
+                cursor.execute(IS_PARTITIONED, [name])
+                if cursor.fetchone() is not None:
+                    continue
                 cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
 
     def _by_whom(self) -> str:

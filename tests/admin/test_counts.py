@@ -1,0 +1,65 @@
+"""The counts beside the filters by status: each choice has one, and none reads the whole table."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils.html import strip_tags
+
+from config.admin import paginator
+from messaging.models import Account, Message, MessageStatus
+from tests.admin.pages import read
+from tests.factories import MessageFactory
+from tests.plans import indexes, nodes, rows_read
+
+pytestmark = pytest.mark.django_db
+ROWS = 20_000
+# A post in a thousand is hidden, deleted or pending.
+MANY = """
+INSERT INTO messaging_message
+    (id, page_id, author_id, author_kind, status, content, attachments, reply_count, quote_count, reaction_counts,
+     reaction_total, created_at, updated_at)
+SELECT lpad(to_hex(n), 32, '0')::uuid, %(page)s, %(author)s, 'human',
+    CASE n %% 1000 WHEN 0 THEN 'hidden' WHEN 1 THEN 'deleted' WHEN 2 THEN 'pending' ELSE 'published' END,
+    'Post', '[]', 0, 0, '{}', 0, now(), now()
+FROM generate_series(1, %(rows)s) n
+"""
+
+
+def test_each_status_has_a_bounded_count(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paginator, "COUNTED_MAX", 2)
+    for status, count in (("published", 3), ("pending", 2), ("hidden", 1)):
+        MessageFactory.create_batch(count, status=status)
+    shown = strip_tags(read(admin_client, Message, "changelist"))
+    assert all(text in shown for text in ("Published (2+)", "Pending (2)", "Hidden (1)", "Deleted (0)"))
+
+
+def plan_of(statement: str) -> dict[str, Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}")
+        (output,) = cursor.fetchone()
+    plan: dict[str, Any] = (json.loads(output) if isinstance(output, str) else output)[0]["Plan"]
+    return plan
+
+
+def test_no_count_reads_the_whole_table(boss: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rare statuses are found by an index; the count of the frequent one ends at its bound."""
+    monkeypatch.setattr(paginator, "COUNTED_MAX", 100)
+    post = MessageFactory()
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(MANY, {"page": post.page_id, "author": post.author_id, "rows": ROWS})
+        cursor.execute("SET LOCAL session_replication_role = DEFAULT")
+        cursor.execute("ANALYZE messaging_message")
+    for status in MessageStatus:
+        with CaptureQueriesContext(connection) as captured:
+            paginator.bounded_count(Message.objects.filter(status=status))
+        plan = plan_of(captured[0]["sql"])
+        assert rows_read(plan, "messaging_message") < ROWS / 50, (status, plan)
+        is_rare = status != MessageStatus.PUBLISHED
+        assert bool({"rare_statuses", "moderation_queue"} & indexes(plan)) == is_rare, [*nodes(plan)]

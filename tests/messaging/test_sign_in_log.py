@@ -1,0 +1,138 @@
+"""The log of sign-ins: what it stores, who sees it, and when it ends."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import DatabaseError
+from django.test import Client
+from django.utils import timezone
+
+from messaging.models import Account, SignIn
+from messaging.services import sign_ins
+from tests.account_area.second_factors import add_app, code_of, recovery_codes_of
+from tests.admin.pages import page, read, rows_of
+from tests.api import Api
+from tests.factories import PersonFactory, SuperAdminFactory
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "a long enough passphrase"
+PAGE, SECOND = "/account/sign-in/", "/account/sign-in/code/"
+
+
+@pytest.fixture
+def person() -> Account:
+    account: Account = PersonFactory(password=PASSWORD)
+    return account
+
+
+def logged() -> list[tuple[Any, ...]]:
+    columns = ("account__handle", "door", "first", "second", "refused")
+    return list(SignIn.objects.order_by("id").values_list(*columns))
+
+
+def send(client: Client, person: Account | str, password: str = PASSWORD, **more: Any) -> None:
+    login = person if isinstance(person, str) else person.handle
+    client.post(PAGE, {"login": login, "password": password}, **more)
+
+
+def test_sign_ins_on_the_pages_are_logged_with_their_factors(person: Account) -> None:
+    handle, client = person.handle, Client()
+    send(client, person, "wrong")
+    send(client, person)
+    secret = add_app(person)
+    for code in ("000000", code_of(secret)):
+        client = Client()
+        send(client, person)
+        client.post(SECOND, {"code": code})
+    client = Client()
+    send(client, person)
+    client.post(SECOND, {"code": recovery_codes_of(person)[0]})
+    assert logged() == [
+        (handle, "pages", "password", "", True),
+        (handle, "pages", "password", "", False),
+        (handle, "pages", "password", "code", True),
+        (handle, "pages", "password", "app", False),
+        (handle, "pages", "password", "recovery_code", False),
+    ]
+
+
+def test_sign_ins_with_the_api_are_logged_and_refused_ones_outlive_their_transaction(person: Account) -> None:
+    handle = person.handle
+
+    def log_in(**sent: str) -> int:
+        return Api().post("/api/auth/login", {"handle": handle, "password": PASSWORD} | sent).status
+
+    assert (log_in(), log_in(code="123456"), log_in(password="a wrong passphrase")) == (200, 200, 401)
+    secret = add_app(person)
+    # Without a code nothing is refused yet.
+    assert (log_in(), log_in(code="000000"), log_in(code=code_of(secret))) == (401, 401, 200)
+    new = {"handle": "newcomer", "name": "New", "password": PASSWORD}
+    assert Api().post("/api/auth/register", new).status == 201
+    assert logged() == [
+        (handle, "api", "password", "", False),
+        (handle, "api", "password", "", False),
+        (handle, "api", "password", "", True),
+        (handle, "api", "password", "code", True),
+        (handle, "api", "password", "code", False),
+        ("newcomer", "api", "password", "", False),
+    ]
+
+
+def test_what_was_typed_as_an_unknown_handle_is_not_stored(person: Account) -> None:
+    send(Client(), "my secret passphrase", "wrong")
+    Api().post("/api/auth/login", {"handle": "my_secret", "password": PASSWORD})
+    assert logged() == [(None, "pages", "password", "", True), (None, "api", "password", "", True)]
+    assert "secret" not in str(list(SignIn.objects.values()))
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("203.0.113.77", "203.0.113.0/24"),
+        ("2001:db8:1:2:3::4", "2001:db8:1::/48"),
+        ("::ffff:203.0.113.77", "203.0.113.0/24"),
+        ("", ""),
+    ],
+)
+def test_the_network_is_truncated(person: Account, address: str, network: str) -> None:
+    send(Client(), person, REMOTE_ADDR=address)
+    assert SignIn.objects.get().network == network
+
+
+def test_a_log_that_cannot_be_written_prevents_no_sign_in(person: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_arguments: Any, **_options: Any) -> None:
+        raise DatabaseError
+
+    monkeypatch.setattr(SignIn, "save", fail)
+    client = Client()
+    send(client, person)
+    assert client.get("/account/me/security/").status_code == 200
+
+
+def test_super_admins_see_the_sign_ins_of_all_and_of_a_person(person: Account) -> None:
+    send(Client(), person, "wrong", REMOTE_ADDR="203.0.113.77")
+    send(Client(), "nobody_here", "wrong")
+    client = Client()
+    client.force_login(SuperAdminFactory())
+    everything = rows_of(read(client, SignIn, "changelist"))
+    assert any({f"@{person.handle}", "203.0.113.0/24", "password", "refused"} <= {*row} for row in everything)
+    assert any("unknown" in row for row in everything)
+    found = rows_of(read(client, SignIn, "changelist", q=f"@{person.handle}", refused="yes"))
+    assert [row[0] for row in found if "refused" in row] == [f"@{person.handle}"]
+    near = rows_of(read(client, SignIn, "changelist", q="203.0."))
+    assert [row[0] for row in near if "password" in row] == [f"@{person.handle}"]
+    shown = read(client, person)
+    assert "203.0.113.0/24" in shown
+    assert f"{page(SignIn, 'changelist')}?q=%40{person.handle}" in shown
+
+
+def test_the_log_ends_after_ninety_days(person: Account) -> None:
+    send(Client(), person)
+    later = timezone.now() + timedelta(days=sign_ins.STORED_DAYS, seconds=5)
+    assert sign_ins.prune(now=timezone.now(), dry_run=False) == {"sign-ins": 0}
+    assert sign_ins.prune(now=later, dry_run=True) == {"sign-ins": 1}
+    assert sign_ins.prune(now=later, dry_run=False) == {"sign-ins": 1}
+    assert not SignIn.objects.exists()
