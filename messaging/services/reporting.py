@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from config.admin.audit import log_decision
@@ -90,14 +91,16 @@ def has_open_reports(message_id: UUID) -> bool:
 
 
 def close_reports(message_ids: Collection[UUID], *, dismissed: bool = False) -> int:
-    """Close the open reports of (locked) posts on which a moderator decides; returns their number.
+    """Close the reports of (locked) posts on which a moderator decides; returns their number.
 
     Closed reports do not count: after an approval, as many reports by other people are needed again.
     """
+    reports = open_reports()
     if not dismissed:
         # Undoing a dismissal of before would open reports that this decision has settled.
-        dismissed_reports().filter(message__in=message_ids).update(dismissed=False)
-    return open_reports().filter(message__in=message_ids).update(closed_at=timezone.now(), dismissed=dismissed)
+        reports |= dismissed_reports()
+    closed_at = Coalesce("closed_at", timezone.now())
+    return reports.filter(message__in=message_ids).update(closed_at=closed_at, dismissed=dismissed)
 
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
