@@ -54,6 +54,14 @@ def test_an_idle_transaction_always_times_out(statement_timeout: int, idle: int)
 
 
 @pytest.mark.django_db
+def test_a_second_connection_runs_no_statement_of_the_first() -> None:
+    with connection.get_new_connection(connection.get_connection_params()) as second:
+        here = fetch_one("SELECT pg_backend_pid()")
+        assert here != second.execute("SELECT pg_backend_pid()").fetchone()
+    assert fetch_one("SELECT pg_backend_pid()") == here
+
+
+@pytest.mark.django_db
 def test_an_sql_statement_is_prepared_and_planned_once() -> None:
     """Otherwise PostgreSQL would plan it for its values, at least five times, and each time for a large page."""
     for number in range(8):

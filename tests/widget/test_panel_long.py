@@ -77,7 +77,8 @@ def longest_task(page: Page) -> float:
     mains = {(event["pid"], event["tid"]) for event in events if event.get("args", {}).get("name") == "CrRendererMain"}
     tasks = [event for event in events if event["name"] == TASK and (event["pid"], event["tid"]) in mains]
     assert len(tasks) > STEPS
-    return max(event["tdur"] for event in tasks) / 1000
+    # A task in which the recording begins or ends has no time of the processor.
+    return max(event.get("tdur", 0) for event in tasks) / 1000
 
 
 def test_a_thousand_posts_are_added_and_measured_a_few_at_a_time(live: Live) -> None:

@@ -62,10 +62,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
         connection.add_notice_handler(self._notice)
         self._is_unreplicated = False
         connection.adapters.register_loader("timestamptz", TimeLoader)
-        self.statements = MeasuredCursor(connection)
         CONNECTIONS.add(connection)
         connections_opened.inc()
         return connection
+
+    def init_connection_state(self) -> None:
+        super().init_connection_state()
+        self.statements = MeasuredCursor(self.connection)
 
     def run(self, statement: str, values: Sequence[Any] | Mapping[str, Any]) -> Any:
         """Run a statement and return the cursor, whose rows are valid until the next statement.
