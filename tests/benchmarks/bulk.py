@@ -175,7 +175,7 @@ def _add_posts(connection: psycopg.Connection, posts: int, page_count: int) -> N
         bounds = connection.execute(BOUNDS, values | {"first": first, "last": last}).fetchone()
         assert bounds
         connection.execute(WORDS, {"after": bounds[0], "until": bounds[1]})
-        progress.show("posts", last - first + 1, posts)
+        progress.show("posts", last + 1, posts)
 
 
 @contextmanager
