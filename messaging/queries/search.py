@@ -50,9 +50,12 @@ OF_COMMON_WORDS = f"""
     SELECT entry.* FROM ({NEWEST.format(order=NEWEST_FIRST, limit=READ_MAX)}) entry
     WHERE entry.words @@ %(query)s::tsquery {NEWEST_FIRST} LIMIT {MATCHES_MAX}
 """  # noqa: S608  as above
+# The generic plan expects 0.5% of all posts to match. With the limit inside, it would read a large table in the order of
+# time until there are enough matches: all of it for a rare word.
 OF_RARE_WORDS = f"""
-    SELECT entry.* FROM messaging_searchentry entry
-    WHERE entry.words @@ %(query)s::tsquery AND {{scope}} {NEWEST_FIRST} LIMIT {MATCHES_MAX}
+    SELECT entry.* FROM (
+        SELECT entry.* FROM messaging_searchentry entry WHERE entry.words @@ %(query)s::tsquery AND {{scope}} OFFSET 0
+    ) entry {NEWEST_FIRST} LIMIT {MATCHES_MAX}
 """  # noqa: S608  as above
 RANKED = """
 SELECT rank, created_at, message_id FROM (

@@ -112,6 +112,15 @@ def test_a_rare_word_is_found_by_the_index(entries: dict[str, str]) -> None:
     assert len(Api().get("/v1/search", q="rare", limit=100).json["messages"]) == matches
 
 
+def test_a_rare_word_is_not_searched_for_in_the_order_of_time(entries: dict[str, str]) -> None:
+    """As in a table of ten million posts, where an index in order seems cheaper than a sort."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_sort = off")
+    plan = plan_of(search.OF_RARE_WORDS, "'rare'")
+    assert "search_words" in indexes(plan)
+    assert entries_of(plan) == (POSTS + REPLIES + OTHERS) // 5000
+
+
 def test_a_rare_word_in_a_scope_reads_no_more_rows_than_the_scope_has(entries: dict[str, str]) -> None:
     for scope, rows_max in (({"page_id": entries["other"]}, OTHERS), ({"community_id": entries["community"]}, 30_000)):
         assert entries_of(plan_of(search.OF_RARE_WORDS, "'rare'", **scope)) <= rows_max
