@@ -50,7 +50,7 @@ OF_COMMON_WORDS = f"""
     SELECT entry.* FROM ({NEWEST.format(order=NEWEST_FIRST, limit=READ_MAX)}) entry
     WHERE entry.words @@ %(query)s::tsquery {NEWEST_FIRST} LIMIT {MATCHES_MAX}
 """  # noqa: S608  as above
-# The generic plan expects 0.5% of all posts to match. With the limit inside, it would read a large table in the order of
+# The generic plan expects 0.5% of all posts to match. With the limit inside, it would read a large table in order of
 # time until there are enough matches: all of it for a rare word.
 OF_RARE_WORDS = f"""
     SELECT entry.* FROM (
