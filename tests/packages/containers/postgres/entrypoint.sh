@@ -11,7 +11,7 @@ if [ "$1" = postgres ] && [ ! -s "$PGDATA/PG_VERSION" ]; then
     initdb --username="$POSTGRES_USER" --pwfile=<(echo "$POSTGRES_PASSWORD") --auth-local=trust --auth-host=scram-sha-256
     echo 'host all all all scram-sha-256' >> "$PGDATA/pg_hba.conf"
     echo "listen_addresses = '*'" >> "$PGDATA/postgresql.conf"
-    pg_ctl --wait start --options "$(printf '%q ' "${@:2}") -c listen_addresses='' -c synchronous_standby_names=''"
+    pg_ctl --wait start --options "$(printf '%q ' "${@:2}") -c listen_addresses=''"
     psql --username "$POSTGRES_USER" --dbname postgres --command "CREATE DATABASE \"$POSTGRES_DB\""
     for script in /docker-entrypoint-initdb.d/*; do
         if [ -x "$script" ]; then "$script"; else . "$script"; fi
