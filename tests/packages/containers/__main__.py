@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -23,6 +24,7 @@ WITHOUT_RIGHTS = "grep -q '^CapEff:.*0000000000000000$' /proc/self/status && tes
 def main() -> None:
     if missing := [program for program in PROGRAMS if not shutil.which(program)]:
         sys.exit(f"Not on PATH: {', '.join(missing)}.")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Stopped."))
     engine = Engine(os.environ.get("BUILD_OPTIONS", ""))
     try:
         _timed("Debian base", engine.build_base)

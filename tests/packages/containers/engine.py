@@ -55,7 +55,7 @@ class Engine:
         }
 
     def run(self, *command: str | Path, check: bool = True, folder: Path = ROOT) -> str:
-        """What the program printed. Raises CalledProcessError after printing its output."""
+        """What the program printed. Raises RuntimeError with it if the program fails."""
         result = subprocess.run(
             command, env=self.environment, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
@@ -107,6 +107,7 @@ class Engine:
         return self.run("podman", "exec", f"source_{service}_1", *command, check=check)
 
     def close(self) -> None:
-        self.compose("down", "--volumes", check=False)
+        if (self.home / "source").exists():
+            self.compose("down", "--volumes", check=False)
         self.run("buildah", "rmi", "--all", "--force", check=False)
         shutil.rmtree(self.home, ignore_errors=True)
