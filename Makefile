@@ -7,7 +7,7 @@ bin := .venv/bin
 checks := style layers security types deployment migrations description
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench bench-pages bench-desk bench-import changes consistency check $(checks) faults cluster cluster-faults fuzz translations lock venv python
+.PHONY: help run test bench bench-pages bench-desk bench-import changes consistency check $(checks) faults cluster cluster-faults containers fuzz translations lock venv python
 
 help:
 	@echo 'make run     start everything on this machine (PORT=8000, DATA_DIR=.data, DEMO=1, DATABASE_URL, REDIS_URL)'
@@ -22,6 +22,7 @@ help:
 	@echo 'make faults  inject hundreds of faults into a running service under load (FAULTS="deadlock --times 9" for some)'
 	@echo 'make cluster   a whole cluster on this machine: PostgreSQL with two standbys, PgBouncer, Redis, three hosts, nginx'
 	@echo 'make cluster-faults   hundreds of faults in such a cluster under load (CLUSTER="primary_killed --times 9" for some)'
+	@echo 'make containers   build the image, and run compose.yaml with podman (root; BUILD_OPTIONS for buildah)'
 	@echo 'make fuzz    send a hundred thousand generated requests to a running service'
 	@echo 'make translations   collect the texts of pages and mails, and compile their translations (needs gettext)'
 	@echo 'make lock    choose new versions of the dependencies (needs uv)'
@@ -102,6 +103,10 @@ cluster: venv
 
 cluster-faults: venv
 	@exec $(bin)/python -m tests.cluster.fault_runs $(CLUSTER)
+
+# Needs mmdebstrap, buildah, podman, runc and podman-compose.
+containers: venv
+	@exec $(bin)/python -m tests.packages.containers
 
 fuzz: venv
 	@$(bin)/python -m tests.fuzz $(FUZZ)

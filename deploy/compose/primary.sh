@@ -11,3 +11,5 @@ ALTER ROLE community SET idle_in_transaction_session_timeout = '10000';
 ALTER ROLE community SET client_connection_check_interval = '2000';
 ALTER ROLE community SET timezone = 'UTC';
 SQL
+# Last, and not as an option of the server: the one that creates the database is never reached by a standby.
+echo "synchronous_standby_names = 'standby'" >> "$PGDATA/postgresql.conf"

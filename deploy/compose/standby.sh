@@ -4,6 +4,7 @@ set -eu
 data=/var/lib/postgresql/data
 if [ ! -e "$data/PG_VERSION" ]; then
     rm -rf "$data"
+    until pg_isready --quiet --host=primary; do sleep 1; done
     pg_basebackup --dbname='host=primary user=community application_name=standby' --pgdata="$data" \
         --checkpoint=fast --write-recovery-conf
 fi

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -73,6 +74,18 @@ def test_the_image_runs_as_an_ordinary_user_from_a_named_base_with_locked_packag
     assert re.search(r'^HEALTHCHECK .*CMD \["community-messaging", "ready"\]$', text, re.MULTILINE)
     named = set(re.findall(r"\b([A-Z][A-Z_]+)=", text.partition("\nENV ")[2].partition("\n#")[0]))
     assert named - {"PATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"} <= settings_that_are_read()
+
+
+def test_the_server_that_creates_the_database_waits_for_no_standby() -> None:
+    """It gets the options of the command, and no standby reaches it."""
+    assert "synchronous" not in compose()["services"]["primary"]["command"]
+    assert "synchronous_standby_names" in (ROOT / "deploy/compose/primary.sh").read_text()
+
+
+@pytest.mark.parametrize("name", ["nginx.sh", "primary.sh"])
+def test_scripts_that_an_image_runs_are_executable(name: str) -> None:
+    """The image of nginx ignores others, and that of PostgreSQL reads them into its own shell."""
+    assert os.access(ROOT / "deploy/compose" / name, os.X_OK)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
