@@ -70,7 +70,7 @@ class Message(models.Model):
     quote = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="quotes")
     status = models.CharField(max_length=9, choices=MessageStatus, default=MessageStatus.PUBLISHED)
     # Of a hidden post: the status that it gets when all posts by its author are restored. HIDDEN: it was pending, and
-    # hidden by itself. Null: it was published, and hidden by itself.
+    # hidden by itself. Null: it was published, and hidden by itself. A restored post remembers it (`undo_restoring`).
     status_before_hiding = models.CharField(  # noqa: DJ001  as above
         max_length=9, choices=MessageStatus, null=True, blank=True, editable=False
     )
