@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from config.admin.audit import log_decision
+from config.admin.audit import transition
 from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import allow_long_statements
 from config.writes.retries import retried
@@ -54,9 +54,10 @@ def _move(
     act: Act,
 ) -> Message:
     message = locked_message(message_id, start=start)
+    verb = transition(str(act.label), message.status, end)
     set_status(message, end, by=by, reason=reason)
     close_reports([message.pk], at=message.updated_at)
-    log_about_post(message, act, by=by, verb=str(act.label), reason=reason)
+    log_about_post(message, act, by=by, verb=verb, reason=reason)
     return message
 
 

@@ -11,7 +11,7 @@ from django.db.models import F, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from config.admin.audit import log_decision
+from config.admin.audit import log_decision, transition
 from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import allow_long_statements
 from config.writes.pruning import delete_in_batches
@@ -62,7 +62,9 @@ def dismiss_reports(*, message_id: UUID, by: Account, reason: str = "") -> Messa
     if post is None:
         raise MessageNotFound
     if close_reports([post.pk], at=timezone.now(), dismissed=True):
-        log_about_post(post, Act.DISMISSED, by=by, verb="Reports dismissed", reason=reason)
+        log_about_post(
+            post, Act.DISMISSED, by=by, verb=transition("Reports dismissed", "open", "closed"), reason=reason
+        )
     return post
 
 
@@ -82,7 +84,7 @@ def reopen_reports(*, message_id: UUID, by: Account, reason: str = "") -> Messag
     # A dismissal closes all open reports of a post at the same time.
     latest = dismissed.order_by("-closed_at").values("closed_at")[:1]
     if dismissed.filter(closed_at=Subquery(latest)).update(closed_at=None, dismissed=False):
-        log_decision(by=by, about=post, verb="Dismissal of reports undone", reason=reason)
+        log_decision(by=by, about=post, verb=transition("Dismissal of reports undone", "closed", "open"), reason=reason)
     return post
 
 
@@ -124,4 +126,5 @@ def _hold(post: Message, *, by: Account, count: int) -> None:
     count_answer(parent_id=post.parent_id, quote_id=post.quote_id, by=-1)
     # Every list may contain a quote of the post.
     invalidate(EVERYTHING)
-    log_decision(by=by, about=post, verb=f"Put back to review after {count} report{'s'[: count != 1]}")
+    done = f"Put back to review after {count} report{'s'[: count != 1]}"
+    log_decision(by=by, about=post, verb=transition(done, MessageStatus.PUBLISHED, post.status))

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from config.admin.audit import log_decision
+from config.admin.audit import log_decision, transition
 from config.writes.retries import retried
 from messaging.models import Account, Act, Message, MessageStatus
 from messaging.services.decisions import log_about_post
@@ -24,8 +24,9 @@ NEVER_APPROVED = {PENDING, HIDDEN}
 def return_to_review(*, message_id: UUID, by: Account, reason: str = "") -> Message:
     """Make a published or hidden post pending, which undoes its approval, or the hiding of a pending post."""
     message = locked_message(message_id, start={PUBLISHED, HIDDEN})
+    verb = transition("Returned to review", message.status, PENDING)
     _undo(message, PENDING, by=by, reason=reason)
-    log_decision(by=by, about=message, verb="Returned to review", reason=reason)
+    log_decision(by=by, about=message, verb=verb, reason=reason)
     return message
 
 
@@ -37,7 +38,7 @@ def undo_hiding(*, message_id: UUID, by: Account, reason: str = "") -> Message:
     if message.is_held or message.status_before_hiding in NEVER_APPROVED:
         return return_to_review(message_id=message_id, by=by, reason=reason)
     _undo(message, PUBLISHED, by=by, reason=reason)
-    log_about_post(message, Act.RESTORED, by=by, verb="Hiding undone", reason=reason)
+    log_about_post(message, Act.RESTORED, by=by, verb=transition("Hiding undone", HIDDEN, PUBLISHED), reason=reason)
     return message
 
 
@@ -49,7 +50,7 @@ def undo_restoring(*, message_id: UUID, by: Account, reason: str = "") -> Messag
     former = message.status_before_hiding
     _undo(message, HIDDEN, by=by, reason=reason)
     _remember(message, former)
-    log_about_post(message, Act.HIDDEN, by=by, verb="Restoring undone", reason=reason)
+    log_about_post(message, Act.HIDDEN, by=by, verb=transition("Restoring undone", PUBLISHED, HIDDEN), reason=reason)
     return message
 
 

@@ -182,7 +182,11 @@ class TestPosts:
         entries = (
             LogEntry.objects.filter(object_id=str(reply.pk)).order_by("pk").values_list("change_message", flat=True)
         )
-        assert list(entries) == ["Approved.", "Returned to review: A slip.", "Approved."]
+        assert list(entries) == [
+            "Approved (pending → published).",
+            "Returned to review (published → pending): A slip.",
+            "Approved (pending → published).",
+        ]
 
     def test_the_list_shows_text_context_and_history(self, admin_client: Client, boss: Account) -> None:
         author = PersonFactory()
