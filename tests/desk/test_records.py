@@ -63,7 +63,7 @@ def test_the_record_of_an_agent_has_its_grant_tokens_and_refused_calls(admin_cli
     assert [request["id"] for request in files["agent_requests"]] == [str(holder.request.pk)]
     assert [(row["decision"], row["by"]) for row in files["history"]] == [
         ("Frozen (active → frozen): Too loud.", boss.handle),
-        ("Hidden: Spam.", boss.handle),
+        ("Hidden (published → hidden): Spam.", boss.handle),
     ]
     assert other.account.handle not in json.dumps(files)
     assert len(files["agents"]) == 1
