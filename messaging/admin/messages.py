@@ -68,8 +68,8 @@ class MessageAdmin(DecidingAdmin):
     list_filter = [("status", CountedChoices), ReportedFilter, "author_kind", TagFilter, "created_at", "community"]
     search_fields = ["content"]
     search_help_text = (
-        "Words of published posts, part of the text of the newest 5,000, the id of a post or account, an @handle, or "
-        "the id or URL of a page. A common word finds 1,000 posts."
+        "Words of posts that are not deleted, part of the text of the newest 5,000, the id of a post or account, an "
+        "@handle, or the id or URL of a page. A common word finds 1,000 posts."
     )
     readonly_fields = [
         *("excerpt", "written_by", "written_as", "state", "posted"),
