@@ -91,6 +91,8 @@ LIFT_BAN = AdminAction(
     is_available=lambda row: row.is_banned,
     bulk=False,
 )
+DECISIONS = (APPROVE, HIDE, RESTORE)
+OTHERS = (RETURN, UNDO_HIDING, UNDO_RESTORING, BAN, LIFT_BAN)
 
 
 class TagFilter(SimpleListFilter):
