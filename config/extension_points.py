@@ -14,6 +14,7 @@ PRUNERS = [
     "config.changes.pruning.prune",
     "messaging.models.erased_handle.prune",
     "messaging.personal_data.exports.prune",
+    "messaging.personal_data.records.prune",
     "messaging.services.bulk_jobs.prune",
     "messaging.services.pages.prune",
     "messaging.services.panel_sessions.prune",
@@ -45,6 +46,8 @@ PERSON_EXPORTERS = [
     "desk.personal_data.sections",
     "moving.personal_data.sections",
 ]
+# What was decided about an account, for its record: as above, and not in the export of the person.
+RECORD_EXPORTERS = ["desk.records.decisions"]
 # The functions that erase people, in this order: `(subject: Subject) -> int` (see config.personal_data). Each call runs
 # in a transaction of its own, changes at most a batch of rows and returns their number; it is repeated until it returns
 # 0. An interrupted erasure starts again with the first function. After the last one, no row may refer to an account of

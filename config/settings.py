@@ -25,6 +25,7 @@ from config.extension_points import (
     PERSON_EXPORTERS,
     PERSON_STOPPERS,
     PRUNERS,
+    RECORD_EXPORTERS,
     UPLOADS,
     WEBHOOK_TARGETS,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,6 +10,9 @@ from django.contrib.admin.models import ADDITION, DELETION, LogEntry
 from django.urls import NoReverseMatch
 
 from messaging.models import Account
+
+# What a decision changed: its verb says so too.
+STATES = re.compile(r" \(\w+ → \w+\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,7 @@ class Sentence:
 
 def sentence_of(entry: LogEntry) -> Sentence:
     did, _colon, reason = _said(entry).partition(": ")
+    did = STATES.sub("", did)
     return Sentence(
         who=entry.user,
         did=(did.rstrip(".") or "Changed").lower(),

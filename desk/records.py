@@ -6,7 +6,10 @@ It is that of `export_person`, with what was decided about the account and its p
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.contrib.admin.models import LogEntry
@@ -24,6 +27,7 @@ from config.personal_data import Section, in_batches
 from messaging.models import Account, Message
 from messaging.models.account import HANDLE_MAX
 from messaging.personal_data.archive import write_archive
+from messaging.personal_data.records import decisions_about, is_large, request_record
 
 # A larger archive is written to the disk.
 MEMORY_BYTES = 1024 * 1024
@@ -47,10 +51,10 @@ class RecordForm(forms.Form):
         return account
 
 
-def _history(account: Account) -> Section:
+def decisions(account_id: UUID) -> Iterator[Section]:
     """From the history of the admin, which moderators and super admins write."""
-    posts = Message.objects.filter(author=account).annotate(text_id=Cast("pk", TextField())).values("text_id")
-    of_account = Q(content_type__in=_types(Account, Agent), object_id=str(account.pk))
+    posts = Message.objects.filter(author=account_id).annotate(text_id=Cast("pk", TextField())).values("text_id")
+    of_account = Q(content_type__in=_types(Account, Agent), object_id=str(account_id))
     entries = LogEntry.objects.filter(of_account | Q(content_type__in=_types(Message), object_id__in=posts))
     records = (
         {
@@ -62,18 +66,26 @@ def _history(account: Account) -> Section:
         }
         for entry in in_batches(entries.select_related("user", "content_type"))
     )
-    return Section("history", "What was decided about the account and its posts.", entries.count(), records)
+    yield Section("history", "What was decided about the account and its posts.", entries.count(), records)
 
 
 def _types(*models: type[Model]) -> list[ContentType]:
     return list(ContentType.objects.get_for_models(*models).values())
 
 
-def record_of(account: Account, *, by: Any, reason: str) -> FileResponse:
-    """The archive as a download. Its file is deleted when the response is closed."""
+def record_of(account: Account, *, by: Any, reason: str) -> FileResponse | None:
+    """The archive as a download, whose file is deleted when the response is closed; None if it takes longer."""
+    if is_large(account.pk):
+        request_record(account=account, by=by)
+        log_decision(by=by, about=account, verb="Record exported", reason=reason)
+        return None
     # Closed by the response.
     file = tempfile.SpooledTemporaryFile(max_size=MEMORY_BYTES)  # noqa: SIM115
-    write_archive(file, account_id=account.pk, more=[_history(account)])
+    write_archive(file, account_id=account.pk, more=decisions_about(account.pk))
     log_decision(by=by, about=account, verb="Record exported", reason=reason)
     file.seek(0)
-    return FileResponse(file, as_attachment=True, filename=f"record-{account.handle}-{now():%Y-%m-%d}.zip")
+    return FileResponse(file, as_attachment=True, filename=name_of(account, now()))
+
+
+def name_of(account: Account, at: datetime) -> str:
+    return f"record-{account.handle}-{at:%Y-%m-%d}.zip"

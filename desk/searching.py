@@ -23,6 +23,7 @@ from config.database.sql import fetch_all
 from messaging.admin.searching import condition_for
 from messaging.models import Account, AccountKind, Community, Message
 from messaging.queries.search import find_matches
+from messaging.queries.unpublished import ids_of_unpublished
 
 SHOWN_MAX = 10
 # Rows whose names are compared with the term.
@@ -125,7 +126,9 @@ def _posts(term: str) -> Finding:
         rows = list(posts.filter(condition).order_by("-id")[: SHOWN_MAX + 1])
         return Finding("Posts", rows[:SHOWN_MAX], more=more, has_more=len(rows) > SHOWN_MAX)
     matches = find_matches(text=term, scope={}, after=None, limit=SHOWN_MAX + 1)
-    found = posts.in_bulk([match.message_id for match in matches])
-    rows = [found[match.message_id] for match in matches if match.message_id in found]
-    note = 'Whole words of published posts, the best of the newest 1,000 matches; "quotes" find a phrase.'
+    ids = [match.message_id for match in matches]
+    ids += sorted(ids_of_unpublished(term, limit=SHOWN_MAX + 1), reverse=True)
+    found = posts.in_bulk(ids)
+    rows = [found[message_id] for message_id in ids if message_id in found]
+    note = 'Whole words: the best of the newest 1,000 published posts, then others; "quotes" find a phrase.'
     return Finding("Posts", rows[:SHOWN_MAX], note=note, more=more, has_more=len(rows) > SHOWN_MAX)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from typing import Any, cast
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib import admin, messages
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
 from config.admin.site import SuperAdminSite
 from desk.forms import NoticesForm
-from desk.records import RecordForm, record_of
+from desk.records import RecordForm, name_of, record_of
 from desk.searching import Finding, find
 from mails.addresses import verified_addresses
 from mails.preferences import set_preferences
+from messaging.exceptions import ExportNotFound
 from messaging.models import Account
+from messaging.personal_data.exports import content_of
+from messaging.personal_data.records import ready_record, records_for
 
 TERM_MAX = 200
 
@@ -51,11 +55,27 @@ def notices_page(request: HttpRequest) -> HttpResponse:
 
 
 def record_page(request: HttpRequest) -> HttpResponseBase:
-    """GET asks whose record, and why; POST is the archive."""
+    """GET asks whose record, and why, and lists those that are made; POST is the archive, or has it made."""
     form = RecordForm(request.POST) if request.method == "POST" else RecordForm(initial=request.GET.dict())
     if form.is_valid():
-        return record_of(form.cleaned_data["account"], by=request.user, reason=form.cleaned_data["reason"])
-    return _page(request, "admin/desk/record.html", title="Export a whole record", form=form)
+        archive = record_of(form.cleaned_data["account"], by=request.user, reason=form.cleaned_data["reason"])
+        if archive is not None:
+            return archive
+        messages.success(request, "The account has stored much. Its record is made now, and listed here.")
+        return redirect("admin:desk_record")
+    records = records_for(cast(Account, request.user))
+    return _page(request, "admin/desk/record.html", title="Export a whole record", form=form, records=records)
+
+
+def record_download(request: HttpRequest, pk: UUID) -> HttpResponseBase:
+    """A record that the super admin has asked for."""
+    try:
+        record = ready_record(record_id=pk, by=cast(Account, request.user))
+    except ExportNotFound:
+        raise Http404 from None
+    name = name_of(record.account, record.requested_at)
+    headers = {"Content-Length": str(record.size), "Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingHttpResponse(content_of(record), content_type="application/zip", headers=headers)
 
 
 def waiting(request: HttpRequest) -> HttpResponse:

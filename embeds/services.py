@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from config.admin.audit import log_decision
+from config.admin.audit import log_decision, transition
 from config.api.exceptions import InvalidInput, NotOwner
 from config.cache.versions import invalidate
 from embeds.cache_tags import embed_tag
@@ -117,10 +117,10 @@ def _set_status(embed: Embed, status: str, *, by: Account, reason: str = "") -> 
         return
     if status == EmbedStatus.DISABLED:
         embed.status_to_restore = previous
-        log_decision(by=by, about=embed, verb="Disabled", reason=reason)
+        log_decision(by=by, about=embed, verb=transition("Disabled", previous, status), reason=reason)
     elif previous == EmbedStatus.DISABLED:
         embed.status_to_restore = EmbedStatus.ACTIVE
-        log_decision(by=by, about=embed, verb="Enabled", reason=reason)
+        log_decision(by=by, about=embed, verb=transition("Enabled", previous, status), reason=reason)
 
 
 def _locked(embed_id: UUID) -> Embed:

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 
 from config.api.addresses import truncated_network
 from messaging.models import Account, Door, Factor
-from messaging.services.sign_ins import log_sign_in, person_named
+from messaging.services.sign_ins import log_first_factor, log_sign_in, person_named
 
 BY_METHOD = {"password": Factor.PASSWORD, "socialaccount": Factor.PROVIDER}
 BY_TYPE = {
@@ -25,6 +25,11 @@ def log_session(request: HttpRequest, person: Account) -> None:
     factors = _factors_of(request, person)
     first, second = factors[0], factors[1] if len(factors) > 1 else ""
     log_sign_in(account=person, network=truncated_network(request), door=Door.PAGES, first=first, second=second)
+
+
+def log_first_step(request: HttpRequest, person: Account, first: Factor) -> None:
+    """A right password, or that of a provider, whose second factor has not followed yet."""
+    log_first_factor(account=person, network=truncated_network(request), door=Door.PAGES, first=first)
 
 
 def log_wrong_password(request: HttpRequest, handle: str) -> None:

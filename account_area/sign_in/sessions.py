@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from allauth.account.signals import authentication_step_completed
 from django.contrib.auth import user_logged_in
 from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
@@ -14,10 +15,11 @@ from django.utils import timezone
 
 from account_area.models import AccountSession
 from account_area.sign_in.devices import device_of
-from account_area.sign_in.log import log_session
+from account_area.sign_in.log import BY_METHOD, log_first_step, log_session
 from account_area.sign_in.renewal import USED_AT
 from config.admin.sessions import stored_key
 from messaging.models import Account, PanelSession
+from messaging.services.second_factor import has_second_factor
 from messaging.services.sessions import end_all_sessions
 
 
@@ -41,6 +43,14 @@ def record_session(sender: Any, request: HttpRequest | None, user: Account, **_k
         },
     )
     log_session(request, user)
+
+
+@receiver(authentication_step_completed)
+def record_first_step(sender: Any, request: HttpRequest, method: str, user: Account, **_kwargs: Any) -> None:
+    """Sent by allauth for every right factor, also where a person who is signed in proves one again."""
+    first = BY_METHOD.get(method)
+    if first is not None and not request.user.is_authenticated and has_second_factor(account=user):
+        log_first_step(request, user, first)
 
 
 def sessions_of(account: Account) -> QuerySet[AccountSession]:

@@ -11,8 +11,8 @@ from django.utils import timezone
 from agents.cache_tags import agent_tag
 from agents.changes import record_frozen, record_narrowed
 from agents.models import Agent
-from agents.services.grants import narrowed_communities, narrowed_scopes
-from config.admin.audit import log_decision
+from agents.services.grants import grant_changes, narrowed_communities, narrowed_scopes
+from config.admin.audit import log_decision, transition
 from config.cache.versions import invalidate
 from messaging.models import Account
 
@@ -23,7 +23,7 @@ def freeze_agent(*, agent: Agent, by: Account, reason: str = "") -> Agent:
     locked = _locked(agent)
     if locked.frozen_at is None:
         locked.frozen_at, locked.frozen_by, locked.freeze_reason = timezone.now(), by, reason
-        _save(locked, by=by, verb="Frozen", reason=reason)
+        _save(locked, by=by, verb=transition("Frozen", "active", "frozen"), reason=reason)
         record_frozen(locked, by=by)
     return locked
 
@@ -34,7 +34,7 @@ def unfreeze_agent(*, agent: Agent, by: Account, reason: str = "") -> Agent:
     locked = _locked(agent)
     if locked.frozen_at is not None:
         locked.frozen_at, locked.frozen_by, locked.freeze_reason = None, None, ""
-        _save(locked, by=by, verb="Unfrozen", reason=reason)
+        _save(locked, by=by, verb=transition("Unfrozen", "frozen", "active"), reason=reason)
     return locked
 
 
@@ -56,8 +56,7 @@ def narrow_agent(
     locked.scopes = narrowed_scopes(scopes, current=locked.scopes)
     locked.community_ids = narrowed_communities(community_ids, current=locked.community_ids)
     if (locked.scopes, locked.community_ids) != before:
-        communities = ", ".join(map(str, locked.community_ids)) or "all"
-        verb = f"Narrowed to scopes {', '.join(locked.scopes)}; communities {communities}"
+        verb = f"Narrowed {grant_changes(before, (locked.scopes, locked.community_ids))}"
         _save(locked, by=by, verb=verb, reason=reason)
         record_narrowed(locked, by=by)
     return locked

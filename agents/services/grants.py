@@ -7,6 +7,10 @@ from uuid import UUID
 
 from config.api.exceptions import InvalidInput
 from messaging.models import Community
+from messaging.services.differences import describe_changes
+
+# (scopes, communities): no community means all of them.
+Grant = tuple[Sequence[str], Sequence[UUID]]
 
 
 def narrowed_scopes(requested: Sequence[str] | None, *, current: Sequence[str]) -> list[str]:
@@ -30,6 +34,21 @@ def narrowed_communities(requested: Sequence[UUID] | None, *, current: Sequence[
         allowed = sorted(map(str, current))
         raise InvalidInput("Send as communityIds one or more of `allowed`.", field="communityIds", allowed=allowed)
     return list(dict.fromkeys(requested))
+
+
+def grant_changes(before: Grant, after: Grant) -> str:
+    """`scopes (−react), communities (all → Harbour)`, for the history; empty if the grants are equal."""
+    communities = _changed_communities(before[1], after[1])
+    scopes = describe_changes({"scopes": before[0]}, {"scopes": after[0]}) if set(before[0]) != set(after[0]) else ""
+    return ", ".join(filter(None, [scopes, communities]))
+
+
+def _changed_communities(before: Sequence[UUID], after: Sequence[UUID]) -> str:
+    if set(before) == set(after):
+        return ""
+    names = dict(Community.objects.filter(pk__in={*before, *after}).values_list("pk", "name"))
+    was, now = ([names.get(pk, str(pk)) for pk in ids] for ids in (before, after))
+    return describe_changes({"communities": was or "all"}, {"communities": now})
 
 
 def known_communities(ids: Sequence[UUID]) -> list[UUID]:

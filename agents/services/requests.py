@@ -11,8 +11,8 @@ from agents.changes import record_decided, record_requested
 from agents.exceptions import RequestNotFound, RequestNotPending, TooManyPendingRequests
 from agents.models import Agent, AgentRequest, RequestStatus
 from agents.models.request import PENDING_MAX
-from agents.services.grants import known_communities, narrowed_communities, narrowed_scopes
-from config.admin.audit import log_decision
+from agents.services.grants import grant_changes, known_communities, narrowed_communities, narrowed_scopes
+from config.admin.audit import log_decision, transition
 from config.api.credentials import Credential
 from config.database.sql import database_now
 from messaging.exceptions import HandleTaken
@@ -73,7 +73,8 @@ def approve_request(
         scopes=granted,
         community_ids=communities,
     )
-    return _decide(request, RequestStatus.APPROVED, by=by, reason=reason)
+    narrowed = grant_changes((request.scopes, request.community_ids), (granted, communities))
+    return _decide(request, RequestStatus.APPROVED, by=by, reason=reason, narrowed=narrowed)
 
 
 @transaction.atomic
@@ -128,10 +129,13 @@ def _lock_pending(request_id: UUID) -> AgentRequest:
     return request
 
 
-def _decide(request: AgentRequest, status: RequestStatus, *, by: Account, reason: str) -> AgentRequest:
+def _decide(
+    request: AgentRequest, status: RequestStatus, *, by: Account, reason: str, narrowed: str = ""
+) -> AgentRequest:
+    verb = transition(str(status.label), request.status, status) + (f", narrowed {narrowed}" if narrowed else "")
     # By the database's clock, as is the time in which the decision can be undone.
     request.status, request.decided_by, request.decided_at, request.reason = status, by, database_now(), reason
     request.save(update_fields=["status", "decided_by", "decided_at", "reason", "agent"])
-    log_decision(by=by, about=request, verb=str(status.label), reason=reason)
+    log_decision(by=by, about=request, verb=verb, reason=reason)
     record_decided(request, by=by)
     return request

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from agents import tokens
 from agents.exceptions import AgentFrozen, RequestNotApproved, RequestNotFound, TokenNotFound, TooManyActiveTokens
-from agents.models import Agent, AgentRequest, AgentToken, RequestStatus
+from agents.models import Agent, AgentRequest, AgentToken, RequestStatus, TokenStatus
 from agents.models.token import ACTIVE_MAX, DAYS_DEFAULT, AgentTokenQuerySet
-from config.admin.audit import log_decision
+from config.admin.audit import log_decision, transition
 from config.database.sql import database_now
 from messaging.models import Account
 
@@ -109,6 +109,7 @@ def end_tokens(rows: list[AgentToken], *, by: Account, reason: str) -> None:
     """Revoke tokens that the caller has locked."""
     now = timezone.now()
     for row in rows:
+        before = TokenStatus.ACTIVE if row.expires_at > now else TokenStatus.EXPIRED
         row.revoked_at, row.revoked_by, row.revoke_reason = now, by, reason
         row.save(update_fields=["revoked_at", "revoked_by", "revoke_reason"])
-        log_decision(by=by, about=row, verb="Revoked", reason=reason)
+        log_decision(by=by, about=row, verb=transition("Revoked", before, TokenStatus.REVOKED), reason=reason)

@@ -12,7 +12,7 @@ from agents.cache_tags import agent_tag
 from agents.changes import record_decided
 from agents.exceptions import ApprovalInUse, DecisionNotUndoable, RequestNotFound, UndoTooLate
 from agents.models import Agent, AgentRequest, AgentToken, RequestStatus
-from config.admin.audit import log_decision
+from config.admin.audit import log_decision, transition
 from config.cache.versions import invalidate
 from config.database.sql import database_now
 from config.writes.retries import retried
@@ -49,7 +49,7 @@ def undo_decision(*, request_id: UUID, by: Account, reason: str = "") -> AgentRe
     _set_pending(request)
     if agent is not None:
         _delete(agent)
-    log_decision(by=by, about=request, verb=VERBS[former], reason=reason)
+    log_decision(by=by, about=request, verb=transition(VERBS[former], former, RequestStatus.PENDING), reason=reason)
     record_decided(request, by=by)
     return request
 

@@ -22,6 +22,11 @@ def log_decision(*, by: models.Model, about: models.Model, verb: str, reason: st
     )
 
 
+def transition(verb: str, before: object, after: object) -> str:
+    """`Hidden (pending → hidden)`, as the verb of a decision: what was decided, and what it changed."""
+    return f"{verb} ({before} → {after})"
+
+
 def log_entries_about(rows: Iterable[models.Model], *, latest: int) -> list[LogEntry]:
     """The latest decisions about any of these rows, newest first."""
     about = Q(pk__in=[])

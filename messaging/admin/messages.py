@@ -19,7 +19,7 @@ from messaging.admin.desk.counted import CountedChoices
 from messaging.admin.desk.lists import DecidingAdmin
 from messaging.admin.formatting import POST_BADGES, post_badge
 from messaging.admin.message_lists import CSV_COLUMNS
-from messaging.admin.moderation import APPROVE, BAN, HIDE, LIFT_BAN, RESTORE, RETURN, UNDO_HIDING, TagFilter
+from messaging.admin.moderation import DECISIONS, OTHERS, TagFilter
 from messaging.admin.reports import DISMISS, REOPEN, REPORTS_SHOWN_MAX, ReportedFilter, with_open_reports
 from messaging.admin.searching import condition_for, ids_with
 from messaging.models import Ban, Message, MessageStatus, ReasonFor
@@ -50,7 +50,7 @@ VERSIONS_SHOWN_MAX = EDITS_MAX + 1
 
 @admin.register(Message)
 class MessageAdmin(DecidingAdmin):
-    row_actions = (APPROVE, HIDE, RESTORE, DISMISS, REOPEN, RETURN, UNDO_HIDING, BAN, LIFT_BAN)
+    row_actions = (*DECISIONS, DISMISS, REOPEN, *OTHERS)
     decides = ReasonFor.POST
     csv_columns = CSV_COLUMNS
     change_form_template = "admin/messaging/message.html"
@@ -58,8 +58,8 @@ class MessageAdmin(DecidingAdmin):
     list_filter = [("status", CountedChoices), ReportedFilter, "author_kind", TagFilter, "created_at", "community"]
     search_fields = ["content"]
     search_help_text = (
-        "Words of published posts, part of the text of the newest 5,000, the id of a post or account, an @handle, or "
-        "the id or URL of a page. A common word finds 1,000 posts."
+        "Words of posts that are not deleted, part of the text of the newest 5,000, the id of a post or account, an "
+        "@handle, or the id or URL of a page. A common word finds 1,000 posts."
     )
     readonly_fields = [
         *("excerpt", "written_by", "written_as", "state", "posted"),

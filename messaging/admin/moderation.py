@@ -11,13 +11,8 @@ from django.http import HttpRequest
 from config.admin.actions import AdminAction
 from messaging.models import Message, MessageStatus
 from messaging.services.bans import ban_account, lift_ban
-from messaging.services.moderation import (
-    approve_message,
-    hide_message,
-    restore_message,
-    return_to_review,
-    undo_hiding,
-)
+from messaging.services.moderation import approve_message, hide_message, restore_message
+from messaging.services.undoing import return_to_review, undo_hiding, undo_restoring
 from messaging.smart_tags import SMART_TAGS
 
 APPROVE = AdminAction(
@@ -49,7 +44,7 @@ RESTORE = AdminAction(
     run=lambda row, **arguments: restore_message(message_id=row.pk, **arguments),
     is_available=lambda row: row.status == MessageStatus.HIDDEN,
     key="p",
-    undo="return",
+    undo="undo-restoring",
 )
 RETURN = AdminAction(
     name="return",
@@ -67,6 +62,16 @@ UNDO_HIDING = AdminAction(
     run=lambda row, **arguments: undo_hiding(message_id=row.pk, **arguments),
     is_available=lambda row: row.status == MessageStatus.HIDDEN,
 )
+UNDO_RESTORING = AdminAction(
+    name="undo-restoring",
+    label="Undo restoring",
+    confirmation="The post is hidden again, as before it was restored.",
+    success_message="hidden, as before it was restored",
+    run=lambda row, **arguments: undo_restoring(message_id=row.pk, **arguments),
+    # Not offered by itself, since hiding is: for the undo button of a list, and for jobs that undo others.
+    is_available=lambda _row: False,
+    bulk=False,
+)
 BAN = AdminAction(
     name="ban",
     label="Ban the author from the community",
@@ -82,10 +87,12 @@ LIFT_BAN = AdminAction(
     label="Lift the ban of the author",
     confirmation="The author can write in this community again.",
     success_message="ban lifted",
-    run=lambda row, by, reason="": lift_ban(community_id=row.community_id, account_id=row.author_id, by=by),
+    run=lambda row, **arguments: lift_ban(community_id=row.community_id, account_id=row.author_id, **arguments),
     is_available=lambda row: row.is_banned,
     bulk=False,
 )
+DECISIONS = (APPROVE, HIDE, RESTORE)
+OTHERS = (RETURN, UNDO_HIDING, UNDO_RESTORING, BAN, LIFT_BAN)
 
 
 class TagFilter(SimpleListFilter):

@@ -41,7 +41,7 @@ class SignInAdmin(ReadOnlyModelAdmin):
     search_fields = ["network"]
     search_help_text = (
         f"A whole @handle, or the beginning of a network. Sign-ins are deleted after {STORED_DAYS} days; those on the "
-        "pages and with the API are listed, and those that were refused."
+        "pages and with the API are listed, and those that were refused, or whose second factor was not given."
     )
     ordering = ["-pk"]
     fields = ["who", "signed_in", "network_shown", "factors", "door_shown", "result"]
@@ -82,7 +82,13 @@ class SignInAdmin(ReadOnlyModelAdmin):
 
     @admin.display(description="result")
     def result(self, row: SignIn) -> SafeString:
-        return badge("refused", "bad") if row.refused else badge("signed in", "good")
+        return result_badge(row)
+
+
+def result_badge(row: SignIn) -> SafeString:
+    if row.unfinished:
+        return badge("not given", "bad")
+    return badge("refused", "bad") if row.refused else badge("signed in", "good")
 
 
 def described(row: SignIn) -> str:
@@ -95,5 +101,5 @@ def latest_of(account: Account) -> Sequence[SignIn]:
     """For the page of the account."""
     rows = list(SignIn.objects.filter(account=account).order_by("-pk")[:SHOWN_MAX])
     for row in rows:
-        row.described = described(row)  # type: ignore[attr-defined]  # for the template
+        row.described, row.result = described(row), result_badge(row)  # type: ignore[attr-defined]  # for the template
     return rows

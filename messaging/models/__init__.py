@@ -8,6 +8,9 @@ from messaging.models.moderation import Act, Ban, Decision, Moderator
 from messaging.models.page import MovedPage, Page
 from messaging.models.panel_session import PanelSession
 from messaging.models.personal_data import (
+    AccountRecord,
+    AccountRecordPart,
+    Archive,
     ExportStatus,
     PersonErasure,
     PersonExport,
@@ -29,7 +32,10 @@ from messaging.models.webhook import (
 __all__ = [
     "Account",
     "AccountKind",
+    "AccountRecord",
+    "AccountRecordPart",
     "Act",
+    "Archive",
     "Ban",
     "BulkJob",
     "Community",

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Func, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -38,6 +39,7 @@ REPLIES = Q(parent__isnull=False)
 OPEN = Q(in_hidden_thread=False)
 # Pending posts have an index of their own.
 RARE = (MessageStatus.HIDDEN, MessageStatus.DELETED)
+UNPUBLISHED = (MessageStatus.PENDING, MessageStatus.HIDDEN)
 
 
 class MessageQuerySet(models.QuerySet["Message"]):
@@ -70,7 +72,7 @@ class Message(models.Model):
     quote = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="quotes")
     status = models.CharField(max_length=9, choices=MessageStatus, default=MessageStatus.PUBLISHED)
     # Of a hidden post: the status that it gets when all posts by its author are restored. HIDDEN: it was pending, and
-    # hidden by itself. Null: it was published, and hidden by itself.
+    # hidden by itself. Null: it was published, and hidden by itself. A restored post remembers it (`undo_restoring`).
     status_before_hiding = models.CharField(  # noqa: DJ001  as above
         max_length=9, choices=MessageStatus, null=True, blank=True, editable=False
     )
@@ -133,6 +135,13 @@ class Message(models.Model):
             models.Index("created_at", "id", condition=Q(status=MessageStatus.PENDING), name="moderation_queue"),
             # Of the counts beside the filters of the admin; most posts are published.
             models.Index("status", "id", condition=Q(status__in=RARE), name="rare_statuses"),
+            # Of the search of the admin. Deleted posts have no words, those of published ones are in `SearchEntry`.
+            GinIndex(
+                Func("content", "payload", function="messaging_search_words"),
+                condition=Q(status__in=UNPUBLISHED),
+                name="words_of_unpublished",
+                gin_pending_list_limit=512,
+            ),
             models.Index("author", "id", name="posts_of_author"),
             # Of the check of the foreign key when a page is deleted, of moving its posts and of the admin. No list
             # names the first column, which has two values: PostgreSQL skips over them, which is more expensive than an

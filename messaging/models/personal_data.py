@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
+from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -48,7 +49,7 @@ class ExportStatus(models.TextChoices):
     FAILED = "failed"
 
 
-class PersonExportQuerySet(LeasedQuerySet["PersonExport"]):
+class ArchiveQuerySet(LeasedQuerySet[Job]):
     def unfinished(self) -> Self:
         return self.filter(status__in=[ExportStatus.WAITING, ExportStatus.RUNNING])
 
@@ -56,11 +57,12 @@ class PersonExportQuerySet(LeasedQuerySet["PersonExport"]):
         return self.unfinished().unleased()
 
 
-class PersonExport(Leased):
-    """An archive of what a person has stored. It is in the database, which several hosts share, in parts."""
+class Archive(Leased):
+    """An archive of what an account has stored. It is in the database, which several hosts share, in `parts`."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    account = models.ForeignKey(Account, on_delete=models.CASCADE, db_index=False, related_name="exports")
+    account_id: UUID
+    parts: Any
     status = models.CharField(max_length=7, choices=ExportStatus, default=ExportStatus.WAITING)
     percent = models.PositiveSmallIntegerField(default=0)
     # How often a process has begun. An export that ends its process each time fails at last.
@@ -69,21 +71,11 @@ class PersonExport(Leased):
     requested_at = models.DateTimeField(db_default=Now(), editable=False)
     finished_at = models.DateTimeField(null=True)
 
-    objects = PersonExportQuerySet.as_manager()
-
     class Meta:
-        indexes = [models.Index("account", models.F("requested_at").desc(), name="exports_of_one")]
-        constraints = [
-            models.CheckConstraint(condition=Q(status__in=ExportStatus.values), name="export_status_known"),
-            models.UniqueConstraint(
-                fields=["account"],
-                condition=Q(status__in=[ExportStatus.WAITING, ExportStatus.RUNNING]),
-                name="one_export_at_a_time",
-            ),
-        ]
+        abstract = True
 
     def __str__(self) -> str:
-        return f"export {self.pk}: {self.status}"
+        return f"{self._meta.verbose_name} {self.pk}: {self.status}"
 
     @property
     def is_unfinished(self) -> bool:
@@ -99,13 +91,57 @@ class PersonExport(Leased):
         return self.requested_at + EXPORT_LIFETIME
 
 
-class PersonExportPart(models.Model):
+class PersonExport(Archive):
+    """For the person, who has asked for it."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, db_index=False, related_name="exports")
+
+    objects = ArchiveQuerySet["PersonExport"].as_manager()
+
+    class Meta:
+        indexes = [models.Index("account", models.F("requested_at").desc(), name="exports_of_one")]
+        constraints = [
+            models.CheckConstraint(condition=Q(status__in=ExportStatus.values), name="export_status_known"),
+            models.UniqueConstraint(
+                fields=["account"],
+                condition=Q(status__in=[ExportStatus.WAITING, ExportStatus.RUNNING]),
+                name="one_export_at_a_time",
+            ),
+        ]
+
+
+class AccountRecord(Archive):
+    """For the super admin `by`, who has asked for it: with what was decided about the account (RECORD_EXPORTERS)."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    by = models.ForeignKey(Account, on_delete=models.SET_NULL, null=True, related_name="records")
+
+    objects = ArchiveQuerySet["AccountRecord"].as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(status__in=ExportStatus.values), name="record_status_known"),
+        ]
+
+
+class ArchivePart(models.Model):
     """Some bytes of an archive; `number` counts from 0."""
 
-    pk = models.CompositePrimaryKey("export_id", "number")
-    export = models.ForeignKey(PersonExport, on_delete=models.CASCADE, db_index=False, related_name="parts")
     number = models.IntegerField()
     data = models.BinaryField()
+
+    class Meta:
+        abstract = True
+
+
+class PersonExportPart(ArchivePart):
+    pk = models.CompositePrimaryKey("export_id", "number")
+    export = models.ForeignKey(PersonExport, on_delete=models.CASCADE, db_index=False, related_name="parts")
+
+
+class AccountRecordPart(ArchivePart):
+    pk = models.CompositePrimaryKey("record_id", "number")
+    record = models.ForeignKey(AccountRecord, on_delete=models.CASCADE, db_index=False, related_name="parts")
 
 
 class PostsChoice(models.TextChoices):

@@ -31,7 +31,7 @@ class Factor(models.TextChoices):
 
 
 class SignIn(models.Model):
-    """A sign-in, or one that was refused because a password, code or passkey was wrong.
+    """A sign-in, or one that was refused because a password, code or passkey was wrong, or a code did not follow.
 
     Nothing that was typed is stored, so a refused one has no account if it named none.
     """
@@ -43,8 +43,10 @@ class SignIn(models.Model):
     door = models.CharField(max_length=5, choices=Door)
     first = models.CharField(max_length=FACTOR_MAX, choices=Factor)
     second = models.CharField(max_length=FACTOR_MAX, choices=Factor, blank=True)
-    # The last factor was wrong.
+    # The last factor was wrong, or has not followed.
     refused = models.BooleanField(default=False)
+    # Refused because the second factor has not followed the first one, which was right.
+    unfinished = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["-id"]

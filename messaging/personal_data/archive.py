@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from config.personal_data import Section
-from messaging.models import Account, ExportStatus, PersonExport, PersonExportPart
+from messaging.models import Account, Archive, ExportStatus
 from messaging.personal_data.leases import require_lease
 
 PART_BYTES = 256 * 1024
@@ -29,17 +30,17 @@ OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_UTC_Z
 logger = logging.getLogger(__name__)
 
 
-def write_export(export: PersonExport) -> None:
-    """Make a leased export, from the beginning. Raises LeaseLost."""
+def write_export(export: Archive, more: Iterable[Section] = ()) -> None:
+    """Make a leased export or record, from the beginning. Raises LeaseLost."""
     if export.attempts >= ATTEMPTS_MAX:
         _finish(export, status=ExportStatus.FAILED)
         return
     with transaction.atomic():
         require_lease(export)
         _update(export, status=ExportStatus.RUNNING, percent=0, attempts=export.attempts + 1)
-        PersonExportPart.objects.filter(export=export).delete()
+        export.parts.all().delete()
     parts = Parts(export)
-    write_archive(parts, account_id=export.account_id, progress=lambda percent: _progress(export, percent))
+    write_archive(parts, account_id=export.account_id, progress=partial(_progress, export), more=more)
     parts.close()
     _finish(export, status=ExportStatus.READY, percent=100, size=parts.size)
 
@@ -55,7 +56,7 @@ def write_archive(
 
     `more`: sections that are not in an export for the person.
     """
-    sections = [*_sections(account_id), *more]
+    sections = [*sections_of(account_id), *more]
     total, done, now = sum(section.count for section in sections) or 1, 0, timezone.now()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for section in sections:
@@ -71,7 +72,7 @@ def write_archive(
 class Parts:
     """A file that is stored as parts of an export."""
 
-    def __init__(self, export: PersonExport) -> None:
+    def __init__(self, export: Archive) -> None:
         self.size = 0
         self._export, self._number, self._buffer = export, 0, bytearray()
 
@@ -94,12 +95,12 @@ class Parts:
     def _store(self, data: bytes) -> None:
         # Locks the row of the export, so that a process which has lost its lease adds nothing.
         require_lease(self._export)
-        PersonExportPart.objects.create(export=self._export, number=self._number, data=data)
+        self._export.parts.create(number=self._number, data=data)
         self._number += 1
         self.size += len(data)
 
 
-def _sections(account_id: UUID) -> Iterator[Section]:
+def sections_of(account_id: UUID) -> Iterator[Section]:
     for path in settings.PERSON_EXPORTERS:
         yield from import_string(path)(account_id)
 
@@ -122,20 +123,20 @@ def _write_records(out: Any, records: Iterable[Any]) -> Iterator[int]:
     yield written
 
 
-def _progress(export: PersonExport, percent: int) -> None:
+def _progress(export: Archive, percent: int) -> None:
     require_lease(export)
     if percent != export.percent:
         _update(export, percent=percent)
 
 
 @transaction.atomic
-def _finish(export: PersonExport, **changes: Any) -> None:
+def _finish(export: Archive, **changes: Any) -> None:
     require_lease(export)
     _update(export, **changes, finished_at=timezone.now(), lease_id=None, leased_until=None)
-    logger.info("export %s: %s", export.pk, changes["status"])
+    logger.info("%s %s: %s", export._meta.verbose_name, export.pk, changes["status"])
 
 
-def _update(export: PersonExport, **changes: Any) -> None:
-    PersonExport.objects.filter(pk=export.pk).update(**changes)
+def _update(export: Archive, **changes: Any) -> None:
+    type(export)._default_manager.filter(pk=export.pk).update(**changes)
     for name, value in changes.items():
         setattr(export, name, value)

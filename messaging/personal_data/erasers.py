@@ -8,8 +8,18 @@ from rest_framework_simplejwt.token_blacklist.models import OutstandingToken
 
 from config.admin.audit import forget_entries_about
 from config.personal_data import Subject, in_batches
-from messaging.models import ErasedHandle, HandleClaim, PanelSession, PersonExport, Report, SignIn, Webhook
+from messaging.models import (
+    AccountRecord,
+    ErasedHandle,
+    HandleClaim,
+    PanelSession,
+    PersonExport,
+    Report,
+    SignIn,
+    Webhook,
+)
 from messaging.personal_data.exports import delete_exports
+from messaging.personal_data.records import delete_records
 
 BATCH = 500
 
@@ -17,7 +27,7 @@ BATCH = 500
 def exports(subject: Subject) -> int:
     """One at a time: an archive may be large."""
     ids = list(PersonExport.objects.filter(account__in=subject.account_ids).values_list("pk", flat=True)[:1])
-    return delete_exports(ids) if ids else 0
+    return delete_exports(ids) if ids else delete_records(AccountRecord.objects.filter(account__in=subject.account_ids))
 
 
 def webhooks(subject: Subject) -> int:

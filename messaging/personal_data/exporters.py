@@ -17,7 +17,7 @@ OF_A_WEBHOOK = (
 )
 OF_A_REPORT = ("message_id", "reason", "note", "created_at", "closed_at")
 OF_A_SESSION = ("id", "created_at", "last_used_at")
-OF_A_SIGN_IN = ("at", "network", "door", "first", "second", "refused")
+OF_A_SIGN_IN = ("at", "network", "door", "first", "second", "refused", "unfinished")
 OF_AN_EXPORT = ("id", "status", "requested_at", "finished_at", "size")
 
 

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from messaging.exceptions import ExportNotFound, TooManyExports
-from messaging.models import Account, ExportStatus, PersonExport, PersonExportPart
+from messaging.models import Account, Archive, ExportStatus, PersonExport, PersonExportPart
 from messaging.models.personal_data import EXPORT_LIFETIME
 from messaging.personal_data.worker import wake_worker
 
@@ -54,10 +54,10 @@ def ready_export(*, export_id: UUID, person: Account) -> PersonExport:
     return export
 
 
-def content_of(export: PersonExport) -> Iterator[bytes]:
+def content_of(export: Archive) -> Iterator[bytes]:
     """The bytes of an archive, of which one part is in memory."""
     number = 0
-    while part := PersonExportPart.objects.filter(export=export, number=number).first():
+    while part := export.parts.filter(number=number).first():
         yield bytes(part.data)
         number += 1
 

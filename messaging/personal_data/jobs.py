@@ -8,11 +8,12 @@ from typing import TypeVar
 from uuid import UUID
 
 from config.api.exceptions import ApiError
-from messaging.models import PersonErasure, PersonExport
+from messaging.models import AccountRecord, PersonErasure, PersonExport
 from messaging.models.personal_data import Leased
 from messaging.personal_data.archive import write_export
 from messaging.personal_data.erasing import carry_out
 from messaging.personal_data.leases import LeaseLost, release, take
+from messaging.personal_data.records import write_record
 
 Job = TypeVar("Job", bound=Leased)
 logger = logging.getLogger(__name__)
@@ -20,13 +21,20 @@ logger = logging.getLogger(__name__)
 
 def run_due_jobs() -> dict[str, int]:
     """Run jobs until none is due that no other process runs; returns how many were done, by kind."""
-    return {"exports": _run_exports(), "erasures": _run_erasures()}
+    return {"exports": _run_exports(), "records": _run_records(), "erasures": _run_erasures()}
 
 
 def _run_exports() -> int:
     done = 0
     while (export := take(PersonExport.objects.due().order_by("requested_at"))) is not None:
         done += _run(export, write_export)
+    return done
+
+
+def _run_records() -> int:
+    done = 0
+    while (record := take(AccountRecord.objects.due().order_by("requested_at"))) is not None:
+        done += _run(record, write_record)
     return done
 
 

@@ -49,7 +49,7 @@ def _delete(posts: list[Message]) -> None:
     """Also those that are hidden or deleted already: their content and source may still be stored."""
     allow_long_statements(LONG_STATEMENT_SECONDS)
     Message.objects.filter(pk__in=[post.pk for post in posts]).update(**DELETED)
-    close_reports([post.pk for post in posts])
+    close_reports([post.pk for post in posts], at=timezone.now())
     count_answers((post for post in posts if post.status == MessageStatus.PUBLISHED), by=-1)
     append([deletion_of(post) for post in posts if post.was_public])
     forget_entries_about(Message, [post.pk for post in posts])

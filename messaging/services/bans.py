@@ -49,11 +49,12 @@ def ban_account(*, community_id: UUID, account_id: UUID, by: Account, reason: st
 
 @retried
 @transaction.atomic
-def lift_ban(*, community_id: UUID, account_id: UUID, by: Account) -> None:
+def lift_ban(*, community_id: UUID, account_id: UUID, by: Account, reason: str = "") -> None:
     """Raises CommunityNotFound or BanNotFound (404), ModeratorRequired (403)."""
     community = moderated_community(community_id=community_id, by=by, lock=True)
     ban = Ban.objects.select_related("account").filter(community=community, account=account_id).first()
     if ban is None:
         raise BanNotFound
     ban.delete()
-    log_about_community(community, Act.UNBANNED, by=by, verb=f"Ban of {ban} lifted", account=ban.account)
+    verb = f"Ban of {ban} lifted"
+    log_about_community(community, Act.UNBANNED, by=by, verb=verb, reason=reason, account=ban.account)

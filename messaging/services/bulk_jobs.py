@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
-from config.admin.audit import log_decision
+from config.admin.audit import log_decision, transition
 from config.writes.pruning import delete_in_batches
 from messaging.exceptions import JobFinished, TooManyRows
 from messaging.models import Account, Act, BulkJob, JobState
@@ -83,7 +83,8 @@ def _move(job_id: UUID, state: JobState, *, by: Account, reason: str) -> BulkJob
     if job.state == JobState.FINISHED:
         raise JobFinished
     if job.state != state:
+        verb = transition("Stopped" if state == JobState.STOPPED else "Continued", job.state, state)
         job.state = state
         job.save(update_fields=["state"])
-        log_decision(by=by, about=job, verb="Stopped" if state == JobState.STOPPED else "Continued", reason=reason)
+        log_decision(by=by, about=job, verb=verb, reason=reason)
     return job

@@ -19,6 +19,8 @@ def describe_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> str
 def _difference(before: Any, after: Any) -> str:
     if not isinstance(after, list):
         return f"{_text(before)} → {_text(after)}"
+    if isinstance(before, str):
+        return f"{_text(before)} → {', '.join(_some([_text(one) for one in after]))}"
     before = before or []
     added = [f"+{_text(one)}" for one in after if one not in before]
     removed = [f"−{_text(one)}" for one in before if one not in after]
@@ -28,11 +30,12 @@ def _difference(before: Any, after: Any) -> str:
 
 def _some(parts: list[str]) -> Iterable[str]:
     rest = len(parts) - SHOWN_MAX
-    return [*parts[:SHOWN_MAX], f"{rest} more {parts[0][0]}"] if rest > 0 else parts
+    sign = parts[0][0] if parts and parts[0][0] in "+−" else ""
+    return [*parts[:SHOWN_MAX], f"{rest} more {sign}".rstrip()] if rest > 0 else parts
 
 
 def _text(value: Any) -> str:
     """Without the mark that separates a decision from its reason."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return str(value).replace(": ", ":")[:VALUE_MAX] if value not in {None, ""} else "nothing"
+    return str(value).replace(": ", ":")[:VALUE_MAX].rstrip(": ") if value not in {None, ""} else "nothing"

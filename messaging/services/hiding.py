@@ -7,6 +7,7 @@ changed some of them; the next run changes the rest.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
@@ -24,7 +25,7 @@ from messaging.services.counting import count_answers
 from messaging.services.decisions import note_for_communities
 from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_posts
 from messaging.services.moderation import HIDDEN, PENDING, PUBLISHED
-from messaging.services.reporting import close_reports
+from messaging.services.reporting import close_reports, open_closed_reports
 
 BATCH = 200
 # The statuses of the posts that are hidden, which `restore_posts_of` gives them again.
@@ -80,8 +81,8 @@ def log_all_posts(posts: MessageQuerySet, act: Act, *, count: int, by: Account, 
 def hide_batch(ids: list[UUID], by: Account, reason: str) -> int:
     """Hide those of these posts that are published or pending; returns their number."""
     posts = [post for post in locked_posts(ids, LOCKED) if post.status in HIDEABLE]
-    _update(posts, status=HIDDEN, status_before_hiding=F("status"))
-    close_reports([post.pk for post in posts])
+    now = _update(posts, status=HIDDEN, status_before_hiding=F("status"))
+    close_reports([post.pk for post in posts], at=now)
     count_answers((post for post in posts if post.status == PUBLISHED), by=-1)
     record_moderated(((post, post.status, HIDDEN) for post in posts), by=by, reason=reason)
     return len(posts)
@@ -94,6 +95,7 @@ def restore_batch(ids: list[UUID], by: Account, reason: str) -> int:
     posts = [
         post for post in locked_posts(ids, LOCKED) if post.status == HIDDEN and post.status_before_hiding in HIDEABLE
     ]
+    open_closed_reports([post.pk for post in posts])
     _update(posts, status=F("status_before_hiding"), status_before_hiding=None)
     count_answers((post for post in posts if post.status_before_hiding == PUBLISHED), by=1)
     moves = ((post, HIDDEN, post.status_before_hiding or HIDDEN) for post in posts)
@@ -101,7 +103,10 @@ def restore_batch(ids: list[UUID], by: Account, reason: str) -> int:
     return len(posts)
 
 
-def _update(posts: list[Message], **changes: MessageStatus | F | None) -> None:
+def _update(posts: list[Message], **changes: MessageStatus | F | None) -> datetime:
+    """Returns the new `updated_at` of the posts."""
     allow_long_statements(LONG_STATEMENT_SECONDS)
-    Message.objects.filter(pk__in=[post.pk for post in posts]).update(updated_at=timezone.now(), **changes)
+    now = timezone.now()
+    Message.objects.filter(pk__in=[post.pk for post in posts]).update(updated_at=now, **changes)
     invalidate(EVERYTHING)
+    return now

@@ -1,4 +1,4 @@
-"""Moderation of single posts. Each decision locks the row, requires certain statuses, updates the counts, and closes
+"""Decisions on single posts. Each decision locks the row, requires certain statuses, updates the counts, and closes
 the reports of the post.
 
 All raise MessageNotFound (404), or NotInThisState (409) for another status.
@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from config.admin.audit import log_decision
+from config.admin.audit import transition
 from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import allow_long_statements
 from config.writes.retries import retried
@@ -44,25 +44,6 @@ def restore_message(*, message_id: UUID, by: Account, reason: str = "") -> Messa
 
 @retried
 @transaction.atomic
-def return_to_review(*, message_id: UUID, by: Account, reason: str = "") -> Message:
-    """Make a published or hidden post pending, which undoes its approval, or the hiding of a pending post."""
-    message = _locked(message_id, start={PUBLISHED, HIDDEN})
-    _end(message, PENDING, by=by, reason=reason)
-    log_decision(by=by, about=message, verb="Returned to review", reason=reason)
-    return message
-
-
-@retried
-@transaction.atomic
-def undo_hiding(*, message_id: UUID, by: Account, reason: str = "") -> Message:
-    """Give a hidden post the status that it had before: a post that was never approved is not published."""
-    message = _locked(message_id, start={HIDDEN})
-    was_pending = message.status_before_hiding in {PENDING, HIDDEN}
-    return (return_to_review if was_pending else restore_message)(message_id=message_id, by=by, reason=reason)
-
-
-@retried
-@transaction.atomic
 def _move(
     message_id: UUID,
     *,
@@ -72,13 +53,15 @@ def _move(
     end: MessageStatus,
     act: Act,
 ) -> Message:
-    message = _locked(message_id, start=start)
-    _end(message, end, by=by, reason=reason)
-    log_about_post(message, act, by=by, verb=str(act.label), reason=reason)
+    message = locked_message(message_id, start=start)
+    verb = transition(str(act.label), message.status, end)
+    set_status(message, end, by=by, reason=reason)
+    close_reports([message.pk], at=message.updated_at)
+    log_about_post(message, act, by=by, verb=verb, reason=reason)
     return message
 
 
-def _locked(message_id: UUID, *, start: Collection[MessageStatus]) -> Message:
+def locked_message(message_id: UUID, *, start: Collection[MessageStatus]) -> Message:
     message = next(iter(locked_posts([message_id], Message.objects.all())), None)
     if message is None:
         raise MessageNotFound
@@ -87,13 +70,15 @@ def _locked(message_id: UUID, *, start: Collection[MessageStatus]) -> Message:
     return message
 
 
-def _end(message: Message, end: MessageStatus, *, by: Account, reason: str) -> None:
-    """Give a locked post the status `end`."""
+def set_status(message: Message, end: MessageStatus, *, by: Account, reason: str) -> None:
+    """Give a locked post the status `end`, and the fields that remember what it was before."""
     allow_long_statements(LONG_STATEMENT_SECONDS)
     before = _public_status(message)
     record_moderated([(message, before, end)], by=by, reason=reason)
+    if end != PUBLISHED:
+        # A published post remembers it for `undo_restoring`.
+        message.status_before_hiding = HIDDEN if (message.status, end) == (PENDING, HIDDEN) else None
     message.status, message.updated_at = end, timezone.now()
-    message.status_before_hiding = HIDDEN if (before, end) == (PENDING, HIDDEN) else None
     message.held_after_edit = message.held_after_edit and end != PUBLISHED
     message.held_after_reports = message.held_after_reports and end != PUBLISHED
     if end == PENDING and before != PENDING and not message.is_held:
@@ -101,7 +86,6 @@ def _end(message: Message, end: MessageStatus, *, by: Account, reason: str) -> N
         message.held_after_reports = True
     columns = ["status", "status_before_hiding", "held_after_edit", "held_after_reports", "updated_at"]
     message.save(update_fields=columns)
-    close_reports([message.pk])
     if (before == PUBLISHED) != (end == PUBLISHED):
         count_answer(parent_id=message.parent_id, quote_id=message.quote_id, by=-1 if before == PUBLISHED else 1)
     # Every list may contain a quote of the post.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 from django.db.models import Q
 
-from config.admin.audit import log_decision
+from config.admin.audit import log_decision, transition
 from config.cache.versions import EVERYTHING, invalidate
 from messaging.exceptions import LastSuperAdmin, OwnAccount, PersonNotFound
 from messaging.models import Account, AccountKind
@@ -25,7 +25,7 @@ def suspend_person(*, person: Account, by: Account, reason: str = "") -> Account
     if locked.is_active:
         locked.is_active = False
         locked.end_sessions()
-        _save(locked, by=by, done="Suspended", reason=reason)
+        _save(locked, by=by, done=transition("Suspended", "active", "suspended"), reason=reason)
     return locked
 
 
@@ -35,7 +35,7 @@ def unsuspend_person(*, person: Account, by: Account, reason: str = "") -> Accou
     locked, _super_admins = _locked(person)
     if not locked.is_active:
         locked.is_active = True
-        _save(locked, by=by, done="Unsuspended", reason=reason)
+        _save(locked, by=by, done=transition("Unsuspended", "suspended", "active"), reason=reason)
     return locked
 
 

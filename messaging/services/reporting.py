@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Subquery
+from django.db.models import F, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from config.admin.audit import log_decision
+from config.admin.audit import log_decision, transition
 from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import allow_long_statements
 from config.writes.pruning import delete_in_batches
@@ -61,8 +61,10 @@ def dismiss_reports(*, message_id: UUID, by: Account, reason: str = "") -> Messa
     post = next(iter(locked_posts([message_id], Message.objects.all())), None)
     if post is None:
         raise MessageNotFound
-    if close_reports([post.pk], dismissed=True):
-        log_about_post(post, Act.DISMISSED, by=by, verb="Reports dismissed", reason=reason)
+    if close_reports([post.pk], at=timezone.now(), dismissed=True):
+        log_about_post(
+            post, Act.DISMISSED, by=by, verb=transition("Reports dismissed", "open", "closed"), reason=reason
+        )
     return post
 
 
@@ -82,7 +84,7 @@ def reopen_reports(*, message_id: UUID, by: Account, reason: str = "") -> Messag
     # A dismissal closes all open reports of a post at the same time.
     latest = dismissed.order_by("-closed_at").values("closed_at")[:1]
     if dismissed.filter(closed_at=Subquery(latest)).update(closed_at=None, dismissed=False):
-        log_decision(by=by, about=post, verb="Dismissal of reports undone", reason=reason)
+        log_decision(by=by, about=post, verb=transition("Dismissal of reports undone", "closed", "open"), reason=reason)
     return post
 
 
@@ -90,17 +92,24 @@ def has_open_reports(message_id: UUID) -> bool:
     return open_reports().filter(message=message_id).exists()
 
 
-def close_reports(message_ids: Collection[UUID], *, dismissed: bool = False) -> int:
+def close_reports(message_ids: Collection[UUID], *, at: datetime, dismissed: bool = False) -> int:
     """Close the reports of (locked) posts on which a moderator decides; returns their number.
 
-    Closed reports do not count: after an approval, as many reports by other people are needed again.
+    Closed reports do not count: after an approval, as many reports by other people are needed again. `at`: the time of
+    the decision. For one that changes the posts it is their `updated_at`, by which `open_closed_reports` finds them.
     """
     reports = open_reports()
     if not dismissed:
         # Undoing a dismissal of before would open reports that this decision has settled.
         reports |= dismissed_reports()
-    closed_at = Coalesce("closed_at", timezone.now())
+    closed_at = Coalesce("closed_at", at)
     return reports.filter(message__in=message_ids).update(closed_at=closed_at, dismissed=dismissed)
+
+
+def open_closed_reports(message_ids: Collection[UUID]) -> None:
+    """Open the reports that the latest decision on each of these (locked) posts has closed, before it is undone."""
+    by_the_latest = Q(closed_at=F("message__updated_at"))
+    Report.objects.filter(by_the_latest, message__in=message_ids).update(closed_at=None, dismissed=False)
 
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
@@ -117,4 +126,5 @@ def _hold(post: Message, *, by: Account, count: int) -> None:
     count_answer(parent_id=post.parent_id, quote_id=post.quote_id, by=-1)
     # Every list may contain a quote of the post.
     invalidate(EVERYTHING)
-    log_decision(by=by, about=post, verb=f"Put back to review after {count} report{'s'[: count != 1]}")
+    done = f"Put back to review after {count} report{'s'[: count != 1]}"
+    log_decision(by=by, about=post, verb=transition(done, MessageStatus.PUBLISHED, post.status))

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.db import transaction
 
-from config.admin.audit import log_decision
+from config.admin.audit import log_decision, transition
 from config.api.ids import new_id
 from config.changes import reading, wakeups
 from config.database.sql import database_now
@@ -136,7 +136,9 @@ def disable_webhook(*, webhook_id: UUID, by: Account, reason: str = "") -> None:
     if not webhook.is_blocked:
         ended = {"lease_id": None, "leased_until": None, "test_id": None}
         Webhook.objects.filter(pk=webhook_id).update(**disabled(DisabledReason.SUPER_ADMIN, reason), **ended)
-        log_decision(by=by, about=webhook, verb="Disabled", reason=reason)
+        log_decision(
+            by=by, about=webhook, verb=transition("Disabled", webhook.status, WebhookStatus.DISABLED), reason=reason
+        )
 
 
 @transaction.atomic
@@ -145,7 +147,7 @@ def enable_webhook(*, webhook_id: UUID, by: Account, reason: str = "") -> None:
     webhook = _required(Webhook.objects.select_for_update(), webhook_id)
     if webhook.status == WebhookStatus.DISABLED:
         Webhook.objects.filter(pk=webhook_id).update(**WORKING)
-        log_decision(by=by, about=webhook, verb="Enabled", reason=reason)
+        log_decision(by=by, about=webhook, verb=transition("Enabled", webhook.status, WORKING["status"]), reason=reason)
         wakeups.announce()
 
 

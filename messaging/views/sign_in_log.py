@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
 
@@ -9,22 +10,33 @@ from django.http import HttpRequest
 
 from config.api.addresses import truncated_network
 from config.api.responses import Response
-from messaging.exceptions import InvalidCredentials, InvalidSecondFactor
+from messaging.exceptions import InvalidCredentials, InvalidSecondFactor, SecondFactorRequired
 from messaging.models import Door, Factor
 from messaging.services.second_factor import has_second_factor
-from messaging.services.sign_ins import log_sign_in, person_named
+from messaging.services.sign_ins import log_first_factor, log_sign_in, person_named
 
 
 def log_after(response: Response, request: HttpRequest, handle: str, has_code: bool) -> None:
     """Log the sign-in that the response answers, when it has been sent: so its time says nothing about the handle."""
+    network = truncated_network(request)
+    if isinstance(response.error, SecondFactorRequired):
+        _when_closed(response, partial(_log_first_factor, handle, network=network))
+        return
     is_code_wrong = isinstance(response.error, InvalidSecondFactor)
     refused = is_code_wrong or isinstance(response.error, InvalidCredentials)
     if not refused and response.status_code >= HTTPStatus.BAD_REQUEST:
         return
     second = Factor.CODE if has_code and (is_code_wrong or not refused) else ""
-    log = partial(_log, handle, network=truncated_network(request), second=second, refused=refused)
+    _when_closed(response, partial(_log, handle, network=network, second=second, refused=refused))
+
+
+def _when_closed(response: Response, log: Callable[[], None]) -> None:
     # Django calls these functions when the server closes the response, and has no public name for the list.
     response._resource_closers.append(log)  # type: ignore[attr-defined]
+
+
+def _log_first_factor(handle: str, *, network: str) -> None:
+    log_first_factor(account=person_named(handle), network=network, door=Door.API, first=Factor.PASSWORD)
 
 
 def _log(handle: str, *, network: str, second: str, refused: bool) -> None:

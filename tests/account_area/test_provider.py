@@ -12,7 +12,7 @@ from django.test import Client
 
 from account_area.sign_in.adapters import AccountAdapter
 from config.sign_in_settings import openid_connect
-from messaging.models import Account
+from messaging.models import Account, SignIn
 from tests.account_area.oidc_provider import CLIENT_ID, CLIENT_SECRET, Provider, running_provider
 from tests.account_area.second_factors import add_app, code_of
 from tests.factories import PersonFactory
@@ -43,6 +43,11 @@ def go(client: Client, provider: Provider, **sent: str) -> Any:
     address = html.unescape(re.findall(r'http-equiv="refresh" content="0;url=([^"]+)"', page)[0])
     assert address.startswith(f"{provider.url}/authorize?")
     return client.get(provider.authorize(address).replace("http://testserver", ""))
+
+
+def logged() -> list[Any]:
+    """The factors in the log of sign-ins, and whether each was refused."""
+    return list(SignIn.objects.order_by("id").values_list("first", "second", "refused"))
 
 
 def test_a_new_person_of_the_provider_chooses_a_handle(provider: Provider) -> None:
@@ -83,7 +88,9 @@ def test_the_second_factor_is_asked_for_after_the_provider(provider: Provider) -
     secret = add_app(Account.objects.get(handle="ada_l"))
     again = Client()
     assert go(again, provider)["Location"] == "/account/sign-in/code/"
+    assert logged() == [("provider", "", False), ("provider", "code", True)]
     assert again.post("/account/sign-in/code/", {"code": code_of(secret)})["Location"] == "/account/"
+    assert logged() == [("provider", "", False), ("provider", "app", False)]
 
 
 def test_a_suspended_person_does_not_sign_in(provider: Provider) -> None:

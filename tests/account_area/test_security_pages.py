@@ -18,7 +18,7 @@ from django.utils import timezone
 from account_area.models import AccountSession
 from account_area.sign_in import sessions
 from config.admin.sessions import stored_key
-from messaging.models import Account
+from messaging.models import Account, SignIn
 from messaging.services.panel_sessions import start_panel_session
 from tests.account_area.second_factors import add_app, code_of, recovery_codes_of
 from tests.api import Api
@@ -95,12 +95,17 @@ def test_a_link_of_a_mail_sets_a_password_once(
     assert mail.outbox[-1].to == ["Ada@example.com"]
     assert client.get(path).status_code == 200
     assert "too short" in client.post(path, {"password": "short"}).content.decode()
+    signed_in_before = SignIn.objects.count()
     assert client.post(path, {"password": OTHER})["Location"] == SIGN_IN
     assert not is_signed_in(client)
+    # The link is no sign-in; that with the new password is one.
+    assert SignIn.objects.count() == signed_in_before
     assert "does not work any more" in stranger.post(path, {"password": PASSWORD}).content.decode()
     # The second factor is asked for as before.
     assert stranger.post(SIGN_IN, {"login": person.handle, "password": OTHER})["Location"] == "/account/sign-in/code/"
     assert stranger.post("/account/sign-in/code/", {"code": code_of(secret)})["Location"] == "/account/"
+    entry = SignIn.objects.latest("pk")
+    assert (entry.account, entry.first, entry.second, entry.refused) == (person, "password", "app", False)
 
 
 def test_the_answer_to_a_reset_does_not_tell_whether_the_address_is_known(

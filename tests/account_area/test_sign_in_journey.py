@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from messaging.models import SignIn
 from tests.account_area.second_factors import code_of
 from tests.widget.test_accessibility import violations_of
 
@@ -90,3 +91,9 @@ def test_a_person_signs_up_and_in_with_every_factor(browser_context: BrowserCont
     page.get_by_label("Code", exact=True).fill(recovery[0])
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign-in and security")
+    logged = SignIn.objects.order_by("id").values_list("first", "second", "refused")
+    assert list(logged) == [
+        ("password", "", False),
+        ("passkey", "", False),
+        ("password", "recovery_code", False),
+    ]

@@ -55,7 +55,7 @@ def test_agent_page_shows_posts_limits_and_refused_calls(
         "What &lt;b&gt;it&lt;/b&gt; wrote",
         holder.token.prefix,
         f"frozen by {boss}",
-        "Frozen: Looks odd.",
+        "Frozen (active → frozen): Looks odd.",
         "<strong>30</strong> of 30 left: post",
         holder.request.purpose,
         page(holder.request),
@@ -86,7 +86,10 @@ def test_freeze_and_unfreeze_on_the_agent_page(admin_client: Client, holder: Tok
     assert "unfrozen." in decide(admin_client, holder.agent, "unfreeze")
     assert is_valid(holder)
     changes = LogEntry.objects.filter(object_id=str(holder.agent.pk)).order_by("pk")
-    assert list(changes.values_list("change_message", flat=True)) == ["Frozen: Looks odd.", "Unfrozen."]
+    assert list(changes.values_list("change_message", flat=True)) == [
+        "Frozen (active → frozen): Looks odd.",
+        "Unfrozen (frozen → active).",
+    ]
 
 
 @pytest.mark.parametrize("decision", ["freeze", "revoke", "narrow"])
@@ -112,7 +115,7 @@ def test_revoke_disables_a_token(admin_client: Client, holder: TokenHolder, boss
     assert not is_valid(holder)
     token = AgentToken.objects.get()
     assert (token.revoked_by, token.revoke_reason) == (boss, "Lost.")
-    assert "Revoked: Lost." in read(admin_client, holder.token, "history")
+    assert "Revoked (active → revoked): Lost." in read(admin_client, holder.token, "history")
     assert page(holder.token, "revoke") not in read(admin_client, holder.token)
     assert "not available in the current state" in read(admin_client, holder.token, "revoke")
 

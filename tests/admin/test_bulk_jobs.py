@@ -100,7 +100,7 @@ def test_a_job_is_stopped_between_rows_continued_and_undone(admin_client: Client
     assert run_to_end(undoing.pk).done == 4
     assert statuses() == {"pending"}
     words = LogEntry.objects.filter(object_id=str(job.pk)).order_by("pk").values_list("change_message", flat=True)
-    assert list(words) == ["Started: Spam.", "Stopped.", "Continued."]
+    assert list(words) == ["Started: Spam.", "Stopped (running → stopped).", "Continued (stopped → running)."]
 
 
 def test_a_finished_job_is_neither_stopped_nor_continued(boss: Account) -> None:
@@ -131,7 +131,7 @@ def test_a_crash_in_the_middle_repeats_and_skips_no_row(boss: Account, monkeypat
             run_slice(job.pk)
     assert sum(row.status == "rejected" for row in AgentRequest.objects.all()) == 1
     assert run_to_end(job.pk).done == 3
-    assert LogEntry.objects.filter(change_message="Rejected: Spam.").count() == 3
+    assert LogEntry.objects.filter(change_message="Rejected (pending → rejected): Spam.").count() == 3
 
 
 def test_another_process_that_has_the_lease_is_left_alone(boss: Account) -> None:
@@ -153,7 +153,7 @@ def test_several_pages_of_a_job_decide_each_row_once() -> None:
     race(4, work)
     done = run_to_end(job.pk)
     assert (done.state, done.done, done.refused) == ("finished", 6, 0)
-    assert LogEntry.objects.filter(change_message="Rejected: Spam.").count() == 6
+    assert LogEntry.objects.filter(change_message="Rejected (pending → rejected): Spam.").count() == 6
 
 
 def test_an_unknown_kind_or_an_erased_super_admin_ends_the_job(boss: Account) -> None:

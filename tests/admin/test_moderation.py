@@ -108,9 +108,9 @@ def test_approve_publishes_the_post_and_redirects_to_the_next(admin_client: Clie
     response = admin_client.post(page(first, "approve"), {"reason": ""})
     assert response.headers["Location"] == page(second)
     assert is_public(first)
-    assert "Approved." in read(admin_client, first)
+    assert "Approved (pending → published)." in read(admin_client, first)
     entry = LogEntry.objects.get(object_id=str(first.pk))
-    assert (entry.user_id, entry.change_message) == (boss.pk, "Approved.")
+    assert (entry.user_id, entry.change_message) == (boss.pk, "Approved (pending → published).")
 
 
 def test_hide_and_restore_a_published_post(admin_client: Client) -> None:
@@ -119,7 +119,7 @@ def test_hide_and_restore_a_published_post(admin_client: Client) -> None:
     assert is_public(message)
     text = decide(admin_client, message, "hide", reason="Off topic.")
     assert not is_public(message)
-    assert "Hidden: Off topic." in [row[-1] for row in rows_of(text)]
+    assert "Hidden (published → hidden): Off topic." in [row[-1] for row in rows_of(text)]
     assert page(message, "hide") not in text
     decide(admin_client, message, "restore")
     assert is_public(message)
@@ -134,7 +134,7 @@ def test_bulk_approve_hide_and_restore(admin_client: Client) -> None:
     assert "3 messages: hidden." in decide_on_many(admin_client, messages, "hide", reason="All of it.")
     assert not any(map(is_public, messages))
     assert "3 messages: restored." in decide_on_many(admin_client, messages, "restore")
-    assert LogEntry.objects.filter(change_message="Hidden: All of it.").count() == 3
+    assert LogEntry.objects.filter(change_message="Hidden (published → hidden): All of it.").count() == 3
 
 
 def test_bulk_action_on_too_many_rows_is_refused(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,7 +108,7 @@ def test_a_dismissal_is_undone_from_the_list_and_from_the_page_of_the_post(admin
     assert page(message, "reopen_reports") in read(admin_client, message)
     text = decide(admin_client, message, "reopen_reports", reason="Not fine")
     assert "reports are open again" in text
-    assert "Dismissal of reports undone: Not fine" in text
+    assert "Dismissal of reports undone (closed → open): Not fine" in text
     assert opened(message) == 2
     assert page(message, "reopen_reports") not in text
 

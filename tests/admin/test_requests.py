@@ -117,8 +117,8 @@ def test_approve_grants_the_request_and_redirects_to_the_next(admin_client: Clie
     agent_request.refresh_from_db()
     assert (agent_request.status, agent_request.decided_by, agent_request.reason) == ("approved", boss, "Useful.")
     entry = LogEntry.objects.get(object_id=str(agent_request.pk))
-    assert (entry.user_id, entry.change_message) == (boss.pk, "Approved: Useful.")
-    assert "Approved: Useful." in read(admin_client, agent_request, "history")
+    assert (entry.user_id, entry.change_message) == (boss.pk, "Approved (pending → approved): Useful.")
+    assert "Approved (pending → approved): Useful." in read(admin_client, agent_request, "history")
     assert "approved by" in read(admin_client, agent_request)
 
 

@@ -124,7 +124,14 @@ def test_approval_is_logged(api: Api, admin: Account) -> None:
     approve(api, agent_request.pk, {"reason": "Useful."})
     entry = LogEntry.objects.get(object_id=str(agent_request.pk))
     assert entry.user_id == admin.pk
-    assert entry.change_message == "Approved: Useful."
+    assert entry.change_message == "Approved (pending → approved): Useful."
+
+
+def test_the_log_of_an_approval_says_how_it_was_narrowed(api: Api) -> None:
+    agent_request = RequestFactory(scopes=["post", "reply"])
+    approve(api, agent_request.pk, {"scopes": ["post"]})
+    entry = LogEntry.objects.get(object_id=str(agent_request.pk))
+    assert entry.change_message == "Approved (pending → approved), narrowed scopes (−reply)."
 
 
 def test_retry_with_the_same_key_returns_the_same_response(api: Api) -> None:

@@ -52,7 +52,18 @@ def test_only_the_given_communities_remain(holder: TokenHolder, communities: lis
 def test_second_run_changes_nothing(holder: TokenHolder) -> None:
     assert run(holder, "--scope", "post", "--reason", "Too many quotes.") == run(holder, "--scope", "post")
     entry = LogEntry.objects.get(object_id=str(holder.agent.pk))
-    assert entry.change_message == "Narrowed to scopes post; communities all: Too many quotes."
+    assert entry.change_message == "Narrowed scopes (−reply, −quote, −react): Too many quotes."
+
+
+def test_the_history_names_the_communities(holder: TokenHolder, communities: list[Community]) -> None:
+    Community.objects.filter(pk=communities[0].pk).update(name="Harbour: north:")
+    run(holder, "--community", communities[0].pk, "--community", communities[1].pk)
+    run(holder, "--community", communities[1].pk, "--scope", "post", "--reason", "Less.")
+    log = LogEntry.objects.filter(object_id=str(holder.agent.pk)).order_by("pk")
+    assert list(log.values_list("change_message", flat=True)) == [
+        f"Narrowed communities (all → Harbour:north, {communities[1].name}).",
+        "Narrowed scopes (−reply, −quote, −react), communities (−Harbour:north): Less.",
+    ]
 
 
 def test_scopes_and_communities_cannot_be_added(holder: TokenHolder, communities: list[Community]) -> None:

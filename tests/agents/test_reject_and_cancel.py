@@ -34,7 +34,10 @@ def test_super_admin_rejects_with_a_reason() -> None:
     assert (response.status, response.json["status"], response.json["reason"]) == (200, "rejected", "Not here.")
     assert response.json["agent"] is None
     assert not Agent.objects.exists()
-    assert LogEntry.objects.get(object_id=str(agent_request.pk)).change_message == "Rejected: Not here."
+    assert (
+        LogEntry.objects.get(object_id=str(agent_request.pk)).change_message
+        == "Rejected (pending → rejected): Not here."
+    )
 
 
 def test_requester_cancels() -> None:

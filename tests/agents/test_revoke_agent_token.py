@@ -53,7 +53,7 @@ def test_super_admin_can_revoke_any_token(holder: TokenHolder) -> None:
     admin = SuperAdminFactory()
     assert revoke(Api.as_person(admin), holder.token.pk, reason="Spam.").json == {"revoked": True}
     entry = LogEntry.objects.get(object_id=str(holder.token.pk))
-    assert (entry.user_id, entry.change_message) == (admin.pk, "Revoked: Spam.")
+    assert (entry.user_id, entry.change_message) == (admin.pk, "Revoked (active → revoked): Spam.")
 
 
 def test_other_accounts_cannot_revoke(holder: TokenHolder) -> None:

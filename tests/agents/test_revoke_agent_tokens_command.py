@@ -71,7 +71,7 @@ def test_revocation_is_logged_with_the_actor(two: tuple[TokenHolder, TokenHolder
     run("--prefix", two[0].token.prefix, "--reason", "Leaked.", "--by", admin.handle)
     run("--prefix", two[1].token.prefix, "--reason", "Leaked.")
     named, unnamed = (LogEntry.objects.get(object_id=str(holder.token.pk)) for holder in two)
-    assert (named.user, named.change_message) == (admin, "Revoked: Leaked.")
+    assert (named.user, named.change_message) == (admin, "Revoked (active → revoked): Leaked.")
     assert (unnamed.user.handle, unnamed.user.is_active) == ("command-line", False)
 
 

@@ -50,7 +50,7 @@ def test_an_approval_is_undone_with_its_agent() -> None:
     assert not Account.objects.filter(handle=request.agent_handle).exists()
     assert HandleClaim.objects.filter(handle=request.agent_handle).exists()
     entry = LogEntry.objects.filter(object_id=str(request.pk)).latest("pk")
-    assert (entry.user_id, entry.change_message) == (boss.pk, "Approval undone: Wrong key.")
+    assert (entry.user_id, entry.change_message) == (boss.pk, "Approval undone (approved → pending): Wrong key.")
     told = Change.objects.filter(account_id=request.requester_id).latest("id")
     assert told.data["status"] == "pending"
 
@@ -69,7 +69,10 @@ def test_a_rejection_is_reopened_at_any_time_and_claims_its_handle() -> None:
     AgentRequest.objects.filter(pk=request.pk).update(decided_at=F("decided_at") - timedelta(days=90))
     assert undo_decision(request_id=request.pk, by=boss).status == "pending"
     assert HandleClaim.objects.filter(handle=request.agent_handle).exists()
-    assert LogEntry.objects.filter(object_id=str(request.pk)).latest("pk").change_message == "Reopened."
+    assert (
+        LogEntry.objects.filter(object_id=str(request.pk)).latest("pk").change_message
+        == "Reopened (rejected → pending)."
+    )
     assert approve_request(request_id=request.pk, by=boss).agent is not None
 
 

@@ -106,6 +106,21 @@ def test_a_key_leads_to_the_search_from_any_page(page: Page, boss: Account) -> N
     expect(page).to_have_url(f"{page.url.partition('/admin/')[0]}{path_of(person)}")
 
 
+def test_a_page_in_the_background_counts_what_waits_every_two_minutes(page: Page, boss: Account) -> None:
+    page.add_init_script("Object.defineProperty(document, 'hidden', { get: () => true })")
+    page.clock.install()
+    counts: list[str] = []
+    page.on("response", lambda response: counts.append(response.url) if "/waiting/" in response.url else None)
+    with page.expect_response("**/admin/waiting/"):
+        page.goto("/admin/search/")
+    RequestFactory()
+    page.clock.fast_forward(61_000)
+    with page.expect_response("**/admin/waiting/"):
+        page.clock.fast_forward(61_000)
+    expect(page).to_have_title("(1) Search | Community Messaging")
+    assert len(counts) == 2
+
+
 def test_the_title_counts_what_waits(page: Page, boss: Account) -> None:
     page.goto("/admin/search/")
     expect(page).to_have_title("Search | Community Messaging")

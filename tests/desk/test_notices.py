@@ -111,6 +111,27 @@ def test_reports_of_every_community_are_mailed_to_super_admins_who_ask_for_it(ma
     assert preferences_of(other)[Kind.REPORT] is Frequency.OFF
 
 
+def test_troubles_arrive_once_a_day_or_never_by_choice(mail_server: MailServer) -> None:
+    begin()
+    daily = reachable(SuperAdminFactory(), health=Frequency.DAILY)
+    reachable(SuperAdminFactory(), health=Frequency.OFF)
+    since = database_now() - PATIENCE
+    disk = Check("disk here", "Disk", "1 GB free", "The disk of here is almost full")
+    for now in (since, since + PATIENCE):
+        record([AWAY, disk], now=now)
+    record([WELL], now=since + PATIENCE)
+    assert send_all() == []
+    make_due()
+    send_all()
+    (mail,) = mail_server.mails
+    assert mail["To"] == f"{daily.handle}@mail.example"
+    text = mail.get_body(("plain",)).get_content()
+    sentences = ("Redis does not answer on here, since ", "The disk of here is almost full, since ", "Over: Redis ")
+    assert [text.count(sentence) for sentence in sentences] == [1, 1, 1]
+    make_due()
+    assert send_all() == []
+
+
 def test_a_super_admin_chooses_which_mails_arrive(admin_client: Client, boss: Account) -> None:
     sent = {"request": "daily", "report": "at_once", "health": "off"}
     assert admin_client.post("/admin/notices/", sent).status_code == 302

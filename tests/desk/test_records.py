@@ -5,19 +5,26 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.test import Client
+from django.utils import timezone
 
 from agents.services import freeze_agent
-from messaging.models import Account
+from config.personal_data import Subject
+from messaging.models import Account, AccountRecord, AccountRecordPart
+from messaging.models.personal_data import EXPORT_LIFETIME
+from messaging.personal_data import erasers, records
 from messaging.personal_data.archive import write_archive
+from messaging.personal_data.exports import exports_of
+from messaging.personal_data.jobs import run_due_jobs
 from messaging.services.moderation import hide_message
 from tests.admin.pages import page
 from tests.agents.factories import agent_with_token
-from tests.factories import MessageFactory, PersonFactory
+from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
 PATH = "/admin/record/"
@@ -62,8 +69,8 @@ def test_the_record_of_an_agent_has_its_grant_tokens_and_refused_calls(admin_cli
     assert [token["id"] for token in files["agent_tokens"]] == [str(holder.token.pk)]
     assert [request["id"] for request in files["agent_requests"]] == [str(holder.request.pk)]
     assert [(row["decision"], row["by"]) for row in files["history"]] == [
-        ("Frozen: Too loud.", boss.handle),
-        ("Hidden: Spam.", boss.handle),
+        ("Frozen (active → frozen): Too loud.", boss.handle),
+        ("Hidden (published → hidden): Spam.", boss.handle),
     ]
     assert other.account.handle not in json.dumps(files)
     assert len(files["agents"]) == 1
@@ -95,3 +102,71 @@ def test_only_super_admins_get_a_record(client: Client) -> None:
     person = PersonFactory()
     client.force_login(person)
     assert client.post(PATH, {"account": person.handle, "reason": "Curious."}).status_code == 403
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> Account:
+    """A person whose record is too large for one request."""
+    monkeypatch.setattr("messaging.personal_data.records.AT_ONCE_MAX", 1)
+    person: Account = PersonFactory()
+    post = MessageFactory(author=person, content="Mine.")
+    hide_message(message_id=post.pk, by=SuperAdminFactory(), reason="Spam.")
+    return person
+
+
+def test_a_large_record_is_made_in_the_background_for_who_has_asked_for_it(
+    admin_client: Client, boss: Account, large: Account
+) -> None:
+    for _ in range(2):
+        answer = admin_client.post(PATH, {"account": large.handle, "reason": "A court asks."})
+        assert answer["Location"] == PATH
+    record = AccountRecord.objects.get()
+    entry = LogEntry.objects.latest("pk")
+    assert (entry.user, entry.object_id, entry.change_message) == (
+        boss,
+        str(large.pk),
+        "Record exported: A court asks.",
+    )
+    download = f"{PATH}{record.pk}/"
+    assert admin_client.get(download).status_code == 404
+    assert "0 %" in admin_client.get(PATH).content.decode()
+    assert run_due_jobs()["records"] == 1
+    assert download in admin_client.get(PATH).content.decode()
+    response = admin_client.get(download)
+    assert response.headers["Content-Disposition"].startswith(f'attachment; filename="record-{large.handle}-')
+    files = files_in(response)
+    assert [post["content"] for post in files["posts"]] == ["Mine."]
+    assert files["history"][0]["decision"] == "Hidden (published → hidden): Spam."
+    assert int(response.headers["Content-Length"]) == record_size(record)
+
+
+def record_size(record: AccountRecord) -> int:
+    return sum(len(part.data) for part in record.parts.all())
+
+
+def test_nobody_else_sees_or_downloads_a_large_record(admin_client: Client, large: Account) -> None:
+    admin_client.post(PATH, {"account": large.handle, "reason": "A court asks."})
+    run_due_jobs()
+    record = AccountRecord.objects.get()
+    for account, status in ((SuperAdminFactory(), 404), (large, 403)):
+        client = Client()
+        client.force_login(account)
+        assert client.get(f"{PATH}{record.pk}/").status_code == status
+    other = Client()
+    other.force_login(SuperAdminFactory())
+    assert large.handle not in other.get(PATH).content.decode()
+    assert exports_of(person=large) == []
+
+
+def test_a_large_record_is_deleted_after_seven_days_and_with_its_account(admin_client: Client, large: Account) -> None:
+    admin_client.post(PATH, {"account": large.handle, "reason": "A court asks."})
+    run_due_jobs()
+    later = timezone.now() + EXPORT_LIFETIME + timedelta(seconds=5)
+    assert [records.prune(now=at, dry_run=True)["records of accounts"] for at in (timezone.now(), later)] == [0, 1]
+    records.prune(now=later, dry_run=False)
+    assert not AccountRecordPart.objects.exists()
+    admin_client.post(PATH, {"account": large.handle, "reason": "Again."})
+    run_due_jobs()
+    subject = Subject(account_ids=[large.pk], handles=[large.handle], heirs={}, delete_posts=False)
+    assert [erasers.exports(subject) for _ in range(2)] == [1, 0]
+    assert not AccountRecordPart.objects.exists()

@@ -97,7 +97,7 @@ def test_disable_needs_confirmation_and_logs_actor_and_reason(admin: Client, bos
     embed.refresh_from_db()
     assert embed.status == EmbedStatus.DISABLED
     entry = LogEntry.objects.get(object_id=str(embed.pk))
-    assert (entry.user_id, entry.change_message) == (boss.pk, "Disabled: Spam on every page")
+    assert (entry.user_id, entry.change_message) == (boss.pk, "Disabled (active → disabled): Spam on every page")
     assert f'href="{LIST}{embed.pk}/enable/"' in page(admin, embed).content.decode()
     admin.post(f"{LIST}{embed.pk}/enable/")
     embed.refresh_from_db()
@@ -126,7 +126,12 @@ def test_put_by_a_super_admin_and_the_admin_log_the_same(admin: Client, boss: Ac
     admin.post(f"{LIST}{embed.pk}/disable/", {"reason": "Spam"})
     assert api.put(path, {"status": "active"}).json["status"] == "active", "the requested status, not the stored one"
     log = LogEntry.objects.filter(object_id=str(embed.pk)).order_by("id").values_list("change_message", flat=True)
-    assert list(log) == ["Disabled.", "Enabled.", "Disabled: Spam", "Enabled."]
+    assert list(log) == [
+        "Disabled (paused → disabled).",
+        "Enabled (disabled → paused).",
+        "Disabled (paused → disabled): Spam",
+        "Enabled (disabled → active).",
+    ]
 
 
 def test_owner_of_a_disabled_embed_may_change_all_but_its_status(admin: Client) -> None:

@@ -94,7 +94,7 @@ def test_a_decision_is_logged_with_actor_and_reason(admin: Account) -> None:
     hide_message(message_id=message.pk, by=admin, reason="Off topic")
     entry = LogEntry.objects.get()
     assert (entry.user_id, entry.object_id) == (admin.pk, str(message.pk))
-    assert entry.change_message == "Hidden: Off topic"
+    assert entry.change_message == "Hidden (published → hidden): Off topic"
     changed = Message.objects.get(pk=message.pk)
     assert changed.updated_at > message.updated_at
     assert changed.content == message.content

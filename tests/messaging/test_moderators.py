@@ -94,7 +94,9 @@ def test_a_decision_closes_the_reports_and_is_logged_for_both(community: Communi
     }
     assert not post.reports.filter(closed_at=None).exists()
     assert Decision.objects.filter(act="dismissed", message=post, reason="Fine.").exists()
-    assert LogEntry.objects.filter(object_id=str(post.pk), change_message="Reports dismissed: Fine.").exists()
+    assert LogEntry.objects.filter(
+        object_id=str(post.pk), change_message="Reports dismissed (open → closed): Fine."
+    ).exists()
     refused = api.post(f"{MESSAGES}/{post.pk}/approve", {})
     assert (refused.status, refused.error) == (409, "message_state_changed")
 

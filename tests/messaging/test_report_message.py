@@ -139,7 +139,7 @@ class TestPutBackToReview:
         assert (status_of(message), parent.reply_count) == ("pending", 0)
         assert Api().get(f"/api/messages/{message.pk}").status == 404
         assert logged(message) == ["message.hidden"]
-        assert decisions(message) == ["Put back to review after 2 reports."]
+        assert decisions(message) == ["Put back to review after 2 reports (published → pending)."]
 
     def test_the_author_has_an_event_that_names_nobody(self) -> None:
         message = MessageFactory(community=community(1))
@@ -231,7 +231,7 @@ class TestDecisions:
         report(message)
         for _ in range(2):
             dismiss_reports(message_id=message.pk, by=admin, reason="Fine")
-        assert (status_of(message), decisions(message)) == ("published", ["Reports dismissed: Fine"])
+        assert (status_of(message), decisions(message)) == ("published", ["Reports dismissed (open → closed): Fine"])
 
 
 @pytest.fixture

@@ -81,6 +81,37 @@ def test_sign_ins_with_the_api_are_logged_and_refused_ones_outlive_their_transac
     ]
 
 
+@pytest.mark.parametrize("door", ["pages", "api"])
+def test_a_right_password_without_its_code_is_logged_until_the_code_follows(person: Account, door: str) -> None:
+    def sign_in(address: str, code: str = "") -> None:
+        client = Client(REMOTE_ADDR=address)
+        if door == "pages":
+            send(client, person)
+            if code:
+                client.post(SECOND, {"code": code})
+        else:
+            body = {"handle": person.handle, "password": PASSWORD} | ({"code": code} if code else {})
+            client.post("/api/auth/login", body, content_type="application/json")
+
+    def rows() -> list[tuple[Any, ...]]:
+        return list(SignIn.objects.order_by("id").values_list("network", "refused", "unfinished"))
+
+    here, there = "198.51.100.0/24", "203.0.113.0/24"
+    secret = add_app(person)
+    sign_in("203.0.113.77")
+    sign_in("198.51.100.1")
+    assert rows() == [(there, True, True), (here, True, True)]
+    sign_in("198.51.100.9", code_of(secret))
+    # A page of the password before the code adds an entry of its own.
+    assert [row for row in rows() if row[1]] == [(there, True, True), (here, True, True)][: 1 + (door == "pages")]
+    assert rows()[-1] == (here, False, False)
+    client = Client()
+    client.force_login(SuperAdminFactory())
+    expected = {"password, then code", "not given"}
+    assert any(expected <= {*row} for row in rows_of(read(client, SignIn, "changelist", refused="yes")))
+    assert any(expected <= {*row} for row in rows_of(read(client, person)))
+
+
 def test_what_was_typed_as_an_unknown_handle_is_not_stored(person: Account) -> None:
     send(Client(), "my secret passphrase", "wrong")
     Api().post("/api/auth/login", {"handle": "my_secret", "password": PASSWORD})

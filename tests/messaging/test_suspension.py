@@ -20,6 +20,7 @@ from tests.commands.running import refused, run, run_json
 from tests.factories import AgentAccountFactory, PersonFactory, SuperAdminFactory
 from tests.messaging.test_sessions import Session
 
+SUSPENDED, UNSUSPENDED = "Suspended (active → suspended): Spam", "Unsuspended (suspended → active)."
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
 REFUSED = [(401, "invalid_token")] * 3
@@ -137,7 +138,7 @@ def test_each_suspension_is_logged_once(ada: Account, boss: Account) -> None:
     for _ in range(2):
         unsuspend_person(person=ada, by=boss)
     entries = LogEntry.objects.order_by("pk").values_list("user", "object_id", "change_message")
-    assert list(entries) == [(boss.pk, str(ada.pk), "Suspended: Spam"), (boss.pk, str(ada.pk), "Unsuspended.")]
+    assert list(entries) == [(boss.pk, str(ada.pk), SUSPENDED), (boss.pk, str(ada.pk), UNSUSPENDED)]
 
 
 class TestAdmin:
@@ -154,7 +155,7 @@ class TestAdmin:
         assert "suspended" in decide(admin_client, ada, "suspend", reason="Spam")
         assert works(helper) == (401, "token_revoked")
         text = admin_client.get(page(ada)).content.decode()
-        assert "Suspended: Spam" in text
+        assert SUSPENDED in text
         assert page(ada, "suspend") not in text
         decide(admin_client, ada, "unsuspend")
         assert works(helper) == (200, None)
@@ -198,7 +199,7 @@ class TestCommand:
         assert works(helper) == (200, None)
         entries = LogEntry.objects.filter(object_id=str(ada.pk)).order_by("pk")
         logged = list(entries.values_list("user__handle", "change_message"))
-        assert logged == [("command-line", "Suspended: Spam"), (boss.handle, "Unsuspended.")]
+        assert logged == [("command-line", SUSPENDED), (boss.handle, UNSUSPENDED)]
 
     def test_the_command_refuses_invalid_arguments(self, boss: Account, ada: Account) -> None:
         agent = AgentAccountFactory()

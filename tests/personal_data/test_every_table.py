@@ -61,6 +61,8 @@ NOT_EXPORTED = {
     "changes.ReadPosition.account_id": "a position in the inbox",
     "api.RateLimitEvent.account_id": "counts of the last hour",
     "mails.Notice.actor_id": "mails for others",
+    "messaging.AccountRecord.account": "made for others",
+    "messaging.AccountRecord.by": "the record of another account",
     "messaging.BulkJob.about": "a decision of others",
     "messaging.BulkJob.by": "a decision about others",
     "messaging.Decision.account": "decisions of others",

@@ -50,8 +50,8 @@ def test_a_super_admin_disables_with_a_reason_and_enables(admin_client: Client) 
     decide(admin_client, webhook, "enable", reason="")
     assert owner.get(created)["status"] == "active"
     assert [entry.change_message for entry in LogEntry.objects.order_by("pk")] == [
-        "Disabled: Floods its receiver",
-        "Enabled.",
+        "Disabled (active → disabled): Floods its receiver",
+        "Enabled (disabled → active).",
     ]
 
 

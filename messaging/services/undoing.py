@@ -1,0 +1,68 @@
+"""Undoes decisions on posts: each gives a post the status of before, and opens the reports that the decision closed.
+
+All raise MessageNotFound (404), or NotInThisState (409) for another status.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import transaction
+
+from config.admin.audit import log_decision, transition
+from config.writes.retries import retried
+from messaging.models import Account, Act, Message, MessageStatus
+from messaging.services.decisions import log_about_post
+from messaging.services.moderation import HIDDEN, PENDING, PUBLISHED, locked_message, set_status
+from messaging.services.reporting import open_closed_reports
+
+NEVER_APPROVED = {PENDING, HIDDEN}
+
+
+@retried
+@transaction.atomic
+def return_to_review(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+    """Make a published or hidden post pending, which undoes its approval, or the hiding of a pending post."""
+    message = locked_message(message_id, start={PUBLISHED, HIDDEN})
+    verb = transition("Returned to review", message.status, PENDING)
+    _undo(message, PENDING, by=by, reason=reason)
+    log_decision(by=by, about=message, verb=verb, reason=reason)
+    return message
+
+
+@retried
+@transaction.atomic
+def undo_hiding(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+    """Give a hidden post the status that it had before: a post that waited for approval is not published."""
+    message = locked_message(message_id, start={HIDDEN})
+    if message.is_held or message.status_before_hiding in NEVER_APPROVED:
+        return return_to_review(message_id=message_id, by=by, reason=reason)
+    _undo(message, PUBLISHED, by=by, reason=reason)
+    log_about_post(message, Act.RESTORED, by=by, verb=transition("Hiding undone", HIDDEN, PUBLISHED), reason=reason)
+    return message
+
+
+@retried
+@transaction.atomic
+def undo_restoring(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+    """Hide a published post again, as it was hidden before it was restored."""
+    message = locked_message(message_id, start={PUBLISHED})
+    former = message.status_before_hiding
+    _undo(message, HIDDEN, by=by, reason=reason)
+    _remember(message, former)
+    log_about_post(message, Act.HIDDEN, by=by, verb=transition("Restoring undone", PUBLISHED, HIDDEN), reason=reason)
+    return message
+
+
+def _undo(message: Message, end: MessageStatus, *, by: Account, reason: str) -> None:
+    open_closed_reports([message.pk])
+    set_status(message, end, by=by, reason=reason)
+
+
+def _remember(message: Message, former: str | None) -> None:
+    """The status that a post had before it was hidden, restored and hidden again."""
+    message.status_before_hiding = former
+    if former in NEVER_APPROVED and not message.is_held:
+        # It was public meanwhile: its next approval is no first publication.
+        message.held_after_reports = True
+    message.save(update_fields=["status_before_hiding", "held_after_reports"])
