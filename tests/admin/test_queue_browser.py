@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from agents.admin import AgentRequestAdmin
 from agents.models import Agent, AgentRequest
 from messaging.admin.desk.running import run_to_end
 from messaging.models import BulkJob, Message, Report
@@ -27,36 +24,6 @@ PENDING = "?status__exact=pending"
 
 def expect_current(page: Page, name: str) -> None:
     expect(page.locator(".decision-name")).to_have_text(name)
-
-
-def test_a_queue_is_emptied_by_at_most_three_keys_a_decision(page: Page) -> None:
-    """`JOURNEY_REQUESTS=100` with `pytest -s` times a long queue. More than a page of the list by default."""
-    count = int(os.environ.get("JOURNEY_REQUESTS", "28"))
-    requests = [RequestFactory(agent_handle=f"agent_{n:03}") for n in range(count)]
-    page.goto(path_of(AgentRequest, "changelist") + PENDING)
-    keys, begun = 0, time.monotonic()
-
-    def press(key: str) -> None:
-        nonlocal keys
-        keys += 1
-        page.keyboard.press(key)
-
-    for n, request in enumerate(requests):
-        expect_current(page, str(request))
-        for key in ("a",) if n % 4 else ("r", "2", "Enter"):
-            press(key)
-        # After the last row of the page, the list is loaded again.
-        if n < count - 1 and (n + 1) % AgentRequestAdmin.list_per_page:
-            expect(page.locator(".decision-done")).to_contain_text(f"{request}: ")
-    expect(page.get_by_text("0 agent requests", exact=True)).to_be_visible()
-    assert list(AgentRequest.objects.order_by("agent_handle").values_list("status", flat=True)) == [
-        "approved" if n % 4 else "rejected" for n in range(count)
-    ]
-    assert set(AgentRequest.objects.filter(status="rejected").values_list("reason", flat=True)) == {
-        "The handle can be mistaken for another one. Choose another handle, and ask again."
-    }
-    print(f"{count} requests: {keys} keys, no click, {time.monotonic() - begun:.0f} s")  # noqa: T201
-    assert keys <= 3 * count
 
 
 def test_keys_move_narrow_and_undo(page: Page) -> None:

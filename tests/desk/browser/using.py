@@ -1,0 +1,68 @@
+"""What the tests of the desk do in a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from django.db import connections
+from django.db.models import Model
+from playwright.sync_api import Locator, Page, expect
+
+from tests.admin.pages import page as path_of
+
+PENDING = "?status__exact=pending"
+
+
+def open_page(page: Page, row: Model | type[Model], name: str = "change", query: str = "") -> None:
+    """Open a page of a row or a list; it must fit the width."""
+    page.goto(path_of(row, name) + query)
+    check_width(page)
+
+
+def check_width(page: Page) -> None:
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
+
+
+def press(target: Locator) -> None:
+    """By a finger on a phone, by the mouse elsewhere."""
+    if target.page.evaluate("navigator.maxTouchPoints"):
+        target.tap()
+    else:
+        target.click()
+
+
+def press_button(page: Page, name: str) -> None:
+    press(page.get_by_role("button", name=name, exact=True))
+
+
+def confirm(page: Page, action: str, *, reason: str = "") -> None:
+    """Follow the link `action`…, fill in its form, and send it."""
+    press(page.get_by_role("link", name=f"{action}…"))
+    send_form(page, action.partition(" from ")[0], reason=reason)
+
+
+def send_form(page: Page, button: str, *, reason: str = "") -> None:
+    if reason:
+        page.get_by_label("Reason").fill(reason)
+    check_width(page)
+    press_button(page, button)
+
+
+def expect_message(page: Page, text: str) -> None:
+    expect(page.locator(".messagelist")).to_contain_text(text)
+    check_width(page)
+
+
+def as_worker(run: Callable[[], Any]) -> Any:
+    """In a thread of its own, as a process beside the service: Playwright's event loop runs in that of the test."""
+
+    def run_and_close() -> Any:
+        try:
+            return run()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(run_and_close).result()
