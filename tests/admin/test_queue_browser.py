@@ -26,6 +26,7 @@ def expect_current(page: Page, name: str) -> None:
     expect(page.locator(".decision-name")).to_have_text(name)
 
 
+@widths
 def test_keys_move_narrow_and_undo(page: Page) -> None:
     first, second = RequestFactory(agent_handle="first_one"), RequestFactory(agent_handle="second_one")
     page.goto(path_of(AgentRequest, "changelist") + PENDING)
@@ -55,6 +56,7 @@ def test_keys_move_narrow_and_undo(page: Page) -> None:
     assert first.reason.endswith("ask again. Thank you.")
 
 
+@widths
 def test_a_request_for_every_community_is_narrowed_in_the_list(page: Page) -> None:
     chosen = CommunityFactory(name="Chosen")
     CommunityFactory(name="Other")
@@ -123,6 +125,7 @@ def test_posts_are_decided_in_their_list(page: Page) -> None:
     assert [Message.objects.get(pk=one.pk).status for one in (first, second)] == ["published", "pending"]
 
 
+@widths
 def test_a_dismissal_of_reports_is_undone_by_a_key(page: Page) -> None:
     for _ in range(2):
         Report.objects.create(message=MessageFactory(), reporter=PersonFactory(), reason="spam")
@@ -151,13 +154,16 @@ def test_the_page_of_a_job_shows_its_progress(page: Page, boss: Any, settings: A
     assert BulkJob.objects.get().state == "finished"
 
 
+@widths
 def test_without_scripts_the_buttons_of_the_rows_decide(
     browser: Any, live_server: Any, page: Page, tmp_path: Path
 ) -> None:
     requester = PersonFactory()
     first, second = (RequestFactory(requester=requester, agent_handle=handle) for handle in ("first_one", "second_one"))
     state = page.context.storage_state()
-    context = browser.new_context(base_url=live_server.url, storage_state=state, java_script_enabled=False)
+    context = browser.new_context(
+        base_url=live_server.url, storage_state=state, java_script_enabled=False, viewport=page.viewport_size
+    )
     plain = context.new_page()
     plain.goto(path_of(AgentRequest, "changelist") + PENDING)
     plain.get_by_role("button", name="Approve @first_one").click()

@@ -11,12 +11,13 @@ from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.browser import PATIENCE_MS
+from tests.desk.browser.using import PHONE_WIDTH
 
 # Django is set up after the import of this file, so it cannot import models.
 if TYPE_CHECKING:
     from messaging.models import Account
 
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+PHONE = {"viewport": {"width": PHONE_WIDTH, "height": 844}, "has_touch": True}
 WIDE = {"viewport": {"width": 1440, "height": 900}}
 
 

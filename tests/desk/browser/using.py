@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.admin.pages import page as path_of
 
+PHONE_WIDTH = 390
 PENDING = "?status__exact=pending"
 
 
@@ -27,7 +28,7 @@ def check_width(page: Page) -> None:
 
 def press(target: Locator) -> None:
     """By a finger on a phone, by the mouse elsewhere."""
-    if target.page.evaluate("navigator.maxTouchPoints"):
+    if (target.page.viewport_size or {"width": 0})["width"] == PHONE_WIDTH:
         target.tap()
     else:
         target.click()
@@ -37,13 +38,15 @@ def press_button(page: Page, name: str) -> None:
     press(page.get_by_role("button", name=name, exact=True))
 
 
-def confirm(page: Page, action: str, *, reason: str = "") -> None:
-    """Follow the link `action`…, fill in its form, and send it."""
-    press(page.get_by_role("link", name=f"{action}…"))
-    send_form(page, action.partition(" from ")[0], reason=reason)
+def confirm(page: Page, link: str, *, button: str = "", reason: str = "") -> None:
+    """Follow a link with an ellipsis, fill in its form, and send it."""
+    press(page.get_by_role("link", name=f"{link}…", exact=True))
+    send_form(page, button or link, reason=reason)
 
 
 def send_form(page: Page, button: str, *, reason: str = "") -> None:
+    # A tap does not wait for the page that it leads to.
+    expect(page.get_by_role("button", name=button, exact=True)).to_be_visible()
     if reason:
         page.get_by_label("Reason").fill(reason)
     check_width(page)
@@ -52,6 +55,13 @@ def send_form(page: Page, button: str, *, reason: str = "") -> None:
 
 def expect_message(page: Page, text: str) -> None:
     expect(page.locator(".messagelist")).to_contain_text(text)
+    check_width(page)
+
+
+def expect_finished(page: Page, progress: str) -> None:
+    """The page of a job is loaded again by itself when the job is finished."""
+    expect(page.locator("#job:not([data-running])")).to_be_visible()
+    expect(page.get_by_text(progress)).to_be_visible()
     check_width(page)
 
 
