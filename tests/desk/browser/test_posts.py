@@ -1,4 +1,4 @@
-"""A post decided on its page: hidden, restored, returned to review, its reports dismissed; and the context."""
+"""A post decided on its page: hidden, restored, returned to review, its reports dismissed, and the next one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from messaging.models import Message, Report
-from tests.desk.browser.using import confirm, expect_message, open_page, press, press_button
+from tests.admin.pages import page as path_of
+from tests.desk.browser.using import PENDING, confirm, expect_message, open_page, press, press_button
 from tests.factories import MessageFactory, PersonFactory
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -31,6 +32,19 @@ def test_a_post_is_hidden_restored_and_returned_to_review_on_its_page(page: Page
     confirm(page, "Return to review")
     expect_message(page, "returned to review")
     assert status() == "pending"
+
+
+def test_the_page_of_a_pending_post_leads_to_the_next_one(page: Page) -> None:
+    first, second = (MessageFactory(status="pending", content=content) for content in ("First words", "Second words"))
+    open_page(page, Message, "changelist", PENDING)
+    press(page.get_by_role("link", name="First words"))
+    expect(page.get_by_role("button", name="Approve")).to_be_in_viewport()
+    press(page.get_by_role("link", name="Next pending →"))
+    page.wait_for_url(f"**{path_of(second)}**")
+    press_button(page, "Approve")
+    expect_message(page, "approved")
+    expect(page.locator(".field-text")).to_contain_text("First words")
+    assert [Message.objects.get(pk=one.pk).status for one in (first, second)] == ["pending", "published"]
 
 
 def test_reports_are_dismissed_on_the_page_of_the_post_and_opened_again(page: Page) -> None:

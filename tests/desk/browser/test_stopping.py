@@ -1,4 +1,4 @@
-"""Embeds and webhooks are disabled and enabled again, jobs stopped and continued, imports undone."""
+"""Embeds and webhooks are disabled and enabled again, tokens revoked, jobs stopped and continued, imports undone."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from embeds.models import Embed
+from agents.models import Agent
 from messaging.models import Account, BulkJob, Message, Webhook
 from messaging.services.bulk_jobs import start_job
 from moving.jobs import run_due_imports
 from moving.models import Move
-from tests.agents.factories import RequestFactory
+from tests.agents.factories import RequestFactory, agent_with_token
 from tests.desk.browser.using import as_worker, confirm, expect_message, open_page, press
 from tests.embeds.making import an_embed
 from tests.factories import CommunityFactory
@@ -40,7 +40,16 @@ def test_embeds_and_webhooks_are_disabled_and_enabled(page: Page, settings: Any)
         expect_message(page, "enabled")
         row.refresh_from_db()
         assert row.status == "active"
-    assert Embed.objects.count() == 1
+
+
+def test_all_tokens_of_an_agent_are_revoked(page: Page) -> None:
+    holder = agent_with_token(agent_handle="loud_agent")
+    open_page(page, Agent, "changelist")
+    press(page.get_by_role("link", name="@loud_agent"))
+    confirm(page, "Revoke all tokens", reason="Published.")
+    expect_message(page, "@loud_agent: all tokens revoked.")
+    expect(page.get_by_role("row", name=str(holder.token)).get_by_text("revoked", exact=True)).to_be_visible()
+    assert holder.api.get("/v1/agent/self").status == 401
 
 
 def test_a_job_is_stopped_and_continued(page: Page, boss: Account, settings: Any) -> None:

@@ -27,8 +27,11 @@ def test_a_ready_reason_is_chosen_and_sent_by_the_bar_and_undone(page: Page) -> 
     expect(reject).to_be_in_viewport()
     press(reject)
     reason = reasons_for("request")[1]
-    press(bar.get_by_role("button", name=reason))
+    choice = bar.get_by_role("button", name=reason)
+    expect(choice).to_be_in_viewport()
+    press(choice)
     expect(bar.get_by_label("Reason")).to_have_value(reason)
+    # The reasons are still shown.
     check_width(page)
     press(reject)
     expect(bar.locator(".decision-name")).to_have_text(str(second))

@@ -14,6 +14,16 @@ from tests.admin.pages import page as path_of
 
 PHONE_WIDTH = 390
 PENDING = "?status__exact=pending"
+# A list is a box that may be scrolled.
+OUTSIDE = """
+[...document.querySelectorAll(".module:not(#changelist), .decision-bar")].flatMap(box => {
+    const { left, right } = box.getBoundingClientRect();
+    return [...box.querySelectorAll("input, select, textarea, button, a")].filter(one => {
+        const edges = one.getBoundingClientRect();
+        return edges.width && (edges.left < left || edges.right > right);
+    }).map(one => one.outerHTML.slice(0, 200));
+})
+"""
 
 
 def open_page(page: Page, row: Model | type[Model], name: str = "change", query: str = "") -> None:
@@ -23,7 +33,9 @@ def open_page(page: Page, row: Model | type[Model], name: str = "change", query:
 
 
 def check_width(page: Page) -> None:
+    """Nothing to scroll sideways, and each field, button and link lies in its box."""
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
+    assert page.evaluate(OUTSIDE) == [], page.url
 
 
 def press(target: Locator) -> None:
