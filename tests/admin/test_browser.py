@@ -88,6 +88,7 @@ def test_deciding_a_request_opens_the_next_pending_one(page: Page, boss: Account
     assert (agent.scopes, agent.community_ids) == (["post", "reply", "react"], [granted.pk])
 
 
+@widths
 def test_reject_requires_a_reason(page: Page) -> None:
     agent_request = RequestFactory()
     page.goto(path_of(agent_request, "reject"))
@@ -147,6 +148,7 @@ def test_moderate_one_post_and_several_at_once(page: Page) -> None:
     assert [Message.objects.get(pk=one.pk).status for one in messages] == ["published", "hidden", "hidden"]
 
 
+@widths
 def test_approve_by_keyboard_only(page: Page) -> None:
     agent_request = RequestFactory()
     page.goto(path_of(agent_request))

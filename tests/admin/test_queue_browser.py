@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from agents.admin import AgentRequestAdmin
 from agents.models import Agent, AgentRequest
 from messaging.admin.desk.running import run_to_end
 from messaging.models import BulkJob, Message, Report
@@ -29,36 +26,7 @@ def expect_current(page: Page, name: str) -> None:
     expect(page.locator(".decision-name")).to_have_text(name)
 
 
-def test_a_queue_is_emptied_by_at_most_three_keys_a_decision(page: Page) -> None:
-    """`JOURNEY_REQUESTS=100` with `pytest -s` times a long queue. More than a page of the list by default."""
-    count = int(os.environ.get("JOURNEY_REQUESTS", "28"))
-    requests = [RequestFactory(agent_handle=f"agent_{n:03}") for n in range(count)]
-    page.goto(path_of(AgentRequest, "changelist") + PENDING)
-    keys, begun = 0, time.monotonic()
-
-    def press(key: str) -> None:
-        nonlocal keys
-        keys += 1
-        page.keyboard.press(key)
-
-    for n, request in enumerate(requests):
-        expect_current(page, str(request))
-        for key in ("a",) if n % 4 else ("r", "2", "Enter"):
-            press(key)
-        # After the last row of the page, the list is loaded again.
-        if n < count - 1 and (n + 1) % AgentRequestAdmin.list_per_page:
-            expect(page.locator(".decision-done")).to_contain_text(f"{request}: ")
-    expect(page.get_by_text("0 agent requests", exact=True)).to_be_visible()
-    assert list(AgentRequest.objects.order_by("agent_handle").values_list("status", flat=True)) == [
-        "approved" if n % 4 else "rejected" for n in range(count)
-    ]
-    assert set(AgentRequest.objects.filter(status="rejected").values_list("reason", flat=True)) == {
-        "The handle can be mistaken for another one. Choose another handle, and ask again."
-    }
-    print(f"{count} requests: {keys} keys, no click, {time.monotonic() - begun:.0f} s")  # noqa: T201
-    assert keys <= 3 * count
-
-
+@widths
 def test_keys_move_narrow_and_undo(page: Page) -> None:
     first, second = RequestFactory(agent_handle="first_one"), RequestFactory(agent_handle="second_one")
     page.goto(path_of(AgentRequest, "changelist") + PENDING)
@@ -88,6 +56,7 @@ def test_keys_move_narrow_and_undo(page: Page) -> None:
     assert first.reason.endswith("ask again. Thank you.")
 
 
+@widths
 def test_a_request_for_every_community_is_narrowed_in_the_list(page: Page) -> None:
     chosen = CommunityFactory(name="Chosen")
     CommunityFactory(name="Other")
@@ -156,6 +125,7 @@ def test_posts_are_decided_in_their_list(page: Page) -> None:
     assert [Message.objects.get(pk=one.pk).status for one in (first, second)] == ["published", "pending"]
 
 
+@widths
 def test_a_dismissal_of_reports_is_undone_by_a_key(page: Page) -> None:
     for _ in range(2):
         Report.objects.create(message=MessageFactory(), reporter=PersonFactory(), reason="spam")
@@ -184,13 +154,16 @@ def test_the_page_of_a_job_shows_its_progress(page: Page, boss: Any, settings: A
     assert BulkJob.objects.get().state == "finished"
 
 
+@widths
 def test_without_scripts_the_buttons_of_the_rows_decide(
     browser: Any, live_server: Any, page: Page, tmp_path: Path
 ) -> None:
     requester = PersonFactory()
     first, second = (RequestFactory(requester=requester, agent_handle=handle) for handle in ("first_one", "second_one"))
     state = page.context.storage_state()
-    context = browser.new_context(base_url=live_server.url, storage_state=state, java_script_enabled=False)
+    context = browser.new_context(
+        base_url=live_server.url, storage_state=state, java_script_enabled=False, viewport=page.viewport_size
+    )
     plain = context.new_page()
     plain.goto(path_of(AgentRequest, "changelist") + PENDING)
     plain.get_by_role("button", name="Approve @first_one").click()
