@@ -16,7 +16,7 @@ from django.urls import URLPattern, path, reverse
 
 from config.admin.actions import AdminAction, AdminActionForm, error_text
 from config.admin.formatting import change_url
-from config.admin.paginator import BoundedCountPaginator
+from config.admin.paginator import BoundedCountPaginator, PagedChangeList
 from config.admin.panels import panels_of
 from config.admin.queues import QueueSummary
 from config.api.exceptions import ApiError
@@ -63,6 +63,9 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
     def next_url(self, request: HttpRequest, action: AdminAction, row: Any) -> str:
         """The redirect after an action on one row."""
         return change_url(row)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PagedChangeList]:
+        return PagedChangeList
 
     def get_urls(self) -> list[URLPattern]:
         return [

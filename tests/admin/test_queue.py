@@ -142,6 +142,21 @@ def test_the_list_offers_to_undo_the_own_latest_decision(admin_client: Client, b
     assert "recent-decision" not in read(admin_client, AgentRequest, "changelist")
 
 
+def test_a_page_that_is_emptied_leads_to_the_last_one_with_its_filters(
+    admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.admin.AgentRequestAdmin.list_per_page", 2)
+    requests = [RequestFactory() for _ in range(5)]
+    url = f"{page(requests[-1], 'decide')}?_changelist_filters=status__exact%3Dpending%26p%3D3"
+    sent = {"decision": "reject", "reason": "No.", "from_list": "1"}
+    response = admin_client.post(url, sent, follow=True)
+    assert response.redirect_chain == [(f"{page(AgentRequest, 'changelist')}?status__exact=pending&p=3", 302)]
+    changes = response.context["cl"]
+    assert ([row.pk for row in changes.result_list], changes.page_num) == ([row.pk for row in requests[2:4]], 2)
+    for number in ("0", "-1"):
+        assert f'id="row-{requests[0].pk}"' in read(admin_client, AgentRequest, "changelist", p=number)
+
+
 def test_get_decides_nothing(admin_client: Client) -> None:
     request = RequestFactory()
     assert admin_client.get(page(request, "decide"), {"decision": "reject", "reason": "x"}).status_code == 405
