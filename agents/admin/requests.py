@@ -27,6 +27,7 @@ from config.admin.formatting import NOTHING, age, badge, change_url, external_li
 from config.admin.queues import QueueSummary
 from messaging.admin.desk.counted import CountedChoices
 from messaging.admin.desk.lists import DecidingAdmin
+from messaging.admin.desk.saved import came_from
 from messaging.models import Community, ReasonFor
 
 
@@ -92,7 +93,7 @@ class AgentRequestAdmin(DecidingAdmin):
             "freeze_url": self._freeze_url(row),
             "agents": agents_of(row.requester, exclude=row.agent_id),
             "requests": other_requests(row),
-            "next_waiting": next_pending(row),
+            "next_waiting": self.next_listed(request, row) or next_pending(row),
         }
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
@@ -114,6 +115,10 @@ class AgentRequestAdmin(DecidingAdmin):
         }
         return "admin/agents/request_review.html", context
 
+    def next_listed(self, request: HttpRequest, row: AgentRequest) -> AgentRequest | None:
+        """The next pending one in the list from which the user came."""
+        return next_pending(row, came_from(self, request))
+
     def state_of(self, row: AgentRequest) -> tuple[str, str]:
         return row.status, REQUEST_BADGES.get(RequestStatus(row.status), "")
 
@@ -127,7 +132,7 @@ class AgentRequestAdmin(DecidingAdmin):
     def next_url(self, request: HttpRequest, action: AdminAction, row: AgentRequest) -> str:
         if action is UNDO:
             return change_url(row)
-        following = next_pending(row)
+        following = self.next_listed(request, row)
         return change_url(following) if following else reverse("admin:agents_agentrequest_changelist")
 
     @admin.display(description="handle", ordering="agent_handle")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from django.db.models import QuerySet
+
 from config.database.sql import fetch_all
-from messaging.models import Message
+from messaging.models import Message, MessageStatus
 from messaging.models.report import ReportReason
 
 LATEST = 50
@@ -47,6 +49,13 @@ def prepare(rows: Sequence[Any]) -> None:
     for row in rows:
         row.history = histories.get(row.author_id, History())
         row.report_reasons = ", ".join(reasons.get(row.pk, []))
+
+
+def next_waiting(row: Message, among: QuerySet[Message] | None = None) -> Message | None:
+    """The pending post after this one, else the oldest one; `among` the posts of a list with filters."""
+    rows = Message.objects.all() if among is None else among
+    waiting = rows.filter(status=MessageStatus.PENDING).exclude(pk=row.pk).order_by("created_at", "id")
+    return waiting.filter(created_at__gte=row.created_at).first() or waiting.first()
 
 
 def links_of(row: Message) -> dict[str, Message | None]:

@@ -6,7 +6,7 @@ import csv
 import io
 from datetime import timedelta
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -155,6 +155,23 @@ def test_a_page_that_is_emptied_leads_to_the_last_one_with_its_filters(
     assert ([row.pk for row in changes.result_list], changes.page_num) == ([row.pk for row in requests[2:4]], 2)
     for number in ("0", "-1"):
         assert f'id="row-{requests[0].pk}"' in read(admin_client, AgentRequest, "changelist", p=number)
+
+
+def test_the_next_pending_row_is_one_of_the_filtered_list(admin_client: Client) -> None:
+    first, other, last = (RequestFactory(agent_handle=handle) for handle in ("herring_1", "unrelated", "herring_2"))
+    posts = [MessageFactory(status="pending", content=content) for content in ("Herring", "Unrelated", "Herrings")]
+    for rows, decision in (((first, other, last), "reject"), (posts, "hide")):
+        listed = page(type(rows[0]), "changelist")
+        filters = "_changelist_filters=" + quote("status__exact=pending&q=herring", safe="")
+        assert f"{page(rows[2])}?{filters}" in admin_client.get(f"{page(rows[0])}?{filters}").content.decode()
+        sent = {"decision": decision, "reason": "No."}
+        first_place = admin_client.post(f"{page(rows[0], 'decide')}?{filters}", sent)["Location"]
+        assert first_place == f"{page(rows[2])}?{filters}"
+        second_place = admin_client.post(f"{page(rows[2], decision)}?{filters}", sent)["Location"]
+        # None is left in the list: the link of the page leads to the rest of the queue.
+        assert second_place.startswith((listed, page(rows[2])))
+        invalid = f"_changelist_filters={quote('status__exact=pending&nonsense=1', safe='')}"
+        assert page(rows[1]) in admin_client.get(f"{page(rows[2])}?{invalid}").content.decode()
 
 
 def test_get_decides_nothing(admin_client: Client) -> None:
