@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -19,6 +20,7 @@ from config.admin.formatting import change_url
 from config.admin.paginator import BoundedCountPaginator, PagedChangeList
 from config.admin.panels import panels_of
 from config.admin.queues import QueueSummary
+from config.admin.returning import return_url
 from config.api.exceptions import ApiError
 
 BULK_MAX = 200
@@ -139,15 +141,28 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         form = action.form(request.POST if request.method == "POST" else None, row=row, action=action)
         if form.is_valid():
             self.perform(request, action, [row], form.arguments())
-            return HttpResponseRedirect(self.with_filters(request, self.next_url(request, action, row)))
+            return HttpResponseRedirect(self.place_after(request, action, row))
         return self.confirm(request, action, [row], form)
 
+    def place_after(self, request: HttpRequest, action: AdminAction, row: Any) -> str:
+        """The list that the URL names, else the `next_url`."""
+        return return_url(request) or self.with_filters(request, self.next_url(request, action, row))
+
     def confirm(
-        self, request: HttpRequest, action: AdminAction, rows: list[Any], form: AdminActionForm, *, more: int = 0
+        self,
+        request: HttpRequest,
+        action: AdminAction,
+        rows: list[Any],
+        form: AdminActionForm,
+        *,
+        more: int = 0,
+        hidden: Mapping[str, object] | None = None,
     ) -> HttpResponse:
-        """`more` rows than `rows` are chosen: the whole list."""
+        """`more` rows than `rows` are chosen: the whole list, and the form sends the `hidden` fields."""
         context = self.admin_site.each_context(request) | {
-            "title": f"{action.label}: {rows[0]}" if len(rows) == 1 else f"{action.label}: {len(rows) + more} chosen",
+            "title": f"{action.label}: {rows[0]}"
+            if len(rows) + more == 1
+            else f"{action.label}: {len(rows) + more} chosen",
             "action": action,
             "form": form,
             "is_available": any(action.is_available(row) for row in rows),
@@ -157,6 +172,8 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
             "in_list": "action" in request.POST,
             "here": request.get_full_path(),
             "more": more,
+            "hidden": hidden or {},
+            "return_url": return_url(request),
             "status_texts": [(row, self.status_text(row)) for row in rows],
             "list_url": self.with_filters(request, reverse(f"admin:{self.url_name('changelist')}")),
             "preserved_filters": self.get_preserved_filters(request),

@@ -36,7 +36,11 @@ class PagedChangeList(ChangeList):
 
 def bounded_count(rows: QuerySet[Any]) -> str:
     """`12`, or `10000+`."""
-    count = _count_up_to_max(rows)
+    return bounded_text(_count_up_to_max(rows))
+
+
+def bounded_text(count: int) -> str:
+    """`12`, or `10000+` for a count that ended at the bound."""
     return f"{COUNTED_MAX}+" if count > COUNTED_MAX else str(count)
 
 

@@ -82,6 +82,7 @@ class MessageAdmin(DecidingAdmin):
             "files": self.files(row) if row.attachments else "",
             "page": self.on_page(row),
             "context": review.links_of(row),
+            "author_actions": review.author_actions(row),
         }
         return "admin/messaging/review.html", context
 

@@ -18,6 +18,7 @@ from config.admin.actions import AdminAction
 from config.admin.audit import log_entries_about
 from config.admin.formatting import NOTHING, age, badge, change_url, lines, link
 from config.admin.model_admin import ReadOnlyModelAdmin
+from config.admin.returning import return_url
 from messaging.admin.desk.running import find_action, run_slice, run_soon
 from messaging.models import BulkJob, JobState
 from messaging.services.bulk_jobs import continue_job, start_job, start_on_posts_of, stop_job
@@ -136,10 +137,17 @@ class BulkJobAdmin(ReadOnlyModelAdmin):
         return {
             "run_url": reverse("admin:messaging_bulkjob_run", args=[row.pk]),
             "progress_url": reverse("admin:messaging_bulkjob_progress", args=[row.pk]),
+            "list_link": self.list_link(request, row),
             "is_running": row.state == JobState.RUNNING,
             "is_scheduled": settings.HOUSEKEEPING_MINUTES > 0,
             "log_entries": log_entries_about([row], latest=DECISIONS_SHOWN_MAX),
         }
+
+    def list_link(self, request: HttpRequest, row: BulkJob) -> tuple[str, str] | None:
+        """(text, URL) of the list from which the user came, else of the rows of the job."""
+        found = find_action(row.kind)
+        url = return_url(request) or (reverse(f"admin:{found[0].url_name('changelist')}") if found else "")
+        return ("Back to the list", url) if url else None
 
     @admin.display(description="state", ordering="state")
     def status(self, row: BulkJob) -> SafeString:
