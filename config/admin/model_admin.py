@@ -159,10 +159,9 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         hidden: Mapping[str, object] | None = None,
     ) -> HttpResponse:
         """`more` rows than `rows` are chosen: the whole list, and the form sends the `hidden` fields."""
+        count = len(rows) + more
         context = self.admin_site.each_context(request) | {
-            "title": f"{action.label}: {rows[0]}"
-            if len(rows) + more == 1
-            else f"{action.label}: {len(rows) + more} chosen",
+            "title": f"{action.label}: {rows[0]}" if count == 1 else f"{action.label}: {count} chosen",
             "action": action,
             "form": form,
             "is_available": any(action.is_available(row) for row in rows),
