@@ -93,6 +93,7 @@ class AgentRequestAdmin(DecidingAdmin):
             "freeze_url": self._freeze_url(row),
             "agents": agents_of(row.requester, exclude=row.agent_id),
             "requests": other_requests(row),
+            "recent": recently_decided(request.user),  # type: ignore[arg-type]  # a super admin
             "next_waiting": self.next_listed(request, row) or next_pending(row),
         }
 
@@ -118,6 +119,10 @@ class AgentRequestAdmin(DecidingAdmin):
     def next_listed(self, request: HttpRequest, row: AgentRequest) -> AgentRequest | None:
         """The next pending one in the list from which the user came."""
         return next_pending(row, came_from(self, request))
+
+    def undo_url(self, request: HttpRequest, action: AdminAction, done: list[Any], reason: str) -> str:
+        """The next page offers to undo a single decision by a button."""
+        return super().undo_url(request, action, done, reason) if len(done) > 1 else ""
 
     def state_of(self, row: AgentRequest) -> tuple[str, str]:
         return row.status, REQUEST_BADGES.get(RequestStatus(row.status), "")

@@ -195,7 +195,10 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
                 done.append(row)
         if done:
             what = str(done[0]) if len(done) == 1 else f"{len(done)} {self.opts.verbose_name_plural}"
-            self.message_user(request, f"{what}: {action.success_message}.", messages.SUCCESS)
+            self.report(request, action, done, f"{what}: {action.success_message}.", arguments.get("reason", ""))
+
+    def report(self, request: HttpRequest, action: AdminAction, done: list[Any], text: str, reason: str) -> None:
+        self.message_user(request, text, messages.SUCCESS)
 
     def perform_on_many(self, request: HttpRequest, chosen: QuerySet[Any], action: AdminAction) -> HttpResponse | None:
         """An action of a list: the first POST shows the confirmation page, which sends the second."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from datetime import timedelta
+from html import unescape
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,28 @@ def test_lists_without_keys_start_jobs_too(admin_client: Client, monkeypatch: py
     job = run_to_end(BulkJob.objects.get().pk)
     assert (job.done, job.refused) == (3, 0)
     assert not Agent.objects.filter(frozen_at=None).exists()
+
+
+def test_an_action_on_a_few_rows_is_undone_from_its_message(admin_client: Client) -> None:
+    requests = RequestFactory.create_batch(3)
+    approve_request(request_id=requests[2].pk, by=SuperAdminFactory())
+    url = f"{page(AgentRequest, 'changelist')}?o=2"
+    sent = {
+        "action": "reject",
+        "_selected_action": [str(one.pk) for one in requests],
+        "confirmed": "1",
+        "reason": "No.",
+    }
+    text = admin_client.post(url, sent, follow=True).content.decode()
+    undo = unescape(re.findall(r'2 agent requests: rejected. <a href="([^"]+)">Undo…</a>', text)[0])
+    assert "Nothing was changed" in text
+    assert admin_client.post(undo, {"reason": ""})["Location"] == url
+    assert [AgentRequest.objects.get(pk=one.pk).status for one in requests] == ["pending", "pending", "approved"]
+    assert BulkJob.objects.latest("created_at").done == 2
+    post = MessageFactory()
+    sent = {"action": "hide", "_selected_action": [str(post.pk)], "confirmed": "1", "reason": "No."}
+    text = admin_client.post(page(Message, "changelist"), sent, follow=True).content.decode()
+    assert f'href="{returning(page(post, "undo-hiding"), to=page(Message, "changelist"))}"' in text
 
 
 def decided(client: Client, sent: dict[str, Any]) -> str:

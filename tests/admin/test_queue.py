@@ -174,6 +174,21 @@ def test_the_next_pending_row_is_one_of_the_filtered_list(admin_client: Client) 
         assert page(rows[1]) in admin_client.get(f"{page(rows[2])}?{invalid}").content.decode()
 
 
+def test_the_page_after_a_decision_offers_to_undo_it(admin_client: Client, boss: Account) -> None:
+    first, second = RequestFactory(), RequestFactory()
+    filters = "_changelist_filters=status__exact%3Dpending"
+    url = f"{page(first, 'decide')}?{filters}"
+    shown = admin_client.post(url, {"decision": "reject", "reason": "No."}, follow=True)
+    assert shown.redirect_chain == [(f"{page(second)}?{filters}", 302)]
+    assert f'action="{url}"' in shown.content.decode()
+    assert admin_client.post(url, {"decision": "undo"})["Location"] == f"{page(first)}?{filters}"
+    first.refresh_from_db()
+    assert first.status == "pending"
+    post = MessageFactory(status="pending")
+    text = admin_client.post(page(post, "decide"), {"decision": "hide", "reason": "No."}, follow=True).content.decode()
+    assert f'hidden. <a href="{page(post, "undo-hiding")}">Undo…</a>' in text
+
+
 def test_get_decides_nothing(admin_client: Client) -> None:
     request = RequestFactory()
     assert admin_client.get(page(request, "decide"), {"decision": "reject", "reason": "x"}).status_code == 405

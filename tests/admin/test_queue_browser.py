@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,31 @@ def test_no_column_lies_under_the_buttons_at_1440(page: Page) -> None:
             })"""
         )
         assert hidden == []
+
+
+def test_decisions_are_undone_one_after_the_other_for_thirty_seconds(page: Page) -> None:
+    requests = [RequestFactory(agent_handle=f"agent_{n}") for n in range(4)]
+    page.clock.install(time=0)
+    page.goto(path_of(AgentRequest, "changelist") + PENDING)
+    page.clock.pause_at(3_600)
+    undo = page.locator(".decision-undo")
+    for request, following in pairwise(requests[:3]):
+        page.keyboard.press("a")
+        expect(page.locator(".decision-done")).to_contain_text(f"{request}: ")
+        expect_current(page, str(following))
+    for request in reversed(requests[:2]):
+        expect(undo).to_be_visible()
+        page.keyboard.press("u")
+        expect_current(page, str(request))
+        expect(page.locator(".decision-done")).to_contain_text("pending again")
+    expect(undo).to_be_hidden()
+    assert not Agent.objects.exists()
+    page.keyboard.press("a")
+    expect(undo).to_be_visible()
+    page.clock.run_for(29_900)
+    expect(undo).to_be_visible()
+    page.clock.run_for(200)
+    expect(undo).to_be_hidden()
 
 
 @widths

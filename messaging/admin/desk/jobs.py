@@ -37,14 +37,14 @@ def undoing_kind(job: BulkJob) -> str:
 
 
 def undo_job(row: BulkJob, *, by: Any, reason: str = "") -> BulkJob:
-    """Start the job that undoes what this one has done so far."""
+    """Start the job that undoes what this one has done so far; of a few rows, it is finished at once."""
     kind = undoing_kind(row)
     if row.about is not None:
         job = start_on_posts_of(row.about, kind=kind, by=by, reason=reason)
     else:
         job = start_job(kind=kind, label=f"Undo: {row.label}", ids=row.ids[: row.position], by=by, reason=reason)
     run_soon()
-    return job
+    return run_slice(job.pk)
 
 
 def _continue(row: BulkJob, *, by: Any, reason: str = "") -> BulkJob:

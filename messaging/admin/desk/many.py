@@ -9,7 +9,9 @@ from uuid import UUID
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.dateparse import parse_datetime
+from django.utils.html import format_html
 
 from config.admin.actions import AdminAction
 from config.admin.formatting import change_url
@@ -18,7 +20,7 @@ from config.admin.returning import returning
 from config.database.sql import database_now
 from messaging.admin.desk.running import run_soon
 from messaging.exceptions import TooManyRows
-from messaging.services.bulk_jobs import ROWS_MAX, start_job
+from messaging.services.bulk_jobs import ROWS_MAX, record_job, start_job
 
 SHOWN_MAX = 50
 GROWN = "The list has more rows than when you confirmed. Check it, and confirm again."
@@ -45,10 +47,28 @@ class ManyRowsAdmin(ReadOnlyModelAdmin):
         shown = list(chosen[: min(SHOWN_MAX, BULK_MAX)])
         return self.confirm(request, action, shown, form, more=len(ids) - len(shown), hidden=counted)
 
-    def _start(self, request: HttpRequest, action: AdminAction, ids: list[UUID], reason: str) -> HttpResponse:
-        kind = f"{self.model._meta.label_lower}:{action.name}"
+    def report(self, request: HttpRequest, action: AdminAction, done: list[Any], text: str, reason: str = "") -> None:
+        """The message offers to undo the action, if one undoes it."""
+        url = self.undo_url(request, action, done, reason) if action.undo else ""
+        shown = format_html('{} <a href="{}">Undo…</a>', text, url) if url else text
+        self.message_user(request, shown, messages.SUCCESS)
+
+    def undo_url(self, request: HttpRequest, action: AdminAction, done: list[Any], reason: str) -> str:
+        """The page that undoes the action; it leads back to the list. Several rows are undone as those of a job."""
+        in_list = request.get_full_path() if "action" in request.POST else ""
+        if len(done) == 1:
+            url = reverse(f"admin:{self.url_name(action.undo)}", args=[done[0].pk])
+            return returning(url, to=in_list) if in_list else self.with_filters(request, url)
+        ids = [row.pk for row in done]
+        job = record_job(by=request.user, reason=reason, **self._job(action, ids))  # type: ignore[arg-type]
+        return returning(reverse("admin:messaging_bulkjob_undo", args=[job.pk]), to=in_list)
+
+    def _job(self, action: AdminAction, ids: list[UUID]) -> dict[str, Any]:
         label = f"{action.label} {len(ids):,} {self.opts.verbose_name_plural}"
-        job = start_job(kind=kind, label=label, ids=ids, by=request.user, reason=reason)  # type: ignore[arg-type]
+        return {"kind": f"{self.model._meta.label_lower}:{action.name}", "label": label, "ids": ids}
+
+    def _start(self, request: HttpRequest, action: AdminAction, ids: list[UUID], reason: str) -> HttpResponse:
+        job = start_job(by=request.user, reason=reason, **self._job(action, ids))  # type: ignore[arg-type]
         run_soon()
         return HttpResponseRedirect(returning(change_url(job), to=request.get_full_path()))
 
