@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -12,10 +11,10 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, path
 
-from config.admin.actions import AdminAction, AdminActionForm, error_text
+from config.admin.actions import AdminAction, error_text
+from config.admin.confirming import confirmation
 from config.admin.formatting import change_url
 from config.admin.paginator import BoundedCountPaginator, PagedChangeList
 from config.admin.panels import panels_of
@@ -142,42 +141,11 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         if form.is_valid():
             self.perform(request, action, [row], form.arguments())
             return HttpResponseRedirect(self.place_after(request, action, row))
-        return self.confirm(request, action, [row], form)
+        return confirmation(self, request, action, [row], form)
 
     def place_after(self, request: HttpRequest, action: AdminAction, row: Any) -> str:
         """The list that the URL names, else the `next_url`."""
         return return_url(request) or self.with_filters(request, self.next_url(request, action, row))
-
-    def confirm(
-        self,
-        request: HttpRequest,
-        action: AdminAction,
-        rows: list[Any],
-        form: AdminActionForm,
-        *,
-        more: int = 0,
-        hidden: Mapping[str, object] | None = None,
-    ) -> HttpResponse:
-        """`more` rows than `rows` are chosen: the whole list, and the form sends the `hidden` fields."""
-        count = len(rows) + more
-        context = self.admin_site.each_context(request) | {
-            "title": f"{action.label}: {rows[0]}" if count == 1 else f"{action.label}: {count} chosen",
-            "action": action,
-            "form": form,
-            "is_available": any(action.is_available(row) for row in rows),
-            "rows": rows,
-            "opts": self.opts,
-            "checkbox": ACTION_CHECKBOX_NAME,
-            "in_list": "action" in request.POST,
-            "here": request.get_full_path(),
-            "more": more,
-            "hidden": hidden or {},
-            "return_url": return_url(request),
-            "status_texts": [(row, self.status_text(row)) for row in rows],
-            "list_url": self.with_filters(request, reverse(f"admin:{self.url_name('changelist')}")),
-            "preserved_filters": self.get_preserved_filters(request),
-        }
-        return TemplateResponse(request, "admin/shared/confirm_action.html", context)
 
     def status_text(self, row: Any) -> str:
         """The state of a row as text, if actions depend on it."""
@@ -208,7 +176,7 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
             return None
         form = action.form(request.POST if "confirmed" in request.POST else None, row=None, action=action)
         if not form.is_valid():
-            return self.confirm(request, action, rows, form)
+            return confirmation(self, request, action, rows, form)
         self.perform(request, action, rows, form.arguments())
         return None
 

@@ -14,6 +14,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html
 
 from config.admin.actions import AdminAction
+from config.admin.confirming import confirmation
 from config.admin.formatting import change_url
 from config.admin.model_admin import BULK_MAX, ReadOnlyModelAdmin
 from config.admin.returning import returning
@@ -45,7 +46,7 @@ class ManyRowsAdmin(ReadOnlyModelAdmin):
             return self._start(request, action, ids, form.cleaned_data["reason"])
         counted = {"as_of": as_of.isoformat(), "counted": len(ids)}
         shown = list(chosen[: min(SHOWN_MAX, BULK_MAX)])
-        return self.confirm(request, action, shown, form, more=len(ids) - len(shown), hidden=counted)
+        return confirmation(self, request, action, shown, form, more=len(ids) - len(shown), hidden=counted)
 
     def report(self, request: HttpRequest, action: AdminAction, done: list[Any], text: str, reason: str = "") -> None:
         """The message offers to undo the action, if one undoes it."""
