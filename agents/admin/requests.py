@@ -15,10 +15,10 @@ from agents.admin.formatting import (
     SCOPES,
     describe_communities,
     describe_scopes,
+    name_grant,
     request_badge,
-    summarize_grant,
 )
-from agents.admin.grant import LISTED_MAX
+from agents.admin.grant import LISTED_MAX, offered_communities
 from agents.admin.look_alikes import look_alikes_of
 from agents.admin.review import agents_of, next_pending, other_requests, recently_decided
 from agents.models import AgentRequest, RequestStatus, Scope
@@ -28,7 +28,7 @@ from config.admin.queues import QueueSummary
 from messaging.admin.desk.counted import CountedChoices
 from messaging.admin.desk.lists import DecidingAdmin
 from messaging.admin.desk.saved import came_from
-from messaging.models import Community, ReasonFor
+from messaging.models import ReasonFor
 
 
 @admin.register(AgentRequest)
@@ -99,7 +99,8 @@ class AgentRequestAdmin(DecidingAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         more = {
-            "communities": Community.objects.order_by("name", "pk").values_list("pk", "name")[:LISTED_MAX],
+            "communities": offered_communities(),
+            "listed_max": LISTED_MAX,
             "recent": recently_decided(request.user),  # type: ignore[arg-type]  # a super admin
         }
         return super().changelist_view(request, more | (extra_context or {}))
@@ -112,7 +113,7 @@ class AgentRequestAdmin(DecidingAdmin):
             "is_pending": row.status == RequestStatus.PENDING,
             "scopes": [(scope, SCOPES[Scope(scope)]) for scope in row.scopes],
             "site": external_link(row.website) if row.website else "",
-            "grant": summarize_grant(row.scopes, row.community_ids),
+            "grant": name_grant(row.scopes, [name for _pk, name in row.community_names]),  # type: ignore[attr-defined]
         }
         return "admin/agents/request_review.html", context
 

@@ -217,7 +217,7 @@ function start() {
     list.setAttribute("form", `decide-${place.dataset.everyCommunity}`);
     list.setAttribute("aria-label", "Communities; none: every community");
     list.append(all.content.cloneNode(true));
-    place.replaceChildren("None: every community.", document.createElement("br"), list);
+    place.replaceChildren(`None: every community. ${all.dataset.more ?? ""}`, document.createElement("br"), list);
     delete place.dataset.everyCommunity;
   }
 
