@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.contrib import admin
@@ -27,7 +28,7 @@ from config.admin.formatting import NOTHING, age, badge, change_url, external_li
 from config.admin.queues import QueueSummary
 from messaging.admin.desk.counted import CountedChoices
 from messaging.admin.desk.lists import DecidingAdmin
-from messaging.admin.desk.saved import came_from
+from messaging.admin.desk.saved import came_from, first_found
 from messaging.models import ReasonFor
 
 
@@ -94,7 +95,7 @@ class AgentRequestAdmin(DecidingAdmin):
             "agents": agents_of(row.requester, exclude=row.agent_id),
             "requests": other_requests(row),
             "recent": recently_decided(request.user),  # type: ignore[arg-type]  # a super admin
-            "next_waiting": self.next_listed(request, row) or next_pending(row),
+            "next_waiting": first_found(came_from(self, request), partial(next_pending, row)),
         }
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
@@ -117,10 +118,6 @@ class AgentRequestAdmin(DecidingAdmin):
         }
         return "admin/agents/request_review.html", context
 
-    def next_listed(self, request: HttpRequest, row: AgentRequest) -> AgentRequest | None:
-        """The next pending one in the list from which the user came."""
-        return next_pending(row, came_from(self, request))
-
     def undo_url(self, request: HttpRequest, action: AdminAction, done: list[Any], reason: str) -> str:
         """The next page offers to undo a single decision by a button."""
         return super().undo_url(request, action, done, reason) if len(done) > 1 else ""
@@ -138,7 +135,7 @@ class AgentRequestAdmin(DecidingAdmin):
     def next_url(self, request: HttpRequest, action: AdminAction, row: AgentRequest) -> str:
         if action is UNDO:
             return change_url(row)
-        following = self.next_listed(request, row)
+        following = next_pending(row, came_from(self, request))
         return change_url(following) if following else reverse("admin:agents_agentrequest_changelist")
 
     @admin.display(description="handle", ordering="agent_handle")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.contrib import admin
@@ -17,7 +18,7 @@ from config.admin.queues import QueueSummary
 from messaging.admin import review
 from messaging.admin.desk.counted import CountedChoices
 from messaging.admin.desk.lists import DecidingAdmin
-from messaging.admin.desk.saved import came_from
+from messaging.admin.desk.saved import came_from, first_found
 from messaging.admin.formatting import POST_BADGES, post_badge
 from messaging.admin.message_lists import CSV_COLUMNS
 from messaging.admin.moderation import APPROVE, BAN, HIDE, LIFT_BAN, RESTORE, RETURN, UNDO_HIDING, TagFilter
@@ -127,7 +128,7 @@ class MessageAdmin(DecidingAdmin):
     def extra_context(self, request: HttpRequest, row: Message) -> dict[str, Any]:
         return {
             "log_entries": log_entries_about([row], latest=DECISIONS_SHOWN_MAX),
-            "next_waiting": review.next_waiting(row, came_from(self, request)) or review.next_waiting(row),
+            "next_waiting": first_found(came_from(self, request), partial(review.next_waiting, row)),
             "reports": row.reports.select_related("reporter")[:REPORTS_SHOWN_MAX],
             "versions": row.versions.all()[:VERSIONS_SHOWN_MAX],
             "version_days": VERSION_DAYS,

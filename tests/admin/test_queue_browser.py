@@ -169,7 +169,8 @@ def test_decisions_are_undone_one_after_the_other_for_thirty_seconds(page: Page)
 
 
 def test_the_purpose_is_whole_under_the_pointer_the_focus_and_in_the_current_row(page: Page) -> None:
-    requests = [RequestFactory(agent_handle=f"agent_{n}", purpose="Harbour news. " * 20) for n in range(3)]
+    handles = ("harbour_guide", "gazette_reader", "market_poet")
+    requests = [RequestFactory(agent_handle=handle, purpose="Harbour news. " * 20) for handle in handles]
     page.goto(path_of(AgentRequest, "changelist") + PENDING)
     first, second, third = (page.get_by_role("row", name=f"@{one.agent_handle}") for one in requests)
     expect(first.locator(".purpose-whole")).to_be_visible()
@@ -183,7 +184,7 @@ def test_the_purpose_is_whole_under_the_pointer_the_focus_and_in_the_current_row
     page.mouse.move(0, 0)
     expect(third.locator(".purpose-whole")).to_be_hidden()
     # From the handle, the next stop is the summary.
-    third.get_by_role("link", name="@agent_2").focus()
+    third.get_by_role("link", name="@market_poet").focus()
     page.keyboard.press("Tab")
     expect(third.locator(".purpose-whole")).to_be_visible()
 

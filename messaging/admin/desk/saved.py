@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from typing import Any
 from urllib.parse import parse_qs
@@ -45,6 +46,12 @@ def came_from(rows: ReadOnlyModelAdmin, request: HttpRequest) -> QuerySet[Any] |
         return ModelAdmin.get_changelist_instance(rows, listed).queryset
     except (IncorrectLookupParameters, SuspiciousOperation):
         return None
+
+
+def first_found(listed: QuerySet[Any] | None, find: Callable[[QuerySet[Any] | None], Any]) -> Any:
+    """What `find` returns for the list; if it has none, for all rows (None)."""
+    found = find(listed)
+    return find(None) if found is None and listed is not None else found
 
 
 def change(rows: ReadOnlyModelAdmin, request: HttpRequest) -> HttpResponse:
