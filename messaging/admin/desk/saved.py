@@ -43,9 +43,10 @@ def came_from(rows: ReadOnlyModelAdmin, request: HttpRequest) -> QuerySet[Any] |
     listed.GET = QueryDict(query)
     try:
         # Of Django: the rows are not shown, so what the columns of the list need is not loaded.
-        return ModelAdmin.get_changelist_instance(rows, listed).queryset
+        found: QuerySet[Any] = ModelAdmin.get_changelist_instance(rows, listed).queryset
     except (IncorrectLookupParameters, SuspiciousOperation):
         return None
+    return found
 
 
 def first_found(listed: QuerySet[Any] | None, find: Callable[[QuerySet[Any] | None], Any]) -> Any:
