@@ -15,8 +15,8 @@ from agents.denied_calls import STORED_DAYS, refused_calls
 from agents.models import Agent, AgentRequest, AgentToken, Scope
 from config.admin.audit import log_entries_about
 from config.admin.formatting import NOTHING, age, lines, link, plain
-from config.admin.model_admin import ReadOnlyModelAdmin
 from config.writes.rate_limits import usages_of
+from messaging.admin.desk.many import ManyRowsAdmin
 from messaging.models import Message
 
 TOKENS_SHOWN_MAX = 50
@@ -25,7 +25,7 @@ DECISIONS_SHOWN_MAX = 10
 
 
 @admin.register(Agent)
-class AgentAdmin(ReadOnlyModelAdmin):
+class AgentAdmin(ManyRowsAdmin):
     row_actions = (FREEZE, UNFREEZE, NARROW, REVOKE_ALL)
     change_form_template = "admin/agents/agent.html"
     list_display = ["account", "state", "operated_by", "grant", "tokens", "last_used", "since"]

@@ -17,6 +17,7 @@ SCOPES = {
     Scope.QUOTE: "quote posts",
     Scope.REACT: "react with emoji",
 }
+NAMED_MAX = 3
 REQUEST_BADGES = {RequestStatus.PENDING: "waiting", RequestStatus.APPROVED: "good", RequestStatus.REJECTED: "bad"}
 TOKEN_BADGES = {TokenStatus.ACTIVE: "good", TokenStatus.REVOKED: "bad", TokenStatus.SUSPENDED: "bad"}
 
@@ -29,6 +30,13 @@ def summarize_grant(scopes: Sequence[str], community_ids: Sequence[UUID]) -> str
     """A summary for lists: it needs no query per row."""
     count = f"{len(community_ids)} communit{'y' if len(community_ids) == 1 else 'ies'}"
     return f"{', '.join(scopes)} in {count if community_ids else 'every community'}"
+
+
+def name_grant(scopes: Sequence[str], communities: Sequence[str]) -> str:
+    """`post, react in Harbour, Gazette and 3 more`."""
+    more = len(communities) - NAMED_MAX
+    named = ", ".join(communities[:NAMED_MAX]) + (f" and {more} more" if more > 0 else "")
+    return f"{', '.join(scopes)} in {named or 'every community'}"
 
 
 def describe_communities(ids: Sequence[UUID]) -> str | SafeString:

@@ -14,6 +14,12 @@ from config.admin.actions import AdminActionForm
 from messaging.models import Community
 
 LISTED_MAX = 500
+MORE = f" Only the first {LISTED_MAX} by name are listed; the API accepts the ids of the others."
+
+
+def offered_communities() -> list[tuple[UUID, str]]:
+    """The first LISTED_MAX by name, and one more if there are more."""
+    return list(Community.objects.order_by("name", "pk").values_list("pk", "name")[: LISTED_MAX + 1])
 
 
 class GrantForm(AdminActionForm):
@@ -43,5 +49,6 @@ class GrantForm(AdminActionForm):
             field.initial = current
             field.widget = forms.CheckboxSelectMultiple(choices=field.choices)
         else:
-            field.choices = list(known.values_list("pk", "name")[:LISTED_MAX])
-            field.help_text = "Select none to allow every community."
+            offered = offered_communities()
+            field.choices = offered[:LISTED_MAX]
+            field.help_text = "Select none to allow every community." + (MORE if len(offered) > LISTED_MAX else "")

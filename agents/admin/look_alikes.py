@@ -18,7 +18,8 @@ from messaging.models import Account
 NEAREST = 3
 FOUND_MAX = 2_000
 ORDER = list(Likeness)
-# One statement for all rows of a list, also if it finds none.
+# One statement for all rows of a list, also if it finds none. Where it finds too many, those that read the same are
+# first, and those with added words last.
 FIND = """
 SELECT claim.handle, claim.skeleton, account.id, account.kind, account.name, agent.operator_id,
     request.id, request.requester_id
@@ -27,7 +28,7 @@ LEFT JOIN messaging_account account ON account.handle = claim.handle
 LEFT JOIN agents_agent agent ON agent.account_id = account.id
 LEFT JOIN agents_agentrequest request ON request.agent_handle = claim.handle AND request.status = 'pending'
 WHERE claim.skeleton = ANY(%s)
-ORDER BY claim.handle LIMIT %s
+ORDER BY claim.skeleton = ANY(%s) DESC, claim.skeleton = ANY(%s) ASC, claim.handle LIMIT %s
 """
 
 
@@ -62,6 +63,8 @@ class LookAlikes:
     rest: list[LookAlike] = field(default_factory=list)
     series: list[LookAlike] = field(default_factory=list)
     is_own: bool = False
+    # More were found, of all requests together, than are read: some may be missing here.
+    is_cut: bool = False
 
     @property
     def is_warning(self) -> bool:
@@ -78,11 +81,26 @@ class LookAlikes:
 def look_alikes_of(requests: Collection[AgentRequest]) -> dict[UUID, LookAlikes]:
     """For each request, by its id; one query."""
     shapes = {request.pk: near(skeleton(request.agent_handle)) for request in requests}
-    found = fetch_all(FIND, [sorted({shape for each in shapes.values() for shape in each}), FOUND_MAX])
+    found = fetch_all(FIND, [*_ranked(shapes.values()), FOUND_MAX + 1])
+    is_cut = len(found) > FOUND_MAX
     by_shape: dict[str, list[tuple[Any, ...]]] = {}
-    for row in found:
+    for row in found[:FOUND_MAX]:
         by_shape.setdefault(str(row[1]), []).append(row)
-    return {request.pk: _arranged(request, _of(request, shapes[request.pk], by_shape)) for request in requests}
+    arranged = {request.pk: _arranged(request, _of(request, shapes[request.pk], by_shape)) for request in requests}
+    for each in arranged.values():
+        each.is_cut = is_cut
+    return arranged
+
+
+def _ranked(shapes: Iterable[dict[str, Likeness]]) -> list[list[str]]:
+    """All skeletons; those that read the same as a handle; those that only have words added."""
+    best: dict[str, int] = {}
+    for each in shapes:
+        for shape, likeness in each.items():
+            best[shape] = min(ORDER.index(likeness), best.get(shape, len(ORDER)))
+    ranks = (Likeness.SAME, Likeness.DRESSED)
+    chosen = [sorted(shape for shape, rank in best.items() if ORDER[rank] == likeness) for likeness in ranks]
+    return [sorted(best), *chosen]
 
 
 def series_base(handle: str) -> str:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.contrib import admin
@@ -15,10 +16,10 @@ from agents.admin.formatting import (
     SCOPES,
     describe_communities,
     describe_scopes,
+    name_grant,
     request_badge,
-    summarize_grant,
 )
-from agents.admin.grant import LISTED_MAX
+from agents.admin.grant import LISTED_MAX, offered_communities
 from agents.admin.look_alikes import look_alikes_of
 from agents.admin.review import agents_of, next_pending, other_requests, recently_decided
 from agents.models import AgentRequest, RequestStatus, Scope
@@ -27,7 +28,8 @@ from config.admin.formatting import NOTHING, age, badge, change_url, external_li
 from config.admin.queues import QueueSummary
 from messaging.admin.desk.counted import CountedChoices
 from messaging.admin.desk.lists import DecidingAdmin
-from messaging.models import Community, ReasonFor
+from messaging.admin.desk.saved import came_from, first_found
+from messaging.models import ReasonFor
 
 
 @admin.register(AgentRequest)
@@ -92,12 +94,14 @@ class AgentRequestAdmin(DecidingAdmin):
             "freeze_url": self._freeze_url(row),
             "agents": agents_of(row.requester, exclude=row.agent_id),
             "requests": other_requests(row),
-            "next_waiting": next_pending(row),
+            "recent": recently_decided(request.user),  # type: ignore[arg-type]  # a super admin
+            "next_waiting": first_found(came_from(self, request), partial(next_pending, row)),
         }
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         more = {
-            "communities": Community.objects.order_by("name", "pk").values_list("pk", "name")[:LISTED_MAX],
+            "communities": offered_communities(),
+            "listed_max": LISTED_MAX,
             "recent": recently_decided(request.user),  # type: ignore[arg-type]  # a super admin
         }
         return super().changelist_view(request, more | (extra_context or {}))
@@ -110,9 +114,13 @@ class AgentRequestAdmin(DecidingAdmin):
             "is_pending": row.status == RequestStatus.PENDING,
             "scopes": [(scope, SCOPES[Scope(scope)]) for scope in row.scopes],
             "site": external_link(row.website) if row.website else "",
-            "grant": summarize_grant(row.scopes, row.community_ids),
+            "grant": name_grant(row.scopes, [name for _pk, name in row.community_names]),  # type: ignore[attr-defined]
         }
         return "admin/agents/request_review.html", context
+
+    def undo_url(self, request: HttpRequest, action: AdminAction, done: list[Any], reason: str) -> str:
+        """The next page offers to undo a single decision by a button."""
+        return super().undo_url(request, action, done, reason) if len(done) > 1 else ""
 
     def state_of(self, row: AgentRequest) -> tuple[str, str]:
         return row.status, REQUEST_BADGES.get(RequestStatus(row.status), "")
@@ -127,7 +135,7 @@ class AgentRequestAdmin(DecidingAdmin):
     def next_url(self, request: HttpRequest, action: AdminAction, row: AgentRequest) -> str:
         if action is UNDO:
             return change_url(row)
-        following = next_pending(row)
+        following = next_pending(row, came_from(self, request))
         return change_url(following) if following else reverse("admin:agents_agentrequest_changelist")
 
     @admin.display(description="handle", ordering="agent_handle")

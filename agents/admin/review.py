@@ -41,9 +41,10 @@ def other_requests(request: AgentRequest) -> QuerySet[AgentRequest]:
     return requests.select_related("requester", "decided_by").order_by("-created_at", "-pk")[:SHOWN_MAX]
 
 
-def next_pending(request: AgentRequest) -> AgentRequest | None:
-    """The pending request after this one, else the oldest one."""
-    pending = AgentRequest.objects.pending().exclude(pk=request.pk).order_by("created_at", "pk")
+def next_pending(request: AgentRequest, among: QuerySet[AgentRequest] | None = None) -> AgentRequest | None:
+    """The pending request after this one, else the oldest one; `among` the rows of a list with filters."""
+    rows = AgentRequest.objects.all() if among is None else among
+    pending = rows.filter(status=RequestStatus.PENDING).exclude(pk=request.pk).order_by("created_at", "pk")
     later = Q(created_at__gt=request.created_at) | Q(created_at=request.created_at, pk__gt=request.pk)
     return pending.filter(later).first() or pending.first()
 

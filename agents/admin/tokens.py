@@ -10,11 +10,11 @@ from agents.admin.filters import TokenStatusFilter
 from agents.admin.formatting import token_badge
 from agents.models import AgentToken
 from config.admin.formatting import age, link
-from config.admin.model_admin import ReadOnlyModelAdmin
+from messaging.admin.desk.many import ManyRowsAdmin
 
 
 @admin.register(AgentToken)
-class AgentTokenAdmin(ReadOnlyModelAdmin):
+class AgentTokenAdmin(ManyRowsAdmin):
     row_actions = (REVOKE,)
     list_display = ["prefix", "state", "of_agent", "label", "created", "expires", "last_used", "revoke_reason"]
     list_filter = [TokenStatusFilter, "expires_at"]

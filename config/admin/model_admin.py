@@ -11,14 +11,15 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, path
 
-from config.admin.actions import AdminAction, AdminActionForm, error_text
+from config.admin.actions import AdminAction, error_text
+from config.admin.confirming import confirmation
 from config.admin.formatting import change_url
-from config.admin.paginator import BoundedCountPaginator
+from config.admin.paginator import BoundedCountPaginator, PagedChangeList
 from config.admin.panels import panels_of
 from config.admin.queues import QueueSummary
+from config.admin.returning import return_url
 from config.api.exceptions import ApiError
 
 BULK_MAX = 200
@@ -63,6 +64,9 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
     def next_url(self, request: HttpRequest, action: AdminAction, row: Any) -> str:
         """The redirect after an action on one row."""
         return change_url(row)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PagedChangeList]:
+        return PagedChangeList
 
     def get_urls(self) -> list[URLPattern]:
         return [
@@ -136,29 +140,12 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         form = action.form(request.POST if request.method == "POST" else None, row=row, action=action)
         if form.is_valid():
             self.perform(request, action, [row], form.arguments())
-            return HttpResponseRedirect(self.with_filters(request, self.next_url(request, action, row)))
-        return self.confirm(request, action, [row], form)
+            return HttpResponseRedirect(self.place_after(request, action, row))
+        return confirmation(self, request, action, [row], form)
 
-    def confirm(
-        self, request: HttpRequest, action: AdminAction, rows: list[Any], form: AdminActionForm, *, more: int = 0
-    ) -> HttpResponse:
-        """`more` rows than `rows` are chosen: the whole list."""
-        context = self.admin_site.each_context(request) | {
-            "title": f"{action.label}: {rows[0]}" if len(rows) == 1 else f"{action.label}: {len(rows) + more} chosen",
-            "action": action,
-            "form": form,
-            "is_available": any(action.is_available(row) for row in rows),
-            "rows": rows,
-            "opts": self.opts,
-            "checkbox": ACTION_CHECKBOX_NAME,
-            "in_list": "action" in request.POST,
-            "here": request.get_full_path(),
-            "more": more,
-            "status_texts": [(row, self.status_text(row)) for row in rows],
-            "list_url": self.with_filters(request, reverse(f"admin:{self.url_name('changelist')}")),
-            "preserved_filters": self.get_preserved_filters(request),
-        }
-        return TemplateResponse(request, "admin/shared/confirm_action.html", context)
+    def place_after(self, request: HttpRequest, action: AdminAction, row: Any) -> str:
+        """The list that the URL names, else the `next_url`."""
+        return return_url(request) or self.with_filters(request, self.next_url(request, action, row))
 
     def status_text(self, row: Any) -> str:
         """The state of a row as text, if actions depend on it."""
@@ -176,7 +163,10 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
                 done.append(row)
         if done:
             what = str(done[0]) if len(done) == 1 else f"{len(done)} {self.opts.verbose_name_plural}"
-            self.message_user(request, f"{what}: {action.success_message}.", messages.SUCCESS)
+            self.report(request, action, done, f"{what}: {action.success_message}.", arguments.get("reason", ""))
+
+    def report(self, request: HttpRequest, action: AdminAction, done: list[Any], text: str, reason: str) -> None:
+        self.message_user(request, text, messages.SUCCESS)
 
     def perform_on_many(self, request: HttpRequest, chosen: QuerySet[Any], action: AdminAction) -> HttpResponse | None:
         """An action of a list: the first POST shows the confirmation page, which sends the second."""
@@ -186,7 +176,7 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
             return None
         form = action.form(request.POST if "confirmed" in request.POST else None, row=None, action=action)
         if not form.is_valid():
-            return self.confirm(request, action, rows, form)
+            return confirmation(self, request, action, rows, form)
         self.perform(request, action, rows, form.arguments())
         return None
 

@@ -11,7 +11,6 @@ from django.http import HttpRequest
 
 from config.admin.actions import AdminAction
 from config.admin.formatting import age, as_fields
-from config.admin.model_admin import ReadOnlyModelAdmin
 from config.api.ids import is_id
 from config.database.sql import database_now
 from embeds.admin.chart import daily_chart
@@ -20,6 +19,7 @@ from embeds.checkup import NoAddress, Reason, check_page
 from embeds.embed_code import embed_code
 from embeds.models import Embed, EmbedStatus
 from embeds.services import disable_embed, enable_embed
+from messaging.admin.desk.many import ManyRowsAdmin
 
 DISABLE = AdminAction(
     name="disable",
@@ -43,7 +43,7 @@ ENABLE = AdminAction(
 
 
 @admin.register(Embed)
-class EmbedAdmin(ReadOnlyModelAdmin):
+class EmbedAdmin(ManyRowsAdmin):
     row_actions = (DISABLE, ENABLE)
     change_form_template = "admin/embeds/embed.html"
     list_display = ["name", "owner", "community", "status", "runs_on", "since"]

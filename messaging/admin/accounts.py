@@ -10,7 +10,8 @@ from django.utils.safestring import SafeString
 from config.admin.actions import AdminAction
 from config.admin.audit import log_entries_about
 from config.admin.formatting import age, change_url
-from config.admin.model_admin import ReadOnlyModelAdmin
+from config.admin.returning import return_url, returning
+from messaging.admin.desk.many import ManyRowsAdmin
 from messaging.admin.people import HIDE_POSTS, RESTORE_POSTS, SUSPEND, UNSUSPEND
 from messaging.admin.sign_ins import latest_of
 from messaging.models import Account, BulkJob, JobState, Message
@@ -21,7 +22,7 @@ DECISIONS_SHOWN_MAX = 10
 
 
 @admin.register(Account)
-class AccountAdmin(ReadOnlyModelAdmin):
+class AccountAdmin(ManyRowsAdmin):
     """People and agents. The admin of agents manages their scopes and tokens."""
 
     row_actions = (SUSPEND, UNSUSPEND, HIDE_POSTS, RESTORE_POSTS)
@@ -56,6 +57,12 @@ class AccountAdmin(ReadOnlyModelAdmin):
             return super().next_url(request, action, row)
         job = BulkJob.objects.filter(about=row).defer("ids").order_by("-created_at").first()
         return change_url(row if job is None or job.state == JobState.FINISHED else job)
+
+    def place_after(self, request: HttpRequest, action: AdminAction, row: Account) -> str:
+        """The page of a job that goes on leads back to the list."""
+        url = self.next_url(request, action, row)
+        is_job = url != change_url(row)
+        return returning(url, to=return_url(request)) if is_job else super().place_after(request, action, row)
 
     @admin.display(description="handle", ordering="handle")
     def handle_shown(self, row: Account) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.contrib import admin
@@ -17,6 +18,7 @@ from config.admin.queues import QueueSummary
 from messaging.admin import review
 from messaging.admin.desk.counted import CountedChoices
 from messaging.admin.desk.lists import DecidingAdmin
+from messaging.admin.desk.saved import came_from, first_found
 from messaging.admin.formatting import POST_BADGES, post_badge
 from messaging.admin.message_lists import CSV_COLUMNS
 from messaging.admin.moderation import DECISIONS, OTHERS, TagFilter
@@ -81,6 +83,7 @@ class MessageAdmin(DecidingAdmin):
             "files": self.files(row) if row.attachments else "",
             "page": self.on_page(row),
             "context": review.links_of(row),
+            "author_actions": review.author_actions(row),
         }
         return "admin/messaging/review.html", context
 
@@ -125,15 +128,15 @@ class MessageAdmin(DecidingAdmin):
     def extra_context(self, request: HttpRequest, row: Message) -> dict[str, Any]:
         return {
             "log_entries": log_entries_about([row], latest=DECISIONS_SHOWN_MAX),
-            "next_waiting": _next_waiting(row),
+            "next_waiting": first_found(came_from(self, request), partial(review.next_waiting, row)),
             "reports": row.reports.select_related("reporter")[:REPORTS_SHOWN_MAX],
             "versions": row.versions.all()[:VERSIONS_SHOWN_MAX],
             "version_days": VERSION_DAYS,
         }
 
     def next_url(self, request: HttpRequest, action: AdminAction, row: Message) -> str:
-        """The next pending post after a pending one."""
-        following = _next_waiting(row) if row.status == MessageStatus.PENDING else None
+        """The next pending post after a pending one, in the list from which the user came."""
+        following = review.next_waiting(row, came_from(self, request)) if row.status == MessageStatus.PENDING else None
         return change_url(following or row)
 
     @admin.display(description="post")
@@ -192,8 +195,3 @@ class MessageAdmin(DecidingAdmin):
     @admin.display(description="quotes")
     def quotes(self, row: Message) -> str | SafeString:
         return link(row.quote)
-
-
-def _next_waiting(row: Message) -> Message | None:
-    waiting = Message.objects.pending().exclude(pk=row.pk)
-    return waiting.filter(created_at__gte=row.created_at).first() or waiting.first()

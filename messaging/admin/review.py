@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from django.db.models import QuerySet
+from django.urls import reverse
+
+from config.admin.returning import returning
 from config.database.sql import fetch_all
-from messaging.models import Message
+from messaging.models import AccountKind, Message, MessageStatus
 from messaging.models.report import ReportReason
 
 LATEST = 50
@@ -47,6 +51,27 @@ def prepare(rows: Sequence[Any]) -> None:
     for row in rows:
         row.history = histories.get(row.author_id, History())
         row.report_reasons = ", ".join(reasons.get(row.pk, []))
+
+
+def author_actions(row: Any) -> list[tuple[str, str]]:
+    """(text, URL) of the actions on the author, whose pages lead back to the list."""
+    found = []
+    if row.community_id is not None:
+        name = "lift-ban" if row.is_banned else "ban"
+        text = f"Lift the ban from {row.community}" if row.is_banned else f"Ban the author from {row.community}"
+        found.append((text, f"messaging_message_{name}", row.pk))
+    if row.author_kind == AccountKind.HUMAN:
+        name = "suspend" if row.author.is_active else "unsuspend"
+        found.append((name.capitalize(), f"messaging_account_{name}", row.author_id))
+    found.append(("Hide all posts of the author", "messaging_account_hide-posts", row.author_id))
+    return [(text, returning(reverse(f"admin:{name}", args=[pk]), to=row.list_url)) for text, name, pk in found]
+
+
+def next_waiting(row: Message, among: QuerySet[Message] | None = None) -> Message | None:
+    """The pending post after this one, else the oldest one; `among` the posts of a list with filters."""
+    rows = Message.objects.all() if among is None else among
+    waiting = rows.filter(status=MessageStatus.PENDING).exclude(pk=row.pk).order_by("created_at", "id")
+    return waiting.filter(created_at__gte=row.created_at).first() or waiting.first()
 
 
 def links_of(row: Message) -> dict[str, Message | None]:

@@ -10,8 +10,8 @@ from django.utils.safestring import SafeString
 
 from config.admin.actions import AdminAction
 from config.admin.formatting import age, as_fields, badge, lines
-from config.admin.model_admin import ReadOnlyModelAdmin
 from config.api.ids import is_id
+from messaging.admin.desk.many import ManyRowsAdmin
 from messaging.models import DisabledReason, Webhook, WebhookStatus
 from messaging.models.webhook import DELIVERIES_SHOWN
 from messaging.services.webhooks import disable_webhook, enable_webhook
@@ -42,7 +42,7 @@ ENABLE = AdminAction(
 
 
 @admin.register(Webhook)
-class WebhookAdmin(ReadOnlyModelAdmin):
+class WebhookAdmin(ManyRowsAdmin):
     """Webhooks without their secrets, and only the hosts of their URLs: a path may contain a secret of the receiver."""
 
     row_actions = (DISABLE, ENABLE)

@@ -34,6 +34,13 @@ def start_job(*, kind: str, label: str, ids: Sequence[UUID], by: Account, reason
     return job
 
 
+def record_job(*, kind: str, label: str, ids: Sequence[UUID], by: Account, reason: str = "") -> BulkJob:
+    """A finished job on rows that were changed at once, so that they can be undone together."""
+    done: dict[str, Any] = {"ids": list(ids), "total": len(ids), "done": len(ids)}
+    ended = {"state": JobState.FINISHED, "finished_at": Now()}
+    return BulkJob.objects.create(kind=kind, label=label[:LABEL_MAX], by_id=by.pk, reason=reason, **done, **ended)
+
+
 @transaction.atomic
 def start_on_posts_of(author: Account, *, kind: str, by: Account, reason: str = "") -> BulkJob:
     """A job that hides (HIDE_POSTS) or restores (RESTORE_POSTS) all posts by an account."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
+from html import unescape
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.core.management import CommandError, call_command
 from django.db import transaction
@@ -16,8 +19,10 @@ from django.db.models.functions import Now
 from django.test import Client
 from django.utils import timezone
 
-from agents.models import AgentRequest
+from agents.models import Agent, AgentRequest
 from agents.services import approve_request
+from config.admin.returning import returning
+from messaging.admin.desk.many import ManyRowsAdmin
 from messaging.admin.desk.running import run_slice, run_soon, run_to_end
 from messaging.exceptions import JobFinished, TooManyRows
 from messaging.models import Account, BulkJob, JobState, Message
@@ -25,7 +30,7 @@ from messaging.personal_data.leases import take
 from messaging.services import bulk_jobs
 from messaging.services.bulk_jobs import continue_job, start_job, start_on_posts_of, stop_job
 from tests.admin.pages import decide, page, read
-from tests.agents.factories import RequestFactory
+from tests.agents.factories import RequestFactory, agent_with_token
 from tests.agents.racing import race
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
 
@@ -47,10 +52,18 @@ def select_all(client: Client, query: str, **sent: Any) -> Any:
     return client.post(f"{page(AgentRequest, 'changelist')}?{query}", body)
 
 
+def confirm_all(client: Client, query: str, **sent: Any) -> Any:
+    """Send the form of the confirmation page."""
+    text = select_all(client, query).content.decode()
+    hidden = dict(re.findall(r'<input type="hidden" name="(as_of|counted)" value="([^"]+)">', text))
+    assert len(hidden) == 2
+    return select_all(client, query, confirmed="1", **(hidden | sent))
+
+
 def test_a_whole_list_is_a_job_on_its_filtered_rows(
     admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("messaging.admin.desk.lists.BULK_MAX", 3)
+    monkeypatch.setattr("messaging.admin.desk.many.BULK_MAX", 3)
     requests = [RequestFactory(agent_handle=f"spam_{n}x") for n in range(5)]
     other = RequestFactory(agent_handle="decent_one")
     query = "q=spam_"
@@ -58,11 +71,14 @@ def test_a_whole_list_is_a_job_on_its_filtered_rows(
     assert "Reject: 5 chosen" in confirmation
     assert 'name="select_across" value="1"' in confirmation
     assert f'action="{page(AgentRequest, "changelist")}?q=spam_"' in confirmation
-    assert "errorlist" in select_all(admin_client, query, confirmed="1", reason="").content.decode()
+    assert "errorlist" in confirm_all(admin_client, query, reason="").content.decode()
     assert not BulkJob.objects.exists()
-    response = select_all(admin_client, query, confirmed="1", reason="Spam.")
+    response = confirm_all(admin_client, query, reason="Spam.")
     job = BulkJob.objects.get()
-    assert response["Location"] == page(job)
+    assert response["Location"] == f"{page(job)}?_return=%2Fadmin%2Fagents%2Fagentrequest%2F%3Fq%3Dspam_"
+    assert (
+        f'href="{page(AgentRequest, "changelist")}?q=spam_"' in admin_client.get(response["Location"]).content.decode()
+    )
     assert (job.kind, job.total, job.by_id, job.state) == (KIND, 5, boss.pk, "running")
     assert "0 of 5 done" in read(admin_client, job)
     answer: dict[str, Any] = {"state": "running"}
@@ -73,6 +89,89 @@ def test_a_whole_list_is_a_job_on_its_filtered_rows(
     assert {AgentRequest.objects.get(pk=row.pk).reason for row in requests} == {"Spam."}
     other.refresh_from_db()
     assert other.status == "pending"
+
+
+def test_a_row_that_arrives_after_the_confirmation_page_is_not_decided(
+    admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("messaging.admin.desk.many.BULK_MAX", 1)
+    query, when = "status__exact=pending", timezone.now()
+    seen = {RequestFactory(agent_handle=f"seen_{n}x").pk for n in range(3)}
+    sent = {"confirmed": "1", "reason": "Spam.", "as_of": timezone.now().isoformat(), "counted": "3"}
+    late = RequestFactory(agent_handle="late_one")
+    assert select_all(admin_client, query, **sent).status_code == 302
+    assert set(BulkJob.objects.get().ids) == seen
+    # One that was created before, and is pending again.
+    AgentRequest.objects.filter(pk=late.pk).update(created_at=when)
+    text = select_all(admin_client, query, **sent).content.decode()
+    assert "The list has more rows than when you confirmed." in text
+    assert 'name="counted" value="4"' in text
+    for old in ({"as_of": "", "counted": ""}, {"as_of": "2026-13-40T", "counted": "²"}):
+        assert select_all(admin_client, query, **(sent | old)).status_code == 200
+    assert BulkJob.objects.count() == 1
+
+
+def test_more_rows_than_a_job_takes_are_refused_before_they_are_confirmed(
+    admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("messaging.admin.desk.many.BULK_MAX", 1)
+    monkeypatch.setattr("messaging.admin.desk.many.ROWS_MAX", 2)
+    RequestFactory.create_batch(3)
+    response = select_all(admin_client, "")
+    assert response.status_code == 302
+    assert "Filter the list first" in admin_client.get(response["Location"]).content.decode()
+
+
+def test_lists_without_keys_start_jobs_too(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("messaging.admin.desk.many.BULK_MAX", 1)
+    monkeypatch.setattr("config.admin.paginator.COUNTED_MAX", 2)
+    monkeypatch.setattr("agents.admin.AgentAdmin.list_per_page", 2)
+    agents = [agent_with_token().agent for _ in range(3)]
+    shown = read(admin_client, Agent, "changelist")
+    assert "Select all 2+ agents" in shown
+    assert "All 2+ selected" in shown
+    sent = {"action": "freeze", "_selected_action": [str(agents[0].pk)], "select_across": "1"}
+    assert "Freeze: 3 chosen" in decided(admin_client, sent)
+    decided(admin_client, sent | {"confirmed": "1", "counted": "3", "reason": "Odd."})
+    job = run_to_end(BulkJob.objects.get().pk)
+    assert (job.done, job.refused) == (3, 0)
+    assert not Agent.objects.filter(frozen_at=None).exists()
+
+
+def test_an_action_on_a_few_rows_is_undone_from_its_message(admin_client: Client) -> None:
+    requests = RequestFactory.create_batch(3)
+    approve_request(request_id=requests[2].pk, by=SuperAdminFactory())
+    url = f"{page(AgentRequest, 'changelist')}?o=2"
+    sent = {
+        "action": "reject",
+        "_selected_action": [str(one.pk) for one in requests],
+        "confirmed": "1",
+        "reason": "No.",
+    }
+    text = admin_client.post(url, sent, follow=True).content.decode()
+    undo = unescape(re.findall(r'2 agent requests: rejected. <a href="([^"]+)">Undo…</a>', text)[0])
+    assert "Nothing was changed" in text
+    assert admin_client.post(undo, {"reason": ""})["Location"] == url
+    assert [AgentRequest.objects.get(pk=one.pk).status for one in requests] == ["pending", "pending", "approved"]
+    assert BulkJob.objects.latest("created_at").done == 2
+    post = MessageFactory()
+    sent = {"action": "hide", "_selected_action": [str(post.pk)], "confirmed": "1", "reason": "No."}
+    text = admin_client.post(page(Message, "changelist"), sent, follow=True).content.decode()
+    assert f'href="{returning(page(post, "undo-hiding"), to=page(Message, "changelist"))}"' in text
+
+
+def decided(client: Client, sent: dict[str, Any]) -> str:
+    return str(client.post(page(Agent, "changelist"), sent, follow=True).content.decode())
+
+
+def test_the_lists_with_actions_take_many_rows() -> None:
+    bounded = {"Move", "BulkJob"}
+    found = {
+        model.__name__
+        for model, rows in admin.site._registry.items()
+        if any(action.bulk for action in rows.row_actions) and not isinstance(rows, ManyRowsAdmin)
+    }
+    assert found <= bounded
 
 
 def test_rows_that_are_decided_meanwhile_are_counted_as_refused(boss: Account) -> None:
@@ -192,8 +291,11 @@ class TestPostsOfAnAuthor:
         monkeypatch.setattr("messaging.admin.people.run_slice", lambda pk: run_slice(pk, seconds=-1))
         author = PersonFactory()
         MessageFactory.create_batch(2, author=author)
-        response = admin_client.post(page(author, "hide-posts"), {"reason": "Spam."})
-        assert response["Location"] == page(BulkJob.objects.get())
+        listed = f"{page(Message, 'changelist')}?status__exact=published"
+        url = returning(page(author, "hide-posts"), to=listed)
+        response = admin_client.post(url, {"reason": "Spam."})
+        assert response["Location"] == returning(page(BulkJob.objects.get()), to=listed)
+        assert f'href="{listed}"' in admin_client.get(response["Location"]).content.decode()
 
     def test_the_command_hides_and_restores(self) -> None:
         author = PersonFactory()
@@ -259,12 +361,12 @@ def asked(settings: Any, tmp_path: Path) -> Path:
 
 @pytest.mark.django_db(transaction=True)
 def test_the_scheduler_is_asked_for_each_job_that_an_admin_starts(asked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("messaging.admin.desk.lists.BULK_MAX", 1)
+    monkeypatch.setattr("messaging.admin.desk.many.BULK_MAX", 1)
     boss, client = SuperAdminFactory(), Client()
     client.force_login(boss)
     for handle in ("spam_1x", "spam_2x"):
         RequestFactory(agent_handle=handle)
-    select_all(client, "q=spam_", confirmed="1", reason="Spam.")
+    confirm_all(client, "q=spam_", reason="Spam.")
     asked.unlink()
     job = BulkJob.objects.get()
     decide(client, job, "stop")

@@ -11,6 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.html import strip_tags
 
+from agents.models import AgentRequest
 from config.admin import paginator
 from messaging.models import Account, Message, MessageStatus
 from tests.admin.pages import read
@@ -63,3 +64,17 @@ def test_no_count_reads_the_whole_table(boss: Account, monkeypatch: pytest.Monke
         assert rows_read(plan, "messaging_message") < ROWS / 50, (status, plan)
         is_rare = status != MessageStatus.PUBLISHED
         assert bool({"rare_statuses", "moderation_queue"} & indexes(plan)) == is_rare, [*nodes(plan)]
+
+
+def test_the_counts_of_requests_use_the_index_of_their_status(boss: Account) -> None:
+    decided = {"status": "rejected", "decided_by": boss, "decided_at": boss.created_at}
+    fields = {"requester": boss, "agent_name": "Many", "purpose": "x", "scopes": ["post"]}
+    AgentRequest.objects.bulk_create(
+        AgentRequest(agent_handle=f"many_{n}", **fields, **(decided if n % 100 else {})) for n in range(5_000)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE agents_agentrequest")
+    with CaptureQueriesContext(connection) as captured:
+        assert paginator.bounded_count(AgentRequest.objects.filter(status="pending")) == "50"
+    plan = plan_of(captured[0]["sql"])
+    assert rows_read(plan, "agents_agentrequest") <= 50, plan

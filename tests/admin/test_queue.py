@@ -6,7 +6,7 @@ import csv
 import io
 from datetime import timedelta
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -14,15 +14,16 @@ from django.db import connection
 from django.db.models import F
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from agents.admin.look_alikes import look_alikes_of, series_base
-from agents.models import Agent, AgentRequest
+from agents.models import Agent, AgentRequest, RefusedCall
 from agents.services import create_token, reject_request
 from messaging.models import Account, Ban, Decision, Message, SavedList
 from messaging.models.desk import SAVED_MAX
 from messaging.services.moderation import approve_message, hide_message
 from tests.admin.pages import page, read
-from tests.agents.factories import ApprovedFactory, RequestFactory
+from tests.agents.factories import ApprovedFactory, RequestFactory, agent_with_token
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
@@ -140,6 +141,106 @@ def test_the_list_offers_to_undo_the_own_latest_decision(admin_client: Client, b
     assert f"{own}: rejected" in read(admin_client, AgentRequest, "changelist")
     AgentRequest.objects.filter(pk=own.pk).update(decided_at=F("decided_at") - timedelta(minutes=1))
     assert "recent-decision" not in read(admin_client, AgentRequest, "changelist")
+
+
+def test_a_page_that_is_emptied_leads_to_the_last_one_with_its_filters(
+    admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.admin.AgentRequestAdmin.list_per_page", 2)
+    requests = [RequestFactory() for _ in range(5)]
+    url = f"{page(requests[-1], 'decide')}?_changelist_filters=status__exact%3Dpending%26p%3D3"
+    sent = {"decision": "reject", "reason": "No.", "from_list": "1"}
+    response = admin_client.post(url, sent, follow=True)
+    assert response.redirect_chain == [(f"{page(AgentRequest, 'changelist')}?status__exact=pending&p=3", 302)]
+    changes = response.context["cl"]
+    assert ([row.pk for row in changes.result_list], changes.page_num) == ([row.pk for row in requests[2:4]], 2)
+    for number in ("0", "-1"):
+        assert f'id="row-{requests[0].pk}"' in read(admin_client, AgentRequest, "changelist", p=number)
+
+
+def test_the_next_pending_row_is_one_of_the_filtered_list(admin_client: Client) -> None:
+    first, other, last = (RequestFactory(agent_handle=handle) for handle in ("herring_1", "unrelated", "herring_2"))
+    posts = [MessageFactory(status="pending", content=content) for content in ("Herring", "Unrelated", "Herrings")]
+    for rows, decision in (((first, other, last), "reject"), (posts, "hide")):
+        listed = page(type(rows[0]), "changelist")
+        filters = "_changelist_filters=" + quote("status__exact=pending&q=herring", safe="")
+        assert f"{page(rows[2])}?{filters}" in admin_client.get(f"{page(rows[0])}?{filters}").content.decode()
+        sent = {"decision": decision, "reason": "No."}
+        first_place = admin_client.post(f"{page(rows[0], 'decide')}?{filters}", sent)["Location"]
+        assert first_place == f"{page(rows[2])}?{filters}"
+        second_place = admin_client.post(f"{page(rows[2], decision)}?{filters}", sent)["Location"]
+        # None is left in the list: the link of the page leads to the rest of the queue.
+        assert second_place.startswith((listed, page(rows[2])))
+        invalid = f"_changelist_filters={quote('status__exact=pending&nonsense=1', safe='')}"
+        assert page(rows[1]) in admin_client.get(f"{page(rows[2])}?{invalid}").content.decode()
+
+
+def test_the_page_after_a_decision_offers_to_undo_it(admin_client: Client, boss: Account) -> None:
+    first, second = RequestFactory(), RequestFactory()
+    filters = "_changelist_filters=status__exact%3Dpending"
+    url = f"{page(first, 'decide')}?{filters}"
+    shown = admin_client.post(url, {"decision": "reject", "reason": "No."}, follow=True)
+    assert shown.redirect_chain == [(f"{page(second)}?{filters}", 302)]
+    assert f'action="{url}"' in shown.content.decode()
+    assert admin_client.post(url, {"decision": "undo"})["Location"] == f"{page(first)}?{filters}"
+    first.refresh_from_db()
+    assert first.status == "pending"
+    post = MessageFactory(status="pending")
+    text = admin_client.post(page(post, "decide"), {"decision": "hide", "reason": "No."}, follow=True).content.decode()
+    assert f'hidden. <a href="{page(post, "undo-hiding")}">Undo…</a>' in text
+
+
+def test_the_summary_of_a_row_names_communities(admin_client: Client) -> None:
+    names = ["Harbour", "Gazette", "Market", "Docks", "Pier"]
+    ids = [CommunityFactory(name=name).pk for name in names]
+    RequestFactory(scopes=["post"], community_ids=ids[:2])
+    RequestFactory(scopes=["react"], community_ids=ids)
+    RequestFactory(scopes=["quote"])
+    text = read(admin_client, AgentRequest, "changelist")
+    for part in (
+        "post in Harbour, Gazette<",
+        "react in Harbour, Gazette, Market and 2 more<",
+        "quote in every community<",
+    ):
+        assert part in text, part
+
+
+def test_the_list_of_communities_to_narrow_to_says_that_there_are_more(
+    admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("grant", "requests"):
+        monkeypatch.setattr(f"agents.admin.{place}.LISTED_MAX", 2)
+    request = RequestFactory()
+    for n in range(3):
+        texts = [read(admin_client, request), read(admin_client, AgentRequest, "changelist")]
+        assert not any("the API accepts the ids of the others" in text for text in texts), n
+        CommunityFactory(name=f"Community {n}")
+    for text in (read(admin_client, request), read(admin_client, AgentRequest, "changelist")):
+        assert "the API accepts the ids of the others" in text
+        assert text.count("Community 2") == 0
+
+
+def test_the_list_warns_of_refused_calls_and_of_a_series_and_names_the_operator(admin_client: Client) -> None:
+    holder = agent_with_token(agent_handle="weather1")
+    operator = holder.request.requester
+    request = RequestFactory(requester=operator, agent_handle="weather2")
+    calls = RefusedCall.objects.create(agent=holder.agent, day=timezone.now().date(), operation="x", code="y", calls=99)
+    assert "refused calls" not in read(admin_client, AgentRequest, "changelist")
+    RefusedCall.objects.filter(pk=calls.pk).update(calls=100)
+    text = read(admin_client, AgentRequest, "changelist", status__exact="pending")
+    for part in (
+        *(
+            '<span class="badge bad">100 refused calls</span>',
+            '<span class="badge ">series @weather1 (1 handle)</span>',
+        ),
+        *("numbered series", "all of this requester", f'href="{page(operator)}">{operator}</a>'),
+    ):
+        assert part in text, part
+    other = RequestFactory(agent_handle="weather3")
+    text = read(admin_client, AgentRequest, "changelist")
+    assert '<span class="badge bad">series @weather1, @weather2 (2 handles)</span>' in text
+    assert "not all of this requester" in read(admin_client, other)
+    assert request.status == "pending"
 
 
 def test_get_decides_nothing(admin_client: Client) -> None:
@@ -279,6 +380,22 @@ class TestCsv:
 
 
 class TestLookAlikes:
+    def test_the_nearest_are_read_first_where_there_are_too_many(
+        self, admin_client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for handle in ("a_librarian_bot", "librarian_bot", "librarians", "librarlan"):
+            PersonFactory(handle=handle)
+        request = RequestFactory(agent_handle="librarian")
+        for most, expected in ((1, ["librarlan"]), (2, ["librarlan", "librarians"])):
+            monkeypatch.setattr("agents.admin.look_alikes.FOUND_MAX", most + 1)
+            found = look_alikes_of([request])[request.pk]
+            assert [one.handle for one in [*found.nearest, *found.rest]] == expected
+            assert found.is_cut
+        for text in (read(admin_client, request), read(admin_client, AgentRequest, "changelist")):
+            assert "There are more similar handles than are shown." in text
+        monkeypatch.undo()
+        assert not look_alikes_of([request])[request.pk].is_cut
+
     def test_three_are_near_and_the_rest_is_folded(self, admin_client: Client) -> None:
         for handle in ("librar1an", "libraria_n", "librarlan", "librarians", "libarian"):
             PersonFactory(handle=handle)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +84,11 @@ def test_the_bar_is_always_visible_and_the_pages_fit(page: Page, screen: dict[st
         assert page.locator(INLINE).count() == 0
         page.mouse.wheel(0, 400)
         expect(page.locator(".decision-bar .row-action-approve")).to_be_in_viewport()
-    page.goto(path_of(AgentRequest.objects.earliest("created_at")))
-    expect(page.get_by_role("button", name="Approve")).to_be_in_viewport()
-    assert fits_the_width(page)
+    for row in (AgentRequest.objects.earliest("created_at"), Message.objects.earliest("created_at")):
+        page.goto(path_of(row))
+        for name in ("Approve", "Reject" if isinstance(row, AgentRequest) else "Hide"):
+            expect(page.get_by_role("button", name=name)).to_be_in_viewport()
+        assert fits_the_width(page)
 
 
 def test_no_column_lies_under_the_buttons_at_1440(page: Page) -> None:
@@ -107,6 +110,52 @@ def test_no_column_lies_under_the_buttons_at_1440(page: Page) -> None:
             })"""
         )
         assert hidden == []
+
+
+def test_decisions_are_undone_one_after_the_other_for_thirty_seconds(page: Page) -> None:
+    requests = [RequestFactory(agent_handle=f"agent_{n}") for n in range(4)]
+    page.clock.install(time=0)
+    page.goto(path_of(AgentRequest, "changelist") + PENDING)
+    page.clock.pause_at(3_600)
+    undo = page.locator(".decision-undo")
+    for request, following in pairwise(requests[:3]):
+        page.keyboard.press("a")
+        expect(page.locator(".decision-done")).to_contain_text(f"{request}: ")
+        expect_current(page, str(following))
+    for request in reversed(requests[:2]):
+        expect(undo).to_be_visible()
+        page.keyboard.press("u")
+        expect_current(page, str(request))
+        expect(page.locator(".decision-done")).to_contain_text("pending again")
+    expect(undo).to_be_hidden()
+    assert not Agent.objects.exists()
+    page.keyboard.press("a")
+    expect(undo).to_be_visible()
+    page.clock.run_for(29_900)
+    expect(undo).to_be_visible()
+    page.clock.run_for(200)
+    expect(undo).to_be_hidden()
+
+
+def test_the_purpose_is_whole_under_the_pointer_the_focus_and_in_the_current_row(page: Page) -> None:
+    handles = ("harbour_guide", "gazette_reader", "market_poet")
+    requests = [RequestFactory(agent_handle=handle, purpose="Harbour news. " * 20) for handle in handles]
+    page.goto(path_of(AgentRequest, "changelist") + PENDING)
+    first, second, third = (page.get_by_role("row", name=f"@{one.agent_handle}") for one in requests)
+    expect(first.locator(".purpose-whole")).to_be_visible()
+    expect(second.locator(".purpose-whole")).to_be_hidden()
+    page.keyboard.press("j")
+    expect(second.locator(".purpose-whole")).to_be_visible()
+    expect(second.locator(".purpose-start")).to_be_hidden()
+    expect(first.locator(".purpose-whole")).to_be_hidden()
+    third.locator("summary").hover()
+    expect(third.locator(".purpose-whole")).to_be_visible()
+    page.mouse.move(0, 0)
+    expect(third.locator(".purpose-whole")).to_be_hidden()
+    # From the handle, the next stop is the summary.
+    third.get_by_role("link", name="@market_poet").focus()
+    page.keyboard.press("Tab")
+    expect(third.locator(".purpose-whole")).to_be_visible()
 
 
 @widths

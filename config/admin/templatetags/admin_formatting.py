@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from config.admin import formatting
 from config.admin.actions import AdminAction
+from config.admin.paginator import bounded_text
 
 register = template.Library()
 
@@ -25,6 +26,11 @@ def row_link(row: Model | None, text: object = None) -> str:
 @register.simple_tag
 def action_url(row: Model, action: AdminAction) -> str:
     return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_{action.name}", args=[row.pk])
+
+
+@register.filter
+def bounded(count: int) -> str:
+    return bounded_text(count)
 
 
 @register.simple_tag

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from config.admin.actions import AdminAction
-from config.admin.model_admin import ReadOnlyModelAdmin
+from messaging.admin.desk.many import ManyRowsAdmin
 
 
-class DecidableRows(ReadOnlyModelAdmin):
+class DecidableRows(ManyRowsAdmin):
     def state_of(self, row: Any) -> tuple[str, str]:
         """The text and the kind of the badge of a row."""
         raise NotImplementedError

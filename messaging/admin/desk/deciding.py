@@ -45,7 +45,7 @@ def _done(rows: DecidableRows, request: HttpRequest, row: Any, action: AdminActi
         current = rows.get_queryset(request).get(pk=row.pk)
         state, kind = rows.state_of(current)
         return JsonResponse({"text": text, "state": state, "kind": kind, "undo": action.undo})
-    rows.message_user(request, text, messages.SUCCESS)
+    rows.report(request, action, [row], text)
     return HttpResponseRedirect(_next_place(rows, request, action, row))
 
 

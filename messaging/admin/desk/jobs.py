@@ -18,6 +18,7 @@ from config.admin.actions import AdminAction
 from config.admin.audit import log_entries_about
 from config.admin.formatting import NOTHING, age, badge, change_url, lines, link
 from config.admin.model_admin import ReadOnlyModelAdmin
+from config.admin.returning import return_url
 from messaging.admin.desk.running import find_action, run_slice, run_soon
 from messaging.models import BulkJob, JobState
 from messaging.services.bulk_jobs import continue_job, start_job, start_on_posts_of, stop_job
@@ -36,14 +37,14 @@ def undoing_kind(job: BulkJob) -> str:
 
 
 def undo_job(row: BulkJob, *, by: Any, reason: str = "") -> BulkJob:
-    """Start the job that undoes what this one has done so far."""
+    """Start the job that undoes what this one has done so far; of a few rows, it is finished at once."""
     kind = undoing_kind(row)
     if row.about is not None:
         job = start_on_posts_of(row.about, kind=kind, by=by, reason=reason)
     else:
         job = start_job(kind=kind, label=f"Undo: {row.label}", ids=row.ids[: row.position], by=by, reason=reason)
     run_soon()
-    return job
+    return run_slice(job.pk)
 
 
 def _continue(row: BulkJob, *, by: Any, reason: str = "") -> BulkJob:
@@ -136,10 +137,17 @@ class BulkJobAdmin(ReadOnlyModelAdmin):
         return {
             "run_url": reverse("admin:messaging_bulkjob_run", args=[row.pk]),
             "progress_url": reverse("admin:messaging_bulkjob_progress", args=[row.pk]),
+            "list_link": self.list_link(request, row),
             "is_running": row.state == JobState.RUNNING,
             "is_scheduled": settings.HOUSEKEEPING_MINUTES > 0,
             "log_entries": log_entries_about([row], latest=DECISIONS_SHOWN_MAX),
         }
+
+    def list_link(self, request: HttpRequest, row: BulkJob) -> tuple[str, str] | None:
+        """(text, URL) of the list from which the user came, else of the rows of the job."""
+        found = find_action(row.kind)
+        url = return_url(request) or (reverse(f"admin:{found[0].url_name('changelist')}") if found else "")
+        return ("Back to the list", url) if url else None
 
     @admin.display(description="state", ordering="state")
     def status(self, row: BulkJob) -> SafeString:

@@ -6,9 +6,8 @@ from itertools import zip_longest
 from typing import Any
 from uuid import UUID
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import QuerySet
 from django.forms import Script
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -17,19 +16,12 @@ from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 
 from config.admin.actions import AdminAction
-from config.admin.formatting import change_url
-from config.admin.model_admin import BULK_MAX
 from messaging.admin.desk import saved
 from messaging.admin.desk.decidable import DecidableRows
 from messaging.admin.desk.deciding import decide_one
 from messaging.admin.desk.exporting import Columns, csv_response
-from messaging.admin.desk.running import run_soon
-from messaging.exceptions import TooManyRows
 from messaging.models import ReasonFor
 from messaging.models.ready_reason import reasons_for
-from messaging.services.bulk_jobs import ROWS_MAX, start_job
-
-SHOWN_MAX = 50
 
 
 class DecidingAdmin(DecidableRows):
@@ -87,6 +79,7 @@ class DecidingAdmin(DecidableRows):
         self.prepare_rows(rows)
         for row, following in zip_longest(rows, rows[1:]):
             row.next_pk = following.pk if following else ""
+            row.list_url = f"{request.get_full_path()}#row-{row.pk}"
         changes.result_list = rows
         return changes
 
@@ -114,28 +107,6 @@ class DecidingAdmin(DecidableRows):
 
     def saved_view(self, request: HttpRequest) -> HttpResponse:
         return saved.change(self, request)
-
-    def perform_on_many(self, request: HttpRequest, chosen: QuerySet[Any], action: AdminAction) -> HttpResponse | None:
-        """More than BULK_MAX rows are a job, which starts when it is confirmed."""
-        if not chosen[BULK_MAX:].exists():
-            return super().perform_on_many(request, chosen, action)
-        ids = list(chosen.values_list("pk", flat=True)[: ROWS_MAX + 1])
-        form = action.form(request.POST if "confirmed" in request.POST else None, row=None, action=action)
-        if not form.is_valid():
-            shown = list(chosen[: min(SHOWN_MAX, BULK_MAX)])
-            return self.confirm(request, action, shown, form, more=len(ids) - len(shown))
-        return self._start(request, action, ids, form.cleaned_data["reason"])
-
-    def _start(self, request: HttpRequest, action: AdminAction, ids: list[UUID], reason: str) -> HttpResponse | None:
-        kind = f"{self.model._meta.label_lower}:{action.name}"
-        label = f"{action.label} {len(ids):,} {self.opts.verbose_name_plural}"
-        try:
-            job = start_job(kind=kind, label=label, ids=ids, by=request.user, reason=reason)  # type: ignore[arg-type]
-        except TooManyRows as refusal:
-            self.message_user(request, refusal.body()["message"], messages.ERROR)
-            return None
-        run_soon()
-        return HttpResponseRedirect(change_url(job))
 
     @admin.display(description="review")
     def review(self, row: Any) -> SafeString:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import copy
 from typing import Any
+from urllib.parse import parse_qs
 
 from django.contrib import messages
+from django.contrib.admin import ModelAdmin
 from django.contrib.admin.options import IncorrectLookupParameters
+from django.core.exceptions import SuspiciousOperation
 from django.db import transaction
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 
 from config.admin.model_admin import ReadOnlyModelAdmin
@@ -27,6 +32,27 @@ def filtered(rows: ReadOnlyModelAdmin, request: HttpRequest) -> QuerySet[Any] | 
     except IncorrectLookupParameters:
         return None
     return changes.get_queryset(request)
+
+
+def came_from(rows: ReadOnlyModelAdmin, request: HttpRequest) -> QuerySet[Any] | None:
+    """All rows of the list from which the user came; None if it had no filters, or they are invalid."""
+    query = parse_qs(rows.get_preserved_filters(request)).get("_changelist_filters", [""])[-1]
+    if not query:
+        return None
+    listed = copy(request)
+    listed.GET = QueryDict(query)
+    try:
+        # Of Django: the rows are not shown, so what the columns of the list need is not loaded.
+        found: QuerySet[Any] = ModelAdmin.get_changelist_instance(rows, listed).queryset
+    except (IncorrectLookupParameters, SuspiciousOperation):
+        return None
+    return found
+
+
+def first_found(listed: QuerySet[Any] | None, find: Callable[[QuerySet[Any] | None], Any]) -> Any:
+    """What `find` returns for the list; if it has none, for all rows (None)."""
+    found = find(listed)
+    return find(None) if found is None and listed is not None else found
 
 
 def change(rows: ReadOnlyModelAdmin, request: HttpRequest) -> HttpResponse:

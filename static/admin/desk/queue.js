@@ -11,7 +11,8 @@ function start() {
   const ready = bar.querySelector(".ready-reasons");
   const barButtons = [...bar.querySelectorAll("[data-key]")];
   let current = null;
-  let undoable = null;
+  // The decisions of the last 30 seconds, the latest last.
+  let undoable = [];
   let isBusy = false;
 
   const formOf = (row) => document.getElementById(`decide-${row.dataset.decide}`);
@@ -103,8 +104,7 @@ function start() {
       return;
     }
     setState(row, answer);
-    const allowed = answer.undo && decision !== answer.undo ? { row, decision: answer.undo } : null;
-    offerUndo(allowed);
+    if (answer.undo && decision !== answer.undo) offerUndo({ row, decision: answer.undo });
     for (const button of buttonsOf(row)) button.disabled = true;
     lineOf(row).classList.add("decided-row");
     say(answer.text);
@@ -128,16 +128,22 @@ function start() {
   }
 
   function offerUndo(what) {
-    undoable = what;
-    part("undo").hidden = !what;
-    if (what) setTimeout(() => { if (undoable === what) offerUndo(null); }, UNDO_MS);
+    undoable.push(what);
+    part("undo").hidden = false;
+    setTimeout(() => withdrawUndo(what), UNDO_MS);
+  }
+
+  function withdrawUndo(what) {
+    undoable = undoable.filter((one) => one !== what);
+    part("undo").hidden = !undoable.length;
   }
 
   async function undo() {
-    if (!undoable || isBusy) return;
-    const { row, decision } = undoable;
+    if (!undoable.length || isBusy) return;
+    const latest = undoable.at(-1);
+    const { row, decision } = latest;
     isBusy = true;
-    offerUndo(null);
+    withdrawUndo(latest);
     try {
       const answer = await send(row, decision);
       if (answer.error) {
@@ -211,7 +217,7 @@ function start() {
     list.setAttribute("form", `decide-${place.dataset.everyCommunity}`);
     list.setAttribute("aria-label", "Communities; none: every community");
     list.append(all.content.cloneNode(true));
-    place.replaceChildren("None: every community.", document.createElement("br"), list);
+    place.replaceChildren(`None: every community. ${all.dataset.more ?? ""}`, document.createElement("br"), list);
     delete place.dataset.everyCommunity;
   }
 
