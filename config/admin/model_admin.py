@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.safestring import SafeString
 
 from config.admin.actions import AdminAction, AdminActionForm, error_text
 from config.admin.formatting import change_url
@@ -160,7 +161,7 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         }
         return TemplateResponse(request, "admin/shared/confirm_action.html", context)
 
-    def status_text(self, row: Any) -> str:
+    def status_text(self, row: Any) -> str | SafeString:
         """The state of a row as text, if actions depend on it."""
         return ""
 

@@ -16,6 +16,7 @@ from messaging.models import DisabledReason, Webhook, WebhookStatus
 from messaging.models.webhook import DELIVERIES_SHOWN
 from messaging.services.webhooks import disable_webhook, enable_webhook
 from messaging.webhooks.receivers import Receiver
+from messaging.webhooks.targets import with_target_names
 
 COMPUTED = ["failing", "next_try", "log", "since"]
 BADGES = {WebhookStatus.ACTIVE: "good", WebhookStatus.FAILING: "waiting", WebhookStatus.DISABLED: "bad"}
@@ -46,14 +47,17 @@ class WebhookAdmin(ReadOnlyModelAdmin):
     """Webhooks without their secrets, and only the hosts of their URLs: a path may contain a secret of the receiver."""
 
     row_actions = (DISABLE, ENABLE)
-    list_display = ["host", "owner", "target_kind", "state", "why", "since"]
+    list_display = ["host", "owner", "reports", "state", "why", "since"]
     list_filter = ["status", "disabled_reason", "target_kind"]
     list_select_related = ["owner"]
     ordering = ["-created_at", "-id"]
     search_fields = ["owner__handle"]
     search_help_text = "Part of the owner's handle, or the id of a webhook, embed or agent."
-    fields = ["state", "why", "host", "owner", "target_kind", "reported", *COMPUTED]
-    readonly_fields = ["state", "why", "host", "reported", *COMPUTED]
+    fields = ["state", "why", "host", "owner", "reports", "reported", *COMPUTED]
+    readonly_fields = ["state", "why", "host", "reports", "reported", *COMPUTED]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Webhook]:
+        return with_target_names(Webhook.objects.all())
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -72,6 +76,10 @@ class WebhookAdmin(ReadOnlyModelAdmin):
             return Receiver.of(row.url).authority
         except ValueError:
             return "not allowed any more"
+
+    @admin.display(description="of")
+    def reports(self, row: Any) -> str:
+        return f"{row.target_kind} {row.target_name or 'that is gone'}"
 
     @admin.display(description="state", ordering="status")
     def state(self, row: Webhook) -> SafeString:

@@ -41,7 +41,8 @@ class EveryPage:
 
     def __init__(self) -> None:
         self.holder: TokenHolder = agent_with_token()
-        message, boss = MessageFactory(), SuperAdminFactory()
+        self.boss: Account = SuperAdminFactory()
+        message, boss = MessageFactory(), self.boss
         self.holder.api.post("/v1/reactions", {"messageId": str(message.pk), "emoji": "👍"})
         Api.as_person(PersonFactory()).post(f"/api/messages/{message.pk}/report", {"reason": "spam", "note": "Ads."})
         self.community = CommunityFactory(blocked_words=["spam"])
