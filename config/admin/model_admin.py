@@ -55,7 +55,8 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         return None
 
     def title_for(self, row: Any) -> str:
-        return str(row)
+        text = str(row)
+        return text[:1].upper() + text[1:]
 
     def extra_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         """More context for the template of a row's page."""

@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from config.admin.actions import AdminAction
-from config.admin.formatting import age, as_fields, badge, lines
+from config.admin.formatting import NOTHING, age, as_fields, badge, lines
 from config.admin.model_admin import ReadOnlyModelAdmin
 from config.api.ids import is_id
 from messaging.models import DisabledReason, Webhook, WebhookStatus
@@ -87,7 +87,7 @@ class WebhookAdmin(ReadOnlyModelAdmin):
 
     @admin.display(description="disabled because")
     def why(self, row: Webhook) -> str:
-        return ": ".join(filter(None, [row.get_disabled_reason_display(), row.disabled_details]))
+        return ": ".join(filter(None, [row.get_disabled_reason_display(), row.disabled_details])) or NOTHING
 
     @admin.display(description="failing since", ordering="failing_since")
     def failing(self, row: Webhook) -> str | SafeString:
