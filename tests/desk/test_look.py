@@ -83,6 +83,8 @@ def test_fold_outs_help_reasons_and_decided_rows_are_accessible(page: Page, boss
     a_queue()
     found: dict[str, Any] = {}
     for model in (AgentRequest, Message):
+        # A phone has no keys, and no help about them.
+        page.set_viewport_size(WIDE)  # type: ignore[arg-type]
         page.goto(path_of(model, "changelist") + "?status__exact=pending")
         page.keyboard.press("a")
         expect(page.locator(".decided-row")).to_be_visible()
