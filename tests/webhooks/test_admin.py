@@ -64,7 +64,7 @@ def test_its_pages_and_the_history_name_the_embed_or_agent(admin_client: Client)
     for webhook in Webhook.objects.all():
         named = {"agent": "agent @harbour_helper", "embed": "embed Harbour"}[webhook.target_kind]
         assert named in read(admin_client, Webhook, "changelist")
-        assert f"webhook of {named}" in read(admin_client, webhook)
+        assert f"<h1>Webhook of {named}</h1>" in read(admin_client, webhook)
         decide(admin_client, webhook, "disable", reason="Floods its receiver")
         assert LogEntry.objects.latest("pk").object_repr == f"webhook of {named}"
 
