@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 from uuid import UUID
+
+from django.db.models import QuerySet, Value
+from django.db.models.functions import Concat
 
 from agents.models import Agent
 from agents.models.agent import AgentQuerySet
@@ -20,6 +24,9 @@ class AgentTargets:
     def find(self, ids: Collection[UUID]) -> dict[UUID, TargetState]:
         rows = _available().filter(pk__in=ids)
         return {agent.pk: TargetState(owner_id=agent.operator_id, account_id=agent.pk) for agent in rows}
+
+    def names(self) -> QuerySet[Any]:
+        return Agent.objects.annotate(shown=Concat(Value("@"), "account__handle"))
 
 
 def _available() -> AgentQuerySet:

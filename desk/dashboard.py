@@ -19,7 +19,7 @@ from desk.actions import Sentence, sentence_of
 from desk.health.checks import Check, checks
 from desk.health.watching import troubles
 from desk.models import DailyCount, DailyTotal, RollUp, Top, Total, Trouble
-from desk.plots import Counts, DurationPlot, Plot, Series, Spark, duration, spark
+from desk.plots import Counts, DurationPlot, LevelPlot, Plot, Series, Spark, duration, spark
 from desk.rolling.days import DAYS, TOP_MAX, TOPS
 from messaging.models import Account, Community
 
@@ -67,6 +67,7 @@ def plots(totals: Totals, *, today: date) -> list[Plot]:
         Plot("posts", "Posts", _series(totals, people=Total.PEOPLE, agents=Total.AGENTS), today=today),
         Plot("agents", "New agents", [Series("approved", totals[Total.DECISIONS, "approved"])], today=today),
         Plot("requests", "Agent requests", _series(totals, asked=Total.REQUESTS), today=today),
+        LevelPlot("pending", "Pending agent requests", _series(totals, pending=Total.PENDING), today=today),
         DurationPlot(
             "decisions", "Median time to a decision", _series(totals, median=Total.DECISION_SECONDS), today=today
         ),

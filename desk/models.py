@@ -35,6 +35,7 @@ class Total(models.TextChoices):
     AGENTS = "agents", "posts of agents"
     REPORTS = "reports", "reports"
     REQUESTS = "requests", "agent requests"
+    PENDING = "pending", "agent requests that were pending at the end of the day, or are now"
     DECISIONS = "decisions", "decisions on agent requests, by result"
     DECISION_SECONDS = "decision_seconds", "the median time to a decision"
     MEDIAN_SECONDS = "median_seconds", "the median time to a decision in the last 30 days"

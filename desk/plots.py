@@ -53,6 +53,8 @@ class Plot:
     """
 
     width, height = STEP * DAYS, HEIGHT
+    # The sum of the days means something.
+    has_totals = True
 
     def __init__(self, name: str, title: str, series: Sequence[Series], *, today: date, unit: str = "") -> None:
         self.name, self.title, self.unit = name, title, unit
@@ -110,7 +112,13 @@ class Plot:
         return [(one.label, self.shown(one.counts.get(day, 0))) for one in self.series]
 
 
-class DurationPlot(Plot):
+class LevelPlot(Plot):
+    """Of a number at the end of each day."""
+
+    has_totals = False
+
+
+class DurationPlot(LevelPlot):
     """Of seconds."""
 
     def shown(self, number: int) -> str:

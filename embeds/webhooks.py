@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 from uuid import UUID
+
+from django.db.models import F, QuerySet
 
 from embeds.models import Embed, EmbedStatus
 from embeds.models.embed import EmbedQuerySet
@@ -21,6 +24,9 @@ class EmbedTargets:
     def find(self, ids: Collection[UUID]) -> dict[UUID, TargetState]:
         rows = _available().filter(pk__in=ids, owner__is_active=True)
         return {embed.pk: TargetState(owner_id=embed.owner_id, community_id=embed.community_id) for embed in rows}
+
+    def names(self) -> QuerySet[Any]:
+        return Embed.objects.annotate(shown=F("name"))
 
 
 def _available() -> EmbedQuerySet:

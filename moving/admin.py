@@ -7,13 +7,26 @@ from django.utils.safestring import SafeString
 
 from config.admin.actions import AdminAction
 from config.admin.audit import log_decision
-from config.admin.formatting import age, badge
+from config.admin.formatting import age, as_fields, badge, lines
 from config.admin.model_admin import ReadOnlyModelAdmin
 from messaging.models import Account
 from moving.models import Move, MoveStatus
 from moving.uploads import start_undo
 
 BADGES = {MoveStatus.DONE: "good", MoveStatus.FAILED: "bad", MoveStatus.UNDONE: "bad"}
+# By name in `counts`.
+COUNTS = {
+    "found": "posts in the file",
+    "new": "new",
+    "earlier": "imported before",
+    "published": "published",
+    "pending": "pending",
+    "deleted": "deleted, but answered",
+    "pages": "pages",
+    "skipped": "left out",
+    "changed": "changed",
+    "reasons": "why left out or changed",
+}
 
 
 def undo_by(row: Move, *, by: Account, reason: str) -> None:
@@ -44,8 +57,8 @@ class MoveAdmin(ReadOnlyModelAdmin):
     ordering = ["-created_at", "-id"]
     search_fields = ["file_name", "community__slug"]
     search_help_text = "Part of the name of the file, or of the community's short name."
-    fields = ["state", "file_name", "format", "community", "started_by", "options", "counts", "error", "since"]
-    readonly_fields = ["state", "since"]
+    fields = ["state", "file_name", "format", "community", "started_by", "addresses", "found", "error", "since"]
+    readonly_fields = ["state", "addresses", "found", "since"]
 
     def status_text(self, row: Move) -> str:
         return str(row.get_status_display())
@@ -53,6 +66,15 @@ class MoveAdmin(ReadOnlyModelAdmin):
     @admin.display(description="state", ordering="status")
     def state(self, row: Move) -> SafeString:
         return badge(row.status, BADGES.get(MoveStatus(row.status), "waiting"))
+
+    @admin.display(description="changed addresses")
+    def addresses(self, row: Move) -> str | SafeString:
+        return lines([" → ".join(text.split("=", 1)) for text in row.map])
+
+    @admin.display(description="found")
+    def found(self, row: Move) -> str | SafeString:
+        """In the order of COUNTS: the database stores no order."""
+        return as_fields({label: row.counts[name] for name, label in COUNTS.items() if name in row.counts})
 
     @admin.display(description="since", ordering="created_at")
     def since(self, row: Move) -> str | SafeString:

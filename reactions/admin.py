@@ -32,9 +32,6 @@ class ReactionAdmin(ReadOnlyModelAdmin):
         term = search_term.strip()
         return (queryset.filter(_search_condition(term)) if term else queryset), False
 
-    def title_for(self, row: Reaction) -> str:
-        return f"{row.emoji} of {row.account}"
-
     @admin.display(description="post")
     def post(self, reaction: Reaction) -> str | SafeString:
         return link(reaction.message)

@@ -46,7 +46,7 @@ class Reaction(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.emoji} on {self.message_id}"
+        return f"{self.emoji} of {self.account}"
 
 
 class Action(StrEnum):

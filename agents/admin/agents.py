@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Max, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from agents.admin.actions import FREEZE, NARROW, REVOKE, REVOKE_ALL, UNFREEZE
@@ -14,7 +15,7 @@ from agents.admin.review import active_token_count
 from agents.denied_calls import STORED_DAYS, refused_calls
 from agents.models import Agent, AgentRequest, AgentToken, Scope
 from config.admin.audit import log_entries_about
-from config.admin.formatting import NOTHING, age, lines, link, plain
+from config.admin.formatting import NOTHING, age, ago, lines, link, plain
 from config.writes.rate_limits import usages_of
 from messaging.admin.desk.many import ManyRowsAdmin
 from messaging.models import Message
@@ -45,10 +46,10 @@ class AgentAdmin(ManyRowsAdmin):
             active_tokens=active_token_count(), used_at=Subquery(used.values("at"))
         )
 
-    def status_text(self, row: Agent) -> str:
+    def status_text(self, row: Agent) -> str | SafeString:
         if row.frozen_at is None:
             return ""
-        return f"frozen by {row.frozen_by} on {row.frozen_at:%Y-%m-%d at %H:%M} UTC: {row.freeze_reason}"
+        return format_html("frozen by {} {}: {}", row.frozen_by, ago(row.frozen_at), row.freeze_reason)
 
     def extra_context(self, request: HttpRequest, row: Agent) -> dict[str, Any]:
         tokens = list(row.tokens.defer("digest").order_by("-created_at", "-pk")[:TOKENS_SHOWN_MAX])

@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from agents.admin import queue
@@ -24,7 +25,7 @@ from agents.admin.look_alikes import look_alikes_of
 from agents.admin.review import agents_of, next_pending, other_requests, recently_decided
 from agents.models import AgentRequest, RequestStatus, Scope
 from config.admin.actions import AdminAction
-from config.admin.formatting import NOTHING, age, badge, change_url, external_link, lines, link, plain
+from config.admin.formatting import NOTHING, age, ago, badge, change_url, external_link, lines, link, plain
 from config.admin.queues import QueueSummary
 from messaging.admin.desk.counted import CountedChoices
 from messaging.admin.desk.lists import DecidingAdmin
@@ -81,10 +82,10 @@ class AgentRequestAdmin(DecidingAdmin):
     def title_for(self, row: AgentRequest) -> str:
         return f"@{row.agent_handle}: {'decide' if row.status == RequestStatus.PENDING else row.status}"
 
-    def status_text(self, row: AgentRequest) -> str:
+    def status_text(self, row: AgentRequest) -> str | SafeString:
         if row.decided_by is None or row.decided_at is None:
             return ""
-        return f"{row.status} by {row.decided_by} on {row.decided_at:%Y-%m-%d at %H:%M} UTC"
+        return format_html("{} by {} {}", row.status, row.decided_by, ago(row.decided_at))
 
     def extra_context(self, request: HttpRequest, row: AgentRequest) -> dict[str, Any]:
         return {

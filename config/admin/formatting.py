@@ -42,6 +42,11 @@ def age(moment: datetime | None) -> str | SafeString:
     return format_html('<time datetime="{}" title="{}">{}</time>', moment.isoformat(), exact, relative)
 
 
+def ago(moment: datetime) -> SafeString:
+    """`3 days ago`, for sentences about the past."""
+    return format_html("{} ago", age(moment))
+
+
 def _span(start: datetime, end: datetime) -> str:
     return timesince(start, end, depth=1) if end - start >= timedelta(minutes=1) else "a moment"
 

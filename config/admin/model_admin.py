@@ -12,6 +12,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
+from django.utils.safestring import SafeString
 
 from config.admin.actions import AdminAction, error_text
 from config.admin.confirming import confirmation
@@ -55,7 +56,8 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         return None
 
     def title_for(self, row: Any) -> str:
-        return str(row)
+        text = str(row)
+        return text[:1].upper() + text[1:]
 
     def extra_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         """More context for the template of a row's page."""
@@ -147,7 +149,7 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         """The list that the URL names, else the `next_url`."""
         return return_url(request) or self.with_filters(request, self.next_url(request, action, row))
 
-    def status_text(self, row: Any) -> str:
+    def status_text(self, row: Any) -> str | SafeString:
         """The state of a row as text, if actions depend on it."""
         return ""
 

@@ -27,6 +27,13 @@ REQUESTS = f"""
 SELECT '{Total.REQUESTS.value}', {DAY_OF.format(column="created_at")}, '', count(*) FROM agents_agentrequest
 WHERE created_at >= %(start)s AND created_at < %(end)s GROUP BY 2
 """  # noqa: S608  constants, as below
+# What is decided later was pending at the end of the day.
+PENDING = f"""
+SELECT '{Total.PENDING.value}', day, '', count(*)
+FROM generate_series(%(first)s::timestamp, %(today)s::timestamp, '1 day') AS day
+JOIN agents_agentrequest ON created_at < (day + interval '1 day') AT TIME ZONE 'UTC'
+AND (decided_at IS NULL OR decided_at >= (day + interval '1 day') AT TIME ZONE 'UTC') GROUP BY day
+"""  # noqa: S608
 DECISIONS = f"""
 SELECT '{Total.DECISIONS.value}', {DAY_OF.format(column="decided_at")}, status, count(*) FROM agents_agentrequest
 WHERE decided_at >= %(start)s AND decided_at < %(end)s GROUP BY 2, 3
@@ -51,6 +58,7 @@ WHERE day >= %(first)s AND day <= %(today)s AND event = %(view)s GROUP BY 2
 """  # noqa: S608
 RECOUNTED = {
     Total.REQUESTS: REQUESTS,
+    Total.PENDING: PENDING,
     Total.DECISIONS: DECISIONS,
     Total.DECISION_SECONDS: DECISION_SECONDS,
     Total.MEDIAN_SECONDS: MEDIAN_SECONDS,

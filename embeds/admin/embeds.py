@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html
 
 from config.admin.actions import AdminAction
 from config.admin.formatting import age, as_fields
@@ -125,7 +126,7 @@ class EmbedAdmin(ManyRowsAdmin):
 
     @admin.display(description="embed code")
     def code(self, embed: Embed) -> str:
-        return embed_code(app_url=settings.APP_URL, embed_id=embed.pk)
+        return format_html("<code>{}</code>", embed_code(app_url=settings.APP_URL, embed_id=embed.pk))
 
 
 NOT_SHOWN = {

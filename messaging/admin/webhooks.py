@@ -9,13 +9,14 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from config.admin.actions import AdminAction
-from config.admin.formatting import age, as_fields, badge, lines
+from config.admin.formatting import NOTHING, age, as_fields, badge, lines
 from config.api.ids import is_id
 from messaging.admin.desk.many import ManyRowsAdmin
 from messaging.models import DisabledReason, Webhook, WebhookStatus
 from messaging.models.webhook import DELIVERIES_SHOWN
 from messaging.services.webhooks import disable_webhook, enable_webhook
 from messaging.webhooks.receivers import Receiver
+from messaging.webhooks.targets import with_target_names
 
 COMPUTED = ["failing", "next_try", "log", "since"]
 BADGES = {WebhookStatus.ACTIVE: "good", WebhookStatus.FAILING: "waiting", WebhookStatus.DISABLED: "bad"}
@@ -46,14 +47,17 @@ class WebhookAdmin(ManyRowsAdmin):
     """Webhooks without their secrets, and only the hosts of their URLs: a path may contain a secret of the receiver."""
 
     row_actions = (DISABLE, ENABLE)
-    list_display = ["host", "owner", "target_kind", "state", "why", "since"]
+    list_display = ["host", "owner", "reports", "state", "why", "since"]
     list_filter = ["status", "disabled_reason", "target_kind"]
     list_select_related = ["owner"]
     ordering = ["-created_at", "-id"]
     search_fields = ["owner__handle"]
     search_help_text = "Part of the owner's handle, or the id of a webhook, embed or agent."
-    fields = ["state", "why", "host", "owner", "target_kind", "reported", *COMPUTED]
-    readonly_fields = ["state", "why", "host", "reported", *COMPUTED]
+    fields = ["state", "why", "host", "owner", "reports", "reported", *COMPUTED]
+    readonly_fields = ["state", "why", "host", "reports", "reported", *COMPUTED]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Webhook]:
+        return with_target_names(Webhook.objects.all())
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -73,13 +77,17 @@ class WebhookAdmin(ManyRowsAdmin):
         except ValueError:
             return "not allowed any more"
 
+    @admin.display(description="of")
+    def reports(self, row: Any) -> str:
+        return f"{row.target_kind} {row.target_name or 'that is gone'}"
+
     @admin.display(description="state", ordering="status")
     def state(self, row: Webhook) -> SafeString:
         return badge(row.status, BADGES[WebhookStatus(row.status)])
 
     @admin.display(description="disabled because")
     def why(self, row: Webhook) -> str:
-        return ": ".join(filter(None, [row.get_disabled_reason_display(), row.disabled_details]))
+        return ": ".join(filter(None, [row.get_disabled_reason_display(), row.disabled_details])) or NOTHING
 
     @admin.display(description="failing since", ordering="failing_since")
     def failing(self, row: Webhook) -> str | SafeString:

@@ -128,7 +128,9 @@ class Webhook(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"webhook of {self.target_kind} {self.target_id}"
+        """Names the embed or agent if `with_target_names` has loaded the row, else the owner."""
+        name = getattr(self, "target_name", None)
+        return f"webhook of {self.target_kind} {name}" if name else f"webhook of {self.owner}"
 
     @property
     def is_blocked(self) -> bool:

@@ -26,7 +26,7 @@ from messaging.models.webhook import WEBHOOKS_MAX, WebhookQuerySet
 from messaging.webhooks.outcomes import WORKING, disabled
 from messaging.webhooks.receivers import normalized_url
 from messaging.webhooks.secrets import encrypt, new_secret
-from messaging.webhooks.targets import channels_of, webhook_targets
+from messaging.webhooks.targets import channels_of, webhook_targets, with_target_names
 
 # How long the former secret signs beside a new one.
 BOTH_SECRETS = timedelta(hours=24)
@@ -132,7 +132,7 @@ def disable_webhook(*, webhook_id: UUID, by: Account, reason: str = "") -> None:
 
     Its lease ends, so that a process which is sending an event changes nothing, and a requested test is not sent.
     """
-    webhook = _required(Webhook.objects.select_for_update(), webhook_id)
+    webhook = _required(_named_and_locked(), webhook_id)
     if not webhook.is_blocked:
         ended = {"lease_id": None, "leased_until": None, "test_id": None}
         Webhook.objects.filter(pk=webhook_id).update(**disabled(DisabledReason.SUPER_ADMIN, reason), **ended)
@@ -144,7 +144,7 @@ def disable_webhook(*, webhook_id: UUID, by: Account, reason: str = "") -> None:
 @transaction.atomic
 def enable_webhook(*, webhook_id: UUID, by: Account, reason: str = "") -> None:
     """Enable a disabled webhook; it goes on where it stopped. Raises WebhookNotFound (404)."""
-    webhook = _required(Webhook.objects.select_for_update(), webhook_id)
+    webhook = _required(_named_and_locked(), webhook_id)
     if webhook.status == WebhookStatus.DISABLED:
         Webhook.objects.filter(pk=webhook_id).update(**WORKING)
         log_decision(by=by, about=webhook, verb=transition("Enabled", webhook.status, WORKING["status"]), reason=reason)
@@ -156,6 +156,11 @@ def _allowed_url(url: str) -> str:
         return normalized_url(url)
     except ValueError as failure:
         raise WebhookUrlNotAllowed(f"Send another URL. {failure}", field="url") from None
+
+
+def _named_and_locked() -> WebhookQuerySet:
+    """With the names of their targets, for the log of decisions."""
+    return with_target_names(Webhook.objects.select_for_update(of=("self",)))
 
 
 def _unblocked(webhook_id: UUID, owner: Account) -> Webhook:

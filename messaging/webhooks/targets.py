@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Case, OuterRef, QuerySet, Subquery, TextField, When
 from django.utils.module_loading import import_string
 
 from config.changes.channels import Channel
 from messaging.changes.types import WEBHOOK_CHANGES
 from messaging.models import Account, Webhook
+from messaging.models.webhook import WebhookQuerySet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +41,24 @@ class WebhookTargets(Protocol):
 
     def find(self, ids: Collection[UUID]) -> dict[UUID, TargetState]: ...
 
+    def names(self) -> QuerySet[Any]:
+        """All rows, also those left out elsewhere, with the name of each as `shown`."""
+        ...
+
 
 @lru_cache(maxsize=1)
 def webhook_targets() -> dict[str, WebhookTargets]:
     targets = [import_string(path)() for path in settings.WEBHOOK_TARGETS]
     return {target.kind: target for target in targets}
+
+
+def with_target_names(webhooks: WebhookQuerySet) -> WebhookQuerySet:
+    """Add `target_name`, the name of the embed or the handle of the agent."""
+    cases = [
+        When(target_kind=kind, then=Subquery(targets.names().filter(pk=OuterRef("target_id")).values("shown")))
+        for kind, targets in webhook_targets().items()
+    ]
+    return webhooks.annotate(target_name=Case(*cases, output_field=TextField()))
 
 
 def channels_of(webhooks: Iterable[Webhook]) -> dict[UUID, Channel]:

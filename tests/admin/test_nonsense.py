@@ -13,7 +13,7 @@ from django.contrib import admin
 from django.test import Client
 
 from config.admin.model_admin import ReadOnlyModelAdmin
-from tests.admin.test_permissions import SENT, EveryPage, session_of, snapshot
+from tests.admin.every_page import SENT, EveryPage, session_of, snapshot
 from tests.factories import SuperAdminFactory
 
 pytestmark = pytest.mark.django_db

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,12 +16,15 @@ from django.utils import timezone
 
 from agents.services import reject_request
 from config.admin.audit import log_decision
+from config.probes import readiness as probes
 from config.probes.readiness import readiness
+from config.version import VERSION
 from desk.health import checks as health_checks
 from desk.models import DailyCount, DailyTotal, Of, RollUp, Top, Total, Trouble
 from tests.admin.pages import read
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.desk.making import roll_up, today, write
+from tests.desk.world import add_numbers
 from tests.embeds.making import an_embed
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
 
@@ -77,6 +82,32 @@ def test_housekeeping_that_is_late_is_shown_with_its_last_run(overview: Any) -> 
     assert "5 hours" in text
 
 
+def test_the_health_names_what_is_away_and_the_release(
+    overview: Any, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def line(label: str) -> str:
+        # The state of the host is used for a second.
+        readiness.cache_clear()
+        (found,) = re.findall(rf'<li class="(\w+)"><b>{label}</b>\s*<span>([^<]*)</span>', overview())
+        return ": ".join(found)
+
+    assert line("PostgreSQL") == "good: answers"
+    assert line("Migrations") == "good: applied"
+    assert line("Release") == f"good: {VERSION}"
+    assert line("Disk").startswith("good: ")
+    monkeypatch.setattr(health_checks, "FREE_BYTES", 2**60)
+    assert line("Disk").startswith("bad: ")
+    settings.REDIS_URL = ""
+    assert line("Redis") == "good: not used"
+    settings.REDIS_URL = f"unix://{tmp_path}/nothing-here.sock"
+    settings.CACHES = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": settings.REDIS_URL}}
+    assert line("Redis") == "bad: away"
+    # A standby: this host may read the page, but nobody can write.
+    monkeypatch.setattr(probes, "fetch_all", lambda _statement: [("desk", "0001_initial", True)])
+    assert line("PostgreSQL") == "bad: away"
+    readiness.cache_clear()
+
+
 def test_a_trouble_is_shown_with_its_time(overview: Any) -> None:
     (found,) = [check for check in health_checks.checks() if check.label == "Stream process"]
     assert found.trouble, "no stream process runs beside the tests"
@@ -90,6 +121,28 @@ def test_every_plot_has_a_table_and_no_inline_style(overview: Any) -> None:
     assert text.count("<details><summary>As a table") == text.count('<svg role="img"') == 1
     assert 'style="' not in text
     assert "<script>" not in text
+
+
+def test_each_number_has_its_plot_and_each_top_its_line(overview: Any) -> None:
+    holder, community = agent_with_token(), CommunityFactory()
+    add_numbers(holder.account, community)
+    text = overview()
+    # From 40 today down to 21.
+    for title, most in (
+        *(("Posts", "80"), ("New agents", "40"), ("Agent requests", "40"), ("Pending agent requests", "40")),
+        *(("Median time to a decision", "40 s"), ("Reports", "40"), ("Views of embeds", "40")),
+    ):
+        assert f'aria-label="{title} by day, at most {most}"' in text, title
+    assert '<span class="key series-1">asked <b>610</b></span>' in text
+    # The sum of levels means nothing.
+    for label in ("pending", "median"):
+        assert f'<span class="key series-1">{label}</span>' in text
+    assert "Median time to a decision: <b>2 h</b>" in text
+    lines = re.findall(r'<svg class="spark"[^>]*><polyline points="([^"]+)"/>', text)
+    assert len(lines) == 2
+    for points in lines:
+        heights = [float(point.split(",")[1]) for point in points.split()]
+        assert (heights[0], heights[-1], len(heights)) == (22.0, 2.0, 30)
 
 
 def test_the_codes_beyond_the_most_frequent_are_one_series(overview: Any) -> None:

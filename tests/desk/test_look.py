@@ -1,4 +1,7 @@
-"""Every page of the admin in a browser: accessible, within the width, light and dark, without errors in the console."""
+"""Every page of the admin in a browser: accessible, within the width, light and dark, without errors in the console.
+
+A fold-out, the help, reasons and a decided row are looked at in the state in which they are shown.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +10,23 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.contrib import admin
-from django.contrib.admin.models import LogEntry
 from django.test import Client
 from playwright.sync_api import Browser, Page, expect
 
-from agents.services import reject_request
-from desk.models import DailyCount, DailyTotal, Of, Top, Total
-from messaging.models import Account, Community, Message, Report
-from reactions.models import Reaction
+from agents.models import AgentRequest
+from messaging.models import Account, Message
 from tests import axe
 from tests.admin.pages import page as path_of
-from tests.agents.factories import RequestFactory, agent_with_token
-from tests.api import Api
+from tests.admin.test_browser import INLINE
+from tests.agents.factories import RequestFactory
 from tests.browser import PATIENCE_MS
-from tests.desk.making import today
-from tests.embeds.making import an_embed
-from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+from tests.desk.world import a_queue, world
+from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+# A browser logs the status of a page that is refused, and the inline styles of axe, which the policy forbids.
+EXPECTED = ("the server responded with a status of 40", "Applying inline style")
+LIST_FITS = "(list => list.scrollWidth <= list.clientWidth)(document.querySelector('#changelist .results'))"
 PHONE, WIDE = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
 
 
@@ -47,34 +48,6 @@ def page(browser: Browser, live_server: Any, boss: Account) -> Iterator[Page]:
     context.close()
 
 
-def world(boss: Account) -> list[str]:
-    """The paths of all lists, of a row of each, and of pages of other kinds."""
-    holder, community = agent_with_token(agent_handle="harbour_helper"), CommunityFactory(blocked_words=["spam*"])
-    waiting, embed, person = RequestFactory(agent_handle="asked_for"), an_embed(name="Harbour"), PersonFactory()
-    reject_request(request_id=RequestFactory().pk, by=boss, reason="Too loud.")
-    tag = {"tag_type": "claim", "payload": {"statement": "Boats float.", "sources": ["a", "b"]}}
-    post = MessageFactory(author=holder.account, community=community, content="The harbour. " * 20, **tag)
-    pending = MessageFactory(status="pending")
-    holder.api.post("/v1/reactions", {"messageId": str(post.pk), "emoji": "👍"})
-    Api.as_person(person).post(f"/api/messages/{post.pk}/report", {"reason": "spam", "note": "Not nice."})
-    for kind in (Total.PEOPLE, Total.AGENTS, Total.REPORTS):
-        DailyTotal.objects.create(kind=kind.value, day=today(), name="", count=5)
-    for code in range(6):
-        DailyTotal.objects.create(kind=Total.REFUSALS.value, day=today(), name=f"code_{code}", count=5)
-    DailyCount.objects.create(subject_id=holder.account.pk, kind=Of.AGENT.value, day=today(), count=5)
-    Top.objects.create(kind="agents", place=1, subject_id=holder.account.pk, count=5)
-    rows = [waiting, holder.agent, holder.token, post, pending, person, community, embed]
-    rows += [Report.objects.get(), Reaction.objects.get(), LogEntry.objects.first()]
-    return [
-        "/admin/",
-        *("/admin/search/?q=harbour", "/admin/notices/", "/admin/record/", "/admin/agents/", "/admin/nowhere/"),
-        *(path_of(model, "changelist") for model in admin.site._registry),
-        *map(path_of, rows),
-        *(path_of(waiting, "approve"), path_of(post, "hide"), path_of(community, "history")),
-        path_of(Community, "add"),
-    ]
-
-
 def violations(page: Page, scheme: str) -> list[tuple[str, str]]:
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     # Colours change over a moment.
@@ -82,17 +55,48 @@ def violations(page: Page, scheme: str) -> list[tuple[str, str]]:
     return axe.violations(page)
 
 
-def test_every_page_is_accessible_and_fits_the_width(page: Page, boss: Account) -> None:
+def check(page: Page, path: str, found: dict[str, Any]) -> None:
+    """Add what is wrong with the page as it is, wide in light and narrow in dark colours."""
+    page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+    found[f"{path} wide, light"] = violations(page, "light")
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    found[f"{path} phone, dark"] = violations(page, "dark")
+    fits = page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    found[f"{path} width"] = [] if fits else ["scrolls sideways"]
+    assert page.locator("h1").count() == 1, path
+
+
+def test_every_page_is_accessible_and_fits_the_width_and_logs_no_error(page: Page, boss: Account) -> None:
     found: dict[str, Any] = {}
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(f"{page.url}: {error}"))
+    page.on("console", lambda said: errors.append(f"{page.url}: {said.text}") if said.type == "error" else None)
     for path in world(boss):
-        page.set_viewport_size(WIDE)  # type: ignore[arg-type]
         page.goto(path)
-        found[f"{path} wide, light"] = violations(page, "light")
-        page.set_viewport_size(PHONE)  # type: ignore[arg-type]
-        found[f"{path} phone, dark"] = violations(page, "dark")
-        fits = page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        found[f"{path} width"] = [] if fits else ["scrolls sideways"]
-        assert page.locator("h1").count() == 1, path
+        assert page.locator(INLINE).count() == 0, path
+        check(page, path, found)
+    assert {name: problems for name, problems in found.items() if problems} == {}
+    assert [error for error in errors if not any(text in error for text in EXPECTED)] == []
+
+
+def test_fold_outs_help_reasons_and_decided_rows_are_accessible(page: Page, boss: Account) -> None:
+    a_queue()
+    found: dict[str, Any] = {}
+    for model in (AgentRequest, Message):
+        # A phone has no keys, and no help about them.
+        page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+        page.goto(path_of(model, "changelist") + "?status__exact=pending")
+        page.keyboard.press("a")
+        expect(page.locator(".decided-row")).to_be_visible()
+        page.keyboard.press("?")
+        expect(page.locator("#decision-keys")).to_be_visible()
+        page.evaluate("for (const one of document.querySelectorAll('#content details')) one.open = true")
+        # Else the buttons, which stay in sight, would cover cells.
+        found[f"{model.__name__} wide list"] = [] if page.evaluate(LIST_FITS) else ["scrolls sideways"]
+        check(page, f"{model.__name__} opened", found)
+        page.keyboard.press("r")
+        expect(page.locator(".ready-reasons")).to_be_visible()
+        check(page, f"{model.__name__} with reasons", found)
     assert {name: problems for name, problems in found.items() if problems} == {}
 
 

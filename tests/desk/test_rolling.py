@@ -157,6 +157,19 @@ def test_a_decision_that_is_taken_back_is_no_longer_counted() -> None:
     assert total(Total.DECISIONS, "rejected") == 0
 
 
+def test_pending_requests_are_counted_at_the_end_of_each_day() -> None:
+    admin, days = SuperAdminFactory(), [today() - timedelta(days=number) for number in range(4)]
+    decided, _waiting = RequestFactory(), RequestFactory()
+    reject_request(request_id=decided.pk, by=admin)
+    asked = database_now() - timedelta(days=2)
+    AgentRequest.objects.update(created_at=asked)
+    AgentRequest.objects.filter(pk=decided.pk).update(decided_at=asked + timedelta(days=1))
+    roll_up()
+    assert [total(Total.PENDING, day=day) for day in days] == [1, 1, 2, 0]
+    roll_up()
+    assert total(Total.PENDING) == 1
+
+
 def test_refusals_by_code_and_views_of_the_days_since_the_last_run() -> None:
     holder, yesterday = agent_with_token(), today() - timedelta(days=1)
     for day, calls in ((today(), 2), (yesterday, 3)):

@@ -10,8 +10,10 @@ from django.test import Client
 
 from messaging.models import Webhook
 from tests.admin.pages import decide, page, read
+from tests.agents.factories import agent_with_token
+from tests.embeds.making import an_embed
 from tests.factories import SuperAdminFactory
-from tests.webhooks.making import Owner
+from tests.webhooks.making import Owner, a_webhook
 
 pytestmark = pytest.mark.django_db
 URL = "https://93.184.215.14/a-path-with-a-secret"
@@ -53,6 +55,18 @@ def test_a_super_admin_disables_with_a_reason_and_enables(admin_client: Client) 
         "Disabled (active → disabled): Floods its receiver",
         "Enabled (disabled → active).",
     ]
+
+
+def test_its_pages_and_the_history_name_the_embed_or_agent(admin_client: Client) -> None:
+    agent, embed = agent_with_token(agent_handle="harbour_helper"), an_embed(name="Harbour")
+    a_webhook(agent)
+    Owner(embed).create()
+    for webhook in Webhook.objects.all():
+        named = {"agent": "agent @harbour_helper", "embed": "embed Harbour"}[webhook.target_kind]
+        assert named in read(admin_client, Webhook, "changelist")
+        assert f"<h1>Webhook of {named}</h1>" in read(admin_client, webhook)
+        decide(admin_client, webhook, "disable", reason="Floods its receiver")
+        assert LogEntry.objects.latest("pk").object_repr == f"webhook of {named}"
 
 
 def test_nobody_else_sees_them(client: Any) -> None:

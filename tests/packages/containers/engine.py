@@ -57,7 +57,13 @@ class Engine:
     def run(self, *command: str | Path, check: bool = True, folder: Path = ROOT) -> str:
         """What the program printed. Raises RuntimeError with it if the program fails."""
         result = subprocess.run(
-            command, env=self.environment, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            command,
+            check=False,
+            env=self.environment,
+            cwd=folder,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
         )
         if check and result.returncode:
             raise RuntimeError(f"{shlex.join(map(str, command))} failed:\n{result.stdout[-4000:]}")
