@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.http import HttpRequest, HttpResponse
@@ -13,12 +13,9 @@ from django.urls import reverse
 from config.admin.actions import AdminAction, AdminActionForm
 from config.admin.returning import return_url
 
-if TYPE_CHECKING:
-    from config.admin.model_admin import ReadOnlyModelAdmin
-
 
 def confirmation(
-    rows_admin: ReadOnlyModelAdmin,
+    rows_admin: Any,
     request: HttpRequest,
     action: AdminAction,
     rows: list[Any],
@@ -27,7 +24,7 @@ def confirmation(
     more: int = 0,
     hidden: Mapping[str, object] | None = None,
 ) -> HttpResponse:
-    """`more` rows than `rows` are chosen: the whole list, and the form sends the `hidden` fields."""
+    """Of a ReadOnlyModelAdmin. `more` rows than `rows` are chosen: the whole list, and the form sends the `hidden` fields."""
     count = len(rows) + more
     context = rows_admin.admin_site.each_context(request) | {
         "title": f"{action.label}: {rows[0]}" if count == 1 else f"{action.label}: {count} chosen",
