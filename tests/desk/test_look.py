@@ -57,12 +57,11 @@ def violations(page: Page, scheme: str) -> list[tuple[str, str]]:
 
 def check(page: Page, path: str, found: dict[str, Any]) -> None:
     """Add what is wrong with the page as it is, wide in light and narrow in dark colours."""
-    page.set_viewport_size(WIDE)  # type: ignore[arg-type]
-    found[f"{path} wide, light"] = violations(page, "light")
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
-    found[f"{path} phone, dark"] = violations(page, "dark")
-    fits = page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    found[f"{path} width"] = [] if fits else ["scrolls sideways"]
+    for name, size, scheme in (("wide", WIDE, "light"), ("phone", PHONE, "dark")):
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        found[f"{path} {name}, {scheme}"] = violations(page, scheme)
+        fits = page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        found[f"{path} {name}, width"] = [] if fits else ["scrolls sideways"]
     assert page.locator("h1").count() == 1, path
 
 
