@@ -24,7 +24,7 @@ def confirmation(
     more: int = 0,
     hidden: Mapping[str, object] | None = None,
 ) -> HttpResponse:
-    """Of a ReadOnlyModelAdmin. `more` rows than `rows` are chosen: the whole list. The form sends the `hidden` fields."""
+    """Of a ReadOnlyModelAdmin. `more` rows than `rows` are chosen: a whole list. The form sends the `hidden` fields."""
     count = len(rows) + more
     context = rows_admin.admin_site.each_context(request) | {
         "title": f"{action.label}: {rows[0]}" if count == 1 else f"{action.label}: {count} chosen",
