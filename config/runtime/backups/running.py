@@ -11,8 +11,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
+from psycopg.conninfo import make_conninfo
 
 from config import env
+from config.database import deployment
 from config.runtime.backups import BackupError
 from config.runtime.postgres import embedded
 
@@ -34,12 +36,13 @@ class Progress:
 
 @contextmanager
 def database_url() -> Iterator[str]:
-    """The address of the database. An embedded PostgreSQL that does not run is started for the block.
+    """The connection string of the database. An embedded PostgreSQL that does not run is started for the block.
 
-    `DATABASE_DIRECT_URL` comes first: a pooler passes on neither replication nor the sessions of a dump.
+    Of several hosts, the one that takes writes: a standby may lack acknowledged ones. `DATABASE_DIRECT_URL` comes first:
+    a pooler passes on neither replication nor the sessions of a dump.
     """
-    if given := env.text("DATABASE_DIRECT_URL") or env.text("DATABASE_URL"):
-        yield given
+    if env.text("DATABASE_DIRECT_URL") or env.text("DATABASE_URL"):
+        yield make_conninfo("", **deployment.session_parameters(""))
         return
     cluster = embedded(settings.DATA_DIR)
     if cluster.is_running():
