@@ -38,7 +38,7 @@ class Progress:
 def database_url() -> Iterator[str]:
     """The connection string of the database. An embedded PostgreSQL that does not run is started for the block.
 
-    Of several hosts, the one that takes writes: a standby may lack acknowledged ones. `DATABASE_DIRECT_URL` comes first:
+    Of several hosts, the one that takes writes: standbys may lack acknowledged ones. `DATABASE_DIRECT_URL` is first:
     a pooler passes on neither replication nor the sessions of a dump.
     """
     if env.text("DATABASE_DIRECT_URL") or env.text("DATABASE_URL"):
