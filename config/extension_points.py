@@ -83,5 +83,6 @@ ADMIN_INDEX = ["desk.dashboard.context"]
 ADMIN_PANELS = ["desk.courses.panel"]
 # Functions that the deliverer of mails calls once a minute; they may add events to the change log.
 MAIL_ROUNDS = ["desk.health.watching.watch"]
-# Paths of forms with a file, and the setting of its size in bytes: other bodies have at most 1 MiB.
-UPLOADS = {r"/account/communities/[^/]+/moderation/imports/": "IMPORT_UPLOAD_MAX"}
+# Paths of forms with a file, and the function `(account, **groups of the path) -> int` that returns how many bytes the
+# account may send; 0: none. Other bodies have at most 1 MiB.
+UPLOADS = {r"/account/communities/(?P<slug>[^/]+)/moderation/imports/": "moving.uploads.upload_max"}

@@ -157,6 +157,7 @@ MIDDLEWARE = [
     "config.admin.middleware.AdminSessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "config.admin.middleware.AdminAuthenticationMiddleware",
+    "config.api.uploads.UploadMiddleware",
     "config.admin.middleware.AdminMessageMiddleware",
     "account_area.sign_in.middleware.SignInMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -220,8 +221,8 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "config.api.openapi.schema.OperationSchema",
     "UNAUTHENTICATED_USER": None,
 }
-# EntryMiddleware enforces the size on every path. Without a handler Django discards files:
-# those of UPLOADS get one there.
+# EntryMiddleware enforces the size on every path, and UploadMiddleware on those of UPLOADS. Without a handler Django
+# discards files: those of UPLOADS get one there.
 DATA_UPLOAD_MAX_MEMORY_SIZE = BODY_MAX
 FILE_UPLOAD_HANDLERS: list[str] = []
 

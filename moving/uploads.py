@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db.models import Q
 
 from messaging.models import Account, Community
+from messaging.models.moderation import moderated_by
 from messaging.personal_data.worker import wake
 from moving.exceptions import FileTooLarge, ImportBusy
 from moving.imports.undoing import begin_undo
@@ -22,6 +23,11 @@ PART_BYTES = 1 << 20
 STORED = timedelta(days=7)
 COMMAND = "run_imports"
 LISTED = 100
+
+
+def upload_max(account: Account, *, slug: str) -> int:
+    """The bytes of a file that the account may send to the community: only its moderators may, others none."""
+    return settings.IMPORT_UPLOAD_MAX if moderated_by(account).filter(slug=slug).exists() else 0
 
 
 def upload(

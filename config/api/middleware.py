@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
-from django.conf import settings
 from django.core.exceptions import DisallowedHost
-from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
@@ -17,6 +14,7 @@ from config.api.exceptions import InvalidInput, LengthRequired, PayloadTooLarge
 from config.api.operations import operation_of
 from config.api.request_bodies import content_length
 from config.api.strict_json import BODY_MAX
+from config.api.uploads import takes_uploads
 from config.metrics.collecting import OPERATION
 from config.request_ids import HEADER, serving
 
@@ -63,7 +61,7 @@ class OperationNameMiddleware:
 
 class EntryMiddleware:
     """Refuses, on every path, a host that is not in ALLOWED_HOSTS (400), a Content-Length over 1 MiB (413) and a body
-    without a Content-Length (411). Paths of UPLOADS take more, of a browser with a session.
+    without a Content-Length (411). On the paths of UPLOADS, UploadMiddleware refuses bodies.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -75,13 +73,8 @@ class EntryMiddleware:
             request.get_host()
         except DisallowedHost:
             return error_response(InvalidInput(WRONG_HOST, field="Host", details=()))
-        upload_max = _upload_max(request)
-        if upload_max:
-            # Elsewhere files are not read. They are written to the disk while the body is read.
-            request.upload_handlers = [TemporaryFileUploadHandler(request)]
-        body_max = BODY_MAX + upload_max
-        if content_length(request.META) > body_max:
-            return error_response(PayloadTooLarge(field="body", max=body_max))
+        if content_length(request.META) > BODY_MAX and not takes_uploads(request.path_info):
+            return error_response(PayloadTooLarge(field="body", max=BODY_MAX))
         if not request.META.get("CONTENT_LENGTH") and "HTTP_TRANSFER_ENCODING" in request.META:
             return error_response(LengthRequired())
         return self.get_response(request)
@@ -98,12 +91,3 @@ class ContentSecurityPolicyMiddleware:
         policy = ADMIN_POLICY if request.path_info.startswith(ADMIN_PATH) else NO_PAGE_POLICY
         response.headers.setdefault("Content-Security-Policy", policy)
         return response
-
-
-def _upload_max(request: HttpRequest) -> int:
-    """The bytes of a file that the form at this path takes, of a browser with a session; 0: no file."""
-    if settings.SESSION_COOKIE_NAME not in request.COOKIES:
-        return 0
-    path = request.path_info
-    sizes = (getattr(settings, name) for form, name in settings.UPLOADS.items() if re.fullmatch(form, path))
-    return next(sizes, 0)

@@ -19,6 +19,9 @@ BODY_BYTES = 1_048_576
 # Average processor time; wall time depends on the load of the machine.
 SECONDS_MAX = 0.25
 SPOOLED_MAX = 1_000_000
+# Without both, the body of a form is not read.
+COOKIES = f"sessionid=x; csrftoken={'a' * 32}"
+IMPORTS = ("/account/communities/x/moderation/imports/", "/account/sign-in/")
 PIECES = (
     b"[",
     b"]",
@@ -68,11 +71,12 @@ def bodies(scenario: Scenario, rng: Random) -> str | None:
 
 def uploads(scenario: Scenario, rng: Random) -> str | None:
     """A body over the maximum is refused on every path, and not spooled."""
-    path = rng.choice([*PAGES, "/api/messages", "/admin/messaging/message/", "/admin/logout/"])
+    path = rng.choice([*PAGES, "/api/messages", "/admin/messaging/message/", "/admin/logout/", *IMPORTS])
     chunked, pieces = rng.random() < 0.5, rng.randint(0, 20)
     length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {rng.randint(BODY_BYTES + 1, 10**9)}"
     head = (
-        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n{length}\r\n\r\n"
+        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nCookie: {COOKIES}\r\n"
+        f"Content-Type: multipart/form-data; boundary=x\r\n{length}\r\n\r\n"
     )
     part = b'--x\r\nContent-Disposition: form-data; name="a"; filename="a"\r\n\r\n' + b"x" * 1_000_000
     with socket.create_connection(("127.0.0.1", scenario.service.port), 20) as connection:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http.multipartparser import MultiPartParser
 from django.test import Client
 from django.utils import timezone
 
@@ -149,6 +152,19 @@ def test_a_large_file_is_taken_and_a_too_large_one_refused(
     assert b"".join(uploads.content_of(Move.objects.get(), MovePart.Kind.UPLOAD)) == content
     settings.IMPORT_UPLOAD_MAX = 1_000
     assert upload(client, community, content).status_code == 413
+
+
+@pytest.mark.parametrize("caller", ["stranger", "expired session", "nobody"])
+def test_files_of_others_than_moderators_are_refused_unread(
+    person: Account, community: Community, caller: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = client_of(person if caller == "expired session" else PersonFactory()) if caller != "nobody" else Client()
+    if caller == "expired session":
+        Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+    monkeypatch.setattr(MultiPartParser, "parse", lambda _parser: pytest.fail("The body was read."))
+    response = upload(client, community, DISQUS + b" " * 1_100_000)
+    assert (response.status_code, response.wsgi_request.upload_handlers) == (413, [])
+    assert not Move.objects.exists()
 
 
 def test_other_paths_take_no_large_body(person: Account) -> None:
