@@ -89,7 +89,7 @@ def list_messages(
         messages = _with_top_replies(messages, [row[TOP_ID] for row in rows], replies)
         rows = rows + replies.rows
     if _weight(rows) * ESCAPED_MAX > PAGE_BYTES:
-        messages = messages[: _fitting(messages)]
+        messages = messages[: fitting(messages)]
     return messages, fetched.is_cut or len(fetched.rows) > len(messages)
 
 
@@ -99,8 +99,13 @@ def messages_by_id(ids: Sequence[UUID]) -> tuple[list[dict[str, Any]], set[UUID]
     All ids are looked up, or the first ones whose messages fit into PAGE_BYTES.
     """
     fetched = _fetch_by_ids(ids)
-    looked_up = ids[: ids.index(fetched.rows[-1][0]) + 1] if fetched.is_cut else ids
-    return [message_from_row(row) for row in fetched.rows], set(looked_up)
+    rows, is_cut = fetched
+    if _weight(rows) * ESCAPED_MAX > PAGE_BYTES:
+        rows = sorted(rows, key=lambda row: ids.index(row[0]))
+        rows = rows[: fitting([message_from_row(row) for row in rows])]
+        is_cut = is_cut or len(rows) < len(fetched.rows)
+    looked_up = ids[: ids.index(rows[-1][0]) + 1] if is_cut else ids
+    return [message_from_row(row) for row in rows], set(looked_up)
 
 
 def _statement(
@@ -187,7 +192,7 @@ def _weight(rows: Sequence[Row]) -> int:
     return MESSAGE_BYTES * len(rows) + sum(len(text) for row in rows for text in WEIGHED_OF(row) if text)
 
 
-def _fitting(messages: list[dict[str, Any]]) -> int:
+def fitting(messages: Sequence[dict[str, Any]]) -> int:
     """How many of the messages fit into a response; at least one."""
     size = ENVELOPE_BYTES
     for count, message in enumerate(messages):

@@ -12,7 +12,7 @@ from config.database.sql import fetch_all
 from messaging.models import Account
 from messaging.models.moderation import REPORTS_SHOWN_MAX, QueueState
 from messaging.queries.joins import JOINS
-from messaging.queries.message_lists import TEXT_COLUMNS, fetch, limited
+from messaging.queries.message_lists import TEXT_COLUMNS, fetch, fitting, limited
 from messaging.queries.messages import message_from_row
 
 CONDITIONS = {
@@ -81,7 +81,8 @@ def _listed(where: str, values: dict[str, Any], *, page: CursorPage, direction: 
     messages = [message_from_row(row) for row in fetched.rows[: page.limit]]
     reports = open_reports_of([message["id"] for message in messages])
     listed = [message | {"reports": reports[message["id"]]} for message in messages]
-    has_more = fetched.is_cut or len(fetched.rows) > page.limit
+    listed = listed[: fitting(listed)]
+    has_more = fetched.is_cut or len(fetched.rows) > len(listed)
     next_cursor = page.cursor_at((listed[-1]["createdAt"], listed[-1]["id"])) if has_more else None
     return envelope("messages", listed, next_cursor)
 
