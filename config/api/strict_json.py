@@ -40,7 +40,7 @@ def parse_json(raw: bytes) -> Any:
     try:
         _check_containers(text)
         value = orjson.loads(raw)
-        _check_levels(value)
+        check_value(value)
         _check_text(text, value)
     except ValueError as failure:
         raise InvalidInput(f"Send valid JSON: {failure}.", field=BODY) from None
@@ -56,8 +56,11 @@ def _check_containers(text: bytes) -> None:
         raise ValueError(f"more than {CONTAINERS_MAX} arrays and objects")
 
 
-def _check_levels(value: Any) -> None:
-    """Visit the value level by level: recursion would take as long as all other work together."""
+def check_value(value: Any) -> None:
+    """Raises ValueError for deep nesting and for numbers that the database does not return.
+
+    It visits the value level by level: recursion would take as long as all other work together.
+    """
     level, floats = [value], set()
     for depth in range(DEPTH_MAX + 1):
         inner: list[Any] = []

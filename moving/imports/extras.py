@@ -9,6 +9,7 @@ import orjson
 from django.core.exceptions import ValidationError
 from rest_framework.exceptions import APIException
 
+from config.api.strict_json import check_value
 from messaging.queries.message_fields import CONTENT_FIELDS
 from messaging.serializers.messages import NewMessage
 from messaging.validation import require_tag
@@ -29,8 +30,9 @@ def checked(extra: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     for name, column in NAMES.items():
         if name in sent:
             try:
+                check_value({name: sent[name]})
                 columns[column] = fields[name].run_validation(sent[name])
-            except (APIException, ValidationError):
+            except (APIException, ValidationError, ValueError):
                 refused.append(name)
     try:
         require_tag(columns.get("tag_type"), columns.get("payload"))
