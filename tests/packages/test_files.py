@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from configparser import ConfigParser
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,15 @@ def test_the_image_runs_as_an_ordinary_user_from_a_named_base_with_locked_packag
     assert re.search(r'^HEALTHCHECK .*CMD \["community-messaging", "ready"\]$', text, re.MULTILINE)
     named = set(re.findall(r"\b([A-Z][A-Z_]+)=", text.partition("\nENV ")[2].partition("\n#")[0]))
     assert named - {"PATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"} <= settings_that_are_read()
+
+
+def test_hosts_have_addresses_that_no_other_part_gets() -> None:
+    """nginx looks names up once, when it starts."""
+    network = compose()["networks"]["default"]["ipam"]["config"][0]
+    hosts = [ip_address(compose()["services"][name]["networks"]["default"]["ipv4_address"]) for name in ("one", "two")]
+    assert len(set(hosts)) == 2
+    assert all(host in ip_network(network["subnet"]) for host in hosts)
+    assert not any(host in ip_network(network["ip_range"]) for host in hosts)
 
 
 def test_the_server_that_creates_the_database_waits_for_no_standby() -> None:
