@@ -57,3 +57,8 @@ def test_decision_records_are_numbered_consecutively() -> None:
 def test_a_decision_has_context_decision_and_consequences(path: Path) -> None:
     text = path.read_text()
     assert [line for line in text.splitlines() if line.startswith("## ")] == list(SECTIONS)
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda path: path.stem)
+def test_a_record_has_the_number_of_its_file(record: Path) -> None:
+    assert record.read_text().startswith(f"# {int(record.stem[:4])}. ")

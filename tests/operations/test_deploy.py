@@ -95,7 +95,7 @@ def test_the_unit_runs_the_service_and_leaves_it_time_to_stop() -> None:
     unit.optionxform = str  # type: ignore[assignment,method-assign]
     unit.read(DEPLOY / "systemd" / "community-messaging.service")
     service = unit["Service"]
-    assert service["ExecStart"].endswith("-m config.runtime.run")
+    assert service["ExecStart"].endswith("/bin/community-messaging serve")
     # SIGTERM to each process would end the workers before the host has drained.
     assert service["KillMode"] == "mixed"
     longest = run.DRAIN_SECONDS + granian.STOP_SECONDS + postgres.STOP_SECONDS
