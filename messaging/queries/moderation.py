@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from config.api.pagination import CursorPage, envelope
-from config.database.sql import fetch_all
+from config.database.sql import Row, fetch_all
 from messaging.models import Account
 from messaging.models.moderation import REPORTS_SHOWN_MAX, QueueState
 from messaging.queries.joins import JOINS
@@ -27,8 +27,7 @@ SELECT message_id, reason, note, created_at FROM (
     FROM messaging_report WHERE message_id = ANY(%s) AND closed_at IS NULL
 ) r WHERE number <= {REPORTS_SHOWN_MAX} ORDER BY message_id, number
 """  # noqa: S608  only constants
-
-
+OLDEST, NEWEST = "m.created_at ASC, m.id ASC", "m.created_at DESC, m.id DESC"
 RECENT = """coalesce(m.community_id, m.id) = %(community)s AND m.community_id IS NOT NULL
     AND m.status = 'published' AND NOT m.in_hidden_thread"""
 
@@ -49,7 +48,7 @@ def moderation_queue(
     if page.after is not None:
         values["created_at"], values["id"] = page.after
         conditions.append("(m.created_at, m.id) > (%(created_at)s, %(id)s)")
-    return _listed(" AND ".join(conditions), values, page=page, direction="ASC")
+    return _listed(" AND ".join(conditions), values, page=page, order=OLDEST)
 
 
 def recent_posts(*, community_id: UUID, page: CursorPage) -> dict[str, Any]:
@@ -59,32 +58,34 @@ def recent_posts(*, community_id: UUID, page: CursorPage) -> dict[str, Any]:
     if page.after is not None:
         values["created_at"], values["id"] = page.after
         where += " AND (m.created_at, m.id) < (%(created_at)s, %(id)s)"
-    return _listed(where, values, page=page, direction="DESC")
+    return _listed(where, values, page=page, order=NEWEST)
 
 
 def stored_posts(*, community_id: UUID, ids: Sequence[UUID]) -> list[dict[str, Any]]:
-    """Those posts of a community in any status, newest first, with their open reports."""
+    """Those posts of a community in any status, newest first, with their open reports: all, whatever their size."""
     values = {"community": community_id, "ids": list(ids)}
     where = "m.id = ANY(%(ids)s::uuid[]) AND m.community_id = %(community)s"
-    page = CursorPage(bound_to="", limit=max(len(ids), 1))
-    listed: list[dict[str, Any]] = _listed(where, values, page=page, direction="DESC")["messages"]
-    return listed
+    return _with_reports(fetch_all(_statement(where, limit=len(ids), order=NEWEST), values))
 
 
-def _listed(where: str, values: dict[str, Any], *, page: CursorPage, direction: str) -> dict[str, Any]:
-    statement = f"""
-        SELECT {TEXT_COLUMNS} {JOINS} WHERE {where}
-        ORDER BY m.created_at {direction}, m.id {direction} LIMIT {page.limit + 1:d}
-    """
-    order = f"created_at {direction}, id {direction}"
-    fetched = fetch(limited(statement, order=order), values, is_weighed=True)
-    messages = [message_from_row(row) for row in fetched.rows[: page.limit]]
-    reports = open_reports_of([message["id"] for message in messages])
-    listed = [message | {"reports": reports[message["id"]]} for message in messages]
+def _listed(where: str, values: dict[str, Any], *, page: CursorPage, order: str) -> dict[str, Any]:
+    statement = _statement(where, limit=page.limit + 1, order=order)
+    fetched = fetch(limited(statement, order=order.replace("m.", "")), values, is_weighed=True)
+    listed = _with_reports(fetched.rows[: page.limit])
     listed = listed[: fitting(listed)]
     has_more = fetched.is_cut or len(fetched.rows) > len(listed)
     next_cursor = page.cursor_at((listed[-1]["createdAt"], listed[-1]["id"])) if has_more else None
     return envelope("messages", listed, next_cursor)
+
+
+def _statement(where: str, *, limit: int, order: str) -> str:
+    return f"SELECT {TEXT_COLUMNS} {JOINS} WHERE {where} ORDER BY {order} LIMIT {limit:d}"
+
+
+def _with_reports(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    messages = [message_from_row(row) for row in rows]
+    reports = open_reports_of([message["id"] for message in messages])
+    return [message | {"reports": reports[message["id"]]} for message in messages]
 
 
 def open_reports_of(message_ids: Sequence[UUID]) -> dict[UUID, list[dict[str, Any]]]:
