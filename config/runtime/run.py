@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psycopg
@@ -68,14 +68,24 @@ def run() -> None:
         if metrics_port or env.networks("METRICS_ALLOWED"):
             running.enter_context(shared_metrics(data, metrics_port))
         banner.print_when_open([port, *([stream_port] if stream_port else [])], data)
-        running.enter_context(scheduled_commands())
-        if env.flag("WEBHOOKS", default=False):
-            running.enter_context(supervised("manage.py", "deliver_webhooks"))
-        if env.text("EMAIL_URL"):
-            running.enter_context(supervised("manage.py", "deliver_mails"))
-        streaming = supervised("-m", "config.runtime.streams") if stream_port else nullcontext(lambda: None)
-        stopping = running.enter_context(streaming)
+        endings = [running.enter_context(scheduled_commands())]
+        endings += [running.enter_context(supervised(*program)) for program in programs_beside(stream_port)]
+
+        def stopping() -> None:
+            # All at once, so that they end while the workers do.
+            for terminate in endings:
+                terminate()
+
         granian.serve(port, drain_seconds=drain_seconds(), draining=lambda: draining.begin(data), stopping=stopping)
+
+
+def programs_beside(stream_port: int | None) -> Iterator[tuple[str, ...]]:
+    if env.flag("WEBHOOKS", default=False):
+        yield ("manage.py", "deliver_webhooks")
+    if env.text("EMAIL_URL"):
+        yield ("manage.py", "deliver_mails")
+    if stream_port:
+        yield ("-m", "config.runtime.streams")
 
 
 def drain_seconds() -> int:

@@ -6,14 +6,14 @@ Several hosts may run the same command at the same time. `HOUSEKEEPING_MINUTES=0
 import logging
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from config import due, env
 from config.metrics import files
+from config.runtime.program_thread import ProgramThread
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 COMMANDS = (
@@ -33,42 +33,40 @@ LOOK_SECONDS, FAILED_SECONDS = 0.5, 10.0
 
 
 @contextmanager
-def scheduled_commands() -> Iterator[None]:
-    """Run the commands every HOUSEKEEPING_MINUTES, and when they are asked for. Leaving the block ends running ones."""
+def scheduled_commands() -> Iterator[Callable[[], None]]:
+    """Run the commands every HOUSEKEEPING_MINUTES, and when they are asked for. Leaving the block ends running ones.
+
+    Yields the function that begins to end them before the block is left.
+    """
     minutes = env.integer("HOUSEKEEPING_MINUTES", MINUTES)
     if not minutes:
-        yield
+        yield lambda: None
         return
     schedulers = (Scheduler(minutes * 60), OnDemand(env.folder("DATA_DIR", BASE_DIR / ".data")))
     for scheduler in schedulers:
         scheduler.start()
+
+    def terminate() -> None:
+        for scheduler in schedulers:
+            scheduler.terminate()
+
     try:
-        yield
+        yield terminate
     finally:
+        terminate()
         for scheduler in schedulers:
             scheduler.stop()
 
 
-class Scheduler(threading.Thread):
+class Scheduler(ProgramThread):
     def __init__(self, seconds: float) -> None:
-        super().__init__(daemon=True, name="housekeeping")
+        super().__init__("housekeeping")
         self._seconds = seconds
-        self._stopped = threading.Event()
-        # Guards `_running`, so that no command starts after `stop` has ended the running one.
-        self._lock = threading.Lock()
-        self._running: subprocess.Popen[bytes] | None = None
 
     def run(self) -> None:
         while not self._stopped.wait(self._seconds):
             for command in COMMANDS:
                 self._run(command)
-
-    def stop(self) -> None:
-        self._stopped.set()
-        with self._lock:
-            if self._running is not None:
-                self._running.terminate()
-        self.join()
 
     def _run(self, command: str) -> bool:
         """Run a command in a separate process: it uses no thread of the workers, and prints its errors.
@@ -76,15 +74,11 @@ class Scheduler(threading.Thread):
         Returns whether it has succeeded.
         """
         program = ["nice", "-n", str(NICENESS), sys.executable, str(BASE_DIR / "manage.py"), command]
-        with self._lock:
-            if self._stopped.is_set():
-                return False
-            # Leave the terminal's process group: on Ctrl-C, `stop` ends it.
-            started = time.monotonic()
-            self._running = subprocess.Popen(
-                program, stdout=subprocess.DEVNULL, start_new_session=True, env=files.unshared_environment()
-            )
-        status = self._running.wait()
+        started = time.monotonic()
+        running = self.launch(program, stdout=subprocess.DEVNULL, env=files.unshared_environment())
+        if running is None:
+            return False
+        status = running.wait()
         if not self._stopped.is_set():
             _record(command, status, time.monotonic() - started)
         return status == 0

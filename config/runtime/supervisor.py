@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
-import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from config.runtime.program_thread import ProgramThread
+
 BASE_DIR = Path(__file__).resolve().parents[2]
 PAUSE_SECONDS = 0.5
-# How long a stop may take before the program is killed.
-STOP_SECONDS = 3.0
 logger = logging.getLogger(__name__)
 
 
@@ -41,17 +38,12 @@ def count_restart(process: str) -> None:
     restarts.labels(process).inc()
 
 
-class Supervisor(threading.Thread):
+class Supervisor(ProgramThread):
     """The thread starts the program, which may end when this thread does."""
 
     def __init__(self, arguments: tuple[str, ...]) -> None:
-        super().__init__(daemon=True, name=arguments[-1])
+        super().__init__(arguments[-1])
         self._arguments = arguments
-        self._stopped = threading.Event()
-        # Guards `_running`, so that no process starts after `terminate` has ended the running one.
-        self._lock = threading.Lock()
-        self._running: subprocess.Popen[bytes] | None = None
-        self._killed_at = 0.0
 
     def run(self) -> None:
         while not self._stopped.is_set():
@@ -63,32 +55,9 @@ class Supervisor(threading.Thread):
     def _run_once(self) -> str:
         """Run the program until it ends. Returns what happened, for the log."""
         try:
-            running = self._launch()
+            program = [sys.executable, *self._arguments, "--parent", str(os.getpid())]
+            running = self.launch(program, cwd=BASE_DIR)
         except OSError as error:
             # Such as a machine without memory for another process.
             return f"could not be started ({error})"
         return f"has ended with status {running and running.wait()}"
-
-    def terminate(self) -> None:
-        if not self._stopped.is_set():
-            self._killed_at = time.monotonic() + STOP_SECONDS
-        self._stopped.set()
-        with self._lock:
-            if self._running is not None:
-                self._running.terminate()
-
-    def stop(self) -> None:
-        self.terminate()
-        self.join(max(0.0, self._killed_at - time.monotonic()))
-        if self.is_alive() and self._running is not None:
-            self._running.kill()
-        self.join()
-
-    def _launch(self) -> subprocess.Popen[bytes] | None:
-        program = [sys.executable, *self._arguments, "--parent", str(os.getpid())]
-        with self._lock:
-            if self._stopped.is_set():
-                return None
-            # Leave the terminal's process group: on Ctrl-C, `terminate` ends it.
-            self._running = subprocess.Popen(program, cwd=BASE_DIR, start_new_session=True)
-            return self._running

@@ -16,13 +16,16 @@ from config.runtime.scheduler import COMMANDS, OnDemand, Scheduler
 from tests.waiting import PATIENCE_SECONDS, eventually
 
 PROGRAM = """
-import sys, time
+import signal, sys, time
 command = sys.argv[1]
 with open({!r}, "a+") as diary:
     diary.seek(0)
     is_first = command not in diary.read()
     diary.write(command + "\\n")
-time.sleep(60 * (command == "slow"))
+if command == "stubborn":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print("ready", file=open({!r} + ".ready", "w"))
+time.sleep(60 * (command in ("slow", "stubborn")))
 sys.exit(command == "fails_once" and is_first)
 """
 
@@ -31,7 +34,7 @@ sys.exit(command == "fails_once" and is_first)
 def diary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Replace manage.py with a program that logs its arguments; `slow` takes a minute, and `fails_once` fails once."""
     file = tmp_path / "diary"
-    (tmp_path / "manage.py").write_text(PROGRAM.format(str(file)))
+    (tmp_path / "manage.py").write_text(PROGRAM.format(str(file), str(file)))
     monkeypatch.setattr(scheduler, "BASE_DIR", tmp_path)
     return file
 
@@ -59,6 +62,17 @@ def test_stop_ends_the_running_command(diary: Path, monkeypatch: pytest.MonkeyPa
     keeper = Scheduler(0.01)
     keeper.start()
     entries(diary, 1)
+    before = time.monotonic()
+    keeper.stop()
+    assert time.monotonic() - before < 55
+    assert not keeper.is_alive()
+
+
+def test_stop_kills_a_command_that_ignores_the_signal(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "COMMANDS", ("stubborn",))
+    keeper = Scheduler(0.01)
+    keeper.start()
+    assert eventually(diary.with_name("diary.ready").exists)
     before = time.monotonic()
     keeper.stop()
     assert time.monotonic() - before < 55
