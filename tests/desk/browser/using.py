@@ -35,7 +35,8 @@ def open_page(page: Page, row: Model | type[Model], name: str = "change", query:
 def check_width(page: Page) -> None:
     """Nothing to scroll sideways, and each field, button and link lies in its box."""
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
-    assert page.evaluate(OUTSIDE) == [], page.url
+    outside = page.evaluate(OUTSIDE)
+    assert not outside, (page.url, outside)
 
 
 def press(target: Locator) -> None:
