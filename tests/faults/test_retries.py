@@ -11,9 +11,11 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import connection, connections
+from django.db import OperationalError, connection, connections, transaction
 
+from config.writes import retries
 from config.writes.models import RateLimitEvent, StoredResponse
+from config.writes.retries import retried
 from messaging.models import Message, Page
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race
@@ -84,6 +86,29 @@ def test_write_is_retried_and_written_once(agent: TokenHolder, page: Page, sqlst
         assert (answer.status, tries()) == (201, 2)
     assert (Message.objects.count(), RateLimitEvent.objects.count(), StoredResponse.objects.count()) == (1, 1, 1)
     assert post(agent, page.pk).body == answer.body
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_write_that_conflicts_again_is_written_once(agent: TokenHolder, page: Page, times: int) -> None:
+    with failing("40P01", times=times):
+        assert (post(agent, page.pk).status, tries()) == (201, times + 1)
+    assert (Message.objects.count(), RateLimitEvent.objects.count(), StoredResponse.objects.count()) == (1, 1, 1)
+
+
+def test_pauses_grow_and_vary(monkeypatch: pytest.MonkeyPatch) -> None:
+    @retried
+    def conflicting() -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40P01'; END $$")
+
+    pauses: list[float] = []
+    monkeypatch.setattr(retries.time, "sleep", pauses.append)
+    for _ in range(3):
+        with pytest.raises(OperationalError):
+            conflicting()
+    series = [pauses[:3], pauses[3:6], pauses[6:]]
+    assert all(first < second < third for first, second, third in series)
+    assert len({each[0] for each in series}) == 3
 
 
 @pytest.mark.parametrize(
