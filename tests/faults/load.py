@@ -23,6 +23,8 @@ STALE_MAX_SECONDS = 6
 ACCEPTED = {200, 201}
 # Documented as a reason to retry.
 RETRIED = {409, 503}
+# Of a read; 404 until it shows the post.
+READ = {200, 404, 503}
 
 
 @dataclass(slots=True)
@@ -115,9 +117,14 @@ class Writer(threading.Thread):
         except (OSError, HTTPException):
             self.notes.broken += 1
             return None
+        self._count(reply, sent)
+        return reply
+
+    def _count(self, reply: Reply, sent: float) -> None:
         self.notes.slowest = max(self.notes.slowest, time.monotonic() - sent)
         self.notes.statuses[reply.status] += 1
-        return reply
+        if reply.status == 503 and not reply.headers.get("retry-after"):
+            self.notes.surprises.append(f"503 without Retry-After: {reply.body[:200]!r}")
 
     def _note(self, write: Write, reply: Reply, began: float) -> None:
         if reply.status not in ACCEPTED:
@@ -148,8 +155,9 @@ class Writer(threading.Thread):
         except (OSError, HTTPException):
             self.notes.broken += 1
             return True
-        self.notes.slowest = max(self.notes.slowest, time.monotonic() - sent)
-        self.notes.statuses[reply.status] += 1
+        self._count(reply, sent)
+        if reply.status not in READ:
+            self.notes.surprises.append(f"{path}: {reply.status} {reply.body[:200]!r}")
         return reply.status == 503 or post_id.encode() in reply.body
 
 
