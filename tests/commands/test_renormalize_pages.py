@@ -4,9 +4,12 @@ import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from io import StringIO
+from itertools import count
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import connection, transaction
 from django.test import Client
 
@@ -15,6 +18,7 @@ from config.changes.streams.opening import open_stream
 from config.changes.streams.sources import Source
 from config.database.sql import database_now
 from messaging.cache_tags import message_tag, page_tag
+from messaging.management.commands import renormalize_pages
 from messaging.models import Message, MovedPage, Page
 from messaging.page_ids import normalize
 from messaging.services import moving
@@ -70,6 +74,31 @@ def test_a_page_with_a_refused_url_is_reported_and_stays(url: str, option: str) 
     Page.objects.create(id=OLD_ID, normalized_url=url)
     assert run_json("renormalize_pages", option, "--json")["problem"]
     assert Page.objects.get().pk == OLD_ID
+
+
+def test_a_stopped_run_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        url = f"https://example.com/{number}?PHPSESSID=1"
+        MessageFactory(page=Page.objects.create(id=f"p1_{str(number + 2) * 32}", normalized_url=url))
+    posts, pages = set(Message.objects.values_list("pk", flat=True)), count()
+
+    def stopping(page: Page) -> int:
+        if next(pages) == 2:
+            raise KeyboardInterrupt
+        return move_page(page)
+
+    monkeypatch.setattr(renormalize_pages, "PROGRESS_EVERY", 1)
+    monkeypatch.setattr(renormalize_pages, "move_page", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        run("renormalize_pages", "--apply")
+    assert MovedPage.objects.count() == 2
+    progress = StringIO()
+    call_command("renormalize_pages", "--apply", stdout=StringIO(), stderr=progress)
+    assert "3 pages read, 3 differ" in progress.getvalue()
+    assert MovedPage.objects.count() == 5
+    assert set(Message.objects.filter(page__normalized_url__endswith="?PHPSESSID=1").values_list("pk")) == set()
+    assert set(Message.objects.values_list("pk", flat=True)) == posts
+    assert run("renormalize_pages", "--apply").splitlines() == ["0 pages had another id."]
 
 
 def test_exactly_one_of_dry_run_and_apply_is_required() -> None:

@@ -305,6 +305,18 @@ def test_blacklist_is_normalised_stored_and_validated() -> None:
     assert api.get(path).json == put.json
 
 
+@pytest.mark.parametrize("entry", ["a.com,b.com", "a.com;script-src", "a.com'x", "'self'", "$"])
+def test_an_entry_that_is_no_host_is_refused_in_both_lists(entry: str) -> None:
+    embed = an_embed()
+    api, path = Api.as_signed_in(embed.owner), f"{INSTANCES}/{embed.pk}"
+    whitelist = api.put(path, {"domainWhitelist": ["a.com", entry]})
+    blacklist = api.put(f"{path}/blacklist", {"domains": ["a.com", entry]})
+    assert (whitelist.status, whitelist.json["field"]) == (400, "domainWhitelist[1]")
+    assert (blacklist.status, blacklist.json["field"]) == (400, "domains[1]")
+    unchanged = Embed.objects.get(pk=embed.pk)
+    assert (unchanged.domain_whitelist, api.get(f"{path}/blacklist").json) == (embed.domain_whitelist, {"domains": []})
+
+
 ID_ROUTES: dict[str, Callable[[Api, str], Answer]] = {
     "get": lambda api, embed_id: api.get(f"{INSTANCES}/{embed_id}"),
     "put": lambda api, embed_id: api.put(f"{INSTANCES}/{embed_id}", {"name": "Mine now"}),
