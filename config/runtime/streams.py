@@ -11,8 +11,10 @@ import logging
 import os
 import resource
 import signal
+import sys
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
@@ -39,10 +41,24 @@ def main() -> None:
     parent: int | None = parser.parse_args().parent
     if parent is not None:
         stop_with_parent(parent)
+    else:
+        require_known_secrets()
     connections = raise_file_limit() - OTHER_FILES
     status = asyncio.run(serve(bind_address.stream_port(port), connections))
     # Granian's threads may still wait for clients that do not read.
     os._exit(status)
+
+
+def require_known_secrets() -> None:
+    """`make run` has checked them; a start by hand has not."""
+    # Sets Django up.
+    import config.asgi  # noqa: F401
+    from config import fingerprints
+
+    try:
+        fingerprints.require_known_secrets()
+    except ImproperlyConfigured as error:
+        sys.exit(f"python -m config.runtime.streams: {error}")
 
 
 async def serve(port: int, connections: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from config import fingerprints, secrets
+from config.runtime import streams
 from config.writes.models import SecretFingerprint
 from tests.agents.racing import race
 from tests.factories import PersonFactory
@@ -135,14 +137,28 @@ def test_database_before_its_first_migration_is_accepted(tmp_path: Any) -> None:
         ("demo",),
         ("rotate_secret", "TOKEN_PEPPER"),
         ("rotate_secret", "ROOT_KEY", "--finish"),
+        ("deliver_webhooks",),
+        ("deliver_mails",),
+        ("prune",),
+        ("prune", "--dry-run"),
     ],
 )
-def test_commands_that_use_a_secret_refuse_another_one(use: Setter, command: tuple[str, ...]) -> None:
+def test_commands_that_use_a_secret_refuse_another_one(use: Setter, settings: Any, command: tuple[str, ...]) -> None:
+    settings.WEBHOOKS = True
     start()
     person = PersonFactory()
     use(OTHER)
     with pytest.raises(ImproperlyConfigured, match="ROOT_KEY is not the secret"):
         call_command(*(argument.format(handle=person.handle) for argument in command), stdout=io.StringIO())
+
+
+@pytest.mark.django_db
+def test_the_stream_process_refuses_another_secret(use: Setter, monkeypatch: pytest.MonkeyPatch) -> None:
+    start()
+    use(OTHER)
+    monkeypatch.setattr(sys, "argv", ["streams"])
+    with pytest.raises(SystemExit, match="ROOT_KEY is not the secret"):
+        streams.main()
 
 
 @pytest.mark.django_db

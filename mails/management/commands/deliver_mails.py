@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from config import fingerprints
 from mails.deliverer import Deliverer
 
 
@@ -22,6 +23,9 @@ class Command(BaseCommand):
         parser.add_argument("--parent", type=int, metavar="PID", help="also stop when this is no more the parent")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["parent"] is None:
+            # `make run` has checked them; a start by hand has not.
+            fingerprints.require_known_secrets()
         asyncio.run(_deliver(options["parent"]))
         # Without waiting for threads that wait for the mail server.
         sys.stdout.flush()

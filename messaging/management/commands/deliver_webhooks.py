@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from config import fingerprints
 from messaging.webhooks.deliverer import Deliverer
 
 
@@ -25,6 +26,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.WEBHOOKS:
             raise CommandError("WEBHOOKS=1 is not set: this service sends no webhooks.")
+        if options["parent"] is None:
+            # `make run` has checked them; a start by hand has not.
+            fingerprints.require_known_secrets()
         asyncio.run(_deliver(options["parent"]))
         # Without waiting for threads that wait for name servers.
         sys.stdout.flush()

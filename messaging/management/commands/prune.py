@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.utils.module_loading import import_string
 
+from config import fingerprints
 from config.database.sql import database_now
 
 # Added to every retention period, so that a clock that is set back does not delete rows too early.
@@ -30,6 +31,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        fingerprints.require_known_secrets()
         now, counts = database_now() - MARGIN, {}
         for path in settings.PRUNERS:
             for what, count in import_string(path)(now=now, dry_run=options["dry_run"]).items():
