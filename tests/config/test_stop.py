@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from random import random
 from typing import Any
 
@@ -44,7 +44,9 @@ def press_ctrl_c(service: Service) -> None:
 def terminate_each_process(service: Service) -> None:
     """As systemd does (KillMode=control-group): a worker gets the signal twice, from it and from the main process."""
     for process in processes_of(service):
-        process.terminate()
+        # The main process, which has the signal first, may have ended it.
+        with suppress(psutil.NoSuchProcess):
+            process.terminate()
 
 
 def processes_of(service: Service) -> list[psutil.Process]:
