@@ -62,7 +62,7 @@ def recent_posts(*, community_id: UUID, page: CursorPage) -> dict[str, Any]:
 
 
 def stored_posts(*, community_id: UUID, ids: Sequence[UUID]) -> list[dict[str, Any]]:
-    """Those posts of a community in any status, newest first, with their open reports: all, whatever their size."""
+    """Those posts of a community in any status, newest first, with their open reports: all, of any size."""
     values = {"community": community_id, "ids": list(ids)}
     where = "m.id = ANY(%(ids)s::uuid[]) AND m.community_id = %(community)s"
     return _with_reports(fetch_all(_statement(where, limit=len(ids), order=NEWEST), values))
