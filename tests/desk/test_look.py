@@ -21,7 +21,7 @@ from tests.admin.test_browser import INLINE
 from tests.agents.factories import RequestFactory
 from tests.browser import PATIENCE_MS
 from tests.desk.world import a_queue, world
-from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
+from tests.factories import SuperAdminFactory
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # A browser logs the status of a page that is refused, and the inline styles of axe, which the policy forbids.
@@ -99,16 +99,6 @@ def test_fold_outs_help_reasons_and_decided_rows_are_accessible(page: Page, boss
     assert {name: problems for name, problems in found.items() if problems} == {}
 
 
-def test_a_key_leads_to_the_search_from_any_page(page: Page, boss: Account) -> None:
-    person = PersonFactory(handle="heron_watcher")
-    page.goto(path_of(Message, "changelist"))
-    page.keyboard.press("/")
-    page.keyboard.type("heron")
-    page.keyboard.press("Enter")
-    page.get_by_role("link", name="@heron_watcher").click()
-    expect(page).to_have_url(f"{page.url.partition('/admin/')[0]}{path_of(person)}")
-
-
 def test_a_page_in_the_background_counts_what_waits_every_two_minutes(page: Page, boss: Account) -> None:
     page.add_init_script("Object.defineProperty(document, 'hidden', { get: () => true })")
     page.clock.install()
@@ -122,12 +112,3 @@ def test_a_page_in_the_background_counts_what_waits_every_two_minutes(page: Page
         page.clock.fast_forward(61_000)
     expect(page).to_have_title("(1) Search | Community Messaging")
     assert len(counts) == 2
-
-
-def test_the_title_counts_what_waits(page: Page, boss: Account) -> None:
-    page.goto("/admin/search/")
-    expect(page).to_have_title("Search | Community Messaging")
-    RequestFactory()
-    MessageFactory(status="pending")
-    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    expect(page).to_have_title("(2) Search | Community Messaging")
