@@ -2,7 +2,8 @@
 
 A write gives its cache tags versions that contain its position in the log (`config.cache.slots`), and a read knows the
 versions of its tags anyway. It uses a standby that has replayed the highest of these positions, and one that the
-primary had less than a second ago. Otherwise, and if the standby fails, it runs on the primary.
+primary had less than a second ago. Otherwise, and if the standby fails, it runs on the primary. A read that no tags
+describe asks the primary for its position.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from django.db import DEFAULT_DB_ALIAS, Error, InterfaceError, OperationalError,
 
 from config.database.bounds import answers_within
 from config.database.deployment import STANDBY
-from config.database.positions import REPLAYED, Sample
+from config.database.positions import REPLAYED, Sample, current_position
 from config.database.sql import sqlstate, statements_on
 from config.metrics.definitions import standby_reads
 
@@ -144,3 +145,9 @@ def read_on_standby(load: Callable[[], T], position: int) -> T:
     """Run `load`, which only reads, on a standby that has replayed the log up to `position`, or on the primary."""
     found = standbys()
     return load() if found is None else found.read(load, position)
+
+
+def read_newest(load: Callable[[], T]) -> T:
+    """Run `load`, which only reads, where it shows all that is committed: one short statement on the primary."""
+    found = standbys()
+    return load() if found is None else found.read(load, current_position())

@@ -68,7 +68,8 @@ class PageViewSet(ApiViewSet):
     )
     def counts(self, request: ApiRequest) -> Response:
         """Count the posts and replies on up to 100 pages. Nothing is stored."""
-        return Response(render(PresenceSerializer, {"counts": count_presence(**self.body())}))
+        body = self.body()
+        return self.read_uncached(lambda: render(PresenceSerializer, {"counts": count_presence(**body)}))
 
     @action(detail=False)
     @operation(

@@ -37,13 +37,18 @@ class SearchViewSet(ApiViewSet):
         if page_id is not None and not is_page_id(page_id):
             raise InvalidParameter(page_id_needed(page_id), field="pageId")
         page = self.page("search", query, ranked=True)
-        body = _found(query, page)
-        if page_id is not None and not body["messages"] and (new_id := moved_to(page_id)) is not None:
-            body = _found({**query, "page_id": new_id}, page)
-        return Response(body)
+        return self.read_uncached(lambda: _found(query, page))
 
 
 def _found(query: dict[str, Any], page: CursorPage) -> dict[str, Any]:
+    body = _matches(query, page)
+    page_id = query.get("page_id")
+    if page_id is not None and not body["messages"] and (new_id := moved_to(page_id)) is not None:
+        return _matches({**query, "page_id": new_id}, page)
+    return body
+
+
+def _matches(query: dict[str, Any], page: CursorPage) -> dict[str, Any]:
     scope = {name: query[name] for name in SCOPES if name in query}
     matches = find_matches(text=query["q"], scope=scope, after=page.after, limit=page.limit + 1)
     found, looked_up = messages_by_id([match.message_id for match in matches[: page.limit]])

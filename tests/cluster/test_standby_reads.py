@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -14,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.cluster.environment import ClusterEnvironment, a_clustered_service
 from tests.cluster.postgres import Server
 from tests.faults.load import Load
-from tests.faults.run import Writers
+from tests.faults.run import PAGE_URL, Writers
 from tests.remote import Remote, Reply
 from tests.waiting import eventually
 
@@ -107,6 +108,49 @@ def test_no_read_is_older_than_an_acknowledged_write(environment: ClusterEnviron
         assert eventually(lambda: len(load.notes.writes) > WRITES)
     assert not load.notes.surprises
     assert load.notes.stale == 0
+
+
+def test_searches_run_on_standbys_and_find_what_was_just_written(
+    environment: ClusterEnvironment, writers: Writers
+) -> None:
+    """No cache tag names what a search may find."""
+
+    def search() -> None:
+        content = post(environment, writers)
+        assert content in found(environment, content)
+
+    assert eventually(lambda: run_on_standbys(environment, search))
+
+
+def test_presence_counts_run_on_standbys_and_have_what_was_just_written(
+    environment: ClusterEnvironment, writers: Writers
+) -> None:
+    counts = count(presence(environment) + 1)
+
+    def compare() -> None:
+        post(environment, writers)
+        assert presence(environment) == next(counts)
+
+    assert eventually(lambda: run_on_standbys(environment, compare))
+
+
+def run_on_standbys(environment: ClusterEnvironment, read_something: Callable[[], None]) -> bool:
+    """Whether more than half of several such reads did."""
+    before = reads_by_result(environment)["standby"]
+    for _ in range(10):
+        read_something()
+    return eventually(lambda: reads_by_result(environment)["standby"] - before > 5)
+
+
+def found(environment: ClusterEnvironment, content: bytes) -> bytes:
+    words = quote(content.decode())
+    return Remote(environment.service.port).call("GET", f"/v1/search?q={words}").body
+
+
+def presence(environment: ClusterEnvironment) -> int:
+    """How many posts the page has."""
+    reply = Remote(environment.service.port).call("POST", "/v1/presence/counts", {"urls": [PAGE_URL]})
+    return int(reply.json["counts"][0]["posts"])
 
 
 def test_a_standby_that_lags_is_left_out(environment: ClusterEnvironment, writers: Writers) -> None:
