@@ -58,13 +58,9 @@ def run() -> None:
         secrets.require(data=data, debug=debug)
         if not env.text("DATABASE_URL"):
             running.enter_context(embedded_postgres(data))
-        # Before the migrations, so that a host with other secrets changes nothing, and after them for a new database.
+        # Before the migrations, so that a host with other secrets changes nothing.
         check_secrets(data, debug=debug)
-        manage("migrate", "--verbosity=0")
-        check_secrets(data, debug=debug)
-        if env.flag("DEMO", default=True):
-            manage("demo", "--verbosity=0")
-        check_application()
+        manage("prepare")
         if metrics_port or env.networks("METRICS_ALLOWED"):
             running.enter_context(shared_metrics(data, metrics_port))
         banner.print_when_open([port, *([stream_port] if stream_port else [])], data)
@@ -177,19 +173,10 @@ def embedded_postgres(data: Path) -> Iterator[None]:
         cluster.stop()
 
 
-def manage(*arguments: str) -> None:
-    if run_python(str(BASE_DIR / "manage.py"), *arguments):
-        raise CannotRun(f"`manage.py {' '.join(arguments)}` failed; see its output above")
-
-
-def check_application() -> None:
-    """If the application did not load, granian would respawn its workers for ever."""
-    if run_python("-c", "import config.wsgi, config.asgi"):
-        raise CannotRun("the application does not load; see its output above")
-
-
-def run_python(*arguments: str) -> int:
-    return processes.run([sys.executable, *arguments], ended_by=signal.SIGTERM, cwd=BASE_DIR)
+def manage(command: str) -> None:
+    arguments = [sys.executable, str(BASE_DIR / "manage.py"), command]
+    if processes.run(arguments, ended_by=signal.SIGTERM, cwd=BASE_DIR):
+        raise CannotRun(f"`manage.py {command}` failed; see its output above")
 
 
 if __name__ == "__main__":

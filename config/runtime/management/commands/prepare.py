@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+
+from config import fingerprints
+
+
+class Command(BaseCommand):
+    help = (
+        "Migrate the database, create the demo unless DEMO=0, and load the application: what a start does before it "
+        "serves, in one process, since each would import everything again. Safe to repeat."
+    )
+    requires_system_checks = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        call_command("migrate", verbosity=0, skip_checks=False)
+        # A new database stores the fingerprints of the secrets.
+        fingerprints.require_known_secrets()
+        if settings.DEMO:
+            call_command("demo", verbosity=0)
+        # If the application did not load, granian would respawn its workers for ever.
+        import config.asgi
+        import config.wsgi  # noqa: F401
