@@ -46,12 +46,17 @@ class Service:
     def copy_template(self) -> None:
         """Before the first start: begin with a migrated database, if this run has one.
 
-        A service that creates its secrets creates its database as well: it refuses one of unknown secrets.
+        The template has no fingerprints. A service with a database creates no secrets, so they are created here.
         """
-        is_given = all(self.environment.get(name) for name in secrets.NAMES)
         template = os.environ.get("TEMPLATE_CLUSTER")
-        if template and is_given and "DATABASE_URL" not in self.environment:
-            copy_cluster(Path(template), self.cluster.folder)
+        if not template or "DATABASE_URL" in self.environment:
+            return
+        given = [bool(self.environment.get(name)) for name in secrets.NAMES]
+        if any(given) and not all(given):
+            return
+        copy_cluster(Path(template), self.cluster.folder)
+        if not any(given):
+            (self.data / "secrets.json").write_text(json.dumps({name: secrets.new() for name in secrets.NAMES}))
 
     def start(self) -> None:
         """Start the service, and wait until it prints that it runs."""
