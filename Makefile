@@ -7,11 +7,12 @@ bin := .venv/bin
 checks := style layers security types deployment migrations description
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench bench-pages bench-desk bench-import journey-desk changes consistency check $(checks) faults cluster cluster-faults containers fuzz translations lock venv python
+.PHONY: help run test busy bench bench-pages bench-desk bench-import journey-desk changes consistency check $(checks) faults cluster cluster-faults containers fuzz translations lock venv python
 
 help:
 	@echo 'make run     start everything on this machine (PORT=8000, DATA_DIR=.data, DEMO=1, DATABASE_URL, REDIS_URL)'
 	@echo 'make test    the whole test suite (TESTS="tests/agents -k token" for a part)'
+	@echo 'make busy    the tests ten times in a row beside a busy loop on each core (TESTS="tests/faults", TIMES=3)'
 	@echo 'make check   style, types, layers, migrations, deployment, API description, security'
 	@echo 'make bench   measure requests per second with a million posts (BENCH="--posts 10000 --seconds 2 --rounds 1" for a short run)'
 	@echo 'make bench-pages   measure each page of the account area beside 10,000 sites and 1,000 agents'
@@ -34,6 +35,14 @@ run: python
 
 test: venv
 	@exec $(bin)/python -m pytest -n 3 --dist worksteal $(TESTS)
+
+# A test that fails by chance fails here: stops at the first failure.
+busy: venv
+	@for core in $$(seq $$(nproc)); do nice $(PYTHON) -c 'while True: pass' & loops="$$loops $$!"; done; \
+	trap 'kill $$loops' EXIT; \
+	for run in $$(seq $(or $(TIMES),10)); do \
+		echo "Run $$run"; $(bin)/python -m pytest -q -n 3 --dist worksteal $(TESTS) || exit 1; \
+	done
 
 bench: venv
 	@exec $(bin)/python -m tests.benchmarks $(BENCH)
