@@ -32,7 +32,12 @@ from moving.models import CAN_UNDO, ImportedAuthor, ImportedPost, Move, MovePart
 from reactions.models import Reaction
 
 BATCH = 500
-LOCK = "SELECT FROM messaging_message WHERE id = ANY(%s::uuid[]) ORDER BY id FOR UPDATE"
+# With the posts that they answer and quote, whose counts change.
+LOCK = """
+SELECT FROM messaging_message WHERE id IN (
+    SELECT unnest(ARRAY[id, parent_id, quote_id]) FROM messaging_message WHERE id = ANY(%s::uuid[])
+) ORDER BY id FOR UPDATE
+"""
 REPLIES = "SELECT id, parent_id FROM messaging_message WHERE parent_id = ANY(%s::uuid[])"
 QUOTES = "SELECT DISTINCT quote_id FROM messaging_message WHERE quote_id = ANY(%s::uuid[]) AND id <> ALL(%s::uuid[])"
 DELETE_POSTS = "DELETE FROM messaging_message WHERE id = ANY(%s::uuid[])"
