@@ -1,4 +1,5 @@
 """Sessions of the pages, stored under a keyed digest of the cookie: a copy of the table contains no valid cookie.
+They expire by the clock of the database, by which `prune` deletes them.
 
 Of their data, which Django signs and does not encrypt, the entries in ENCRYPTED can be read only with the cookie.
 
@@ -8,12 +9,13 @@ Only the synchronous methods are overridden; under WSGI the asynchronous ones ar
 from __future__ import annotations
 
 import base64
+from datetime import timedelta
 from typing import Any
 
 import orjson
 from django.conf import settings
 from django.contrib.sessions.backends import db
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from config.api import signing
 
@@ -47,6 +49,7 @@ class SessionStore(db.SessionStore):
     def create_model_instance(self, data: dict[str, Any]) -> Any:
         row = super().create_model_instance(data)
         row.session_key = stored_key(row.session_key)
+        row.expire_date = Now() + timedelta(seconds=self.get_expiry_age())
         return row
 
     def delete(self, session_key: str | None = None) -> None:
@@ -57,7 +60,7 @@ class SessionStore(db.SessionStore):
     def _get_session_from_db(self) -> Any:
         """Return None for an unknown session, and reset the key, so that the next save creates another."""
         key = stored_key(self.session_key or "")
-        row = self.model.objects.filter(session_key=key, expire_date__gt=timezone.now()).first()
+        row = self.model.objects.filter(session_key=key, expire_date__gt=Now()).first()
         if row is None:
             self._session_key = None
         return row

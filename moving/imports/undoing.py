@@ -12,11 +12,10 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from config.admin.actions import REASON_MAX
 from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import execute, fetch_all
+from config.database.sql import database_now, execute, fetch_all
 from config.writes.retries import retried
 from messaging.deleted_accounts import HEIR_IDS
 from messaging.models import Account, Act, HandleClaim, Message, MessageStatus, MessageVersion, Report
@@ -140,7 +139,7 @@ def _delete_answered(posts: list[Message]) -> None:
             imported_score=None,
             reaction_counts={},
             reaction_total=0,
-            updated_at=timezone.now(),
+            updated_at=database_now(),
         )
 
 
