@@ -8,9 +8,9 @@ from django.apps import apps
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Lower, Now
-from django.utils import timezone
 
 from config.cache.versions import EVERYTHING, invalidate
+from config.database.sql import database_now
 from config.writes.retries import retried
 from messaging.models import Account, AccountKind, HandleClaim, Message
 from moving.exceptions import ImportNotFound
@@ -52,7 +52,7 @@ def _give(from_id: UUID, to_id: UUID) -> int:
     posts = Message.objects.filter(author=from_id).order_by("id")
     ids = list(posts.select_for_update(no_key=True).values_list("pk", flat=True)[:BATCH])
     invalidate(EVERYTHING)
-    return Message.objects.filter(pk__in=ids).update(author_id=to_id, updated_at=timezone.now())
+    return Message.objects.filter(pk__in=ids).update(author_id=to_id, updated_at=database_now())
 
 
 @retried

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.contrib.auth import SESSION_KEY
+from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -23,4 +24,4 @@ def renew(request: HttpRequest) -> None:
     if SESSION_KEY not in session or session.get(USED_AT, "") > (now - RENEWED_EVERY).isoformat():
         return
     session[USED_AT] = now.isoformat()
-    AccountSession.objects.filter(session_id=stored_key(session.session_key or "")).update(last_used_at=now)
+    AccountSession.objects.filter(session_id=stored_key(session.session_key or "")).update(last_used_at=Now())

@@ -9,6 +9,7 @@ from allauth.account.signals import authentication_step_completed
 from django.contrib.auth import user_logged_in
 from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
+from django.db.models.functions import Now
 from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
@@ -58,7 +59,7 @@ def sessions_of(account: Account) -> QuerySet[AccountSession]:
     valid = AccountSession.objects.filter(account=account, sessions_valid_from=account.sessions_valid_from)
     if account.sessions_valid_from is None:
         valid = AccountSession.objects.filter(account=account, sessions_valid_from__isnull=True)
-    return valid.filter(session__expire_date__gt=timezone.now()).order_by("-last_used_at")
+    return valid.filter(session__expire_date__gt=Now()).order_by("-last_used_at")
 
 
 def panel_sessions_of(account: Account) -> QuerySet[PanelSession]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import transaction
-from django.utils import timezone
 
 from agents.cache_tags import agent_tag
 from agents.changes import record_frozen, record_narrowed
@@ -14,6 +13,7 @@ from agents.models import Agent
 from agents.services.grants import grant_changes, narrowed_communities, narrowed_scopes
 from config.admin.audit import log_decision, transition
 from config.cache.versions import invalidate
+from config.database.sql import database_now
 from messaging.models import Account
 
 
@@ -22,7 +22,7 @@ def freeze_agent(*, agent: Agent, by: Account, reason: str = "") -> Agent:
     """Disable every token of the agent at once. An agent that is frozen already does not change."""
     locked = _locked(agent)
     if locked.frozen_at is None:
-        locked.frozen_at, locked.frozen_by, locked.freeze_reason = timezone.now(), by, reason
+        locked.frozen_at, locked.frozen_by, locked.freeze_reason = database_now(), by, reason
         _save(locked, by=by, verb=transition("Frozen", "active", "frozen"), reason=reason)
         record_frozen(locked, by=by)
     return locked

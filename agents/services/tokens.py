@@ -6,7 +6,6 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.utils import timezone
 
 from agents import tokens
 from agents.exceptions import AgentFrozen, RequestNotApproved, RequestNotFound, TokenNotFound, TooManyActiveTokens
@@ -107,7 +106,7 @@ def active_agent(agent_id: UUID) -> Agent:
 
 def end_tokens(rows: list[AgentToken], *, by: Account, reason: str) -> None:
     """Revoke tokens that the caller has locked."""
-    now = timezone.now()
+    now = database_now()
     for row in rows:
         before = TokenStatus.ACTIVE if row.expires_at > now else TokenStatus.EXPIRED
         row.revoked_at, row.revoked_by, row.revoke_reason = now, by, reason

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from functools import cache
 
 from django.conf import settings
-from django.utils import timezone
 
+from config.database.sql import database_now
 from config.probes.readiness import readiness
 from desk.models import RollUp
 
@@ -68,7 +68,7 @@ def _housekeeping() -> Check:
     allowed = timedelta(minutes=2 * minutes) + GRACE if minutes else CRON
     if at is None:
         return Check("housekeeping", "Housekeeping", "has not run yet")
-    if timezone.now() - at <= allowed:
+    if database_now() - at <= allowed:
         return Check("housekeeping", "Housekeeping", "last run", at=at)
     return Check("housekeeping", "Housekeeping", "late, last run", "Housekeeping does not run", at=at)
 

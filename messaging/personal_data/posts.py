@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from django.utils import timezone
-
 from config.admin.audit import forget_entries_about
 from config.cache.versions import EVERYTHING, invalidate
 from config.changes.log import append
-from config.database.sql import allow_long_statements
+from config.database.sql import allow_long_statements, database_now
 from config.personal_data import Subject
 from messaging.models import Message, MessageStatus, MessageVersion
 from messaging.queries.message_fields import CONTENT_FIELDS
@@ -37,7 +35,7 @@ def erase(subject: Subject) -> int:
     MessageVersion.objects.filter(message__in=ids).delete()
     for kind, heir_id in subject.heirs.items():
         of_kind = [post.pk for post in posts if post.author_kind == kind]
-        Message.objects.filter(pk__in=of_kind).update(author_id=heir_id, updated_at=timezone.now())
+        Message.objects.filter(pk__in=of_kind).update(author_id=heir_id, updated_at=database_now())
     if subject.delete_posts:
         _delete(posts)
     if posts:
@@ -49,7 +47,7 @@ def _delete(posts: list[Message]) -> None:
     """Also those that are hidden or deleted already: their content and source may still be stored."""
     allow_long_statements(LONG_STATEMENT_SECONDS)
     Message.objects.filter(pk__in=[post.pk for post in posts]).update(**DELETED)
-    close_reports([post.pk for post in posts], at=timezone.now())
+    close_reports([post.pk for post in posts], at=database_now())
     count_answers((post for post in posts if post.status == MessageStatus.PUBLISHED), by=-1)
     append([deletion_of(post) for post in posts if post.was_public])
     forget_entries_about(Message, [post.pk for post in posts])

@@ -6,13 +6,14 @@ from uuid import UUID
 
 from config.api.credentials import Credential
 from config.cache.versions import EVERYTHING, invalidate
+from config.database.sql import database_now
 from config.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
 from messaging.models import Message, MessageStatus
 from messaging.queries.message_fields import CONTENT_FIELDS
 from messaging.services.changes import record_deleted
 from messaging.services.messages import count_answer
-from messaging.services.own_posts import current_time, lock_own_post
+from messaging.services.own_posts import lock_own_post
 from messaging.services.versions import store_version
 
 
@@ -22,7 +23,7 @@ def delete_message(*, auth: Credential, message_id: UUID, transaction: WriteTran
     Raises as `lock_own_post`, so MessageNotFound (404) when it is repeated.
     """
     post = lock_own_post(auth=auth, message_id=message_id)
-    now = current_time()
+    now = database_now()
     store_version(post, now=now)
     Message.objects.filter(pk=post.pk).update(
         **{field.column: field.model_field.get_default() for field in CONTENT_FIELDS},

@@ -12,6 +12,7 @@ from django.conf import settings
 
 from config.api.credentials import Credential
 from config.cache.versions import EVERYTHING, invalidate
+from config.database.sql import database_now
 from config.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
 from messaging.content_rules import Draft, content_rules
@@ -22,7 +23,7 @@ from messaging.queries.message_fields import BODY_FIELDS
 from messaging.services.bans import open_community
 from messaging.services.changes import record_edited, record_held
 from messaging.services.messages import count_answer
-from messaging.services.own_posts import current_time, lock_own_post
+from messaging.services.own_posts import lock_own_post
 from messaging.services.versions import store_version
 from messaging.validation import require_content, require_tag
 
@@ -32,7 +33,7 @@ def lock_for_edit(*, auth: Credential, message_id: UUID) -> Message:
     post = lock_own_post(auth=auth, message_id=message_id)
     if post.community_id is not None:
         post.community = open_community(community_id=post.community_id, auth=auth)
-    if current_time() > post.created_at + timedelta(minutes=settings.EDIT_MINUTES):
+    if database_now() > post.created_at + timedelta(minutes=settings.EDIT_MINUTES):
         raise EditWindowClosed(max=settings.EDIT_MINUTES)
     return post
 
@@ -48,7 +49,7 @@ def edit_message(*, post: Message, changes: Mapping[str, Any], transaction: Writ
     draft = _checked_draft(post, changed)
     if post.versions.count() >= EDITS_MAX:
         raise TooManyEdits(max=EDITS_MAX)
-    now = current_time()
+    now = database_now()
     store_version(post, now=now)
     is_public = post.status == MessageStatus.PUBLISHED
     if is_public and draft.community is not None and draft.community.needs_approval(post.author_kind):

@@ -12,11 +12,10 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F
-from django.utils import timezone
 
 from config.admin.audit import log_decision
 from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import allow_long_statements
+from config.database.sql import allow_long_statements, database_now
 from config.writes.retries import retried
 from messaging.models import Account, Act, Message, MessageStatus
 from messaging.models.message import MessageQuerySet
@@ -106,7 +105,7 @@ def restore_batch(ids: list[UUID], by: Account, reason: str) -> int:
 def _update(posts: list[Message], **changes: MessageStatus | F | None) -> datetime:
     """Returns the new `updated_at` of the posts."""
     allow_long_statements(LONG_STATEMENT_SECONDS)
-    now = timezone.now()
+    now = database_now()
     Message.objects.filter(pk__in=[post.pk for post in posts]).update(updated_at=now, **changes)
     invalidate(EVERYTHING)
     return now

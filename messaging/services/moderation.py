@@ -10,11 +10,10 @@ from collections.abc import Collection
 from uuid import UUID
 
 from django.db import transaction
-from django.utils import timezone
 
 from config.admin.audit import transition
 from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import allow_long_statements
+from config.database.sql import allow_long_statements, database_now
 from config.writes.retries import retried
 from messaging.exceptions import MessageNotFound, NotInThisState
 from messaging.models import Account, Act, Message, MessageStatus
@@ -78,7 +77,7 @@ def set_status(message: Message, end: MessageStatus, *, by: Account, reason: str
     if end != PUBLISHED:
         # A published post remembers it for `undo_restoring`.
         message.status_before_hiding = HIDDEN if (message.status, end) == (PENDING, HIDDEN) else None
-    message.status, message.updated_at = end, timezone.now()
+    message.status, message.updated_at = end, database_now()
     message.held_after_edit = message.held_after_edit and end != PUBLISHED
     message.held_after_reports = message.held_after_reports and end != PUBLISHED
     if end == PENDING and before != PENDING and not message.is_held:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from uuid import UUID
 
 from config.api.credentials import Credential
 from config.api.exceptions import AgentScopeMissing
-from config.database.sql import fetch_one
 from messaging.exceptions import MessageNotFound, NotAuthor
 from messaging.models import Message, MessageStatus
 from messaging.services.locking import locked_posts
@@ -46,10 +44,3 @@ def _require_scopes(*, auth: Credential, post: Message) -> None:
     for scope in needed if auth.is_agent else ():
         if scope not in auth.scopes:
             raise AgentScopeMissing(scope, needed=needed, allowed=auth.scopes)
-
-
-def current_time() -> datetime:
-    """The time by PostgreSQL's clock, which posts are written with."""
-    row = fetch_one("SELECT clock_timestamp()")
-    now: datetime = row[0]  # type: ignore[index]
-    return now

@@ -9,11 +9,10 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import F, Q, Subquery
 from django.db.models.functions import Coalesce
-from django.utils import timezone
 
 from config.admin.audit import log_decision, transition
 from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import allow_long_statements
+from config.database.sql import allow_long_statements, database_now
 from config.writes.pruning import delete_in_batches
 from config.writes.retries import retried
 from config.writes.transaction import WriteTransaction
@@ -61,7 +60,7 @@ def dismiss_reports(*, message_id: UUID, by: Account, reason: str = "") -> Messa
     post = next(iter(locked_posts([message_id], Message.objects.all())), None)
     if post is None:
         raise MessageNotFound
-    if close_reports([post.pk], at=timezone.now(), dismissed=True):
+    if close_reports([post.pk], at=database_now(), dismissed=True):
         log_about_post(
             post, Act.DISMISSED, by=by, verb=transition("Reports dismissed", "open", "closed"), reason=reason
         )
@@ -121,7 +120,7 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
 def _hold(post: Message, *, by: Account, count: int) -> None:
     """Make the post pending again. The triggers hide the replies to it."""
     allow_long_statements(LONG_STATEMENT_SECONDS)
-    post.status, post.held_after_reports, post.updated_at = MessageStatus.PENDING, True, timezone.now()
+    post.status, post.held_after_reports, post.updated_at = MessageStatus.PENDING, True, database_now()
     post.save(update_fields=["status", "held_after_reports", "updated_at"])
     count_answer(parent_id=post.parent_id, quote_id=post.quote_id, by=-1)
     # Every list may contain a quote of the post.

@@ -14,6 +14,7 @@ from rest_framework_simplejwt.token_blacklist.models import BlacklistedToken, Ou
 from config.api import jwt
 from config.api.exceptions import TokenExpired, TokenRevoked
 from config.api.jwt import AccessToken, RefreshToken
+from config.database.sql import database_now
 from config.second_factor import needs_second_factor
 from messaging.exceptions import AccountBeingErased, SecondFactorMissing
 from messaging.models import Account
@@ -62,7 +63,9 @@ def end_session(*, refresh_token: str) -> None:
         refresh = jwt.read(RefreshToken, refresh_token)
     except TokenExpired:
         return
-    times = {"created_at": refresh.current_time, "expires_at": jwt.expiry_of(refresh)}
+    # By the clock of the database, which `prune` compares it with.
+    now = database_now()
+    times = {"created_at": now, "expires_at": now + (jwt.expiry_of(refresh) - refresh.current_time)}
     outstanding, _created = OutstandingToken.objects.get_or_create(jti=refresh["jti"], defaults=times)
     BlacklistedToken.objects.get_or_create(token=outstanding)
 

@@ -12,11 +12,10 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from config.admin.actions import REASON_MAX
 from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import execute, fetch_all
+from config.database.sql import database_now, execute, fetch_all
 from config.writes.retries import retried
 from messaging.deleted_accounts import HEIR_IDS
 from messaging.models import Account, Act, HandleClaim, Message, MessageStatus, MessageVersion, Report
@@ -32,7 +31,12 @@ from moving.models import CAN_UNDO, ImportedAuthor, ImportedPost, Move, MovePart
 from reactions.models import Reaction
 
 BATCH = 500
-LOCK = "SELECT FROM messaging_message WHERE id = ANY(%s::uuid[]) ORDER BY id FOR UPDATE"
+# With the posts that they answer and quote, whose counts change.
+LOCK = """
+SELECT FROM messaging_message WHERE id IN (
+    SELECT unnest(ARRAY[id, parent_id, quote_id]) FROM messaging_message WHERE id = ANY(%s::uuid[])
+) ORDER BY id FOR UPDATE
+"""
 REPLIES = "SELECT id, parent_id FROM messaging_message WHERE parent_id = ANY(%s::uuid[])"
 QUOTES = "SELECT DISTINCT quote_id FROM messaging_message WHERE quote_id = ANY(%s::uuid[]) AND id <> ALL(%s::uuid[])"
 DELETE_POSTS = "DELETE FROM messaging_message WHERE id = ANY(%s::uuid[])"
@@ -135,7 +139,7 @@ def _delete_answered(posts: list[Message]) -> None:
             imported_score=None,
             reaction_counts={},
             reaction_total=0,
-            updated_at=timezone.now(),
+            updated_at=database_now(),
         )
 
 

@@ -146,6 +146,8 @@ def _add(new: list[NewPost], known: dict[str, tuple[UUID, str]], move: Move) -> 
     # Those of other new posts are part of their rows. A deleted one becomes a tombstone when its count changes.
     counted = {post.id: replies.pop(post.id, 0) for post in new if post.staged.state != DELETED}
     rows = [_row(post, place, accounts, counted) for place, post in enumerate(new)]
+    # First, as in every write: a trigger looks at the parents of new rows, and another locks the counts of their pages.
+    execute(LOCK_PARENTS, [[post.id_of_parent for post in new if post.id_of_parent]])
     execute(ADD_POSTS, [move.community_id, _json(rows)])
     _count_replies(replies)
     restore_reactions({post.id: post.staged.extra for post in new}, move=move)
@@ -179,7 +181,6 @@ def _row(post: NewPost, place: int, accounts: dict[str, UUID], counted: dict[UUI
 
 def _count_replies(replies: Counter[UUID]) -> None:
     if replies:
-        execute(LOCK_PARENTS, [list(replies)])
         execute(COUNT_REPLIES, [_json([{"id": each, "replies": count} for each, count in replies.items()])])
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import json
+import re
 import secrets
 import threading
 import time
@@ -16,7 +18,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
+from django.test import Client
 
+BEGIN = "/account/sign-in/provider/oidc/"
 CLIENT_ID, CLIENT_SECRET = "community", "a secret of the client"
 
 
@@ -95,6 +99,14 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *args: Any) -> None:
         pass
+
+
+def begin(client: Client, provider: Provider, **sent: str) -> str:
+    """Press the button; returns the address at the provider that the browser goes to."""
+    page = client.post(BEGIN, sent).content.decode()
+    address = html.unescape(re.findall(r'http-equiv="refresh" content="0;url=([^"]+)"', page)[0])
+    assert address.startswith(f"{provider.url}/authorize?")
+    return address
 
 
 @contextmanager

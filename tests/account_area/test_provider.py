@@ -13,12 +13,12 @@ from django.test import Client
 from account_area.sign_in.adapters import AccountAdapter
 from config.sign_in_settings import openid_connect
 from messaging.models import Account, SignIn
-from tests.account_area.oidc_provider import CLIENT_ID, CLIENT_SECRET, Provider, running_provider
+from tests.account_area.oidc_provider import BEGIN, CLIENT_ID, CLIENT_SECRET, Provider, begin, running_provider
 from tests.account_area.second_factors import add_app, code_of
 from tests.factories import PersonFactory
 
 pytestmark = pytest.mark.django_db
-BEGIN, HANDLE, SIGN_IN = "/account/sign-in/provider/oidc/", "/account/sign-in/provider/handle/", "/account/sign-in/"
+HANDLE, SIGN_IN = "/account/sign-in/provider/handle/", "/account/sign-in/"
 ADA = {"sub": "ada-1", "email": "ada@example.com", "email_verified": True, "preferred_username": "Ada.L", "name": "Ada"}
 
 
@@ -39,10 +39,7 @@ def provider(running: Provider, settings: Any) -> Provider:
 
 def go(client: Client, provider: Provider, **sent: str) -> Any:
     """Press the button, agree at the provider, and come back."""
-    page = client.post(BEGIN, sent).content.decode()
-    address = html.unescape(re.findall(r'http-equiv="refresh" content="0;url=([^"]+)"', page)[0])
-    assert address.startswith(f"{provider.url}/authorize?")
-    return client.get(provider.authorize(address).replace("http://testserver", ""))
+    return client.get(provider.authorize(begin(client, provider, **sent)).replace("http://testserver", ""))
 
 
 def logged() -> list[Any]:

@@ -14,14 +14,18 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from config.api import throttling
+import mcp_server.views
+from config.api import parsers, throttling
+from config.api.credentials import CredentialKind
 from config.api.exceptions import RateLimited
+from config.api.operations import Operation, all_operations
+from config.api.strict_json import BODY_MAX, parse_json
 from config.cache import versions
 from config.cache.circuit_breaker import CircuitBreaker
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.conftest import start_redis
-from tests.factories import MessageFactory, PageFactory, PersonFactory
+from tests.factories import MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
 PATH = "/api/messages"
@@ -143,6 +147,58 @@ def test_refused_requests_of_an_agent_are_bounded(settings: Any) -> None:
         assert (response.status, response.error) == (429, "rate_limited")
         assert 1 <= int(response.headers["Retry-After"]) <= 60
     assert agent_with_token().api.post(PATH, body).status == 201, "each token is counted separately"
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """The bodies that the service has parsed."""
+    bodies: list[bytes] = []
+
+    def record(body: bytes) -> Any:
+        bodies.append(body)
+        return parse_json(body)
+
+    monkeypatch.setattr(parsers, "parse_json", record)
+    monkeypatch.setattr(mcp_server.views, "parse_json", record)
+    return bodies
+
+
+WITH_BODY = [
+    pytest.param(operation, path, method, id=operation.id)
+    for path, method, operation in all_operations()
+    if operation.has_body or operation.is_gateway
+]
+REMOTE = "192.0.2.1"
+
+
+def throttle_of(operation: Operation) -> str:
+    if not operation.is_write:
+        return throttling.READ
+    return operation.throttle or "person"
+
+
+@pytest.mark.parametrize(("operation", "path", "method"), WITH_BODY)
+def test_a_request_over_its_rate_is_refused_before_its_body_is_parsed(
+    operation: Operation, path: str, method: str, parsed: list[bytes], settings: Any
+) -> None:
+    settings.WEBHOOKS = True
+    person = SuperAdminFactory()
+    caller = Api.as_signed_in(person) if CredentialKind.SIGNED_IN in operation.callers else Api.as_person(person)
+    url = "/" + path.replace("<str:id>", "0199f000-0000-7000-8000-000000000000")
+    brackets = b"[" * operation.body_max
+
+    def status() -> int:
+        return caller.send(method, url, raw=brackets, address=REMOTE).status
+
+    assert (status(), parsed) == (400, [brackets])
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {throttle_of(operation): (0, 60)}
+    assert (status(), parsed) == (429, [brackets])
+
+
+def test_a_body_of_an_agent_with_too_many_refused_requests_is_not_parsed(parsed: list[bytes], settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"agent_refused": (0, 60)}
+    response = agent_with_token().api.send("POST", PATH, raw=b"[" * BODY_MAX)
+    assert (response.status, response.error, parsed) == (429, "rate_limited", [])
 
 
 def test_successful_requests_of_an_agent_are_not_counted(settings: Any) -> None:

@@ -235,5 +235,8 @@ SMALL_DISK_FAULTS = {disk_full}
 THROUGH_PROXY = {slow_sockets}
 # The load is divided between two hosts, as in a rolling upgrade.
 ON_TWO_HOSTS = {migrated_while_serving}
+# The longest wait for one response, in seconds: a write that a deadlock aborts is tried again within STATEMENT_TIMEOUT,
+# and the locks of this fault are held for less than a second.
+SLOWEST = {deadlock: 5.0}
 # No response is a 5xx.
 ANSWERED_THROUGHOUT = {migrated_while_serving, migrated_behind_a_reader}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from tests.faults.environment import Environment
-from tests.faults.faults import ANSWERED_THROUGHOUT, FOLLOWED, ON_TWO_HOSTS, THROUGH_PROXY, Fault
+from tests.faults.faults import ANSWERED_THROUGHOUT, FOLLOWED, ON_TWO_HOSTS, SLOWEST, THROUGH_PROXY, Fault
 from tests.faults.invariants import Verdict, judge, ledger
 from tests.faults.load import PAUSE_SECONDS, Load, Notes, Write
 from tests.streams.follower import Follower, ListFollower, StreamFollower
@@ -24,12 +25,13 @@ PAGE_URL = "https://example.com/under-load"
 class Round:
     """The result of one kind of fault. `recovered`: the longest time in seconds until every writer was served again.
 
-    `may_refuse`: whether this kind may cause a 503.
+    `may_refuse`: whether this kind may cause a 503. `slowest`: the bound of the longest wait for one response.
     """
 
     kind: str
     times: int
     may_refuse: bool = True
+    slowest: float = math.inf
     recovered: float = 0.0
     notes: Notes = field(default_factory=Notes)
     verdict: Verdict = field(default_factory=Verdict)
@@ -37,7 +39,8 @@ class Round:
     @property
     def is_good(self) -> bool:
         refused = any(status >= 500 for status in self.notes.statuses)
-        return self.verdict == Verdict() and not self.notes.surprises and (self.may_refuse or not refused)
+        is_safe = self.verdict == Verdict() and not self.notes.surprises
+        return is_safe and (self.may_refuse or not refused) and self.notes.slowest <= self.slowest
 
 
 @dataclass(slots=True)
@@ -62,7 +65,8 @@ def play(
 ) -> Round:
     """Inject the fault at random moments; each time wait until the service is healthy again."""
     charged = ledger(environment)
-    finished = Round(fault.__name__.replace("_", " "), times, may_refuse=fault not in ANSWERED_THROUGHOUT)
+    may_refuse, slowest = fault not in ANSWERED_THROUGHOUT, SLOWEST.get(fault, math.inf)
+    finished = Round(fault.__name__.replace("_", " "), times, may_refuse=may_refuse, slowest=slowest)
     ports = [environment.proxy_port if fault in THROUGH_PROXY else environment.service.port]
     if fault in ON_TWO_HOSTS:
         ports.append(environment.second_host().port)

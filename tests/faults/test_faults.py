@@ -11,8 +11,8 @@ from tests.faults import faults, table
 from tests.faults.environment import Environment, an_environment
 from tests.faults.healthy_clients import waits_beside
 from tests.faults.invariants import judge, ledger
-from tests.faults.load import PAUSE_SECONDS, Write
-from tests.faults.run import Writers, play
+from tests.faults.load import PAUSE_SECONDS, Notes, Write
+from tests.faults.run import Round, Writers, play
 from tests.nginx import needs_nginx
 from tests.waiting import ATTEMPTS
 
@@ -53,6 +53,12 @@ def test_faults_lose_and_double_no_write_and_block_no_client(subtests: pytest.Su
             check_healthy_clients(environment, writers)
         with subtests.test("broken guarantees are detected"):
             check_invariants(environment, writes)
+
+
+def test_a_request_that_takes_longer_than_its_bound_is_detected() -> None:
+    bound = faults.SLOWEST[faults.deadlock]
+    rounds = [Round("deadlock", 1, slowest=bound, notes=Notes(slowest=bound + more)) for more in (0, 0.1)]
+    assert [finished.is_good for finished in rounds] == [True, False]
 
 
 def check_healthy_clients(environment: Environment, writers: Writers) -> None:

@@ -134,7 +134,7 @@ def test_batches_are_short_transactions_of_a_few_statements(monkeypatch: pytest.
         # Outside of tests, a thread sends the wake-ups.
         statements = [query["sql"] for query in seen.captured_queries if query["sql"] != NOTIFY]
         assert statements.count("COMMIT") == 5
-        assert len(statements) <= 5 * 9 + 4
+        assert len(statements) <= 5 * 10 + 4
         assert wrong_counts() == []
 
 

@@ -33,7 +33,7 @@ from tests.commands.running import refused, run_json
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
 from tests.messaging.test_hiding import wrong_counts
 from tests.personal_data.life import AGENT_HANDLE, HANDLE, MARK, PASSWORD, TRACES, Life, live, posted
-from tests.security.test_dump import dump
+from tests.security.dumps import dump
 
 NOW = timedelta()
 ANONYMOUS, DELETED = PostsChoice.ANONYMOUS, PostsChoice.DELETED

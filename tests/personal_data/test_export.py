@@ -22,7 +22,7 @@ from tests.agents.racing import race
 from tests.commands.running import refused, run
 from tests.factories import MessageFactory, PageFactory, PersonFactory
 from tests.personal_data.life import AGENT_HANDLE, HANDLE, MARK, PASSWORD, live
-from tests.security.test_dump import forms_of
+from tests.security.dumps import forms_of
 
 pytestmark = pytest.mark.django_db
 

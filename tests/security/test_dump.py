@@ -3,125 +3,122 @@
 from __future__ import annotations
 
 import re
-import subprocess
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.sessions.models import Session
-from django.core import mail
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
+from django.urls import URLResolver, get_resolver
 from rest_framework_simplejwt.token_blacklist.models import BlacklistedToken, OutstandingToken
 from rest_framework_simplejwt.tokens import RefreshToken as EarlierRefreshToken
 
-from config.runtime.postgres_binaries import binaries
-from tests.account_area.second_factors import add_app, recovery_codes_of
-from tests.agents.factories import ApprovedFactory
+from agents.models import AgentToken
+from config.sign_in_settings import openid_connect
+from messaging.models import PersonExport
+from messaging.personal_data.exports import content_of
+from tests.account_area.oidc_provider import CLIENT_ID, CLIENT_SECRET, running_provider
 from tests.api import Answer, Api
 from tests.commands.running import run_json
 from tests.factories import PersonFactory, SuperAdminFactory
-from tests.panel_sessions import panel_headers, secret_in
-from tests.waiting import eventually
-from tests.webhooks.making import GLOBAL_URL
+from tests.personal_data.test_export import files, made
+from tests.security.credentials import (
+    COLUMNS,
+    MODULES,
+    OPEN_COLUMNS,
+    OPEN_MODULES,
+    OPEN_ROUTES,
+    PASSWORD,
+    ROUTES,
+    SECRET_COLUMN,
+    SECRET_PARAMETER,
+    SIGNS,
+    credentials,
+)
+from tests.security.dumps import dump, forms_of
 
-PASSWORD = "correct horse battery"
-KEY = "a key that only its sender knows"
-
-
-def dump() -> str:
-    """The whole test database as `pg_dump` writes it."""
-    parameters = connection.get_connection_params()
-    options = [
-        "--host",
-        parameters["host"],
-        "--port",
-        str(parameters.get("port") or 5432),
-        "--username",
-        parameters["user"],
-    ]
-    finished = subprocess.run(
-        [binaries() / "pg_dump", *options, parameters["dbname"]], capture_output=True, text=True, check=True
-    )
-    return finished.stdout
-
-
-def forms_of(secret: str) -> list[str]:
-    """In clear, and in hexadecimal as pg_dump prints bytea."""
-    return [secret, secret.encode().hex()]
-
-
-def links_to_new_passwords(address: str) -> str:
-    """The token of the link in the mail to this address."""
-    Client().post("/account/password/reset/", {"address": address})
-    assert eventually(lambda: bool(mail.outbox))
-    return str(re.findall(r"/account/password/reset/[^/]+/([^/]+)/", str(mail.outbox[-1].body))[0])
+PACKAGES = (
+    "config",
+    "messaging",
+    "agents",
+    "reactions",
+    "embeds",
+    "mails",
+    "moving",
+    "mcp_server",
+    "account_area",
+    "desk",
+)
 
 
-def credentials() -> dict[str, str]:
-    """One valid credential of every kind: each is created by one call and used by another."""
-    boss = SuperAdminFactory(password=PASSWORD)
-    session = Api().post("/api/auth/login", {"handle": boss.handle, "password": PASSWORD}).json
-    signed_in = Api({"Authorization": f"Bearer {session['accessToken']}"})
-    user = signed_in.post("/api/auth/embed-token", key=KEY).json
-    person = Api({"Authorization": f"Bearer {user['token']}", "X-User-Id": user["userId"]})
-    approved = ApprovedFactory(requester=boss)
-    agent = person.post(f"/v1/agent-tokens/requests/{approved.pk}/token", {}, key=KEY).json["token"]
-    hook = {"url": GLOBAL_URL, "agentId": str(approved.agent_id)}
-    webhook = person.post("/v1/webhooks", hook, key=KEY).json
-    rotated = person.post(f"/v1/webhooks/{webhook['id']}/rotate").json
-    panel = signed_in.post("/api/auth/panel-session", key=KEY, headers=panel_headers())
-    panel_secret = secret_in(panel)
-    assert Api().post("/api/auth/panel-token", headers=panel_headers(panel_secret)).status == 200
-    admin_client = Client(enforce_csrf_checks=True)
-    admin_client.get("/account/sign-in/")
-    form = {
-        "login": boss.handle,
-        "password": PASSWORD,
-        "csrfmiddlewaretoken": admin_client.cookies["csrftoken"].value,
-    }
-    admin_client.post("/account/sign-in/", form)
-    app = admin_client.get("/account/me/security/app/").context["secret"]
-    boss.emailaddress_set.create(email="boss@example.com", verified=True, primary=True)
-    link = links_to_new_passwords("boss@example.com")
-    pending = admin_client.session["pending_totp"]
-    assert app not in pending
-    other = PersonFactory()
-    other_app = add_app(other)
-    assert Api().post("/api/auth/refresh", {"refreshToken": session["refreshToken"]}).status == 200
-    assert Api.as_agent(agent).get("/v1/agent/self").status == 200
-    assert person.get("/v1/agent-tokens").status == 200
-    assert admin_client.get("/admin/").status_code == 200
-    return {
-        "access token": session["accessToken"],
-        "refresh token": session["refreshToken"],
-        "user token": user["token"],
-        "agent token": agent,
-        "secret of a webhook": rotated["secret"].removeprefix("whsec_"),
-        "former secret of a webhook": webhook["secret"].removeprefix("whsec_"),
-        "panel session": panel_secret,
-        "admin session": admin_client.cookies["sessionid"].value,
-        "secret of an authenticator app": other_app,
-        "secret of an app that is being set up": app,
-        "link to a new password": link,
-        **{f"recovery code {number}": code for number, code in enumerate(recovery_codes_of(other))},
-        "CSRF token": admin_client.cookies["csrftoken"].value,
-        "Idempotency-Key": KEY,
-        "password": PASSWORD,
-    }
+def packed() -> str:
+    """What the dump contains in a form that anybody can read, but not search: data of sessions, and archives."""
+    sessions = [str(row.get_decoded()) for row in Session.objects.all()]
+    archives = [file for export in PersonExport.objects.all() for file in files(b"".join(content_of(export))).values()]
+    assert sessions
+    assert archives
+    return str([sessions, archives])
+
+
+@pytest.fixture
+def secrets(settings: Any) -> Iterator[dict[str, str]]:
+    settings.WEBHOOKS = True
+    with running_provider() as provider:
+        settings.SOCIALACCOUNT_PROVIDERS = openid_connect(
+            issuer=provider.url, client_id=CLIENT_ID, secret=CLIENT_SECRET, name="Example ID"
+        )
+        yield credentials(provider)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_dump_contains_no_valid_credential(settings: Any) -> None:
-    settings.WEBHOOKS = True
-    secrets = credentials()
+def test_dump_contains_no_valid_credential(secrets: dict[str, str]) -> None:
+    assert {*COLUMNS.values(), *ROUTES.values(), *MODULES.values()} <= secrets.keys()
     ended = Api().post("/api/auth/login", {"handle": PersonFactory(password=PASSWORD).handle, "password": PASSWORD})
     assert Api().post("/api/auth/logout", {"refreshToken": ended.json["refreshToken"]}).status == 200
+    made(AgentToken.objects.get().agent.operator)
     text = dump()
-    assert "COPY public.messaging_account" in text
-    assert "COPY public.django_session" in text
-    assert "COPY public.messaging_panelsession" in text
-    assert [kind for kind, secret in secrets.items() for form in forms_of(secret) if form in text] == []
+    for table in ("messaging_account", "django_session", "messaging_panelsession", "mfa_authenticator"):
+        assert f"COPY public.{table} " in text
+    text += packed()
+    assert [kind for kind, secret in secrets.items() if any(form in text for form in forms_of(secret))] == []
+
+
+# A partition has the columns of its table.
+COLUMNS_OF_SECRETS = """
+SELECT relname || '.' || attname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+  AND attnum > 0 AND NOT attisdropped AND (atttypid = 'bytea'::regtype OR attname ~ %s)
+"""
+
+
+@pytest.mark.django_db
+def test_every_column_of_a_secret_is_searched_for_or_has_a_reason() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(COLUMNS_OF_SECRETS, [SECRET_COLUMN])
+        found = {name for (name,) in cursor.fetchall()}
+    assert found == COLUMNS.keys() | OPEN_COLUMNS.keys()
+
+
+def test_every_address_with_a_secret_is_searched_for_or_has_a_reason() -> None:
+    found = set(routes_with_secrets(get_resolver()))
+    assert found == ROUTES.keys() | OPEN_ROUTES.keys()
+
+
+def routes_with_secrets(resolver: URLResolver) -> Iterator[str]:
+    for pattern in resolver.url_patterns:
+        if isinstance(pattern, URLResolver):
+            yield from routes_with_secrets(pattern)
+        elif any(re.search(SECRET_PARAMETER, name) for name in pattern.pattern.regex.groupindex):
+            yield str(pattern.name)
+
+
+def test_every_module_that_makes_secrets_is_searched_for_or_has_a_reason() -> None:
+    modules = (file for package in PACKAGES for file in (settings.BASE_DIR / package).rglob("*.py"))
+    found = {str(file.relative_to(settings.BASE_DIR)) for file in modules if re.search(SIGNS, file.read_text())}
+    assert found == MODULES.keys() | OPEN_MODULES.keys()
 
 
 @pytest.mark.django_db

@@ -166,6 +166,10 @@ class World:
         }
         return callers[column]()
 
+    def permitted(self, row: str) -> Api:
+        """The first caller of the table that may call it."""
+        return self.caller(COLUMNS[ROWS[row].index("ok")], self.call(row).scope)
+
     def call(self, row: str) -> Call:
         request, embed = "/v1/agent-tokens/requests", f"/api/embeds/instances/{self.embed.pk}"
         approved, pending = f"{request}/{self.agent.request.pk}", f"{request}/{self.pending.pk}"
