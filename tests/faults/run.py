@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from tests.faults.environment import Environment
 from tests.faults.faults import ANSWERED_THROUGHOUT, FOLLOWED, ON_TWO_HOSTS, THROUGH_PROXY, Fault
 from tests.faults.invariants import Verdict, judge, ledger
-from tests.faults.load import PAUSE_SECONDS, Load, Notes, Write
+from tests.faults.load import PAUSE_SECONDS, Load
+from tests.faults.notes import Notes, Write
 from tests.streams.follower import Follower, ListFollower, StreamFollower
 
 WRITERS = 6
