@@ -13,7 +13,7 @@ import pytest
 
 from tests.faults.notes import Notes
 from tests.faults.reading import LIMIT, Reader, is_listed
-from tests.remote import Reply
+from tests.remote import Remote, Reply
 
 POST = {"id": "b", "content": "corrected", "createdAt": "2030-01-01T00:00:01.000000Z"}
 
@@ -52,9 +52,19 @@ def test_a_refused_read_is_repeated_and_shows_nothing() -> None:
     assert notes.stale > 0
 
 
+def test_an_idle_connection_that_was_closed_is_opened_again() -> None:
+    with a_server([(200, {}), (200, {})], closes=True) as port:
+        remote = Remote(port)
+        for _ in range(2):
+            assert remote.call("GET", "/").status == 200
+            assert remote._connection
+            # Returns at the end of the connection.
+            assert remote._connection.sock.recv(1) == b""
+
+
 @contextmanager
-def a_server(answers: list[tuple[int, Any]]) -> Iterator[int]:
-    """The port of a server that gives these answers in turn."""
+def a_server(answers: list[tuple[int, Any]], *, closes: bool = False) -> Iterator[int]:
+    """The port of a server that gives these answers in turn. With `closes` it ends connections unannounced."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version: ClassVar[str] = "HTTP/1.1"
@@ -67,6 +77,7 @@ def a_server(answers: list[tuple[int, Any]]) -> Iterator[int]:
             self.send_header("Retry-After", "1")
             self.end_headers()
             self.wfile.write(text)
+            self.close_connection = closes
 
         def log_message(self, *_arguments: object) -> None:
             pass
