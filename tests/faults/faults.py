@@ -233,7 +233,7 @@ FOLLOWED = {
 }
 SMALL_DISK_FAULTS = {disk_full}
 THROUGH_PROXY = {slow_sockets}
-# The load is divided between two hosts, as in a rolling upgrade.
+# The load is divided between a host of this release and one of the next, as in a rolling upgrade.
 ON_TWO_HOSTS = {migrated_while_serving}
 # No response is a 5xx.
 ANSWERED_THROUGHOUT = {migrated_while_serving, migrated_behind_a_reader}
