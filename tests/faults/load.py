@@ -15,6 +15,7 @@ from tests.faults.reading import PATIENCE_SECONDS, RETRY_SECONDS, Reader
 from tests.remote import Remote, Reply
 
 PAUSE_SECONDS = 0.01
+WATCH_SECONDS = 0.1
 EDITED = " edited"
 # Of the posts of a writer, the first and each tenth after it.
 EDIT_EACH = 10
@@ -118,6 +119,21 @@ class Writer(threading.Thread):
         return True
 
 
+class Watch(threading.Thread):
+    """Notes how long this process stood still, which explains a slow request."""
+
+    def __init__(self, notes: Notes) -> None:
+        super().__init__(daemon=True)
+        self.notes = notes
+        self.ended = threading.Event()
+
+    def run(self) -> None:
+        began = time.monotonic()
+        while not self.ended.wait(WATCH_SECONDS):
+            began, before = time.monotonic(), began
+            self.notes.stalled = max(self.notes.stalled, began - before - WATCH_SECONDS)
+
+
 class Load:
     """Runs writers inside the block, evenly over `ports`; at its end each finishes its current write."""
 
@@ -127,10 +143,11 @@ class Load:
             Writer(self.notes, port=port, token=token, page_id=page_id, roots=roots, pause=pause)
             for port, token in zip(cycle(ports), tokens)
         ]
+        self.watch = Watch(self.notes)
 
     def __enter__(self) -> Self:
-        for writer in self.writers:
-            writer.start()
+        for thread in (self.watch, *self.writers):
+            thread.start()
         return self
 
     def __exit__(self, *_failure: object) -> None:
@@ -138,6 +155,7 @@ class Load:
             writer.stopping = True
         for writer in self.writers:
             writer.join(2 * PATIENCE_SECONDS)
+        self.watch.ended.set()
 
     def lose_answers(self, share: float) -> None:
         """Close `share` of the connections between request and response."""

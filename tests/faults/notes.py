@@ -29,8 +29,8 @@ class Write:
 class Notes:
     """The observations of the writers. `slowest` request and `longest` write are in seconds.
 
-    `broken`: each request without a response. `stale` is the longest time in seconds between the acknowledgement of a
-    post or of its edit and a read that did not show it.
+    `broken`: each request without a response. `stalled`: the longest time in seconds for which this process did not
+    run. `stale`: the longest one between the acknowledgement of a post or of its edit and a read that did not show it.
     """
 
     writes: list[Write] = field(default_factory=list)
@@ -40,13 +40,16 @@ class Notes:
     stale: float = 0.0
     slowest: float = 0.0
     slowest_request: str = ""
+    slowest_id: str = ""
     longest: float = 0.0
+    stalled: float = 0.0
 
     def count(self, request: str, reply: Reply, sent: float) -> None:
         self.statuses[reply.status] += 1
         if (waited := time.monotonic() - sent) > self.slowest:
             self.slowest = waited
-            self.slowest_request = f"{request}: {reply.status}, {reply.headers.get('x-request-id')}"
+            self.slowest_request = f"{request}: {reply.status}"
+            self.slowest_id = reply.headers.get("x-request-id", "")
         if reply.status == 503 and not reply.headers.get("retry-after"):
             self.surprises.append(f"503 without Retry-After: {reply.body[:200]!r}")
 
