@@ -14,9 +14,14 @@ MINUTE, DAY = 60, 86_400
 AHEAD = (61 * MINUTE, 8 * DAY)
 
 
+def moved(seconds: int) -> dict[str, str]:
+    """Variables of a Python process whose clock is `seconds` ahead, or behind if it is negative."""
+    path = os.pathsep.join([str(ROOT / "tests" / "clock_ahead"), str(ROOT)])
+    return {"PYTHONPATH": path, "CLOCK_AHEAD_SECONDS": str(seconds)}
+
+
 def run_ahead(seconds: int, environment: Mapping[str, str], *command: str) -> str:
     """The output of `manage.py` with a clock that is `seconds` ahead."""
-    path = os.pathsep.join([str(ROOT / "tests" / "clock_ahead"), str(ROOT)])
-    moved = {**environment, "PYTHONPATH": path, "CLOCK_AHEAD_SECONDS": str(seconds)}
     program = [sys.executable, "manage.py", *command]
-    return subprocess.run(program, cwd=ROOT, env=moved, check=True, capture_output=True, text=True).stdout
+    variables = {**environment, **moved(seconds)}
+    return subprocess.run(program, cwd=ROOT, env=variables, check=True, capture_output=True, text=True).stdout

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,17 +27,19 @@ TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 
 @contextmanager
-def nginx_before(service_port: int, stream_port: int | None = None) -> Iterator[int]:
+def nginx_before(service_port: int, stream_port: int | None = None, *, others: Sequence[int] = ()) -> Iterator[int]:
     """The port of an nginx that forwards requests to `service_port`, and streams to `stream_port`, by default the same.
 
-    Without a stream process, the workers refuse streams.
+    Without a stream process, the workers refuse streams. `others`: the ports of further hosts for requests.
     """
     assert PROGRAM, "The tests of faults and of the proxy need nginx on PATH."
     port, home = free_port(), Path(tempfile.mkdtemp(prefix="cm-nginx-"))
     # Started by root, nginx runs its workers as another user.
     home.chmod(0o755)
     file = home / "nginx.conf"
-    file.write_text(configuration(port, service_port, stream_port or service_port, home))
+    text = configuration(port, service_port, stream_port or service_port, home)
+    servers = " ".join(f"server 127.0.0.1:{each};" for each in (service_port, *others))
+    file.write_text(text.replace(f"server 127.0.0.1:{service_port};", servers, 1))
     command = [PROGRAM, "-p", home, "-c", file, "-e", "stderr", "-g", f"daemon off; pid {home}/pid;"]
     nginx = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:

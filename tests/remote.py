@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import select
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +46,9 @@ class Remote:
     def send(self, method: str, path: str, body: Any = None, *, key: str | None = None, **headers: str) -> None:
         if self._connection is None:
             self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
+        elif _is_closed(self._connection):
+            # As any client: it was idle for too long. The next request opens it again.
+            self._connection.close()
         sent = self.headers | headers | ({} if key is None else {"Idempotency-Key": key})
         data = None if body is None else orjson.dumps(body)
         if data is not None:
@@ -69,3 +73,12 @@ class Remote:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def _is_closed(connection: http.client.HTTPConnection) -> bool:
+    """Whether the other end has closed a connection on which nothing is expected."""
+    if connection.sock is None:
+        return False
+    arrives = select.poll()
+    arrives.register(connection.sock, select.POLLIN)
+    return bool(arrives.poll(0))

@@ -27,7 +27,7 @@ def main() -> None:
 def text(stack: Stack) -> str:
     postgres = stack.postgres
     lines = [
-        f"The cluster runs at http://127.0.0.1:{stack.port}  (Ctrl-C stops it and deletes its data)",
+        f"The cluster runs at http://127.0.0.1:{stack.proxy.port}  (Ctrl-C stops it and deletes its data)",
         "",
         f"  primary    {postgres.primary.url}",
         *(f"  standby    {standby.url}" for standby in postgres.standbys),

@@ -15,10 +15,10 @@ import psycopg
 from config.database import urls
 from config.runtime.postgres import DATABASE, SUPERUSER
 from tests.clients import Clients
+from tests.cluster.pooler import Pooler
 from tests.cluster.postgres import PostgresCluster
 from tests.faults.environment import SETTINGS, Environment
 from tests.faults.hosts import SECRETS
-from tests.pgbouncer import pgbouncer_before
 from tests.redis_server import start_redis
 from tests.service import Service
 
@@ -26,6 +26,8 @@ from tests.service import Service
 @dataclass(slots=True, kw_only=True)
 class ClusterEnvironment(Environment):
     cluster: PostgresCluster
+    # By the names of the servers.
+    poolers: dict[str, Pooler]
 
     def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """Query the primary directly."""
@@ -47,8 +49,9 @@ def a_clustered_service(*, standbys: int = 2, pooled: bool = False, **variables:
         redis = start_redis(home)
         running.callback(redis.kill)
         environment = SECRETS | SETTINGS | {"REDIS_URL": f"unix://{home}/redis.sock", "DATABASE_URL": cluster.url}
-        if pooled:
-            environment |= poolers_before(cluster, running)
+        poolers = poolers_before(cluster, home, running) if pooled else {}
+        if poolers:
+            environment |= through(poolers, cluster)
         service = Service(
             home / "data", **environment | {name: _filled(value, cluster) for name, value in variables.items()}
         )
@@ -63,17 +66,27 @@ def a_clustered_service(*, standbys: int = 2, pooled: bool = False, **variables:
             variables=environment,
             running=running,
             cluster=cluster,
+            poolers=poolers,
         )
 
 
-def poolers_before(cluster: PostgresCluster, running: ExitStack) -> dict[str, str]:
-    """Start one beside each server, standbys first; returns variables of the environment."""
+def poolers_before(cluster: PostgresCluster, home: Path, running: ExitStack) -> dict[str, Pooler]:
+    """Start one beside each server, standbys first."""
+    home.chmod(0o755)
+    poolers = {}
+    for server in (*cluster.standbys, cluster.primary):
+        poolers[server.name] = pooler = Pooler(home / f"pooler-{server.name}", server.place)
+        running.callback(pooler.kill)
+        pooler.start(server)
+    return poolers
+
+
+def through(poolers: dict[str, Pooler], cluster: PostgresCluster) -> dict[str, str]:
+    """Variables of the environment of a service. The role gets the settings that it needs."""
     with psycopg.connect(cluster.primary.admin_url, autocommit=True) as session:
         for name, value in urls.session_settings(5_000).items():
             session.execute(f"ALTER ROLE {SUPERUSER} SET {name} = '{value}'")
-    servers = [*cluster.standbys, cluster.primary]
-    ports = [running.enter_context(pgbouncer_before(server.home, server.port)) for server in servers]
-    hosts = ",".join(f"127.0.0.1:{port}" for port in ports)
+    hosts = ",".join(f"{pooler.place.address}:{pooler.port}" for pooler in poolers.values())
     url = f"postgresql://{SUPERUSER}@{hosts}/{DATABASE}"
     return {"DATABASE_POOLER": "1", "DATABASE_URL": url, "DATABASE_DIRECT_URL": cluster.url}
 

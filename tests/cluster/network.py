@@ -18,7 +18,7 @@ import psutil
 
 from tests.cluster.postgres import Place
 
-# The first free one of these; the namespace in which the load and the proxy run has the last address.
+# The first free one of these; the namespace in which the load runs has the last address.
 SUBNETS = [f"10.89.{number}" for number in range(20, 250)]
 OUTSIDE = 254
 NOBODY = "02:00:00:00:00:fe"
@@ -33,6 +33,8 @@ class Network:
         self._name = f"{PREFIX}{os.getpid()}"
         self._numbers = itertools.count(1)
         self._places: dict[Place, str] = {}
+        # Shared addresses, and the place that has each of them.
+        self._shared: dict[str, Place] = {}
         _ip("link", "add", self._name, "type", "bridge")
         self.subnet = _free_subnet()
         _ip("address", "add", f"{self.subnet}.{OUTSIDE}/24", "dev", self._name)
@@ -55,18 +57,18 @@ class Network:
     @contextmanager
     def cut(self, one: Place, other: Place) -> Iterator[None]:
         """No packet passes between the two in the block."""
-        pairs = ((one, other), (other, one))
-        for here, there in pairs:
-            entry = (there.address, "lladdr", NOBODY, "nud", "permanent", "dev", "eth0")
-            _ip("-n", self._places[here], "neigh", "replace", *entry)
+        targets = [(self._places[here], to) for here, there in ((one, other), (other, one)) for to in self._of(there)]
+        for space, address in targets:
+            _ip("-n", space, "neigh", "replace", address, "lladdr", NOBODY, "nud", "permanent", "dev", "eth0")
         try:
             yield
         finally:
-            for here, there in pairs:
-                _ip("-n", self._places[here], "neigh", "del", there.address, "dev", "eth0")
+            for space, address in targets:
+                _ip("-n", space, "neigh", "del", address, "dev", "eth0")
 
     def move(self, address: str, to: Place) -> None:
         """Give a shared address to a place, which says so to all: as keepalived does."""
+        self._shared[address] = to
         for space in self._places.values():
             _ip("-n", space, "address", "del", f"{address}/24", "dev", "eth0", check=False)
         _ip("-n", self._places[to], "address", "add", f"{address}/24", "dev", "eth0")
@@ -75,6 +77,10 @@ class Network:
 
     def close(self) -> None:
         _delete(self._name)
+
+    def _of(self, place: Place) -> list[str]:
+        """All its addresses."""
+        return [place.address, *(address for address, holder in self._shared.items() if holder == place)]
 
 
 def can_cut() -> bool:

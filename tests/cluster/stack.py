@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,19 +14,16 @@ import psutil
 import psycopg
 
 from config.database import urls
-from config.runtime import postgres_binaries
-from config.runtime.postgres import DATABASE, SUPERUSER
+from config.runtime.postgres import SUPERUSER
 from tests.clients import Clients
 from tests.cluster.environment import ClusterEnvironment
 from tests.cluster.network import Network
-from tests.cluster.postgres import Place, PostgresCluster, Server
+from tests.cluster.pooler import Pooler
+from tests.cluster.postgres import Place, PostgresCluster
+from tests.cluster.proxy import Proxy
+from tests.cluster.reaching import accepts, exchange
 from tests.faults.environment import SETTINGS
 from tests.faults.hosts import SECRETS
-from tests.nginx import PROGRAM as NGINX
-from tests.nginx import configuration as nginx_configuration
-from tests.pgbouncer import PROGRAM as PGBOUNCER
-from tests.pgbouncer import USERS
-from tests.pgbouncer import configuration as pgbouncer_configuration
 from tests.redis_server import program as redis_program
 from tests.service import ROOT, Service, free_port
 from tests.waiting import PATIENCE_SECONDS, eventually
@@ -35,15 +31,6 @@ from tests.waiting import PATIENCE_SECONDS, eventually
 HOSTS = 3
 # The last part of the address of the Redis that takes writes, in a network.
 REDIS_NUMBER = 200
-EXCHANGE = """
-import socket, sys
-address, port, text = sys.argv[1:]
-with socket.create_connection((address, int(port)), timeout=10) as connection:
-    if text:
-        connection.sendall(text.encode())
-        sys.stdout.buffer.write(connection.recv(65536))
-"""
-CLOCK = {"PYTHONPATH": os.pathsep.join([str(ROOT / "tests/clock_ahead"), str(ROOT)]), "CLOCK_AHEAD_SECONDS": "3600"}
 
 
 class Host(Service):
@@ -84,41 +71,6 @@ class Host(Service):
             self.kill()
 
 
-class Pooler:
-    """PgBouncer before the primary."""
-
-    def __init__(self, home: Path, place: Place) -> None:
-        self.home, self.place, self.port = home, place, free_port()
-        home.mkdir()
-        home.chmod(0o755)
-        (home / "users").write_text("".join(f'"{user}" ""\n' for user in USERS))
-        self.process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def url(self) -> str:
-        return f"postgresql://{SUPERUSER}@{self.place.address}:{self.port}/{DATABASE}"
-
-    def start(self, primary: Server) -> None:
-        self.point_to(primary)
-        as_user = ["-u", postgres_binaries.owner().pw_name] if os.geteuid() == 0 else []
-        with (self.home / "out").open("ab") as output:
-            command = [*self.place.enter, PGBOUNCER, *as_user, str(self.home / "ini")]
-            self.process = subprocess.Popen(command, stdout=output, stderr=output)
-        assert eventually(lambda: accepts(self.place, self.port)), (self.home / "out").read_text()
-
-    def point_to(self, primary: Server) -> None:
-        """Another primary; what an operator's failover does. Takes effect at once."""
-        text = pgbouncer_configuration(primary.place.address, primary.port, self.port, self.home)
-        (self.home / "ini").write_text(text.replace("listen_addr = 127.0.0.1", f"listen_addr = {self.place.address}"))
-        if self.process:
-            self.process.send_signal(signal.SIGHUP)
-
-    def kill(self) -> None:
-        if self.process:
-            self.process.kill()
-            self.process.wait()
-
-
 class Redis:
     """One of two servers; `follow` makes it the replica of the other."""
 
@@ -134,7 +86,7 @@ class Redis:
         assert eventually(lambda: accepts(self.place, self.port))
 
     def say(self, command: str) -> bytes:
-        said = _exchange(self.place, self.port, f"{command}\r\n")
+        said = exchange(self.place, self.port, f"{command}\r\n")
         assert said is not None, "Redis does not answer"
         return said
 
@@ -151,6 +103,7 @@ class Stack:
         self.home = Path(tempfile.mkdtemp(prefix="cm-stack-"))
         self.home.chmod(0o755)
         self._running = ExitStack()
+        self._repairs: list[Callable[[], None]] = []
         self._running.callback(shutil.rmtree, self.home, ignore_errors=True)
         self.network = Network() if cuts else None
         if self.network:
@@ -172,6 +125,14 @@ class Stack:
         self.postgres.promote()
         self.pooler.point_to(self.postgres.primary)
 
+    def later(self, repair: Callable[[], None]) -> None:
+        """What `repair` does: it brings back a part that the service can do without."""
+        self._repairs.append(repair)
+
+    def repair(self) -> None:
+        while self._repairs:
+            self._repairs.pop()()
+
     def fail_over_redis(self) -> None:
         """The replica takes over the address of the other one, which comes back as a replica."""
         old, new = self.redis
@@ -190,9 +151,10 @@ class Stack:
         self._running.callback(self.pooler.kill)
         self.pooler.start(self.postgres.primary)
         self._start_redis()
-        self.port = free_port()
+        self.proxy = Proxy(self.home / "nginx", self.place())
+        self._running.callback(self.proxy.close)
         shared = SECRETS | SETTINGS | {"WORKERS": "1", "REDIS_URL": self._redis_url()} | variables
-        shared |= {"BASE_URL": f"http://127.0.0.1:{self.port}"}
+        shared |= {"BASE_URL": f"http://127.0.0.1:{self.proxy.port}", "TRUSTED_PROXIES": self.proxy.place.address}
         shared |= {"READ_DATABASE_URL": self.postgres.url.partition("?")[0], "DATABASE_URL": self.postgres.url}
         pooled = {"DATABASE_POOLER": "1", "DATABASE_URL": self.pooler.url, "DATABASE_DIRECT_URL": self.postgres.url}
         self.hosts = [
@@ -209,19 +171,20 @@ class Stack:
             host.launch()
         for host in self.hosts:
             host.wait_until_it_runs()
-        self._start_nginx()
+        self.proxy.start(self.hosts)
         # Commands run here, and requests go through nginx.
         front = Service(self.home / "front", **shared)
-        front.port = self.port
+        front.port = self.proxy.port
         self.environment = ClusterEnvironment(
             service=front,
             clients=Clients(front),
-            proxy_port=self.port,
+            proxy_port=self.proxy.port,
             redis_home=self.home,
             redis=self.redis[0].process,  # type: ignore[arg-type]
             variables=shared,
             running=self._running,
             cluster=self.postgres,
+            poolers={},
         )
 
     def _start_redis(self) -> None:
@@ -246,33 +209,3 @@ class Stack:
     @staticmethod
     def _redis_address(network: Network) -> str:
         return f"{network.subnet}.{REDIS_NUMBER}"
-
-    def _start_nginx(self) -> None:
-        assert NGINX, "The cluster needs nginx on PATH."
-        home = self.home / "nginx"
-        home.mkdir()
-        home.chmod(0o755)
-        text = nginx_configuration(self.port, 1, 2, home)
-        for number, name in ((1, "port"), (2, "stream_port")):
-            servers = " ".join(f"server {host.place.address}:{getattr(host, name)};" for host in self.hosts)
-            text = text.replace(f"server 127.0.0.1:{number};", servers)
-        (home / "nginx.conf").write_text(text)
-        arguments = ["-p", home, "-c", home / "nginx.conf", "-e", "stderr", "-g", f"daemon off; pid {home}/pid;"]
-        nginx = subprocess.Popen([NGINX, *arguments], stderr=(home / "log").open("wb"), start_new_session=True)
-        self._running.callback(nginx.wait)
-        self._running.callback(nginx.terminate)
-        assert eventually(lambda: accepts(Place(), self.port)), (home / "log").read_text()
-
-
-def accepts(place: Place, port: int) -> bool:
-    return _exchange(place, port, "") is not None
-
-
-def _exchange(place: Place, port: int, text: str) -> bytes | None:
-    """Connect, send a text and return the response; None if nothing listens.
-
-    By a program in that network: tests may only connect to this machine.
-    """
-    command = [*place.enter, sys.executable, "-I", "-S", "-c", EXCHANGE, place.address, str(port), text]
-    ended = subprocess.run(command, capture_output=True, check=False)
-    return None if ended.returncode else ended.stdout

@@ -8,7 +8,8 @@ import pytest
 
 from tests.cluster.environment import ClusterEnvironment, a_clustered_service
 from tests.faults.invariants import Verdict, judge, ledger
-from tests.faults.load import Load, Notes
+from tests.faults.load import Load
+from tests.faults.notes import Notes
 from tests.faults.run import Writers
 from tests.remote import Remote
 from tests.waiting import eventually

@@ -12,8 +12,8 @@ from django.db import OperationalError, connections
 from config.database import urls
 from config.database.backend.base import DatabaseWrapper
 from config.runtime.postgres import DATABASE, SUPERUSER
+from tests.cluster.pooler import Pooler
 from tests.cluster.postgres import Place, PostgresCluster
-from tests.cluster.stack import Pooler
 from tests.pgbouncer import needs_pgbouncer
 
 pytestmark = needs_pgbouncer

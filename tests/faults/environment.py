@@ -37,10 +37,10 @@ class Environment:
     running: ExitStack
     _second: Service | None = None
 
-    def second_host(self) -> Service:
-        """Another service on the same database, started at the first call."""
+    def second_host(self, **variables: str) -> Service:
+        """Another service on the same database, started at the first call with these variables besides."""
         if self._second is None:
-            shared = self.variables | {"DATABASE_URL": self.service.cluster.url}
+            shared = self.variables | {"DATABASE_URL": self.service.cluster.url} | variables
             self._second = Service(self.service.data.with_name("second"), **shared)
             self.running.callback(self._second.close)
             self._second.start()

@@ -233,7 +233,7 @@ FOLLOWED = {
 }
 SMALL_DISK_FAULTS = {disk_full}
 THROUGH_PROXY = {slow_sockets}
-# The load is divided between two hosts, as in a rolling upgrade.
+# The load is divided between a host of this release and one of the next, as in a rolling upgrade.
 ON_TWO_HOSTS = {migrated_while_serving}
 # The longest wait for one response, in seconds: a write that a deadlock aborts is tried again within STATEMENT_TIMEOUT,
 # and the locks of this fault are held for less than a second.

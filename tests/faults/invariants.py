@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from tests.clients import bearer
 from tests.faults.environment import Environment
-from tests.faults.load import Write
+from tests.faults.load import EDITED
+from tests.faults.notes import Write
 from tests.remote import Remote
 
 # Posts with counts that differ from the rows that they count.
@@ -40,11 +41,13 @@ class Verdict:
 def judge(environment: Environment, writes: list[Write], *, charged_before: Counter[str]) -> Verdict:
     """Check acknowledged writes while no write is in progress. `charged_before`: the result of `ledger` before them."""
     verdict = Verdict()
-    posts = [write for write in writes if write.path == "/api/messages"]
-    contents = [write.body["content"] for write in posts]
+    written = [write for write in writes if "content" in write.body]
+    contents = [write.body["content"] for write in written]
     stored = environment.rows("SELECT id::text, content FROM messaging_message WHERE content = ANY(%s)", contents)
-    ids, times = {row[0] for row in stored}, Counter(row[1] for row in stored)
-    verdict.lost = sum(write.reply is not None and write.reply.json["id"] not in ids for write in posts)
+    texts, times = dict(stored), Counter(content.removesuffix(EDITED) for _id, content in stored)
+    # An edit comes after the post.
+    acknowledged = {write.reply.json["id"]: write.body["content"] for write in written if write.reply}
+    verdict.lost = sum(texts.get(post) != content for post, content in acknowledged.items())
     verdict.doubled = sum(times_found - 1 for times_found in times.values())
 
     reactions = [write for write in writes if write.path == "/v1/reactions"]
@@ -70,7 +73,7 @@ def ledger(environment: Environment) -> Counter[str]:
 def _is_replayed(remote: Remote, write: Write) -> bool:
     first = write.reply
     assert first
-    again = remote.call("POST", write.path, write.body, key=write.key, **bearer(write.token))
+    again = remote.call(write.method, write.path, write.body, key=write.key, **bearer(write.token))
     replayed = again.headers.get("idempotent-replayed") == "true"
     return replayed and (again.status, again.body) == (first.status, first.body)
 

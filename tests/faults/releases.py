@@ -15,7 +15,16 @@ from tests.faults.hosts import empty_database, started_at_once
 from tests.service import ROOT, Service
 
 APP = "next_release"
+NEXT_RELEASE = {"DJANGO_SETTINGS_MODULE": "tests.faults.next_release.settings"}
 READING_SECONDS = 2.0
+
+
+def host_of_next_release(environment: Environment) -> Service:
+    """Beside the service. Its start migrates; then the database is migrated back, and both releases serve."""
+    host = environment.second_host(**NEXT_RELEASE)
+    with migration(environment.service, "zero"):
+        pass
+    return host
 
 
 def migrated_while_serving(environment: Environment) -> None:
@@ -47,7 +56,7 @@ class Migrating:
     """A running `migrate` of the next release on the database of a service."""
 
     def __init__(self, service: Service, *target: str) -> None:
-        environment = service.environment | {"DJANGO_SETTINGS_MODULE": "tests.faults.next_release.settings"}
+        environment = service.environment | NEXT_RELEASE
         command = [sys.executable, "manage.py", "migrate", APP, *target, "--verbosity=0"]
         self.output = ""
         self._process = subprocess.Popen(

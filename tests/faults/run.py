@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from tests.faults.environment import Environment
 from tests.faults.faults import ANSWERED_THROUGHOUT, FOLLOWED, ON_TWO_HOSTS, SLOWEST, THROUGH_PROXY, Fault
 from tests.faults.invariants import Verdict, judge, ledger
-from tests.faults.load import PAUSE_SECONDS, Load, Notes, Write
+from tests.faults.load import PAUSE_SECONDS, Load
+from tests.faults.notes import Notes, Write
+from tests.faults.releases import host_of_next_release
 from tests.streams.follower import Follower, ListFollower, StreamFollower
 
 WRITERS = 6
@@ -69,7 +71,7 @@ def play(
     finished = Round(fault.__name__.replace("_", " "), times, may_refuse=may_refuse, slowest=slowest)
     ports = [environment.proxy_port if fault in THROUGH_PROXY else environment.service.port]
     if fault in ON_TWO_HOSTS:
-        ports.append(environment.second_host().port)
+        ports.append(host_of_next_release(environment).port)
     kinds = (StreamFollower, ListFollower) if fault in FOLLOWED else ()
     followers = [kind(environment.service, writers.page_id) for kind in kinds]
     with ExitStack() as following:

@@ -46,5 +46,5 @@ def _counts(rounds: Sequence[Round]) -> list[int]:
         sum(finished.verdict.doubled for finished in rounds),
         sum(finished.verdict.altered for finished in rounds),
         sum(finished.notes.statuses[503] for finished in rounds),
-        sum(finished.notes.broken for finished in rounds),
+        sum(len(finished.notes.broken) for finished in rounds),
     ]

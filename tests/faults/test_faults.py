@@ -11,7 +11,8 @@ from tests.faults import faults, table
 from tests.faults.environment import Environment, an_environment
 from tests.faults.healthy_clients import waits_beside
 from tests.faults.invariants import judge, ledger
-from tests.faults.load import PAUSE_SECONDS, Notes, Write
+from tests.faults.load import PAUSE_SECONDS
+from tests.faults.notes import Notes, Write
 from tests.faults.run import Round, Writers, play
 from tests.nginx import needs_nginx
 from tests.waiting import ATTEMPTS
@@ -69,17 +70,30 @@ def check_healthy_clients(environment: Environment, writers: Writers) -> None:
 
 
 def check_invariants(environment: Environment, writes: list[Write]) -> None:
-    """`judge` detects a deleted post, a doubled one, another response and a charge too many."""
+    """`judge` detects a deleted post, a lost edit, a doubled post, another response and a charge too many."""
     reacted = {write.body["messageId"] for write in writes if write.counters == ("react",)}
+    edits = {write.path: write for write in writes if write.method == "PUT"}
     posts = [write for write in writes if write.counters == ("post",)]
+    edited = next(write for write in posts if path_of(write) in edits)
     # A post with a reaction cannot be deleted alone.
-    writes = [write for write in posts if write.reply and write.reply.json["id"] not in reacted][:20]
+    writes = [write for write in posts if id_of(write) not in reacted and path_of(write) not in edits][:20]
+    writes += [edited, edits[path_of(edited)]]
     before = ledger(environment) - Counter(counter for write in writes for counter in write.counters)
     environment.rows("DELETE FROM messaging_message WHERE content = %s", writes[0].body["content"])
     environment.rows(COPY, writes[1].body["content"])
+    environment.rows("UPDATE messaging_message SET content = %s WHERE id = %s", edited.body["content"], id_of(edited))
     reply = writes[2].reply
     assert reply
     writes[2].reply = replace(reply, body=reply.body + b" ")
     environment.rows("INSERT INTO api_ledgerentry (account_id, counter, at) VALUES (gen_random_uuid(), 'post', now())")
     verdict = judge(environment, writes, charged_before=before)
-    assert (verdict.lost, verdict.doubled, verdict.altered, verdict.overspent) == (1, 1, 1, {"post": 1})
+    assert (verdict.lost, verdict.doubled, verdict.altered, verdict.overspent) == (2, 1, 1, {"post": 1})
+
+
+def id_of(write: Write) -> str:
+    assert write.reply
+    return str(write.reply.json["id"])
+
+
+def path_of(write: Write) -> str:
+    return f"/api/messages/{id_of(write)}"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import socket
-from contextlib import suppress
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from http.client import HTTPResponse
 from threading import Thread
 
@@ -114,3 +116,32 @@ def test_proxy_repeats_a_read_after_a_closed_upstream_connection() -> None:
             remote = Remote(port)
             assert [remote.call("GET", "/v1/smart-tags").status for _ in range(3)] == [200, 200, 200]
             assert remote.call("POST", "/v1/presence/normalize-url", {}).status == 503
+
+
+@needs_nginx
+def test_proxy_passes_over_a_host_that_no_packet_reaches() -> None:
+    """A request that was not sent is passed on, also a write: no client notices that a host lost its power."""
+
+    def serve(server: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                with server.accept()[0] as client:
+                    client.recv(65536)
+                    client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
+
+    with socket.create_server(("127.0.0.1", 0)) as server, an_unreachable_port() as unreachable:
+        Thread(target=serve, args=[server], daemon=True).start()
+        with nginx_before(unreachable, others=[server.getsockname()[1]]) as port, ThreadPoolExecutor(8) as clients:
+            answers = clients.map(lambda _: Remote(port).call("POST", "/v1/presence/normalize-url", {}), range(8))
+            assert {answer.status for answer in answers} == {200}
+
+
+@contextmanager
+def an_unreachable_port() -> Iterator[int]:
+    """Of a server that accepts no connection: the kernel drops the packets of those that do not fit into its queue."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as server, ExitStack() as waiting:
+        for _ in range(4):
+            client = waiting.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(server.getsockname())
+        yield server.getsockname()[1]
