@@ -18,6 +18,8 @@ from messaging.queries.joins import account_from_row
 from messaging.queries.message_lists import PAGE_BYTES, messages_by_id
 
 DELETED = deleted_account(AccountKind.HUMAN)
+# An item without its post and data: ids, a time, a cursor and an account with a long name.
+ITEM_BYTES = 1_000
 ACCOUNTS = "SELECT id, name, handle, kind FROM messaging_account WHERE id = ANY(%s::uuid[])"
 
 
@@ -55,10 +57,12 @@ def related_to(rows: Sequence[ChangeRow]) -> Related:
 
 def _fitting(rows: Sequence[ChangeRow], messages: dict[UUID, bytes], queried: set[UUID]) -> int:
     """How many of the rows fit; a post may belong to many rows."""
-    size = 0
+    size = ITEM_BYTES
     for count, row in enumerate(rows):
+        size += ITEM_BYTES + (len(to_json(row.data)) if row.data else 0)
         if row.message_id is not None:
             size += len(messages.get(row.message_id, b""))
-            if count and (size > PAGE_BYTES or row.message_id not in queried):
-                return count
+        is_known = row.message_id is None or row.message_id in queried
+        if count and (size > PAGE_BYTES or not is_known):
+            return count
     return len(rows)

@@ -36,7 +36,7 @@ from messaging.word_lists.phrases import Match, Phrases
 __all__ = ["MATCHES_MAX", "WORD_MAX", "InvalidWord", "Match", "WordList", "check_words", "compile_words"]
 
 MATCHES_MAX = 1_000
-# The memory for the compiled lists of a process: about 100 lists of the maximal size, or thousands of usual ones.
+# The memory for the compiled lists of a process: 60 to 180 lists of the maximal size, or thousands of usual ones.
 COMPILED_BYTES_MAX = 32 * 1024 * 1024
 
 

@@ -9,7 +9,11 @@ import orjson
 from django.core.exceptions import ValidationError
 from rest_framework.exceptions import APIException
 
+from config.api.exceptions import ApiError
+from config.api.exceptions.base import shortened
+from config.api.field_errors import faults_of
 from config.api.strict_json import check_value
+from messaging.exceptions import InvalidPayload
 from messaging.queries.message_fields import CONTENT_FIELDS
 from messaging.serializers.messages import NewMessage
 from messaging.validation import require_tag
@@ -18,27 +22,45 @@ from moving.imports.texts import storable
 
 NAMES = {field.name: field.column for field in CONTENT_FIELDS if field.name != "content"}
 DEFAULTS = {field.column: field.model_field.get_default() for field in CONTENT_FIELDS if field.name != "content"}
-OF_TAG = ("tag_type", "payload")
+OF_TAG = ("tagType", "payload")
 # Also copied to the row of a post (see `reactions`, `quotes` and `writing`).
 OTHERS = ("quoteId", "reactions", "updatedAt")
 
 
-def checked(extra: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """(the columns and OTHERS, the names of fields that cannot be used). The rules are those of createMessage."""
+def checked(extra: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """(the columns and OTHERS, by name why a field cannot be used). The rules are those of createMessage."""
     sent = {name: _storable(extra[name]) for name in (*NAMES, *OTHERS) if extra.get(name) is not None}
-    fields, columns, refused = NewMessage().fields, {}, []
+    fields, columns, refused = NewMessage().fields, {}, {}
     for name, column in NAMES.items():
         if name in sent:
             try:
                 check_value({name: sent[name]})
                 columns[column] = fields[name].run_validation(sent[name])
-            except (APIException, ValidationError, ValueError):
-                refused.append(name)
+            except (APIException, ValidationError, ValueError) as failure:
+                refused[name] = why(failure)
     try:
         require_tag(columns.get("tag_type"), columns.get("payload"))
-    except APIException:
-        refused += [column for column in OF_TAG if columns.pop(column, None) is not None]
+    except APIException as failure:
+        both = [name for name in OF_TAG if columns.pop(NAMES[name], None) is not None]
+        refused |= dict.fromkeys(both, why(failure))
     return columns | {name: sent[name] for name in OTHERS if name in sent}, refused
+
+
+def why(failure: Exception) -> str:
+    """The first thing that is wrong, without a full stop. It may quote a part of the value."""
+    match failure:
+        case InvalidPayload():
+            problem = failure.fields["details"][0]
+            text = f"{problem['pointer']}: {problem['message']}"
+        case ApiError():
+            text = failure.message
+        case APIException():
+            text = next(faults_of(failure.detail)).text
+        case ValidationError():
+            text = failure.messages[0]
+        case _:
+            text = str(failure)
+    return shortened(text).removesuffix(".")
 
 
 def columns_of(extra: str | None) -> dict[str, Any]:

@@ -9,6 +9,9 @@ from typing import TextIO
 COLUMNS = ("source_id", "address", "action", "reason")
 SKIPPED, CHANGED = "skipped", "changed"
 CELL_MAX = 2_000
+# Of the cells together, about 500,000 rows: many small rows of a file would become many times as large.
+CHARACTERS_MAX = 64 << 20
+FULL = "The report is full. What follows is counted only."
 # A spreadsheet would take the rest of the cell for a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -17,6 +20,7 @@ class Report:
     def __init__(self, out: TextIO) -> None:
         self.counts: Counter[str] = Counter()
         self.reasons: Counter[tuple[str, str]] = Counter()
+        self._left = CHARACTERS_MAX
         self._writer = csv.writer(out)
         self._writer.writerow(COLUMNS)
 
@@ -30,7 +34,10 @@ class Report:
     def _add(self, source_id: str, address: str, action: str, reason: str, kind: str) -> None:
         self.counts[action] += 1
         self.reasons[action, kind or "damaged"] += 1
-        self._writer.writerow([cell(source_id), cell(address), action, cell(reason)])
+        if self._left > 0:
+            row = [cell(source_id), cell(address), action, cell(reason)]
+            self._left -= sum(map(len, row))
+            self._writer.writerow(row if self._left > 0 else ["", "", "", FULL])
 
 
 def cell(text: str) -> str:

@@ -142,7 +142,7 @@ class Staging:
             return None
         values, refused = checked(post.extra)
         if refused:
-            reason = f"It cannot have the values of {', '.join(refused)}."
+            reason = f"Left out: {'; '.join(f'{name} ({why})' for name, why in refused.items())}."
             self._report.changed(post.source_id, post.address, reason, kind="fields")
         return orjson.dumps(values).decode()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
@@ -24,6 +25,7 @@ from tests.embeds.making import an_embed
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 from tests.webhooks.making import GLOBAL_URL, a_webhook
 
+ID = re.compile(r"/([0-9a-f-]{36}|\d+)/")
 SENT = {
     "reason": "Because.",
     "post": "yes",
@@ -82,6 +84,11 @@ class EveryPage:
             path = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
             for decision in getattr(rows, "row_actions", ()):
                 yield path, SENT | {"action": decision.name, "_selected_action": ids, "confirmed": "1"}
+
+
+def kind_of(path: str) -> str:
+    """The path with `*` for each id."""
+    return ID.sub("/*/", path)
 
 
 def _paths(patterns: list[Any], prefix: str = "/admin/", model: Any = None) -> Iterator[str]:

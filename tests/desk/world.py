@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 
 from django.contrib.admin.models import LogEntry
@@ -10,13 +9,12 @@ from django.contrib.admin.models import LogEntry
 from agents.services import reject_request
 from desk.models import DailyCount, DailyTotal, Of, Top, Total
 from messaging.models import Account, Community, Message
-from tests.admin.every_page import EveryPage
+from tests.admin.every_page import ID, EveryPage, kind_of
 from tests.admin.pages import page as path_of
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.desk.making import today
 from tests.factories import MessageFactory
 
-ID = re.compile(r"/([0-9a-f-]{36}|\d+)/")
 # What is no page: files, redirects and refusals.
 OTHERS = ("/csv/", "/progress/", "/decide/", "/run/", "/saved/", "/logout/", "/login/", "/waiting/", "/jsi18n/")
 NO_PAGES = (*OTHERS, "/autocomplete/", "/admin/r/1/1/")
@@ -71,5 +69,5 @@ def _one_of_each_kind(paths: list[str]) -> list[str]:
         has_form = path.endswith(("/community/add/", "/readyreason/add/")) or not path.endswith("/add/")
         if is_page and has_form:
             shared = next((end for end in SHARED if path.endswith(end)), "")
-            kinds.setdefault(shared or ID.sub("/*/", path), path)
+            kinds.setdefault(shared or kind_of(path), path)
     return ["/admin/nowhere/", *kinds.values()]

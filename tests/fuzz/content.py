@@ -51,11 +51,29 @@ def _record(tally: Tally, tried: Callable[[], Iterator[tuple[Reply, str | None]]
 
 
 def _try_name(scenario: Scenario, remote: Remote, rng: random.Random) -> Iterator[tuple[Reply, str | None]]:
+    """Store it as the name of an embed, and have every other field with a name check it."""
     name = "".join(rng.choices(PIECES, k=rng.randint(1, 4)))
+    for method, path, field, wrong, caller in _named(scenario):
+        reply = remote.call(method, path, {field: name} | wrong, **scenario.callers[caller])
+        is_refused = any(fault["pointer"] == f"/{field}" for fault in reply.json.get("details", ()))
+        # Some names have at least two characters.
+        is_sound = name in GOOD and len(name) > 1
+        fine = reply.status == 400 and not (is_refused and is_sound) and (is_refused or is_clean(name.strip()))
+        yield reply, None if fine else f"{name!a} as {field} at {path}"
     sent = {"name": name, "communityId": scenario.ids["communityId"][0]}
     reply = remote.call("POST", INSTANCES, sent, **scenario.callers["signed in"])
     fine = reply.status == 400 or (reply.status == 201 and is_clean(reply.json["name"]))
     yield reply, None if fine else f"{name!a} as a name"
+
+
+def _named(scenario: Scenario) -> Iterator[tuple[str, str, str, dict[str, Any], str]]:
+    """(method, path, field, a value that is refused, so that no row is written, caller)."""
+    request, embed = scenario.ids["createAgentToken"][0], scenario.ids["serviceId"][0]
+    yield "POST", "/api/auth/register", "name", {"handle": "-"}, "nobody"
+    yield "POST", "/v1/communities", "name", {"slug": "a b"}, "person"
+    yield "POST", "/v1/agent-tokens/requests", "agentName", {"scopes": []}, "person"
+    yield "POST", f"/v1/agent-tokens/requests/{request}/token", "label", {"expiresInDays": 0}, "super admin"
+    yield "PUT", f"{INSTANCES}/{embed}", "name", {"status": "x"}, "signed in"
 
 
 def _try_word_list(scenario: Scenario, remote: Remote, rng: random.Random) -> Iterator[tuple[Reply, str | None]]:
@@ -96,6 +114,8 @@ def _try_page(scenario: Scenario, remote: Remote, rng: random.Random) -> Iterato
     for limit in (rng.randint(1, 12), 100):
         yield from _walk(remote, f"{MESSAGES}?pageId={page}&limit={limit}", ids)
         yield from _walk(remote, f"{MESSAGES}?pageId={page}&limit={limit}&includeTopReply=true", ids)
+    changes = remote.call("GET", f"/v1/changes?pageId={page}&limit=100")
+    yield changes, None if len(changes.body) <= PAGE_BYTES else "a page of changes is too large"
 
 
 def _post(page: str, rng: random.Random) -> dict[str, Any]:

@@ -44,17 +44,18 @@ TARGETS = ("/api/auth/refresh", "/api/auth/logout", "/api/auth/login", "/v1/pres
 
 
 def numbers(scenario: Scenario, rng: Random) -> str | None:
-    """A number in a payload is returned equal, of the same type and short, or is refused."""
+    """A number in a payload or a context anchor is returned equal, of the same type and short, or is refused."""
     text = rng.choice([_digits, _exponent, _float])(rng)
     page = scenario.ids["pageId"][0]
-    body = f'{{"pageId": "{page}", "tagType": "note", "payload": {{"n": [{text}]}}}}'
+    name = rng.choice(["payload", "contextAnchor"])
+    body = f'{{"pageId": "{page}", "tagType": "note", "{name}": {{"n": [{text}]}}}}'
     remote, headers = scenario.remote, scenario.callers["person"] | {"Content-Type": "application/json"}
     created = _sent(scenario, "/api/messages", body.encode(), headers)
     if created[0] != 201:
         return None if created[0] == 400 else f"{created[0]} to {text}"
     record = remote.call("GET", f"/api/messages/{created[1]['id']}").body
     floats: list[str] = []
-    value = json.loads(record, parse_float=lambda digits: floats.append(digits) or float(digits))["payload"]["n"][0]
+    value = json.loads(record, parse_float=lambda digits: floats.append(digits) or float(digits))[name]["n"][0]
     is_equal = (type(value), value) == (type(json.loads(text)), json.loads(text))
     short = all(len(digits) <= LENGTH_MAX for digits in [*floats, str(value)])
     return None if is_equal and short else f"{text} is returned as {value!r}"

@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 
+from config.api.pagination import LIMIT_MAX, CursorPage
+from config.cache.rendering import to_json
+from config.changes.log import NewChange, append
 from messaging.models import Account, Community, Message, MessageStatus, Page, Report
 from messaging.models.message import CONTENT_MAX
 from messaging.models.report import NOTE_MAX
-from messaging.queries.message_lists import PAGE_BYTES
+from messaging.queries.message_lists import PAGE_BYTES, messages_by_id
+from messaging.queries.moderation import recent_posts
 from tests.api import Api
 from tests.factories import CommunityFactory, PageFactory, PersonFactory, SuperAdminFactory
 from tests.messaging.test_message_list_size import at_all_caps, insert
@@ -70,3 +74,62 @@ def walk(path: str, moderator: Account, query: Query) -> list[str]:
         if not answer.json["hasMore"]:
             return ids
         cursor = {"cursor": answer.json["nextCursor"]}
+
+
+@pytest.mark.parametrize("fields", [ESCAPED, LARGE], ids=["escaped", "at all caps"])
+def test_pages_of_recent_posts_fit_and_together_have_every_post_once(fields: dict[str, Any]) -> None:
+    """A page of the account area shows them."""
+    community = CommunityFactory()
+    posts = insert(PageFactory(), POSTS, fields=fields, community=community)
+    ids: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = CursorPage.of("recent", {"limit": LIMIT_MAX} | ({"cursor": cursor} if cursor else {}))
+        listed = recent_posts(community_id=community.pk, page=page)
+        assert len(to_json(listed)) <= PAGE_BYTES
+        ids += [str(message["id"]) for message in listed["messages"]]
+        cursor = listed["nextCursor"]
+        if cursor is None:
+            break
+    assert sorted(ids) == sorted(str(post.pk) for post in posts)
+
+
+def many(page: Page) -> list[Message]:
+    """As many rows as a list may have, of posts that alone just fit into a response."""
+    (empty,) = insert(page, 1, fields={"content": ""})
+    rest = PAGE_BYTES // LIMIT_MAX - len(to_json(messages_by_id([empty.pk])[0][0]))
+    return insert(page, 1, fields={"content": "x" * rest}) * LIMIT_MAX
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    "posts_on",
+    [
+        lambda page: insert(page, POSTS, fields=ESCAPED),
+        lambda page: insert(page, POSTS, fields=LARGE),
+        many,
+    ],
+    ids=["escaped", "at all caps", "many"],
+)
+@pytest.mark.parametrize(
+    ("path", "key"), [("/v1/changes", "changes"), ("/v1/inbox", "events")], ids=["changes", "inbox"]
+)
+def test_pages_of_changes_and_inboxes_fit_and_together_have_every_row_once(
+    posts_on: Callable[[Page], list[Message]], path: str, key: str
+) -> None:
+    page, reader = PageFactory(), PersonFactory()
+    api = Api.as_person(reader)
+    account = reader.pk if key == "events" else None
+    start = api.get(path, tail="true").json["nextCursor"]
+    posts = posts_on(page)
+    of_page = {"type": "reply" if account else "message.created", "page_id": page.pk, "account_id": account}
+    append([NewChange(message_id=post.pk, actor_id=post.author_id, **of_page) for post in posts])
+    ids, cursor, more = list[str](), start, True
+    while more:
+        answer = api.get(path, limit=LIMIT_MAX, cursor=cursor)
+        assert answer.status == 200, answer.json
+        assert len(answer.body) <= PAGE_BYTES
+        assert all(row["message"] for row in answer.json[key])
+        ids += [row["messageId"] for row in answer.json[key]]
+        cursor, more = answer.json["nextCursor"], answer.json["hasMore"]
+    assert ids == [str(post.pk) for post in posts]

@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from uuid import uuid4
 
+import psutil
 import pytest
 
 from tests.remote import Remote
@@ -35,12 +36,17 @@ PATHS = [
     b"/account/sign-in/",
     b"/account/communities/x/moderation/imports/",
 ]
+# On the port of the stream process, which serves no other paths.
+STREAM_PATHS = {b"/v1/changes/stream": None, b"/v1/inbox/stream": None, b"/api/messages": 404, b"/admin/": 404}
 # Without both, CsrfViewMiddleware would not read the body.
 COOKIES = b"Cookie: sessionid=x; csrftoken=" + b"a" * 32 + b"\r\n"
 CALLS, SIGN_INS_MAX, READS_MAX = 60, 10, 40
 WINDOW_SECONDS = 60
 CLIENTS = count(1)
-SETTINGS = {"THROTTLE_READ_PER_MINUTE": str(READS_MAX), "TRUSTED_PROXIES": "127.0.0.1"}
+SETTINGS = {"THROTTLE_READ_PER_MINUTE": str(READS_MAX), "TRUSTED_PROXIES": "127.0.0.1", "STREAMS": "1"}
+LENGTHS = pytest.mark.parametrize(
+    ("length", "status"), [(b"Content-Length: %d" % ANNOUNCED, 413), (b"Transfer-Encoding: chunked", 411)]
+)
 
 
 @pytest.fixture(scope="module")
@@ -55,25 +61,41 @@ def service(temporary: Path) -> Iterator[Service]:
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize(
-    ("length", "status"), [(b"Content-Length: %d" % ANNOUNCED, 413), (b"Transfer-Encoding: chunked", 411)]
-)
+@LENGTHS
 def test_large_body_is_refused_and_not_spooled(
     service: Service, temporary: Path, path: bytes, length: bytes, status: int
 ) -> None:
-    with socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE_SECONDS) as connection:
-        connection.sendall(HEAD % path + COOKIES + length + b"\r\n\r\n")
+    check_refusal(service.port, temporary, HEAD % path + COOKIES + length, status)
+
+
+@pytest.mark.parametrize("path", STREAM_PATHS)
+@LENGTHS
+def test_large_body_to_the_stream_process_is_refused_and_neither_spooled_nor_kept(
+    service: Service, temporary: Path, path: bytes, length: bytes, status: int
+) -> None:
+    (process,) = service.supervised("config.runtime.streams")
+    head = HEAD % path + COOKIES + length
+    check_refusal(service.stream_port, temporary, head, STREAM_PATHS[path] or status, process)
+
+
+def check_refusal(port: int, temporary: Path, head: bytes, status: int, process: psutil.Process | None = None) -> None:
+    # Before the memory is measured: a first request loads modules.
+    assert refusal(port, head) == status
+    memory = process.memory_info().rss if process else 0
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as connection:
+        connection.sendall(head + b"\r\n\r\n")
         with suppress(OSError):
             pieces = STREAMED // len(PIECE)
             for piece in [PART % b"username", *[PIECE] * pieces]:
-                connection.sendall(piece if b"chunked" not in length else b"%x\r\n%b\r\n" % (len(piece), piece))
+                connection.sendall(piece if b"chunked" not in head else b"%x\r\n%b\r\n" % (len(piece), piece))
         assert sum(file.stat().st_size for file in temporary.rglob("*") if file.is_file()) < len(PIECE)
-    assert refusal(service, HEAD % path + COOKIES + length) == status
+        assert process is None or process.memory_info().rss - memory < STREAMED / 4
+    assert refusal(port, head) == status
 
 
-def refusal(service: Service, head: bytes) -> int:
+def refusal(port: int, head: bytes) -> int:
     """The status of the response to a request of which only the head is sent."""
-    with socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE_SECONDS) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as connection:
         connection.sendall(head + b"\r\n\r\n")
         return int(connection.recv(65536).split()[1])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,19 @@ def test_a_copy_of_a_copy_is_the_same(tmp_path: Path) -> None:
     community = a_conversation()
     copy = copy_of(copy_of(community, tmp_path), tmp_path)
     assert list(without_ids(exported(copy))) == list(without_ids(exported(community)))
+
+
+def test_a_field_that_is_left_out_is_a_row_of_the_report(tmp_path: Path) -> None:
+    post = MessageFactory(community=CommunityFactory(), language="en", source_app="tests")
+    wrong = {"language": "x" * 9_000}
+    lines = [line | (wrong if line["type"] == "post" else {}) for line in exported(post.community)]
+    file, copy = tmp_path / "changed.jsonl", CommunityFactory()
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    report = import_file(file, copy)
+    assert "Left out: language (Shorten language to at most 16 characters)." in report
+    assert "x" * 200 not in report
+    imported = Message.objects.get(community=copy)
+    assert (imported.language, imported.source_app) == (None, "tests")
 
 
 def test_pending_posts_come_back_pending(tmp_path: Path) -> None:

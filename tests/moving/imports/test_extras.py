@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+from io import StringIO
 from typing import Any
 
 import orjson
 import pytest
 
-from moving.imports.extras import checked
+from config.api.exceptions.base import MESSAGE_MAX
+from moving.imports.extras import NAMES, checked
+from moving.imports.report import CELL_MAX, FULL, Report
 
 NOTE = {"tagType": "note"}
 
@@ -30,4 +34,41 @@ def test_a_number_or_a_depth_that_the_api_refuses_is_refused(value: Any) -> None
 def test_a_value_that_the_api_takes_is_taken(value: Any) -> None:
     read = orjson.loads(orjson.dumps({"n": value}))
     columns, refused = checked(NOTE | {"payload": read, "contextAnchor": read})
-    assert (columns["payload"], columns["context_anchor"], refused) == (read, read, [])
+    assert (columns["payload"], columns["context_anchor"], refused) == (read, read, {})
+
+
+@pytest.mark.parametrize(
+    ("extra", "name", "reason"),
+    [
+        ({"language": "x" * 9_000}, "language", "Shorten language to at most 16 characters"),
+        ({"anchorText": 7}, "anchorText", "Not a string"),
+        ({"attachments": [{"type": "x", "url": "nope"}]}, "attachments", "Not an http or https URL"),
+        (NOTE | {"payload": {"text": "x" * 70_000}}, "payload", "its cap is 65536"),
+        (NOTE | {"payload": {"n": 1e308}}, "payload", "a number is an integer of 64 bits"),
+        ({"tagType": "x" * 9_000}, "tagType", "one of `allowed`"),
+        ({"tagType": "claim", "payload": {"x" * 9_000: 1}}, "payload", "/payload: Additional properties"),
+    ],
+)
+def test_a_refused_field_is_named_with_a_short_reason(extra: dict[str, Any], name: str, reason: str) -> None:
+    _columns, refused = checked(extra)
+    assert reason in refused[name]
+    assert len(refused[name]) <= MESSAGE_MAX
+
+
+def test_all_fields_at_once_fit_a_cell_of_the_report() -> None:
+    _columns, refused = checked({name: ["x" * 9_000] for name in NAMES})
+    assert set(refused) == set(NAMES)
+    assert sum(len(f"{name} ({why}); ") for name, why in refused.items()) < CELL_MAX
+
+
+def test_a_report_is_bounded_and_counts_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("moving.imports.report.CHARACTERS_MAX", 20_000)
+    out = StringIO()
+    report = Report(out)
+    for number in range(1_000):
+        report.skipped(str(number), "https://site.example/" + "x" * 9_000, "y" * 9_000, kind="address")
+    rows = list(csv.reader(StringIO(out.getvalue())))
+    assert rows[-1] == ["", "", "", FULL]
+    assert len(out.getvalue()) < 25_000
+    assert max(len(value) for row in rows for value in row) <= CELL_MAX
+    assert (report.counts["skipped"], report.reasons["skipped", "address"]) == (1_000, 1_000)
