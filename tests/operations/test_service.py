@@ -53,6 +53,13 @@ def test_metrics_are_those_of_all_processes_and_a_host_drains_before_it_stops() 
         kill_a_worker(service)
         assert eventually(lambda: counted(metrics_port, 'process_restarts_total{process="worker"}') == 1)
         assert served(metrics_port) == 40
+        assert eventually(lambda: counted(metrics_port, 'ready{part="database"}') == 1)
+        assert counted(metrics_port, 'ready{part="streams"}') == 1
+        service.cluster.stop("immediate")
+        # No probe is asked meanwhile.
+        assert eventually(lambda: counted(metrics_port, 'ready{part="database"}') == 0)
+        service.cluster.start()
+        assert eventually(lambda: counted(metrics_port, 'ready{part="database"}') == 1)
 
         assert service.process
         service.process.terminate()
