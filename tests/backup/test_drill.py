@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from http.client import HTTPException
+from typing import Any
 from uuid import uuid4
 
 import psycopg
+from psycopg import sql
 
-from tests.clients import Clients, Person
+from tests.clients import Clients, Person, bearer
 from tests.faults.environment import SETTINGS
-from tests.faults.hosts import SECRETS
+from tests.faults.hosts import SECRETS, empty_database
 from tests.remote import Remote
 from tests.service import ROOT, Service, a_service
 from tests.waiting import eventually
@@ -25,6 +27,12 @@ from tests.waiting import eventually
 ARCHIVED = "SELECT last_archived_wal >= %s FROM pg_stat_archiver"
 SWITCH = "SELECT pg_walfile_name(pg_switch_wal())"
 PAGE = "https://example.com/drill"
+TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename"
+# What a restore alters, so that cursors of before are refused.
+ALTERED = "changes_changelog"
+UNLOGGED = (
+    "SELECT count(*) FROM messaging_message m WHERE NOT EXISTS (SELECT FROM changes_change WHERE message_id = m.id)"
+)
 
 
 class Writer(threading.Thread):
@@ -65,9 +73,9 @@ def writing(service: Service, page_id: str, person: Person) -> Iterator[Writer]:
         writer.join()
 
 
-def manage(service: Service, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "manage.py", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=service.environment, capture_output=True, text=True, check=False)
+def manage(service: Service, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    command, environment = [sys.executable, "manage.py", *arguments], service.environment | variables
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 
 def backed_up(service: Service, *arguments: str) -> None:
@@ -75,22 +83,37 @@ def backed_up(service: Service, *arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def restored(service: Service, *arguments: str) -> None:
-    done = manage(service, "restore", *arguments)
+def restored(service: Service, *arguments: str, **variables: str) -> None:
+    done = manage(service, "restore", *arguments, **variables)
     assert done.returncode == 0, done.stderr
 
 
-def refused(service: Service, *arguments: str) -> str:
-    done = manage(service, *arguments)
+def refused(service: Service, *arguments: str, **variables: str) -> str:
+    done = manage(service, *arguments, **variables)
     assert done.returncode == 1, done.stdout
     assert "Traceback" not in done.stderr
     return done.stderr.strip().splitlines()[-1]
 
 
-def contents(service: Service, page_id: str) -> set[str]:
-    with psycopg.connect(service.cluster.url) as session:
+def contents(url: str, page_id: str) -> set[str]:
+    with psycopg.connect(url) as session:
         rows = session.execute("SELECT content FROM messaging_message WHERE page_id = %s", [page_id])
         return {row[0] for row in rows}
+
+
+def all_rows(url: str) -> dict[str, list[str]]:
+    """The rows of each table as text, in an order of their own."""
+    with psycopg.connect(url) as session:
+        names = [name for (name,) in session.execute(TABLES) if name != ALTERED]
+        query = sql.SQL("SELECT row::text FROM {} AS row ORDER BY 1")
+        return {name: [text for (text,) in session.execute(query.format(sql.Identifier(name)))] for name in names}
+
+
+def value_of(url: str, query: str) -> Any:
+    with psycopg.connect(url) as session:
+        row = session.execute(query.encode()).fetchone()
+        assert row
+        return row[0]
 
 
 def archive_all(service: Service) -> None:
@@ -138,7 +161,7 @@ def test_a_restore_to_a_moment_has_exactly_what_was_acknowledged_by_then() -> No
         service.start()
         by_then = {content for content, at in writer.acknowledged.items() if at <= moment}
         later = {content for content, at in writer.begun.items() if at > moment}
-        found = contents(service, page_id)
+        found = contents(service.cluster.url, page_id)
         assert len(by_then) >= 10
         assert by_then <= found
         assert not found & later
@@ -156,9 +179,56 @@ def test_a_restore_to_a_moment_has_exactly_what_was_acknowledged_by_then() -> No
         assert "--force" in refused(service, "restore", str(backup))
         restored(service, str(backup), "--force", "--timeline", "1")
         service.start()
-        found = contents(service, page_id)
+        found = contents(service.cluster.url, page_id)
         assert writer.acknowledged.keys() <= found
         assert after["content"] not in found
         assert Remote(service.port).call("GET", f"/v1/changes?cursor={between}").status == 410
         assert service.stop() == 0
         assert not list(home.glob(".*.part"))
+
+
+def test_a_logical_backup_has_exactly_the_rows_of_its_moment_in_an_empty_database() -> None:
+    with a_service(**SETTINGS, **SECRETS, WORKERS="1") as service:
+        home = service.data.parent
+        service.copy_template()
+        service.start()
+        clients = Clients(service)
+        page_id, person, token = clients.page_id(PAGE), clients.person(), clients.agent_token()
+        once = {"pageId": page_id, "content": "once"}
+        first = Remote(service.port).call("POST", "/api/messages", once, key="a-key-of-the-drill", **bearer(token))
+        assert first.status == 201
+        with writing(service, page_id, person) as writer:
+            writer.wait_for(5)
+            began = datetime.now(UTC)
+            backed_up(service, str(home / "busy"), "--logical")
+            ended = datetime.now(UTC)
+            writer.wait_for(5)
+        assert service.stop() == 0
+        service.cluster.start()
+        url = service.cluster.url
+        rows = all_rows(url)
+        assert len(rows["messaging_message"]) > 10
+        backed_up(service, str(home / "quiet"), "--logical")
+        with psycopg.connect(url) as session:
+            session.execute("UPDATE messaging_message SET content = 'after the backup'")
+
+        with empty_database(url) as busy:
+            restored(service, str(home / "busy"), DATABASE_URL=busy)
+            found = contents(busy, page_id)
+            assert {content for content, at in writer.acknowledged.items() if at <= began} <= found
+            assert not {content for content, at in writer.begun.items() if at > ended} & found
+            assert value_of(busy, UNLOGGED) == 0
+        with empty_database(url) as quiet:
+            for name in SECRETS:
+                wrong = {name: SECRETS[name] + "x", "DATABASE_URL": quiet}
+                assert f"{name} is not of the service" in refused(service, "restore", str(home / "quiet"), **wrong)
+            assert value_of(quiet, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == 0
+            restored(service, str(home / "quiet"), DATABASE_URL=quiet)
+            assert all_rows(quiet) == rows
+            # With the secrets, tokens are valid and stored responses readable.
+            with a_service(**SETTINGS, **SECRETS, WORKERS="1", DATABASE_URL=quiet) as other:
+                other.start()
+                remote = Remote(other.port)
+                again = remote.call("POST", "/api/messages", once, key="a-key-of-the-drill", **bearer(token))
+                assert (again.status, again.body) == (201, first.body)
+                assert again.headers["idempotent-replayed"] == "true"
