@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,17 +13,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from http.client import HTTPException
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import psycopg
 from psycopg import sql
 
+from config.runtime.postgres import DATABASE, SUPERUSER
+from config.runtime.postgres_binaries import owner
 from tests.clients import Clients, Person, bearer
+from tests.cluster.postgres import Place, Server
 from tests.faults.environment import SETTINGS
 from tests.faults.hosts import SECRETS, empty_database
 from tests.remote import Remote
-from tests.service import ROOT, Service, a_service
+from tests.service import ROOT, Service, a_service, free_port
 from tests.waiting import eventually
 
 ARCHIVED = "SELECT last_archived_wal >= %s FROM pg_stat_archiver"
@@ -56,6 +62,13 @@ class Writer(threading.Thread):
             if reply.status == 201:
                 self.acknowledged[content] = datetime.now(UTC)
             time.sleep(0.01)
+
+    def compare(self, found: set[str], moment: datetime) -> None:
+        """What a database of that moment has of the posts."""
+        by_then = {content for content, at in self.acknowledged.items() if at <= moment}
+        assert len(by_then) >= 10
+        assert by_then <= found
+        assert not found & {content for content, at in self.begun.items() if at > moment}
 
     def wait_for(self, posts: int) -> None:
         enough = len(self.acknowledged) + posts
@@ -132,6 +145,33 @@ def destroy(service: Service) -> None:
     shutil.rmtree(service.cluster.folder)
 
 
+def by_hand(home: Path, moment: datetime, page_id: str, writer: Writer) -> None:
+    """The recipe of docs/operations.md for a server of one's own, which this is."""
+    server = Server("own", home, Place(), free_port(), {}, list)
+    shutil.copytree(home / "backup" / "postgres", server.folder)
+    (server.folder / "recovery.signal").touch()
+    recipe = re.search(r"```\n(restore_command.*?)```", (ROOT / "docs/operations.md").read_text(), re.DOTALL)
+    assert recipe
+    lines = recipe[1].replace("/archive", str(home / "wal archive")).replace("2026-03-01 17:59:00+00", str(moment))
+    with (server.folder / "postgresql.auto.conf").open("a") as settings:
+        settings.write(lines)
+    server.folder.chmod(0o700)
+    if os.geteuid() == 0:
+        for path in (server.folder, *server.folder.rglob("*")):
+            os.chown(path, owner().pw_uid, owner().pw_gid)
+    url = f"postgresql://{SUPERUSER}@/{DATABASE}?host={server.folder}&port={server.port}"
+    listens = f"-c port={server.port} -c listen_addresses= -c unix_socket_directories={server.folder}"
+    try:
+        server.run("pg_ctl", "start", "--wait", "-D", server.folder, "-l", server.folder / "log", "-o", listens)
+        assert eventually(lambda: value_of(url, "SELECT pg_is_in_recovery()") is False)
+        with psycopg.connect(url) as session:
+            session.execute("UPDATE changes_changelog SET cluster = ''")
+        writer.compare(contents(url, page_id), moment)
+    finally:
+        server.stop("immediate")
+        shutil.rmtree(server.folder)
+
+
 def cursor(service: Service) -> str:
     return str(Remote(service.port).call("GET", "/v1/changes").json["nextCursor"])
 
@@ -157,14 +197,10 @@ def test_a_restore_to_a_moment_has_exactly_what_was_acknowledged_by_then() -> No
 
         too_early = datetime.fromisoformat("2026-01-01T00:00:00+00:00").isoformat()
         assert "use an earlier backup" in refused(service, "restore", str(backup), "--until", too_early)
+        by_hand(home, moment, page_id, writer)
         restored(service, str(backup), "--until", moment.isoformat())
         service.start()
-        by_then = {content for content, at in writer.acknowledged.items() if at <= moment}
-        later = {content for content, at in writer.begun.items() if at > moment}
-        found = contents(service.cluster.url, page_id)
-        assert len(by_then) >= 10
-        assert by_then <= found
-        assert not found & later
+        writer.compare(contents(service.cluster.url, page_id), moment)
         expired = Remote(service.port).call("GET", f"/v1/changes?cursor={last_cursor}")
         assert (expired.status, expired.error) == (410, "cursor_expired")
         clients.reconnect()
