@@ -51,5 +51,7 @@ class RequestIdFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         if not hasattr(record, "request_id"):
-            record.request_id = current()
+            # Django logs a 5xx after its middlewares, when the request is not the current one any more.
+            environ = getattr(getattr(record, "request", None), "META", None)
+            record.request_id = current() if environ is None else id_of(environ)
         return True

@@ -2,6 +2,7 @@
 
 import os
 
+from django.conf import settings
 from django.core import cache, signals
 from django.core.handlers import base
 from django.core.wsgi import get_wsgi_application
@@ -11,6 +12,7 @@ from config.api.request_bodies import drain_request_body
 from config.cache.wsgi import cache_responses
 from config.compression import compress_for_own_pages
 from config.metrics.wsgi import observe_requests
+from config.probes import watching
 from config.probes.wsgi import answer_probes
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -27,3 +29,5 @@ for receiver in (cache.close_caches, base.reset_urlconf, close_old_connections):
 application = drain_request_body(
     answer_probes(observe_requests(compress_for_own_pages(cache_responses(_django)))),
 )
+if settings.METRICS:
+    watching.start()

@@ -33,6 +33,7 @@ LONG = {
     "tests/security/test_rotation.py": 45,
     "tests/backup/test_drill.py": 40,
     "tests/cluster/test_failover.py": 40,
+    "tests/cluster/test_make_cluster.py": 40,
     "tests/cluster/test_stack.py": 40,
 }
 

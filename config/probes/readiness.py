@@ -29,6 +29,8 @@ STATE_SECONDS = 1.0
 STREAM_SECONDS = 1.0
 # A database that is frozen answers nothing. A new connection may take two seconds for each host of DATABASE_URL.
 DATABASE_SECONDS = 2.0
+# The names of parts.
+DATABASE, MIGRATIONS, STREAMS, REDIS = "database", "migrations", "streams", "redis"
 APPLIED = "SELECT app, name, pg_is_in_recovery() FROM django_migrations"
 logger = logging.getLogger(__name__)
 
@@ -75,8 +77,14 @@ def is_draining() -> bool:
 def check() -> State:
     missing = [*_missing_of_database()]
     if settings.STREAMS and not _stream_process_answers():
-        missing.append("streams")
-    return State(tuple(missing), () if _redis_answers() else ("redis",))
+        missing.append(STREAMS)
+    return State(tuple(missing), () if _redis_answers() else (REDIS,))
+
+
+def parts() -> tuple[str, ...]:
+    """What this host needs or uses."""
+    optional = ((STREAMS, settings.STREAMS), (REDIS, settings.REDIS_URL))
+    return (DATABASE, MIGRATIONS, *(part for part, is_used in optional if is_used))
 
 
 def _missing_of_database() -> tuple[str, ...]:
@@ -87,10 +95,10 @@ def _missing_of_database() -> tuple[str, ...]:
         logger.warning("Not ready, PostgreSQL does not serve: %s", str(error).strip()[:300])
         # The next check begins with a new connection.
         connection.close()
-        return ("database",)
+        return (DATABASE,)
     if any(is_standby for _app, _name, is_standby in rows):
-        return ("database",)
-    return () if migrations() <= {(app, name) for app, name, _is_standby in rows} else ("migrations",)
+        return (DATABASE,)
+    return () if migrations() <= {(app, name) for app, name, _is_standby in rows} else (MIGRATIONS,)
 
 
 @cache

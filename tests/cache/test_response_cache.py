@@ -18,6 +18,7 @@ from tests.agents.factories import agent_with_token
 from tests.cache.conftest import Call, environ_of
 from tests.embeds.making import an_embed
 from tests.factories import MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+from tests.operations import values
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -30,6 +31,17 @@ def test_a_hit_sends_no_query(call: Call) -> None:
     assert (second.body, second.headers) == (first.body, first.headers)
     assert second.headers["Access-Control-Allow-Origin"] == "*"
     assert second.headers["Cache-Control"] == "public, no-cache"
+
+
+def test_the_metric_has_the_size_of_what_is_cached(call: Call, store: ResponseStore) -> None:
+    before, query = values.value("response_cache_bytes"), f"pageId={PageFactory().pk}"
+    body = call("/api/messages", query).body
+    size = values.value("response_cache_bytes") - before
+    assert size == store.bytes > len(body)
+    key = cache_key(environ_of("/api/messages", query))
+    assert key
+    store.pop(key)
+    assert values.value("response_cache_bytes") == before
 
 
 @pytest.mark.parametrize(

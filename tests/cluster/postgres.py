@@ -142,7 +142,7 @@ class Server:
 
     def processes(self) -> list[psutil.Process]:
         """The main process and the others; none if it does not run."""
-        return _processes(self.folder)
+        return processes_of(self.folder)
 
     def run(self, program: str, *arguments: str | Path) -> None:
         """Run one of PostgreSQL's programs in its place, as the user that PostgreSQL accepts."""
@@ -304,7 +304,7 @@ def clean_up_at_end_of_input(home: Path) -> None:
     shutil.rmtree(home, ignore_errors=True)
 
 
-def _processes(folder: Path) -> list[psutil.Process]:
+def processes_of(folder: Path) -> list[psutil.Process]:
     try:
         main = psutil.Process(int((folder / "postmaster.pid").read_text().split()[0]))
         if main.status() == psutil.STATUS_ZOMBIE or "postgres" not in main.name():
@@ -315,7 +315,7 @@ def _processes(folder: Path) -> list[psutil.Process]:
 
 
 def _kill(folder: Path) -> None:
-    processes = _processes(folder)
+    processes = processes_of(folder)
     # All at once: none may acknowledge anything after another has ended.
     for number in (signal.SIGSTOP, signal.SIGKILL):
         for process in processes:

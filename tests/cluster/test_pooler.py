@@ -8,8 +8,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 import psycopg
 import pytest
@@ -32,6 +34,46 @@ PARTS = (
 )
 # It gives the address of the pooler to a program of PostgreSQL, without its port.
 WITHOUT = "not contains_neither_key_nor_token"
+# What a session of the server has beyond that of a new one; the pooler itself sets the parameters that it tracks.
+STATE = {
+    "prepared statements": "SELECT name FROM pg_prepared_statements",
+    "cursors": "SELECT name FROM pg_cursors WHERE name <> ''",
+    "channels": "SELECT pg_listening_channels()",
+    "temporary tables": "SELECT relname FROM pg_class WHERE relnamespace = pg_my_temp_schema()",
+    "advisory locks": "SELECT objid::text FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()",
+    "settings": """
+        SELECT name || ' = ' || setting FROM pg_settings WHERE source = 'session' AND name NOT IN
+        ('application_name', 'client_encoding', 'DateStyle', 'standard_conforming_strings', 'TimeZone')
+    """,
+    "role": "SELECT current_user WHERE current_user <> session_user",
+}
+# The first session of the server that a check gets has begun before it.
+AGE = "SELECT now(), backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()"
+POOL_SIZE = 20
+READS = (
+    "/api/messages?pageId={page}&limit=5",
+    "/v1/search?q=post",
+    "/v1/changes?pageId={page}",
+    "/v1/inbox",
+    "/v1/communities",
+    "/v1/me/reactions",
+    "/v1/agent/self",
+    "/v1/presence/participants?pageId={page}",
+    "/feeds/pages/{page}.atom",
+    "/api/auth/me",
+    "/v1/agent-tokens",
+    "/account/sign-in/",
+)
+# Each leaves one of them in the session through which it runs.
+LEAVING = {
+    "prepared statements": "PREPARE left_over AS SELECT 1",
+    "cursors": "DECLARE left_over CURSOR WITH HOLD FOR SELECT 1",
+    "channels": "LISTEN left_over",
+    "temporary tables": "CREATE TEMPORARY TABLE left_over ()",
+    "advisory locks": "SELECT pg_advisory_lock(1)",
+    "settings": "SET work_mem = '5MB'",
+    "role": f"SET ROLE {ROLE}_other",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +132,85 @@ def test_posts_replays_and_streams(pooled: Pooled) -> None:
         shown = Remote(service.port).call("GET", f"/api/messages?pageId={page_id}").json["messages"]
         assert len(shown) == 4
         follower.wait_for([post["id"] for post in shown])
+
+
+def test_no_session_of_the_server_has_state_after_a_mixed_load(pooled: Pooled) -> None:
+    mixed_load(pooled.service)
+    found = states(pooled.service.environment["DATABASE_URL"])
+    assert len(found) > 1
+    assert not any(found), found
+
+
+def test_state_that_is_left_in_a_session_is_seen(pooled: Pooled) -> None:
+    """The test before this one would fail."""
+    with psycopg.connect(pooled.admin, autocommit=True) as session:
+        session.execute(f"CREATE ROLE {ROLE}_other ROLE {ROLE}")
+    with pgbouncer_of(pooled) as port:
+        url = f"postgresql://{ROLE}@127.0.0.1:{port}/{DATABASE}"
+        for statement in LEAVING.values():
+            with psycopg.connect(url, autocommit=True, prepare_threshold=None) as session:
+                session.execute(statement)
+        found = states(url)
+    assert set().union(*found) == set(STATE)
+
+
+def mixed_load(service: Service) -> None:
+    """Reads and writes of people and agents, several at once, and some that are refused."""
+    clients = Clients(service)
+    page_id, person, admin = clients.page_id("https://example.com/mixed"), clients.person(), clients.super_admin()
+    tokens = [clients.agent_token(person) for _ in range(2)]
+    community = clients.ask("/v1/communities", {"name": f"Mixed {page_id[:8]}"}, **person.user)
+
+    def act(number: int) -> set[int]:
+        remote = Remote(service.port, person.user if number % 3 else bearer(tokens[number % 2]))
+        statuses: set[int] = set()
+
+        def call(method: str, path: str, body: object = None, **headers: str) -> Any:
+            key = f"{method} {path} {number % 5}" if body else None
+            reply = remote.call(method, path, body, key=key, **headers)
+            statuses.add(reply.status)
+            return reply.json if reply.status == 201 else {}
+
+        post = {"pageId": page_id, "content": f"Post {number}", "communityId": community["id"]}
+        made = call("POST", "/api/messages", post).get("id", page_id)
+        call("POST", "/api/messages", {"pageId": page_id, "content": "Reply", "parentId": made})
+        call("POST", "/api/messages", {"pageId": page_id, "content": ""})
+        call("POST", "/v1/reactions", {"messageId": made, "emoji": "👍"})
+        call("PUT", f"/api/messages/{made}", {"content": "Edited"})
+        call("POST", f"/v1/moderation/messages/{made}/hide", {"reason": "Test."}, **admin.user)
+        call("POST", "/v1/presence/counts", {"pageIds": [page_id]})
+        call("DELETE", f"/api/messages/{made}")
+        for path in READS:
+            call("GET", path.format(page=page_id))
+        return statuses
+
+    with ThreadPoolExecutor(8) as threads:
+        statuses = set[int]().union(*threads.map(act, range(24)))
+    assert {200, 201} <= statuses
+    assert statuses & {400, 403, 404, 409}
+    assert max(statuses) < 500
+
+
+def states(url: str) -> list[dict[str, list[str]]]:
+    """What each session of the server behind a pooler has, without those that have nothing of it.
+
+    A transaction keeps a session: open ones take one idle session after the other, until the pooler opens a new one.
+    """
+    found: list[dict[str, list[str]]] = []
+    began: datetime | None = None
+    with ExitStack() as held:
+        while len(found) < POOL_SIZE:
+            client = held.enter_context(psycopg.connect(url, prepare_threshold=None))
+            row = client.execute(AGE).fetchone()
+            assert row
+            now, session_began = row
+            began = began or now
+            # Another role does not see it.
+            if session_began and session_began > began:
+                break
+            rows = {kind: [str(name) for (name,) in client.execute(query)] for kind, query in STATE.items()}
+            found.append({kind: names for kind, names in rows.items() if names})
+    return found
 
 
 def test_sessions_have_the_documented_settings(pooled: Pooled) -> None:

@@ -13,6 +13,7 @@ import pytest
 from config import due
 from config.runtime import scheduler
 from config.runtime.scheduler import COMMANDS, OnDemand, Scheduler
+from tests.operations.values import value
 from tests.waiting import PATIENCE_SECONDS, eventually
 
 PROGRAM = """
@@ -55,6 +56,27 @@ def test_the_commands_run_in_turn_and_repeatedly(diary: Path) -> None:
     assert entries(diary, 2 * len(COMMANDS)) == [*COMMANDS] * 2
     keeper.stop()
     assert not keeper.is_alive()
+
+
+def test_each_run_sets_its_metrics(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "COMMANDS", ("fails_once",))
+    began, failures = time.time(), value("housekeeping_failures_total", command="fails_once")
+    keeper = Scheduler(0.01)
+    keeper.start()
+    assert eventually(lambda: value("housekeeping_success_timestamp_seconds", command="fails_once") >= began)
+    keeper.stop()
+    assert value("housekeeping_failures_total", command="fails_once") == failures + 1
+    assert value("housekeeping_seconds", command="fails_once") > 0
+
+
+def test_a_command_that_a_stop_ends_is_no_failure(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "COMMANDS", ("slow",))
+    failures = value("housekeeping_failures_total", command="slow")
+    keeper = Scheduler(0.01)
+    keeper.start()
+    entries(diary, 1)
+    keeper.stop()
+    assert value("housekeeping_failures_total", command="slow") == failures
 
 
 def test_stop_ends_the_running_command(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:

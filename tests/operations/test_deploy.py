@@ -20,6 +20,7 @@ from tests.service import ROOT
 
 DEPLOY = ROOT / "deploy"
 ALERTS = DEPLOY / "prometheus" / "alerts.yml"
+CASES = ROOT / "tests" / "operations" / "alerts_test.yml"
 NAME = re.compile(rf"\b{definitions.NAMESPACE}_\w+")
 SELECTED = re.compile(rf"({definitions.NAMESPACE}_\w+)\{{([^}}]*)\}}")
 
@@ -83,9 +84,16 @@ def test_panels_have_ids_and_places_of_their_own() -> None:
 
 
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="no promtool on PATH")
-def test_promtool_accepts_the_rules() -> None:
-    checked = subprocess.run(["promtool", "check", "rules", str(ALERTS)], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("arguments", [("check", "rules", str(ALERTS)), ("test", "rules", str(CASES))])
+def test_promtool_accepts_the_rules_and_they_fire_when_they_should(arguments: tuple[str, ...]) -> None:
+    checked = subprocess.run(["promtool", *arguments], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_each_rule_has_a_case_in_which_it_fires() -> None:
+    assert set(re.findall(r'alertname="(\w+)", alertstate="firing"', CASES.read_text())) == {
+        rule["alert"] for rule in rules()
+    }
 
 
 def test_the_unit_runs_the_service_and_leaves_it_time_to_stop() -> None:

@@ -22,18 +22,11 @@ from config.api.operations import all_operations
 from config.metrics import definitions, exposition, files
 from config.metrics.collecting import CACHE, OPERATION, REQUESTS, STATUS
 from config.metrics.durations import Changes, DurationCounts
-from config.metrics.publishing import publisher
 from config.metrics.wsgi import count_requests
+from tests.operations.values import value
 from tests.service import ROOT
 
 BOUNDS = (0.1, 1.0)
-
-
-def value(name: str, **labels: str) -> float:
-    """Of this process, 0 if it has none."""
-    publisher().publish()
-    sample = definitions.NAMESPACE + "_" + name
-    return exposition.REGISTRY.get_sample_value(sample, labels) or 0.0
 
 
 class TestDurations:

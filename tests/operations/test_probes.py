@@ -11,7 +11,9 @@ import pytest
 from django.db import Error
 from django.test import RequestFactory
 
-from config.probes import draining, readiness, wsgi
+from config.metrics import definitions
+from config.metrics.exposition import REGISTRY
+from config.probes import draining, readiness, watching, wsgi
 from config.probes.readiness import Readiness
 
 
@@ -156,6 +158,28 @@ def test_while_one_thread_checks_the_others_use_the_known_state(monkeypatch: pyt
     own._until = 0.0
     with own._lock:
         assert own.state() is known
+
+
+class TestReadyGauge:
+    def published(self) -> dict[str, float]:
+        definitions.ready.clear()
+        readiness.readiness.cache_clear()
+        watching.publish()
+        (metric,) = (found for found in REGISTRY.collect() if found.name == f"{definitions.NAMESPACE}_ready")
+        return {sample.labels["part"]: sample.value for sample in metric.samples}
+
+    @pytest.mark.django_db
+    def test_it_has_the_parts_that_the_host_uses(self, settings: Any, tmp_path: Path, free_port: int) -> None:
+        assert self.published() == {"database": 1, "migrations": 1}
+        settings.STREAMS, settings.STREAM_PORT = True, free_port
+        settings.REDIS_URL = f"unix://{tmp_path}/nothing-here.sock"
+        settings.CACHES = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": settings.REDIS_URL}}
+        assert self.published() == {"database": 1, "migrations": 1, "streams": 0, "redis": 0}
+
+    @pytest.mark.parametrize("part", ["database", "migrations"])
+    def test_what_is_missing_is_0_and_only_that(self, monkeypatch: pytest.MonkeyPatch, part: str) -> None:
+        monkeypatch.setattr(readiness, "check", lambda: readiness.State(missing=(part,)))
+        assert self.published() == {"database": 1, "migrations": 1} | {part: 0}
 
 
 class TestMetrics:

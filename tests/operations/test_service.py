@@ -7,15 +7,20 @@ import os
 import signal
 import time
 from http.client import HTTPConnection
+from typing import Any
 
 import pytest
 
 from config.metrics import definitions
 from config.probes import draining
+from tests.clients import Clients, bearer
+from tests.remote import Remote
 from tests.service import Service, a_service, free_port, running_service
+from tests.streams.client import following
 from tests.waiting import PATIENCE_SECONDS, eventually
 
 SMART_TAGS = "/v1/smart-tags"
+LOG_READ = "change_log_read_timestamp_seconds"
 
 
 def get(port: int, path: str) -> tuple[int, str]:
@@ -53,6 +58,24 @@ def test_metrics_are_those_of_all_processes_and_a_host_drains_before_it_stops() 
         kill_a_worker(service)
         assert eventually(lambda: counted(metrics_port, 'process_restarts_total{process="worker"}') == 1)
         assert served(metrics_port) == 40
+        assert eventually(lambda: counted(metrics_port, 'ready{part="database"}') == 1)
+        assert counted(metrics_port, 'ready{part="streams"}') == 1
+        with following(service.stream_port):
+            assert eventually(lambda: counted(metrics_port, "streams_open") == 1)
+        assert eventually(lambda: counted(metrics_port, "streams_open") == 0)
+        assert counted(metrics_port, "response_cache_bytes") > 0
+        assert counted(metrics_port, "database_connections") > 0
+
+        read_at = counted(metrics_port, LOG_READ)
+        assert eventually(lambda: counted(metrics_port, LOG_READ) > read_at)
+        service.cluster.stop("immediate")
+        stopped_at = time.time()
+        # No probe is asked meanwhile.
+        assert eventually(lambda: counted(metrics_port, 'ready{part="database"}') == 0)
+        assert counted(metrics_port, LOG_READ) <= stopped_at
+        service.cluster.start()
+        assert eventually(lambda: counted(metrics_port, LOG_READ) > stopped_at)
+        assert eventually(lambda: counted(metrics_port, 'ready{part="database"}') == 1)
 
         assert service.process
         service.process.terminate()
@@ -65,11 +88,63 @@ def test_metrics_are_those_of_all_processes_and_a_host_drains_before_it_stops() 
         assert service.process.wait(PATIENCE_SECONDS) == 0, service.said()
 
 
-def kill_a_worker(service: Service) -> None:
+def test_lines_of_json_have_the_id_of_their_request_and_no_credential() -> None:
+    with running_service(LOG_FORMAT="json", ACCESS_LOG="1", TRUSTED_PROXIES="127.0.0.1", WORKERS="1") as service:
+        clients = Clients(service)
+        person = clients.person()
+        agent = clients.agent_token(person)
+        credentials = [agent, *(bearer_of(headers) for headers in (person.user, person.signed_in))]
+        for number, credential in enumerate(credentials):
+            # In the path and in the query, where clients should not send them.
+            path = f"/v1/nowhere/{credential}?token={credential}"
+            sent = bearer(credential) | {"X-Request-ID": f"lost.{number}"}
+            assert Remote(service.port).call("GET", path, **sent).status == 404
+        body = {"pageId": clients.page_id("https://logged.example/"), "content": f"My token is {agent}"}
+        service.cluster.stop("immediate")
+        written = Remote(service.port).call(
+            "POST", "/api/messages", body, key="a-key", **bearer(agent), **{"X-Request-ID": "down"}
+        )
+        assert written.status == 503
+        service.cluster.start()
+        kill_a_worker(service, of=1)
+        assert service.stop() == 0
+        lines = json_lines(service)
+    for number in range(len(credentials)):
+        (line,) = [line for line in lines if line["requestId"] == f"lost.{number}"]
+        assert (line["method"], line["status"], line["operation"]) == ("GET", 404, "other")
+    failed = [line for line in lines if line["requestId"] == "down"]
+    assert {"config.api.exception_handler", "django.request", "config.metrics.wsgi"} == {
+        line["logger"] for line in failed
+    }
+    assert any(line["operation"] == "createMessage" and line["status"] == 503 for line in failed if "status" in line)
+    # The main process has said that its worker ended.
+    assert any(line["level"] == "ERROR" and line["requestId"] == "-" for line in lines)
+    text = json.dumps(lines)
+    assert "[hidden]" in text
+    assert not [secret for credential in credentials for secret in secrets_of(credential) if secret in text]
+
+
+def bearer_of(headers: dict[str, str]) -> str:
+    return headers["Authorization"].removeprefix("Bearer ")
+
+
+def secrets_of(credential: str) -> list[str]:
+    """The parts of a JSON web token, or all of another one but its public prefix."""
+    return credential.split(".") if "." in credential else [credential[12:]]
+
+
+def json_lines(service: Service) -> list[dict[str, Any]]:
+    """What the service has logged: all lines after those of the banner, which has none of the log."""
+    lines = service.said().splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("{"))
+    return [json.loads(line) for line in lines[first:] if line]
+
+
+def kill_a_worker(service: Service, of: int = 2) -> None:
     worker = service.workers()[0]
     os.kill(worker.pid, signal.SIGKILL)
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while len(service.workers()) < 2 or worker in service.workers():
+    while len(service.workers()) < of or worker in service.workers():
         assert time.monotonic() < deadline
         time.sleep(0.05)
 

@@ -24,8 +24,9 @@ from messaging.webhooks import deliverer
 from messaging.webhooks.deliverer import IN_FLIGHT_OF_OWNER, Deliverer
 from messaging.webhooks.posting import Outcome, post
 from messaging.webhooks.turns import waiting_webhooks
+from tests.operations.values import value
 from tests.service import ROOT
-from tests.waiting import PATIENCE_SECONDS
+from tests.waiting import PATIENCE_SECONDS, eventually
 from tests.webhooks.making import WEBHOOKS, Owner
 from tests.webhooks.receiver import Receiver, running_receiver, silence, status
 from tests.webhooks.test_delivery import Site
@@ -89,6 +90,16 @@ def test_a_post_is_delivered_when_it_is_written(receiver: Receiver) -> None:
     with delivering():
         wait_for_posts(receiver, ids_of(site))
     assert Webhook.objects.get().leased_until is None
+
+
+def test_the_metric_has_the_webhooks_that_wait(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deliverer, "IN_FLIGHT_MAX", 0)
+    for _ in range(2):
+        Site(receiver).post()
+    with delivering():
+        assert eventually(lambda: value("webhooks_waiting") == 2)
+        monkeypatch.setattr(deliverer, "IN_FLIGHT_MAX", 10)
+        assert eventually(lambda: value("webhooks_waiting") == 0)
 
 
 @pytest.mark.parametrize("seconds", [0, 0.005, 0.01, 0.02, 0.04, 0.08])

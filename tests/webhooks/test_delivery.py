@@ -30,6 +30,7 @@ from messaging.webhooks.turns import lease, next_attempt, waiting_webhooks
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+from tests.operations.values import value
 from tests.webhooks.making import WEBHOOKS, Owner, a_webhook, send_events
 from tests.webhooks.receiver import Receiver, status
 
@@ -81,6 +82,19 @@ def test_the_changes_of_the_community_are_delivered_in_order(receiver: Receiver)
     assert receiver.received[1].json["reaction"]["emoji"] == "👍"
     assert len(set(receiver.first_ids())) == 3
     assert waiting_webhooks() == []
+
+
+def test_a_request_is_counted_by_its_result(receiver: Receiver) -> None:
+    before = {result: value("webhook_attempts_total", result=result) for result in ("delivered", "failed")}
+    site = Site(receiver, types=["message.created"])
+    receiver.respond = status(500)
+    site.post()
+    assert site.send() == [False]
+    receiver.respond = status(204)
+    site.retry_now()
+    assert site.send() == [True]
+    for result, count in before.items():
+        assert value("webhook_attempts_total", result=result) == count + 1
 
 
 def test_an_item_is_that_of_the_list_and_its_id_a_cursor_there(receiver: Receiver) -> None:
