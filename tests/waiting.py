@@ -9,7 +9,8 @@ from collections.abc import Callable
 PATIENCE_SECONDS = 240.0
 # The lock timeout of the connections of the tests, instead of 2 seconds.
 LOCK_TIMEOUT_SECONDS = 30
-# How often a duration is measured: a machine may be busy during one attempt, but not during all of them.
+# How often a duration is measured: a machine may be busy during one attempt, but not during all of them. So only the
+# duration may differ: what an attempt does besides must be right each time.
 ATTEMPTS = 4
 
 
