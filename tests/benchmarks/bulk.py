@@ -135,12 +135,7 @@ FROM generate_series(1, 200) n, generate_series(1, 60) day, generate_series(1, 5
 
 def fill(connection: psycopg.Connection, posts: int) -> None:
     """Add `posts` posts to an empty, migrated database. The connection belongs to a superuser and commits by itself."""
-    load.load(connection, 0)
-    connection.execute("SET session_replication_role = replica")
-    connection.execute(ID)
-    connection.execute(TEXT_ROWS, {"count": TEXTS})
-    connection.execute("ANALYZE texts")
-    page_count = _add_pages(connection, posts)
+    page_count = len(_prepare(connection, posts))
     connection.execute(COMMUNITY_ROWS, {"count": COMMUNITIES})
     connection.execute(EMBED_ROWS, {"count": EMBEDS})
     with _without_indexes(connection):
@@ -153,7 +148,28 @@ def fill(connection: psycopg.Connection, posts: int) -> None:
     connection.execute("CHECKPOINT")
 
 
-def _add_pages(connection: psycopg.Connection, posts: int) -> int:
+def fill_posts(connection: psycopg.Connection, posts: int) -> list[str]:
+    """`fill` without anything that is derived from posts; returns the ids of their pages."""
+    pages = _prepare(connection, posts)
+    with _without_indexes(connection):
+        _add_posts(connection, posts, len(pages), searchable=False)
+    connection.execute("RESET session_replication_role")
+    connection.execute("VACUUM ANALYZE")
+    connection.execute("CHECKPOINT")
+    return pages
+
+
+def _prepare(connection: psycopg.Connection, posts: int) -> list[str]:
+    """Add what posts refer to; returns the ids of their pages."""
+    load.load(connection, 0)
+    connection.execute("SET session_replication_role = replica")
+    connection.execute(ID)
+    connection.execute(TEXT_ROWS, {"count": TEXTS})
+    connection.execute("ANALYZE texts")
+    return _add_pages(connection, posts)
+
+
+def _add_pages(connection: psycopg.Connection, posts: int) -> list[str]:
     numbers = range(max(1, posts // POSTS_A_PAGE))
     pages = [data.page_id(number) for number in numbers]
     connection.execute(load.PAGES, {"ids": pages, "urls": [data.url(number) for number in numbers]})
@@ -162,19 +178,20 @@ def _add_pages(connection: psycopg.Connection, posts: int) -> int:
         "INSERT INTO pages SELECT place - 1, id FROM unnest(%s::text[]) WITH ORDINALITY p (id, place)", [pages]
     )
     connection.execute("ANALYZE pages")
-    return len(pages)
+    return pages
 
 
-def _add_posts(connection: psycopg.Connection, posts: int, page_count: int) -> None:
+def _add_posts(connection: psycopg.Connection, posts: int, page_count: int, *, searchable: bool = True) -> None:
     row = connection.execute("SELECT date_trunc('minute', now())").fetchone()
     assert row
     values = {"total": posts, "page_count": page_count, "texts": TEXTS, "until": row[0]}
     for first in range(0, posts, BATCH):
         last = min(first + BATCH, posts) - 1
         connection.execute(POSTS, values | {"first": first, "last": last})
-        bounds = connection.execute(BOUNDS, values | {"first": first, "last": last}).fetchone()
-        assert bounds
-        connection.execute(WORDS, {"after": bounds[0], "until": bounds[1]})
+        if searchable:
+            bounds = connection.execute(BOUNDS, values | {"first": first, "last": last}).fetchone()
+            assert bounds
+            connection.execute(WORDS, {"after": bounds[0], "until": bounds[1]})
         progress.show("posts", last + 1, posts)
 
 
@@ -187,6 +204,7 @@ def _without_indexes(connection: psycopg.Connection) -> Iterator[None]:
     yield
     connection.execute("SET maintenance_work_mem = '1GB'")
     for name, definition in indexes:
-        connection.execute(definition)
+        # Of a partitioned table, the definition is that of an index without those of the partitions.
+        connection.execute(definition.replace(" ON ONLY ", " ON ", 1))
         progress.show(f"index {name}", 1, 1)
     connection.execute("RESET maintenance_work_mem")
