@@ -36,7 +36,13 @@ def run_the_step() -> None:
 
 
 @BOTH_SIZES
-def test_comments_are_checked_imported_and_removed(browser_context: BrowserContext, live_server: Any) -> None:  # noqa: F811
+def test_comments_are_checked_imported_and_removed(
+    browser_context: BrowserContext,  # noqa: F811
+    live_server: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Every step waits for the page to be loaded again.
+    monkeypatch.setattr("account_area.moderation.imports.REFRESH_SECONDS", 1)
     person = PersonFactory()
     community = create_community(owner=person, name="Harbour Gazette")
     sign_in(browser_context, live_server.url, person)
