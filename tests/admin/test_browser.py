@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from agents.models import Agent, AgentRequest, AgentToken
 from messaging.models import Account, Message
+from tests.account_area.conftest import sign_in
 from tests.admin.pages import page as path_of
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
 from tests.browser import PATIENCE_MS
@@ -34,22 +35,23 @@ def boss(transactional_db: Any) -> Account:
 
 
 @pytest.fixture
-def page(browser: Browser, live_server: Any, screen: dict[str, int], boss: Account) -> Iterator[Page]:
-    """A browser page of a super admin who signed in by the form. An error in the console fails the test."""
+def context(browser: Browser, live_server: Any, screen: dict[str, int]) -> Iterator[BrowserContext]:
+    """An error in the console fails the test."""
     context = browser.new_context(viewport=screen, base_url=live_server.url, locale="en-GB")
     context.set_default_timeout(PATIENCE_MS)
     errors: list[str] = []
     context.on("weberror", lambda error: errors.append(str(error.error)))
     context.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-    page = context.new_page()
-    page.goto("/admin/")
-    page.get_by_label("Handle").fill(boss.handle)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
-    yield page
+    yield context
     context.close()
     assert not errors
+
+
+@pytest.fixture
+def page(context: BrowserContext, live_server: Any, boss: Account) -> Page:
+    """A browser page with the session of the super admin."""
+    sign_in(context, live_server.url, boss)
+    return context.new_page()
 
 
 def expect_message(page: Page, text: str) -> None:
@@ -62,11 +64,21 @@ def fits_the_width(page: Page) -> bool:
 
 
 @widths
+def test_who_signs_in_by_the_form_gets_to_the_overview(context: BrowserContext, boss: Account) -> None:
+    page = context.new_page()
+    page.goto("/admin/")
+    page.get_by_label("Handle").fill(boss.handle)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+
+
+@widths
 def test_deciding_a_request_opens_the_next_pending_one(page: Page, boss: Account) -> None:
     granted, denied = CommunityFactory(name="Granted"), CommunityFactory(name="Denied")
     first = RequestFactory(agent_handle="first_agent", community_ids=[granted.pk, denied.pk])
     second = RequestFactory(agent_handle="second_agent")
-    page.reload()
+    page.goto("/admin/")
     page.get_by_role("link", name="2 agent requests").click()
     page.get_by_role("link", name="@first_agent").click()
     expect(page.get_by_role("button", name="Approve")).to_be_in_viewport()
@@ -131,7 +143,7 @@ def test_freeze_narrow_and_revoke_an_agent(page: Page) -> None:
 @widths
 def test_moderate_one_post_and_several_at_once(page: Page) -> None:
     messages = [MessageFactory(status="pending", content=f"Waiting {n} <b>bold</b>") for n in range(3)]
-    page.reload()
+    page.goto("/admin/")
     page.get_by_role("link", name="3 posts to moderate").click()
     page.get_by_role("link", name="Waiting 0 <b>bold</b>").click()
     page.get_by_role("button", name="Approve").click()

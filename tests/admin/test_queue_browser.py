@@ -14,11 +14,11 @@ from messaging.admin.desk.running import run_to_end
 from messaging.models import BulkJob, Message, Report
 from messaging.services.bulk_jobs import start_job
 from tests.admin.pages import page as path_of
-from tests.admin.test_browser import INLINE, boss, fits_the_width, page, screen, widths
+from tests.admin.test_browser import INLINE, boss, context, fits_the_width, page, screen, widths
 from tests.agents.factories import RequestFactory
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory
 
-__all__ = ["boss", "page", "screen"]
+__all__ = ["boss", "context", "page", "screen"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PENDING = "?status__exact=pending"
 
