@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -38,8 +39,7 @@ def nginx_before(service_port: int, stream_port: int | None = None, *, others: S
     home.chmod(0o755)
     file = home / "nginx.conf"
     text = configuration(port, service_port, stream_port or service_port, home)
-    servers = " ".join(f"server 127.0.0.1:{each};" for each in (service_port, *others))
-    file.write_text(text.replace(f"server 127.0.0.1:{service_port};", servers, 1))
+    file.write_text(with_servers(text, service_port, [f"127.0.0.1:{each}" for each in (service_port, *others)]))
     command = [PROGRAM, "-p", home, "-c", file, "-e", "stderr", "-g", f"daemon off; pid {home}/pid;"]
     nginx = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
@@ -55,8 +55,8 @@ def configuration(port: int, service_port: int, stream_port: int, home: Path) ->
     folders = "".join(f"    {name}_temp_path {home}/{name};\n" for name in TEMPORARY)
     changes = {
         "http {\n": f"http {{\n{folders}",
-        "server 127.0.0.1:8000;": f"server 127.0.0.1:{service_port};",
-        "server 127.0.0.1:8001;": f"server 127.0.0.1:{stream_port};",
+        "server 127.0.0.1:8000 ": f"server 127.0.0.1:{service_port} ",
+        "server 127.0.0.1:8001 ": f"server 127.0.0.1:{stream_port} ",
         "listen 8080;": f"listen 127.0.0.1:{port};",
     }
     text = (ROOT / "deploy/nginx.conf").read_text()
@@ -64,6 +64,12 @@ def configuration(port: int, service_port: int, stream_port: int, home: Path) ->
         assert text.count(old) == 1, old
         text = text.replace(old, new)
     return text
+
+
+def with_servers(text: str, port: int, addresses: Sequence[str]) -> str:
+    """A configuration with these servers in place of the one at `port`, with its options."""
+    servers = " ".join(rf"server {address}\1;" for address in addresses)
+    return re.sub(rf"server 127\.0\.0\.1:{port}( [^;]*);", servers, text, count=1)
 
 
 def _wait_until_open(nginx: subprocess.Popen[bytes], port: int) -> None:

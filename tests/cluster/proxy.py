@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tests.cluster.postgres import Place
-from tests.nginx import PROGRAM, configuration
+from tests.nginx import PROGRAM, configuration, with_servers
 from tests.waiting import eventually
 
 LOG = (
@@ -74,6 +74,5 @@ class Proxy:
     def _configuration(self, hosts: Sequence[Upstream]) -> str:
         text = configuration(self.port, 1, 2, self.home)
         for number, name in ((1, "port"), (2, "stream_port")):
-            servers = " ".join(f"server {host.place.address}:{getattr(host, name)};" for host in hosts)
-            text = text.replace(f"server 127.0.0.1:{number};", servers)
+            text = with_servers(text, number, [f"{host.place.address}:{getattr(host, name)}" for host in hosts])
         return text.replace("access_log off;", f"log_format hosts '{LOG}';\n    access_log {self._requests} hosts;")

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from http.client import HTTPResponse
 from threading import Thread
 
@@ -15,7 +16,8 @@ import pytest
 from tests.faults.environment import SETTINGS
 from tests.nginx import needs_nginx, nginx_before
 from tests.remote import Remote
-from tests.service import running_service
+from tests.service import free_port, running_service
+from tests.waiting import eventually, takes_less_than
 
 HOST = b"HTTP/1.1\r\nHost: localhost"
 END = b"\r\n\r\n"
@@ -121,19 +123,50 @@ def test_proxy_repeats_a_read_after_a_closed_upstream_connection() -> None:
 @needs_nginx
 def test_proxy_passes_over_a_host_that_no_packet_reaches() -> None:
     """A request that was not sent is passed on, also a write: no client notices that a host lost its power."""
+    other = free_port()
+    with answering(other), an_unreachable_port() as unreachable, nginx_before(unreachable, others=[other]) as port:
+        assert are_answered(port)
 
-    def serve(server: socket.socket) -> None:
+
+@needs_nginx
+def test_hosts_that_restart_one_after_the_other_are_passed_over_for_a_moment() -> None:
+    """For longer, a host that is back would be left out while the next one is away: there would be none."""
+    first, second = free_port(), free_port()
+
+    def restart() -> None:
+        for running in (first, second):
+            with answering(running):
+                assert eventually(partial(are_answered, port))
+
+    with nginx_before(first, others=[second]) as port:
+        assert takes_less_than(5.0, restart)
+
+
+def are_answered(port: int) -> bool:
+    """Whether several writes are, by each process of nginx."""
+    with ThreadPoolExecutor(8) as clients:
+        answers = clients.map(lambda _: Remote(port).call("POST", "/v1/presence/normalize-url", {}), range(8))
+        return {answer.status for answer in answers} == {200}
+
+
+@contextmanager
+def answering(port: int) -> Iterator[None]:
+    """A host that answers every request with 200."""
+
+    def serve() -> None:
         with suppress(OSError):
             while True:
                 with server.accept()[0] as client:
                     client.recv(65536)
                     client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
 
-    with socket.create_server(("127.0.0.1", 0)) as server, an_unreachable_port() as unreachable:
-        Thread(target=serve, args=[server], daemon=True).start()
-        with nginx_before(unreachable, others=[server.getsockname()[1]]) as port, ThreadPoolExecutor(8) as clients:
-            answers = clients.map(lambda _: Remote(port).call("POST", "/v1/presence/normalize-url", {}), range(8))
-            assert {answer.status for answer in answers} == {200}
+    with socket.create_server(("127.0.0.1", port)) as server:
+        thread = Thread(target=serve, daemon=True)
+        thread.start()
+        yield
+        # Closing it would not wake `accept`.
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join()
 
 
 @contextmanager
