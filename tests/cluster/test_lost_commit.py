@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Event, Thread
 
 import psycopg
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from config.runtime.postgres import DATABASE, SUPERUSER
 from tests.clients import Clients, bearer
 from tests.cluster.relay import Relay, relay_before
+from tests.faults.environment import SERVICE_NAME
 from tests.faults.hosts import SECRETS
 from tests.remote import Remote, Reply
 from tests.service import a_service
@@ -23,7 +25,8 @@ SELECT (SELECT count(*) FROM messaging_message WHERE content = %(content)s),
     (SELECT count(*) FROM changes_change JOIN messaging_message post ON post.id = message_id
      WHERE type = 'message.created' AND content = %(content)s)
 """
-WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = %s"
+PROBE = "probe"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,7 @@ def test_a_commit_that_did_not_arrive_is_written_by_the_retry(world: World) -> N
 def test_a_commit_that_still_waits_for_a_standby_is_not_written_twice(world: World) -> None:
     content = "in doubt"
     with no_standby(world.session):
-        reply = world.post_and_cut(content, passes_commit=True, when=lambda: waiting(world.session) > 0)
+        reply = world.post_and_cut(content, passes_commit=True, when=lambda: waiting(world.session, SERVICE_NAME) > 0)
         assert is_refused(reply)
         assert world.post(content).status in (409, 503)
         assert world.stored(content) == (0, 0)
@@ -116,17 +119,29 @@ def test_a_commit_that_still_waits_for_a_standby_is_not_written_twice(world: Wor
 
 @contextmanager
 def no_standby(session: psycopg.Connection) -> Iterator[None]:
-    """Commits wait in the block."""
+    """Commits wait in the block. A probe does before it: the setting has an effect some time later."""
     session.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
     session.execute("SELECT pg_reload_conf()")
+    ending = Event()
+    prober = Thread(target=commit_repeatedly, args=[session.info.dsn, ending], daemon=True)
+    prober.start()
     try:
+        assert eventually(lambda: waiting(session, PROBE) == 1)
         yield
     finally:
+        ending.set()
         session.execute("ALTER SYSTEM RESET synchronous_standby_names")
         session.execute("SELECT pg_reload_conf()")
+        prober.join()
 
 
-def waiting(session: psycopg.Connection) -> int:
-    row = session.execute(WAITING).fetchone()
+def commit_repeatedly(dsn: str, ending: Event) -> None:
+    with psycopg.connect(dsn, autocommit=True, application_name=PROBE) as connection:
+        while not ending.wait(0.01):
+            connection.execute("SELECT pg_logical_emit_message(true, 'probe', '')")
+
+
+def waiting(session: psycopg.Connection, application: str) -> int:
+    row = session.execute(WAITING, [application]).fetchone()
     assert row
     return int(row[0])
