@@ -3,7 +3,8 @@ from messaging.models.community import Community, PreModeration
 from messaging.models.derived import CommunityCount, PageCount, SearchEntry
 from messaging.models.desk import BulkJob, JobState, SavedList
 from messaging.models.erased_handle import ErasedHandle, ErasedHandleKey
-from messaging.models.message import Message, MessageStatus, MessageVersion
+from messaging.models.message import Message, MessageStatus
+from messaging.models.message_version import MessageVersion
 from messaging.models.moderation import Act, Ban, Decision, Moderator
 from messaging.models.page import MovedPage, Page
 from messaging.models.panel_session import PanelSession

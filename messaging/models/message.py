@@ -202,21 +202,3 @@ class Message(models.Model):
 def scopes_of(*, parent_id: object, quote_id: object) -> list[str]:
     """`reply` with a parent, `quote` with a quoted post, otherwise `post`; sorted."""
     return [*(["quote"] if quote_id is not None else []), *(["reply"] if parent_id is not None else [])] or ["post"]
-
-
-class MessageVersion(models.Model):
-    """The content of a post before an edit or its deletion, by name of the column, for moderators.
-
-    Versions are deleted after some days (see `messaging.services.versions`).
-    """
-
-    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="versions")
-    content = models.JSONField()
-    was_public = models.BooleanField()
-    replaced_at = models.DateTimeField(db_index=True)
-
-    class Meta:
-        ordering = ["-replaced_at", "-id"]
-
-    def __str__(self) -> str:
-        return f"{self.message_id} until {self.replaced_at}"

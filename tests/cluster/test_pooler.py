@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import psycopg
 import pytest
 
 from config.runtime.postgres import DATABASE
+from tests import nested_suite
 from tests.clients import Clients, bearer
 from tests.faults.hosts import SECRETS
 from tests.pgbouncer import needs_pgbouncer, pgbouncer_before
@@ -251,15 +251,4 @@ def check(service: Service, **variables: str) -> subprocess.CompletedProcess[str
 
 
 def test_parts_of_the_suite_pass_through_the_pooler() -> None:
-    # With DJANGO_SETTINGS_MODULE, pytest-django would load the settings before there is a DATABASE_URL.
-    removed = ("DATABASE_URL", "TEMPLATE_CLUSTER", "DATA_DIR", "DJANGO_SETTINGS_MODULE", "PYTEST_XDIST_WORKER")
-    environment = {name: value for name, value in os.environ.items() if name not in removed}
-    ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *PARTS, "-k", WITHOUT],
-        cwd=ROOT,
-        env=environment | {"THROUGH_POOLER": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stdout[-5000:]
+    nested_suite.require_success([*PARTS, "-k", WITHOUT], THROUGH_POOLER="1")
