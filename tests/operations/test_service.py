@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import time
 from http.client import HTTPConnection
 from typing import Any
@@ -141,12 +139,10 @@ def json_lines(service: Service) -> list[dict[str, Any]]:
 
 
 def kill_a_worker(service: Service, of: int = 2) -> None:
+    """Returns when there are `of` workers again."""
     worker = service.workers()[0]
-    os.kill(worker.pid, signal.SIGKILL)
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while len(service.workers()) < of or worker in service.workers():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    worker.kill()
+    assert eventually(lambda: len(set(service.workers()) - {worker}) >= of)
 
 
 def test_a_start_ends_the_draining_that_a_killed_process_has_left_and_refuses_a_port_twice() -> None:

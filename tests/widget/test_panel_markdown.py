@@ -135,6 +135,8 @@ def write(page: Page, text: str) -> Any:
     area = page.locator("#write textarea")
     area.fill(text)
     area.focus()
+    # The keys for marks are loaded with the list of handles.
+    expect(area).to_have_attribute("aria-autocomplete", "list")
     return area
 
 
