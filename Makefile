@@ -7,7 +7,7 @@ bin := .venv/bin
 checks := style layers security types deployment migrations description
 
 .DEFAULT_GOAL := help
-.PHONY: help run test busy bench bench-pages bench-desk bench-import bench-partitions journey-desk changes consistency check $(checks) faults cluster cluster-faults containers fuzz translations lock venv python
+.PHONY: help run test busy bench bench-pages bench-desk bench-import bench-partitions bench-releases journey-desk changes consistency check $(checks) faults cluster cluster-faults containers fuzz translations lock venv python
 
 help:
 	@echo 'make run     start everything on this machine (PORT=8000, DATA_DIR=.data, DEMO=1, DATABASE_URL, REDIS_URL)'
@@ -19,6 +19,7 @@ help:
 	@echo 'make bench-desk   measure each page of the desk beside ten million posts (BENCH="--posts 100000")'
 	@echo 'make bench-import   measure an import of 100,000 posts, its memory, and its undoing (BENCH="--posts 5000", "--gigabytes 2", "--posts 1000000 --levels")'
 	@echo 'make bench-partitions   measure what partitions of the posts cost and bring, beside one table of two million (BENCH="--posts 100000")'
+	@echo 'make bench-releases   compare the processor time of operations with another release (BENCH="COMMIT --rounds 4")'
 	@echo 'make journey-desk   a browser decides 100 agent requests by keys alone: keys, clicks and time (needs a Chromium)'
 	@echo 'make changes   20,000 changes by overlapping transactions: every reader gets each once, in one order'
 	@echo 'make consistency   compare reads with writes for a minute: two workers, two hosts, Redis frozen and killed'
@@ -59,6 +60,9 @@ bench-import: venv
 
 bench-partitions: venv
 	@exec $(bin)/python -m tests.benchmarks.partitions $(BENCH)
+
+bench-releases: venv
+	@exec $(bin)/python -m tests.benchmarks.releases $(BENCH)
 
 journey-desk: venv
 	@JOURNEY_REQUESTS=100 JOURNEY_SECONDS=600 REQUIRE_BROWSER=1 exec $(bin)/python -m pytest -s -q tests/desk/browser/test_journey.py
