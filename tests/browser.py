@@ -11,6 +11,14 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 # How long a test waits for an element on a busy machine.
 PATIENCE_MS = 60_000
+DISABLED_FEATURES = [
+    # Chromium treats a page that a test serves by interception as public, which may not call local addresses.
+    "LocalNetworkAccessChecks",
+    # Each window would start a renderer for the suggestions of its address bar, which takes as long as a test.
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxFullPopup",
+]
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -19,8 +27,7 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # Chromium treats a page that a test serves by interception as public, which may not call local addresses.
-    "--disable-features=LocalNetworkAccessChecks",
+    "--disable-features=" + ",".join(DISABLED_FEATURES),
 ]
 
 

@@ -77,12 +77,14 @@ async function offerSession() {
   return true;
 }
 
-/** Only a window of the same origin can read the message; the panel checks the nonce that it created. */
+/**
+ * Only a window of the same origin can read the message; the panel checks the nonce that it created, and closes this
+ * window. If it closed itself, the panel could see that before the message, as if the person had closed it.
+ */
 function postSession(session) {
   window.opener.postMessage({ type: "signed-in", nonce, ...session }, location.origin);
   byId("forms").hidden = true;
   byId("done").hidden = false;
-  window.close();
 }
 
 function showForm(id) {

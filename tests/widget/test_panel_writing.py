@@ -131,7 +131,9 @@ def test_opener_of_another_origin_does_not_get_the_token(live: Live, ada: Accoun
         page.evaluate(f"window.open('{live.app}/embed/sign-in#mine')")
     window = opened.value
     submit(window, "login", handle="ada", password=PASSWORD)
-    page.wait_for_timeout(300)
+    expect(window.locator("#done")).to_be_visible()
+    window.evaluate("opener.postMessage('later', '*')")
+    page.wait_for_function("received.includes('later')")
     assert page.evaluate("received.filter((data) => data && data.accessToken)") == []
 
 

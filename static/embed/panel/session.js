@@ -127,6 +127,7 @@ export function signIn() {
     function finish(result) {
       clearInterval(timer);
       waiting = null;
+      opened.close();
       resolve(result);
     }
   });
