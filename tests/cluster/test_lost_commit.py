@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -60,7 +61,7 @@ class World:
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    cluster = TemporaryCluster({"synchronous_commit": "on"})
+    cluster = TemporaryCluster({"synchronous_commit": "on"}, template=os.environ.get("TEMPLATE_CLUSTER"))
     try:
         with relay_before(cluster.cluster.socket_folder / ".s.PGSQL.5432") as relay:
             url = f"postgresql://{SUPERUSER}@127.0.0.1:{relay.port}/{DATABASE}"
