@@ -42,7 +42,7 @@ class Hosts:
 
     def more_hosts(self, **shared: str) -> list[Service]:
         """Two hosts that share the database and `shared`, but no memory."""
-        shared |= {"DATABASE_URL": self.host.cluster.url}
+        shared |= {"DATABASE_URL": self.host.cluster.url, "WORKERS": "1"}
         return [start(self.running, self.home / name, **shared) for name in ("second", "third")]
 
 
@@ -85,6 +85,7 @@ def test_reads_show_acknowledged_writes_on_two_hosts_while_redis_fails(hosts_und
 def start(running: ExitStack, data: Path, **environment: str) -> Service:
     service = Service(data, **SECRETS, **RATES, **environment)
     running.callback(service.close)
+    service.copy_template()
     service.start()
     return service
 
