@@ -14,7 +14,7 @@ import pytest
 from config.runtime.postgres import DATABASE, SUPERUSER
 from tests.clients import Clients, bearer
 from tests.cluster.relay import Relay, relay_before
-from tests.faults.environment import SERVICE_NAME
+from tests.faults.environment import SERVICE_NAME, SETTINGS
 from tests.faults.hosts import SECRETS
 from tests.remote import Remote, Reply
 from tests.service import a_service
@@ -66,7 +66,7 @@ def world() -> Iterator[World]:
         with relay_before(cluster.cluster.socket_folder / ".s.PGSQL.5432") as relay:
             url = f"postgresql://{SUPERUSER}@127.0.0.1:{relay.port}/{DATABASE}"
             with (
-                a_service(**SECRETS, DATABASE_URL=url, WORKERS="1") as service,
+                a_service(**SETTINGS, **SECRETS, DATABASE_URL=url, WORKERS="1") as service,
                 psycopg.connect(cluster.url, autocommit=True) as session,
             ):
                 service.start()
