@@ -50,10 +50,12 @@ _data = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 def pytest_configure(config: pytest.Config) -> None:
     """Start one cluster. The workers of pytest-xdist inherit its URL; Django creates a database for each."""
     if not hasattr(config, "workerinput"):
-        config.stash[_temporary_cluster] = cluster = TemporaryCluster()
+        # tests/nested_suite.py passes that of its run on.
+        template = os.environ.get("TEMPLATE_CLUSTER")
+        config.stash[_temporary_cluster] = cluster = TemporaryCluster(template=template)
         os.environ["DATABASE_URL"] = cluster.url
         # Without workers the run is a short one.
-        if getattr(config.option, "numprocesses", None):
+        if template or getattr(config.option, "numprocesses", None) or os.environ.get("PARTITIONED_POSTS") == "1":
             os.environ["TEMPLATE_CLUSTER"] = str(cluster.make_template())
         if os.environ.get("THROUGH_POOLER") == "1":
             # tests/cluster/test_pooler.py runs parts of the suite in this way.

@@ -9,8 +9,9 @@ from config.changes.restored import CREATE
 
 # Filled by `migrate`, like the state of the change log. Django's flush empties them as well, and fills them again.
 UNCHANGED = ("django_content_type", "auth_permission", "messaging_readyreason")
-# The partitions of raw events and of the visitors of open days.
-WITHOUT_MODEL = [f"embeds_{name}_{slot}" for name in ("event", "visitor") for slot in range(4)]
+# Raw events, and the visitors of open days.
+WITHOUT_MODEL = ("embeds_event", "embeds_visitor")
+# A divided table has its rows in its partitions.
 # TRUNCATE creates a file for each table and index, while DELETE leaves pages for the planner to count. PostgreSQL plans
 # a table that was never analysed as if it had at least ten pages: a smaller one may have dead rows.
 EMPTY = """
@@ -21,8 +22,13 @@ DECLARE
 BEGIN
     SET LOCAL session_replication_role = replica;
     FOR found IN
-        SELECT oid::regclass::text AS name, reltuples < 0 AND pg_relation_size(oid) < 10 * 8192 AS small
-        FROM pg_class WHERE relname = ANY (TABLES) AND relkind = 'r' AND pg_relation_size(oid) > 0
+        SELECT part.oid::regclass::text AS name,
+            part.reltuples < 0 AND pg_relation_size(part.oid) < 10 * 8192 AS small
+        FROM pg_class part
+        LEFT JOIN pg_inherits ON inhrelid = part.oid
+        LEFT JOIN pg_class whole ON whole.oid = inhparent
+        WHERE coalesce(whole.relname, part.relname) = ANY (TABLES)
+            AND part.relkind = 'r' AND pg_relation_size(part.oid) > 0
     LOOP
         IF found.small THEN
             EXECUTE 'DELETE FROM ' || found.name;

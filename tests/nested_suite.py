@@ -1,4 +1,4 @@
-"""Parts of the suite in a run of its own, with a database that differs."""
+"""Parts of the suite in a run of its own, with a database that differs: a copy of the template, if there is one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.service import ROOT
 
 # What the run that starts it has set. With DJANGO_SETTINGS_MODULE, pytest-django would load the settings before there
 # is a DATABASE_URL.
-OF_THIS_RUN = ("DATABASE_URL", "TEMPLATE_CLUSTER", "DATA_DIR", "DJANGO_SETTINGS_MODULE", "PYTEST_XDIST_WORKER")
+OF_THIS_RUN = ("DATABASE_URL", "DATA_DIR", "DJANGO_SETTINGS_MODULE", "PYTEST_XDIST_WORKER")
 
 
 def require_success(arguments: Iterable[str], **variables: str) -> None:

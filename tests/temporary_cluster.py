@@ -25,15 +25,21 @@ SETTINGS = {
 
 
 class TemporaryCluster:
-    """The constructor starts the server. `close`, or the end of this process, stops it and deletes its folder."""
+    """The constructor starts the server. `close`, or the end of this process, stops it and deletes its folder.
 
-    def __init__(self, settings: dict[str, str] | None = None) -> None:
+    With the folder of a template, its database is migrated.
+    """
+
+    def __init__(self, settings: dict[str, str] | None = None, *, template: str | None = None) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="cm-test-"))
         # A separate process cleans up: its standard input ends however this process ends.
         self._cleaner = subprocess.Popen(
             [sys.executable, "-m", "tests.temporary_cluster", self.home], stdin=subprocess.PIPE, start_new_session=True
         )
         self.cluster = Cluster(self.home / "postgres", SETTINGS | (settings or {}))
+        self._is_migrated = template is not None
+        if template:
+            copy_cluster(Path(template), self.cluster.folder)
         self.cluster.start()
 
     @property
@@ -45,17 +51,11 @@ class TemporaryCluster:
 
         The databases of the workers and the clusters of the services are copies, since migrations take seconds.
         """
-        environment = os.environ | {"DATABASE_URL": self.url}
-        subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity=0"], cwd=ROOT, env=environment, check=True)
+        if not self._is_migrated:
+            self._manage("migrate")
         if os.environ.get("PARTITIONED_POSTS") == "1":
             # tests/partitioning/test_suite.py runs parts of the suite in this way.
-            subprocess.run(
-                [sys.executable, "manage.py", "partition_messages", "--verbosity=0"],
-                cwd=ROOT,
-                env=environment,
-                check=True,
-                stdout=subprocess.DEVNULL,
-            )
+            self._manage("partition_messages")
         self.cluster.stop()
         folder = self.home / "template"
         copy_cluster(self.cluster.folder, folder)
@@ -67,6 +67,15 @@ class TemporaryCluster:
             session.execute(f"ALTER DATABASE {DATABASE} RENAME TO {TEMPLATE_DATABASE}")
             session.execute(f"CREATE DATABASE {DATABASE}")
         return folder
+
+    def _manage(self, command: str) -> None:
+        subprocess.run(
+            [sys.executable, "manage.py", command, "--verbosity=0"],
+            cwd=ROOT,
+            env=os.environ | {"DATABASE_URL": self.url},
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
 
     def close(self) -> None:
         if self._cleaner.stdin:

@@ -1,8 +1,12 @@
-"""A primary that ends and a standby that is promoted: nothing acknowledged is lost, and the service goes on."""
+"""A primary that ends and a standby that is promoted: nothing acknowledged is lost, and the service goes on.
+
+Readers of the change log get every change once, in order, and none starts again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -10,20 +14,24 @@ from tests.cluster.environment import ClusterEnvironment, a_clustered_service
 from tests.faults.invariants import Verdict, judge, ledger
 from tests.faults.load import Load
 from tests.faults.notes import Notes
-from tests.faults.run import Writers
+from tests.faults.run import Writers, wait_until_followed
 from tests.remote import Remote
+from tests.streams.follower import Follower, ListFollower, StreamFollower
 from tests.waiting import eventually
 
-PAUSE_SECONDS = 0.02
+PAUSE_SECONDS = 0.1
 LOST_ANSWERS = 0.05
 # No request waits for ever: for a frozen server STATEMENT_TIMEOUT and two seconds, twice if the response is cached, and
 # for each host that a new connection tries three; more on a busy machine.
 SLOWEST_SECONDS = 60
+FOLLOWERS: tuple[type[Follower], ...] = (StreamFollower, ListFollower)
 
 
 @pytest.fixture(scope="module")
 def environment() -> Iterator[ClusterEnvironment]:
-    with a_clustered_service(STATEMENT_TIMEOUT="2500") as environment:
+    # The heartbeat lets a follower notice soon that its stream has ended.
+    streams = {"STREAMS": "1", "STREAM_HEARTBEAT_SECONDS": "1"}
+    with a_clustered_service(STATEMENT_TIMEOUT="2500", WORKERS="1", **streams) as environment:
         yield environment
 
 
@@ -43,18 +51,32 @@ def test_a_failover_loses_and_doubles_no_write(environment: ClusterEnvironment, 
 
 def play(environment: ClusterEnvironment, writers: Writers, fault: Callable[[ClusterEnvironment], None]) -> Notes:
     """Under load: the fault, a promotion, and at the end the old primary as a standby of the new one."""
-    cluster, old = environment.cluster, environment.cluster.primary
+    cluster, old, page_id = environment.cluster, environment.cluster.primary, writers.page_id
     ports = [environment.service.port]
-    load = Load(ports=ports, tokens=writers.tokens, page_id=writers.page_id, roots=writers.roots, pause=PAUSE_SECONDS)
-    with load:
-        load.lose_answers(LOST_ANSWERS)
-        load.wait_until_healthy()
-        fault(environment)
-        cluster.promote()
-        load.wait_until_healthy()
-        cluster.rejoin(old)
-        load.wait_until_healthy()
+    load = Load(ports=ports, tokens=writers.tokens, page_id=page_id, roots=writers.roots, pause=PAUSE_SECONDS)
+    with ExitStack() as following:
+        followers = [following.enter_context(kind(environment.service, page_id)) for kind in FOLLOWERS]
+        with load:
+            load.lose_answers(LOST_ANSWERS)
+            load.wait_until_healthy()
+            for follower in followers:
+                wait_until_followed(follower, load.notes)
+            fault(environment)
+            cluster.promote()
+            load.wait_until_healthy()
+            cluster.rejoin(old)
+            load.wait_until_healthy()
+        for follower in followers:
+            check_follower(follower, load.notes)
     return load.notes
+
+
+def check_follower(follower: Follower, notes: Notes) -> None:
+    posts = {write.reply.json["id"] for write in notes.writes if write.path == "/api/messages" and write.reply}
+    follower.wait_for(posts)
+    assert posts <= set(follower.posts)
+    assert len(follower.posts) == len(set(follower.posts))
+    assert follower.is_in_order()
 
 
 def primary_killed(environment: ClusterEnvironment) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import pytest
 from config.runtime.postgres import DATABASE, SUPERUSER
 from tests.clients import Clients, bearer
 from tests.cluster.relay import Relay, relay_before
-from tests.faults.environment import SERVICE_NAME
+from tests.faults.environment import SERVICE_NAME, SETTINGS
 from tests.faults.hosts import SECRETS
 from tests.remote import Remote, Reply
 from tests.service import a_service
@@ -60,12 +61,12 @@ class World:
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    cluster = TemporaryCluster({"synchronous_commit": "on"})
+    cluster = TemporaryCluster({"synchronous_commit": "on"}, template=os.environ.get("TEMPLATE_CLUSTER"))
     try:
         with relay_before(cluster.cluster.socket_folder / ".s.PGSQL.5432") as relay:
             url = f"postgresql://{SUPERUSER}@127.0.0.1:{relay.port}/{DATABASE}"
             with (
-                a_service(**SECRETS, DATABASE_URL=url, WORKERS="1") as service,
+                a_service(**SETTINGS, **SECRETS, DATABASE_URL=url, WORKERS="1") as service,
                 psycopg.connect(cluster.url, autocommit=True) as session,
             ):
                 service.start()

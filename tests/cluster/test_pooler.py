@@ -18,6 +18,7 @@ import pytest
 from config.runtime.postgres import DATABASE
 from tests import nested_suite
 from tests.clients import Clients, bearer
+from tests.faults.environment import SETTINGS
 from tests.faults.hosts import SECRETS
 from tests.pgbouncer import needs_pgbouncer, pgbouncer_before
 from tests.remote import Remote
@@ -104,8 +105,9 @@ def pooled() -> Iterator[Pooled]:
                 "DATABASE_URL": f"postgresql://{ROLE}@127.0.0.1:{port}/{DATABASE}",
                 "DATABASE_DIRECT_URL": direct,
                 "STREAMS": "1",
+                "WORKERS": "1",
             }
-            with a_service(**SECRETS, **variables) as service:
+            with a_service(**SETTINGS, **SECRETS, **variables) as service:
                 service.start()
                 yield Pooled(service, cluster.url)
     finally:

@@ -14,7 +14,6 @@ from tests.consistency.checkers import Subject
 from tests.remote import Remote, Reply
 from tests.service import ROOT, Service
 
-# Each costs one password hash.
 PEOPLE = 4
 MESSAGES = "/api/messages"
 

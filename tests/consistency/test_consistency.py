@@ -20,7 +20,7 @@ from config.secrets import NAMES
 from tests.clients import Clients
 from tests.consistency.checkers import ConsistencyChecker, Subject
 from tests.consistency.subjects import subjects_of
-from tests.faults.environment import freeze, thaw
+from tests.faults.environment import SETTINGS, freeze, thaw
 from tests.redis_server import start_redis
 from tests.service import Service
 
@@ -28,7 +28,6 @@ SECONDS = float(os.environ.get("CONSISTENCY_SECONDS", "1.7"))
 WRITERS, READERS = 3, 6
 # Hosts of one service have the same secrets.
 SECRETS = {name: f"{name.lower()}-of-the-consistency-tests-{'0' * 32}" for name in NAMES}
-RATES = {"THROTTLE_PERSON_PER_HOUR": "1000000"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class Hosts:
 
     def more_hosts(self, **shared: str) -> list[Service]:
         """Two hosts that share the database and `shared`, but no memory."""
-        shared |= {"DATABASE_URL": self.host.cluster.url}
+        shared |= {"DATABASE_URL": self.host.cluster.url, "WORKERS": "1"}
         return [start(self.running, self.home / name, **shared) for name in ("second", "third")]
 
 
@@ -83,8 +82,9 @@ def test_reads_show_acknowledged_writes_on_two_hosts_while_redis_fails(hosts_und
 
 
 def start(running: ExitStack, data: Path, **environment: str) -> Service:
-    service = Service(data, **SECRETS, **RATES, **environment)
+    service = Service(data, **SETTINGS, **SECRETS, **environment)
     running.callback(service.close)
+    service.copy_template()
     service.start()
     return service
 

@@ -66,8 +66,8 @@ class Environment:
 
 
 @contextmanager
-def an_environment(*, disk_bytes: int | None = None) -> Iterator[Environment]:
-    """A started environment; it is stopped and deleted at the end.
+def an_environment(*, disk_bytes: int | None = None, **settings: str) -> Iterator[Environment]:
+    """A started environment; it is stopped and deleted at the end. `settings` are added to those of the service.
 
     With `disk_bytes` the data folder is a file system of that size, and the service uses no Redis.
     """
@@ -81,7 +81,7 @@ def an_environment(*, disk_bytes: int | None = None) -> Iterator[Environment]:
         redis = start_redis(home / "redis")
         shared = {} if disk_bytes is not None else {"REDIS_URL": f"unix://{home}/redis/redis.sock"}
         # The heartbeat lets the followers of streams notice a fault soon.
-        variables = SETTINGS | SECRETS | shared | {"STREAMS": "1", "STREAM_HEARTBEAT_SECONDS": "1"}
+        variables = SETTINGS | SECRETS | shared | {"STREAMS": "1", "STREAM_HEARTBEAT_SECONDS": "1"} | settings
         service = Service(home / "data", **variables)
         running.callback(service.close)
         if disk_bytes is None:

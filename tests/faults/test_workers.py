@@ -19,6 +19,7 @@ def test_worker_is_replaced_after_each_kill() -> None:
                 assert service.process
                 assert service.process.poll() is None, service.said()
                 assert time.monotonic() < deadline, "no worker started in time"
+                time.sleep(0.02)
 
 
 def _answers(port: int) -> bool:

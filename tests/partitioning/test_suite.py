@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests import nested_suite
 
 # Each kind of statement on posts: insert, lists, update, delete, search, moves, and those that lock many.
-PARTS = [
+PARTS = ["tests/partitioning/divided.py"] + [
     f"tests/{name}.py"
     for name in (
         "messaging/test_create_message",

@@ -54,7 +54,7 @@ PARTITIONS = (
 
 @pytest.fixture(scope="module")
 def environment() -> Iterator[Environment]:
-    with an_environment() as environment:
+    with an_environment(WORKERS="1", STREAMS="0") as environment:
         yield environment
 
 

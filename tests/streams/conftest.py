@@ -7,18 +7,16 @@ from collections.abc import Iterator
 import pytest
 
 from tests.clients import Clients
+from tests.faults.environment import SETTINGS
 from tests.service import Service, running_service
 from tests.streams.posting import Poster
 
 # The tests sign in and post often, and open streams for many addresses behind one proxy.
-ENVIRONMENT = {
+ENVIRONMENT = SETTINGS | {
     "STREAMS": "1",
     "WORKERS": "1",
     "STREAM_HEARTBEAT_SECONDS": "1",
     "TRUSTED_PROXIES": "127.0.0.1",
-    "THROTTLE_PERSON_PER_HOUR": "1000000",
-    "THROTTLE_REGISTER_PER_MINUTE": "1000000",
-    "THROTTLE_SIGN_IN_PER_MINUTE": "1000000",
 }
 
 
