@@ -105,7 +105,7 @@ def pooled() -> Iterator[Pooled]:
                 "DATABASE_DIRECT_URL": direct,
                 "STREAMS": "1",
             }
-            with a_service(**SECRETS, **variables) as service:
+            with a_service(WORKERS="2", **SECRETS, **variables) as service:
                 service.start()
                 yield Pooled(service, cluster.url)
     finally:

@@ -32,7 +32,7 @@ def test_five_hosts_start_concurrently_on_an_empty_database() -> None:
 
 def test_reads_are_served_while_a_migration_waits_for_a_transaction() -> None:
     """The cache is off: every read queries the table that the transaction reads and the migration locks."""
-    with running_service(RESPONSE_CACHE_MEGABYTES="0", **SETTINGS) as service:
+    with running_service(WORKERS="2", RESPONSE_CACHE_MEGABYTES="0", **SETTINGS) as service:
         path = f"/api/messages?pageId={Clients(service).page_id('https://example.com/beside-a-migration')}"
         with psycopg.connect(service.cluster.url) as reader:
             reader.execute("SELECT FROM messaging_message")
