@@ -1,15 +1,30 @@
 #!/usr/bin/env python
 """Django's command line. A missing setting or an unavailable database is reported in one sentence."""
 
+import gc
 import os
 import sys
 
 import psycopg
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management import execute_from_command_line
+from django.core.management import BaseCommand, ManagementUtility
 from django.db import OperationalError
 
 from config.database.deployment import use_direct_connections
+from config.runtime import garbage
+
+
+class Commands(ManagementUtility):
+    """Nothing is collected until Django is set up."""
+
+    def execute(self) -> None:
+        gc.disable()
+        super().execute()
+
+    def fetch_command(self, subcommand: str) -> BaseCommand:
+        """Called when Django is set up."""
+        garbage.after_start()
+        return super().fetch_command(subcommand)
 
 
 def main() -> None:
@@ -22,7 +37,7 @@ def main() -> None:
     try:
         if is_command:
             use_direct_connections()
-        execute_from_command_line(sys.argv)
+        Commands(sys.argv).execute()
     except ImproperlyConfigured as error:
         sys.exit(f"manage.py: {error}")
     except OperationalError as error:

@@ -124,9 +124,12 @@ class Service:
 
 @contextmanager
 def a_service(**environment: str) -> Iterator[Service]:
-    """A service that is not started; it is stopped and its folder deleted at the end."""
+    """A service that is not started; it is stopped and its folder deleted at the end.
+
+    It has one worker, unless the test is about several.
+    """
     home = Path(tempfile.mkdtemp(prefix="cm-service-"))
-    service = Service(home / "data", **environment)
+    service = Service(home / "data", **{"WORKERS": "1"} | environment)
     try:
         yield service
     finally:

@@ -16,7 +16,7 @@ from granian.server import Server
 
 from config import env
 from config.logging import LOGGING
-from config.runtime import bind_address
+from config.runtime import bind_address, garbage
 from config.runtime.parent import STOP_SECONDS, stop_with_parent
 from config.runtime.supervisor import count_restart
 
@@ -97,7 +97,8 @@ def load_application() -> Callable[..., Any]:
     main = multiprocessing.parent_process()
     if main is not None and main.pid is not None:
         stop_with_parent(main.pid)
-    from config.wsgi import application
+    with garbage.none_during_start():
+        from config.wsgi import application
 
     return application
 

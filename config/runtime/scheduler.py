@@ -71,9 +71,9 @@ class Scheduler(ProgramThread):
     def _run(self, command: str) -> bool:
         """Run a command in a separate process: it uses no thread of the workers, and prints its errors.
 
-        Returns whether it has succeeded.
+        Without the system checks, which the start of the service has passed. Returns whether it has succeeded.
         """
-        program = ["nice", "-n", str(NICENESS), sys.executable, str(BASE_DIR / "manage.py"), command]
+        program = ["nice", "-n", str(NICENESS), sys.executable, str(BASE_DIR / "manage.py"), command, "--skip-checks"]
         started = time.monotonic()
         running = self.launch(program, stdout=subprocess.DEVNULL, env=files.unshared_environment())
         if running is None:

@@ -22,7 +22,7 @@ from granian.server.embed import Server
 
 from config import env
 from config.logging import LOGGING
-from config.runtime import bind_address
+from config.runtime import bind_address, garbage
 from config.runtime.granian import BACKLOG, HEADER_MILLISECONDS, PORT
 from config.runtime.parent import stop_with_parent
 
@@ -51,9 +51,10 @@ def main() -> None:
 
 def require_known_secrets() -> None:
     """`make run` has checked them; a start by hand has not."""
-    # Sets Django up.
-    import config.asgi  # noqa: F401
-    from config import fingerprints
+    with garbage.none_during_start():
+        # Sets Django up.
+        import config.asgi  # noqa: F401
+        from config import fingerprints
 
     try:
         fingerprints.require_known_secrets()
@@ -63,8 +64,9 @@ def require_known_secrets() -> None:
 
 async def serve(port: int, connections: int) -> int:
     """Serve until SIGINT or SIGTERM, or until the application has failed. Returns the exit status."""
-    from config.asgi import application
-    from config.probes.asgi import WithProbes
+    with garbage.none_during_start():
+        from config.asgi import application
+        from config.probes.asgi import WithProbes
 
     server = Server(
         WithProbes(application),

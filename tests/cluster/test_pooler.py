@@ -105,7 +105,6 @@ def pooled() -> Iterator[Pooled]:
                 "DATABASE_URL": f"postgresql://{ROLE}@127.0.0.1:{port}/{DATABASE}",
                 "DATABASE_DIRECT_URL": direct,
                 "STREAMS": "1",
-                "WORKERS": "1",
             }
             with a_service(**SETTINGS, **SECRETS, **variables) as service:
                 service.start()

@@ -20,8 +20,6 @@ def test_a_statement_is_limited_only_in_the_command_that_runs_as_long_as_the_ser
     found: list[str] = []
     monkeypatch.setenv("STATEMENT_TIMEOUT", "1234")
     monkeypatch.setattr(sys, "argv", ["manage.py", command])
-    monkeypatch.setattr(
-        manage, "execute_from_command_line", lambda _argv: found.append(os.environ["STATEMENT_TIMEOUT"])
-    )
+    monkeypatch.setattr(manage.Commands, "execute", lambda _self: found.append(os.environ["STATEMENT_TIMEOUT"]))
     manage.main()
     assert found == [expected]

@@ -106,7 +106,7 @@ def answer(service: Service, address: str) -> bytes:
 
 @needs_ipv6
 def test_the_ipv6_loopback_is_served() -> None:
-    with running_service(HOST="::1", WORKERS="1") as service:
+    with running_service(HOST="::1") as service:
         assert f"runs at http://[::1]:{service.port} " in service.said()
         assert answer(service, "::1").endswith(b"200 OK")
         with pytest.raises(ConnectionRefusedError):
@@ -118,7 +118,7 @@ def test_the_ipv6_loopback_is_served() -> None:
 
 @needs_ipv6
 def test_all_addresses_are_served() -> None:
-    with running_service(HOST="::", WORKERS="1") as service:
+    with running_service(HOST="::") as service:
         assert f"runs at http://[::1]:{service.port} " in service.said()
         assert answer(service, "::1").endswith(b"200 OK")
         with socket.socket(socket.AF_INET6) as plain:

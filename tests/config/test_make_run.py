@@ -22,7 +22,8 @@ from tests.waiting import PATIENCE_SECONDS, eventually
 
 @pytest.fixture(scope="module")
 def _service() -> Iterator[Service]:
-    with a_service() as service:
+    # The default number of workers.
+    with a_service(WORKERS="") as service:
         service.start()
         yield service
 
@@ -149,7 +150,7 @@ def test_a_busy_port_of_streams_is_refused_with_advice(service: Service) -> None
 
 
 def test_a_killed_main_process_leaves_no_stream_process() -> None:
-    with running_service(STREAMS="1", WORKERS="1") as service:
+    with running_service(STREAMS="1") as service:
         (streams,) = stream_processes(service)
         service.process.kill()  # type: ignore[union-attr]
         service.process.wait()  # type: ignore[union-attr]

@@ -14,7 +14,7 @@ from config.secrets import NAMES
 from tests.service import ROOT, Service, a_service, running_service
 from tests.waiting import PATIENCE_SECONDS
 
-NONE: dict[str, str] = dict.fromkeys(NAMES, "") | {"WORKERS": "1"}
+NONE: dict[str, str] = dict.fromkeys(NAMES, "")
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_hosts_can_rotate_a_secret_one_after_the_other(host: Service) -> None:
     exchanged = old | {"ROOT_KEY": new, "ROOT_KEY_PREVIOUS": old["ROOT_KEY"]}
     not_yet = old | {"ROOT_KEY_PREVIOUS": new}
     for given in (old, exchanged, not_yet):
-        with running_service(DATABASE_URL=host.cluster.url, WORKERS="1", **given):
+        with running_service(DATABASE_URL=host.cluster.url, **given):
             pass
 
 

@@ -61,7 +61,7 @@ def processes_of(service: Service) -> list[psutil.Process]:
 @pytest.fixture(scope="module")
 def _service() -> Iterator[Service]:
     # With all programs beside the workers.
-    with running_service(STREAMS="1", WEBHOOKS="1", EMAIL_URL="smtp://127.0.0.1:9") as service:
+    with running_service(WORKERS="2", STREAMS="1", WEBHOOKS="1", EMAIL_URL="smtp://127.0.0.1:9") as service:
         yield service
 
 

@@ -21,7 +21,7 @@ from tests.waiting import PATIENCE_SECONDS, eventually, takes_less_than
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
     """With the demo, which has an agent with a token and a page with posts."""
-    with running_service(DEMO="1") as service:
+    with running_service(WORKERS="2", DEMO="1") as service:
         yield service
 
 

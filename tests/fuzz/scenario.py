@@ -54,7 +54,7 @@ def a_scenario() -> Iterator[Scenario]:
     # A generator sends one key with many bodies: "reject" gives each a response of its own.
     with (
         TemporaryDirectory() as spooled,
-        running_service(**SETTINGS, IDEMPOTENCY_MISMATCH="reject", TMPDIR=spooled) as service,
+        running_service(**SETTINGS, WORKERS="2", IDEMPOTENCY_MISMATCH="reject", TMPDIR=spooled) as service,
     ):
         clients = Clients(service)
         owner, admin = clients.person(), clients.super_admin()

@@ -44,7 +44,11 @@ def served(port: int) -> float:
 def test_metrics_are_those_of_all_processes_and_a_host_drains_before_it_stops() -> None:
     metrics_port = free_port()
     with running_service(
-        STREAMS="1", METRICS_PORT=str(metrics_port), METRICS_ALLOWED="127.0.0.1", DRAIN_SECONDS="600"
+        WORKERS="2",
+        STREAMS="1",
+        METRICS_PORT=str(metrics_port),
+        METRICS_ALLOWED="127.0.0.1",
+        DRAIN_SECONDS="600",
     ) as service:
         assert eventually(lambda: get(service.port, "/readyz")[0] == 200), get(service.port, "/readyz")
         assert get(service.stream_port, "/healthz") == (200, '{"healthy":true}')
@@ -87,7 +91,7 @@ def test_metrics_are_those_of_all_processes_and_a_host_drains_before_it_stops() 
 
 
 def test_lines_of_json_have_the_id_of_their_request_and_no_credential() -> None:
-    with running_service(LOG_FORMAT="json", ACCESS_LOG="1", TRUSTED_PROXIES="127.0.0.1", WORKERS="1") as service:
+    with running_service(LOG_FORMAT="json", ACCESS_LOG="1", TRUSTED_PROXIES="127.0.0.1") as service:
         clients = Clients(service)
         person = clients.person()
         agent = clients.agent_token(person)

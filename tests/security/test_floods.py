@@ -56,7 +56,7 @@ def temporary(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def service(temporary: Path) -> Iterator[Service]:
-    with running_service(TMPDIR=str(temporary), **SETTINGS) as service:
+    with running_service(WORKERS="2", TMPDIR=str(temporary), **SETTINGS) as service:
         yield service
 
 

@@ -7,6 +7,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 from config import fingerprints
+from config.runtime import garbage
 
 
 class Command(BaseCommand):
@@ -17,11 +18,12 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        call_command("migrate", verbosity=0, skip_checks=False)
-        # A new database stores the fingerprints of the secrets.
-        fingerprints.require_known_secrets()
-        if settings.DEMO:
-            call_command("demo", verbosity=0)
-        # If the application did not load, granian would respawn its workers for ever.
-        import config.asgi
-        import config.wsgi  # noqa: F401
+        with garbage.none_during_start():
+            call_command("migrate", verbosity=0, skip_checks=False)
+            # A new database stores the fingerprints of the secrets.
+            fingerprints.require_known_secrets()
+            if settings.DEMO:
+                call_command("demo", verbosity=0)
+            # If the application did not load, granian would respawn its workers for ever.
+            import config.asgi
+            import config.wsgi  # noqa: F401
