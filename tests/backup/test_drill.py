@@ -177,7 +177,7 @@ def cursor(service: Service) -> str:
 
 
 def test_a_restore_to_a_moment_has_exactly_what_was_acknowledged_by_then() -> None:
-    with a_service(**SETTINGS, **SECRETS, WORKERS="1", WAL_ARCHIVE_SECONDS="600") as service:
+    with a_service(**SETTINGS, **SECRETS, WAL_ARCHIVE_SECONDS="600") as service:
         # Not in pytest's own folder, which each run closes to other users, such as the one of PostgreSQL.
         home = service.data.parent
         service.environment["WAL_ARCHIVE"], backup = str(home / "wal archive"), home / "backup"
@@ -224,7 +224,7 @@ def test_a_restore_to_a_moment_has_exactly_what_was_acknowledged_by_then() -> No
 
 
 def test_a_logical_backup_has_exactly_the_rows_of_its_moment_in_an_empty_database() -> None:
-    with a_service(**SETTINGS, **SECRETS, WORKERS="1") as service:
+    with a_service(**SETTINGS, **SECRETS) as service:
         home = service.data.parent
         service.copy_template()
         service.start()
@@ -262,7 +262,7 @@ def test_a_logical_backup_has_exactly_the_rows_of_its_moment_in_an_empty_databas
             restored(service, str(home / "quiet"), DATABASE_URL=quiet)
             assert all_rows(quiet) == rows
             # With the secrets, tokens are valid and stored responses readable.
-            with a_service(**SETTINGS, **SECRETS, WORKERS="1", DATABASE_URL=quiet) as other:
+            with a_service(**SETTINGS, **SECRETS, DATABASE_URL=quiet) as other:
                 other.start()
                 remote = Remote(other.port)
                 again = remote.call("POST", "/api/messages", once, key="a-key-of-the-drill", **bearer(token))

@@ -66,7 +66,7 @@ def world() -> Iterator[World]:
         with relay_before(cluster.cluster.socket_folder / ".s.PGSQL.5432") as relay:
             url = f"postgresql://{SUPERUSER}@127.0.0.1:{relay.port}/{DATABASE}"
             with (
-                a_service(**SETTINGS, **SECRETS, DATABASE_URL=url, WORKERS="1") as service,
+                a_service(**SETTINGS, **SECRETS, DATABASE_URL=url) as service,
                 psycopg.connect(cluster.url, autocommit=True) as session,
             ):
                 service.start()

@@ -67,7 +67,7 @@ def test_a_thousand_reads_cost_the_primary_less_than_a_tenth_of_the_processor(
     environment: ClusterEnvironment, writers: Writers
 ) -> None:
     """Compared with another host of the same cluster, without standbys."""
-    with a_service(**environment.variables, WORKERS="1") as without:
+    with a_service(**environment.variables) as without:
         without.start()
         assert eventually(lambda: is_read_on_standbys(environment, writers.page_id))
         spent = partial(processor_of_primary, environment, page_id=writers.page_id)

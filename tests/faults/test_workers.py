@@ -10,7 +10,7 @@ from tests.waiting import PATIENCE_SECONDS
 
 
 def test_worker_is_replaced_after_each_kill() -> None:
-    with running_service(WORKERS="1") as service:
+    with running_service() as service:
         for _ in range(3):
             [worker] = service.workers()
             worker.kill()

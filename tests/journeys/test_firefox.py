@@ -34,7 +34,7 @@ def test_person_reads_signs_in_posts_replies_reacts_and_follows(
     # Imports are resolved from the folder of a module.
     (tmp_path / "node_modules").symlink_to(node_packages.folder / "node_modules")
     script = Path(shutil.copy(LOCK_FOLDER / SCRIPT, tmp_path))
-    with running_service(DEMO="1", WORKERS="1", STREAMS="1") as service:
+    with running_service(DEMO="1", STREAMS="1") as service:
         facts = json.loads((service.data / "demo.json").read_text())
         person = facts["person"]["handle"], facts["person"]["password"]
         others = facts["agentToken"], facts["pageId"], facts["communityId"]

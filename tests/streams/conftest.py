@@ -14,7 +14,6 @@ from tests.streams.posting import Poster
 # The tests sign in and post often, and open streams for many addresses behind one proxy.
 ENVIRONMENT = SETTINGS | {
     "STREAMS": "1",
-    "WORKERS": "1",
     "STREAM_HEARTBEAT_SECONDS": "1",
     "TRUSTED_PROXIES": "127.0.0.1",
 }

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    with running_service(DEMO="1", WORKERS="1") as service:
+    with running_service(DEMO="1") as service:
         yield service
 
 

@@ -30,7 +30,7 @@ numbers = count(1)
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    with running_service(DEMO="1", STREAMS="1", WORKERS="1") as service:
+    with running_service(DEMO="1", STREAMS="1") as service:
         yield service
 
 

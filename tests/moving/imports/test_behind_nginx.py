@@ -31,7 +31,7 @@ print(json.dumps([community.slug, settings.SESSION_COOKIE_NAME, client.cookies[s
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    with running_service(WORKERS="1", TRUSTED_PROXIES="127.0.0.1") as service:
+    with running_service(TRUSTED_PROXIES="127.0.0.1") as service:
         yield service
 
 
