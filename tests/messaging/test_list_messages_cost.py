@@ -35,7 +35,11 @@ FROM generate_series(1, %(posts)s + %(replies)s + %(others)s) n
 
 
 @pytest.fixture
-def long_page(db: None) -> Iterator[dict[str, str]]:
+def long_page(db: None) -> dict[str, str]:
+    return load_long_page()
+
+
+def load_long_page() -> dict[str, str]:
     """The ids of the loaded rows, and their numbers."""
     ids = {
         "page": PageFactory().pk,

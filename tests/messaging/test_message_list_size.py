@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from pytest_django.plugin import DjangoDbBlocker
 
 from config.api.ids import new_id
 from messaging.fields import CONTEXT_ANCHOR_MAX
@@ -17,6 +18,7 @@ from messaging.queries import message_lists
 from messaging.queries.message_lists import FEW, PAGE_BYTES
 from tests.api import Answer, Api
 from tests.factories import CommunityFactory, PageFactory, PersonFactory
+from tests.module_rows import undone_after_module
 
 pytestmark = pytest.mark.django_db
 PATH = "/api/messages"
@@ -62,13 +64,14 @@ def insert(page: Page, count: int, *, fields: dict[str, Any], **more: Any) -> li
     )
 
 
-@pytest.fixture
-def heavy(db: None) -> Page:
+@pytest.fixture(scope="module")
+def heavy(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Page]:
     """100 messages, each with a top reply, all at the documented caps: 49 MiB."""
-    page = PageFactory()
-    posts = insert(page, 100, fields=at_all_caps(), community=CommunityFactory())
-    insert(page, 100, fields=at_all_caps(), parent=posts)
-    return page
+    with undone_after_module(django_db_blocker):
+        page = PageFactory()
+        posts = insert(page, 100, fields=at_all_caps(), community=CommunityFactory())
+        insert(page, 100, fields=at_all_caps(), parent=posts)
+        yield page
 
 
 def newest_first(page: Page, **query: Any) -> list[str]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from pytest_django.plugin import DjangoDbBlocker
 
 from messaging.queries import search
 from tests.api import Api
 from tests.factories import MessageFactory
-from tests.messaging.test_list_messages_cost import OTHERS, POSTS, REPLIES, long_page
+from tests.messaging.test_list_messages_cost import OTHERS, POSTS, REPLIES, load_long_page
+from tests.module_rows import undone_after_module
 from tests.plans import generic_plan, indexes, rows_read
 
-__all__ = ["long_page"]
 pytestmark = pytest.mark.django_db
 # The rows were loaded without triggers.
 ENTRIES = """
@@ -26,15 +28,17 @@ FROM messaging_message WHERE status = 'published'
 """
 
 
-@pytest.fixture
-def entries(long_page: dict[str, str]) -> dict[str, str]:
-    with connection.cursor() as cursor:
-        cursor.execute(ENTRIES, [])
-        # As in production, where most pages and communities have a small part of the posts.
-        for column in ("page_id", "community_id"):
-            cursor.execute(f"ALTER TABLE messaging_searchentry ALTER {column} SET (n_distinct = -0.01)")
-        cursor.execute("ANALYZE messaging_searchentry")
-    return long_page
+@pytest.fixture(scope="module")
+def entries(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[dict[str, str]]:
+    with undone_after_module(django_db_blocker):
+        ids = load_long_page()
+        with connection.cursor() as cursor:
+            cursor.execute(ENTRIES, [])
+            # As in production, where most pages and communities have a small part of the posts.
+            for column in ("page_id", "community_id"):
+                cursor.execute(f"ALTER TABLE messaging_searchentry ALTER {column} SET (n_distinct = -0.01)")
+            cursor.execute("ANALYZE messaging_searchentry")
+        yield ids
 
 
 def plan_of(matches: str, query: str, **scope: Any) -> dict[str, Any]:
