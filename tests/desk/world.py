@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 
 from agents.services import reject_request
@@ -64,10 +65,21 @@ def add_numbers(agent: Account, community: Community) -> None:
 
 def _one_of_each_kind(paths: list[str]) -> list[str]:
     kinds: dict[str, str] = {}
+    confirmations = _confirmations()
     for path in paths:
         is_page = path.endswith("/") and not path.endswith(NO_PAGES) and not ID.fullmatch(path[path[:-1].rindex("/") :])
         has_form = path.endswith(("/community/add/", "/readyreason/add/")) or not path.endswith("/add/")
         if is_page and has_form:
             shared = next((end for end in SHARED if path.endswith(end)), "")
-            kinds.setdefault(shared or kind_of(path), path)
+            kind = kind_of(path)
+            kinds.setdefault(shared or confirmations.get(kind, kind), path)
     return ["/admin/nowhere/", *kinds.values()]
+
+
+def _confirmations() -> dict[str, str]:
+    """Each kind of confirmation page: those of a model with the same fields differ in words only."""
+    return {
+        f"{path_of(model, 'changelist')}*/{action.name}/": f"{model.__name__} {action.form} {action.needs_reason}"
+        for model, rows in admin.site._registry.items()
+        for action in rows.row_actions
+    }
