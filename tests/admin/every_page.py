@@ -77,6 +77,10 @@ class EveryPage:
         """Every path of the admin, with the id of each row of the path's model."""
         return sorted(set(_paths(admin.site.get_urls())))
 
+    def one_path_of_each_kind(self) -> list[str]:
+        """With the id of the newest row: of the accounts, that of the caller who was created last."""
+        return list({kind_of(path): path for path in self.paths()}.values())
+
     def actions(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Each bulk action on all rows of a list: (path, confirmed form)."""
         for model, rows in admin.site._registry.items():

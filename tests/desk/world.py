@@ -77,7 +77,7 @@ def _one_of_each_kind(paths: list[str]) -> list[str]:
 
 
 def _confirmations() -> dict[str, str]:
-    """Each kind of confirmation page. Those of a model with the same fields have the same template, with other words."""
+    """Each kind of confirmation page: those of a model with the same fields differ in words only."""
     return {
         f"{path_of(model, 'changelist')}*/{action.name}/": f"{model.__name__} {action.form} {action.needs_reason}"
         for model, rows in admin.site._registry.items()
