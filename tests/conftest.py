@@ -14,6 +14,8 @@ from typing import Any
 # A run starts hundreds of Python processes: without caches each compiles the same modules.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# Until the tests are collected.
+gc.disable()
 
 import django
 import hypothesis
@@ -95,6 +97,7 @@ def pytest_collection_finish() -> None:
     """Hide the imported modules and collected tests, which live until the end, from the garbage collector."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
