@@ -52,7 +52,8 @@ class PageIdField(serializers.CharField):
 class PageUrl(Text):
     """The URL of a page, in any form; normalizing refuses what is none."""
 
-    documented = {"format": "uri", "maxLength": URL_MAX}
+    # Not "uri": a host or path may have letters beyond ASCII.
+    documented = {"format": "iri", "maxLength": URL_MAX}
 
 
 class TagType(Text):
@@ -64,7 +65,7 @@ class TagType(Text):
 class WebUrl(Text):
     """An http or https URL with a host and without user info; never fetched."""
 
-    documented = {"format": "uri", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"}
+    documented = {"format": "iri", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"}
     default_error_messages = {"url": "Not an http or https URL with a host and without user info."}
 
     def to_internal_value(self, data: Any) -> str:

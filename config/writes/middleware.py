@@ -26,7 +26,7 @@ class IdempotencyMiddleware:
 
     In this order: key syntax (400), replay of a response that was found with the token; then, in the transaction: key
     lock (409), replay of a response stored meanwhile, view, stored response. A status of 400 or more rolls back, and a
-    dry run does, whose key is ignored.
+    dry run does: of its key only the syntax is checked.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -63,8 +63,9 @@ class Write:
         self.fields = body if isinstance(body, dict) else {}
         self.charge = self._charge()
         self.is_dry_run = operation.is_dry_run(request)
-        user = None if self.is_dry_run else self.credential.user
-        self.idempotent = None if user is None else IdempotentRequest.of(request, account_id=user.pk, body=body)
+        user = self.credential.user
+        idempotent = None if user is None else IdempotentRequest.of(request, account_id=user.pk, body=body)
+        self.idempotent = None if self.is_dry_run else idempotent
 
     def run(self, view: View) -> HttpResponse:
         replay = self.find_replay()

@@ -111,12 +111,18 @@ def test_blocked_words_missing_scopes_and_spent_limits_are_refused(page_id: str,
     assert refused.headers["Retry-After"]
 
 
-def test_the_key_of_a_dry_run_is_ignored(agent: TokenHolder, page_id: str) -> None:
+def test_the_key_of_a_dry_run_is_not_used(agent: TokenHolder, page_id: str) -> None:
     body = {"pageId": page_id, "content": "Hello"}
     written = agent.api.post("/api/messages", body, key="k")
     assert agent.api.post(PATH, body, key="k").status == 200
-    assert agent.api.post(PATH, body, key="é" * 200).status == 200
     assert agent.api.post("/api/messages", body, key="k").body == written.body
+
+
+@pytest.mark.parametrize("key", ["", "é", "k" * 161])
+def test_a_key_that_the_write_would_refuse_is_refused(agent: TokenHolder, page_id: str, key: str) -> None:
+    body = {"pageId": page_id, "content": "Hello"}
+    refusals = [agent.api.post(path, body, key=key) for path in (PATH, "/api/messages")]
+    assert [(refused.status, refused.error) for refused in refusals] == [(400, "invalid_idempotency_key")] * 2
 
 
 @pytest.mark.parametrize("query", ["dryRun=maybe", "dryRun=", "dryRun=true&dryRun=true", "dryRun=TRUE"])
