@@ -22,7 +22,7 @@ from config.api import signing
 # The width of the column; 160 bits.
 DIGITS = 40
 PURPOSE = "admin session"
-# allauth's sign-ins that wait for the provider: with state and verifier, somebody else could complete them.
+# The state and the verifier of sign-ins in progress at an OpenID Connect provider would let an attacker complete them.
 ENCRYPTED = ("socialaccount_states",)
 
 
