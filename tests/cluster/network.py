@@ -1,12 +1,13 @@
 """Network namespaces joined by a bridge, and cuts between two of them. Needs root.
 
 A cut sends the packets of a pair to a link address that nobody has: they vanish, as when a switch fails, and no
-connection is refused.
+connection is refused. The machine gets no address for it, since browsers end their requests when one comes or goes.
 """
 
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import shutil
 import subprocess
@@ -18,9 +19,8 @@ import psutil
 
 from tests.cluster.postgres import Place
 
-# The first free one of these; the namespace in which the load runs has the last address.
+# The first free one of these.
 SUBNETS = [f"10.89.{number}" for number in range(20, 250)]
-OUTSIDE = 254
 NOBODY = "02:00:00:00:00:fe"
 PREFIX = "cmc"
 
@@ -30,26 +30,29 @@ class Network:
 
     def __init__(self) -> None:
         _delete_those_of_dead_runs()
-        self._name = f"{PREFIX}{os.getpid()}"
+        self.name = f"{PREFIX}{os.getpid()}"
         self._numbers = itertools.count(1)
         self._places: dict[Place, str] = {}
         # Shared addresses, and the place that has each of them.
         self._shared: dict[str, Place] = {}
-        _ip("link", "add", self._name, "type", "bridge")
-        self.subnet = _free_subnet()
-        _ip("address", "add", f"{self.subnet}.{OUTSIDE}/24", "dev", self._name)
-        _ip("link", "set", self._name, "up")
+        # From which the load reaches the namespaces.
+        self._outside = _addresses_of_this_machine()[0]
+        _ip("link", "add", self.name, "type", "bridge")
+        _start(self.name)
+        self.subnet = self._claim_subnet()
 
     def place(self) -> Place:
         """A new namespace with an address."""
         number = next(self._numbers)
-        space, outer, address = f"{self._name}-{number}", f"{self._name}v{number}", f"{self.subnet}.{number}"
+        space, outer, address = f"{self.name}-{number}", f"{self.name}v{number}", f"{self.subnet}.{number}"
         _ip("netns", "add", space)
         _ip("link", "add", outer, "type", "veth", "peer", "name", "eth0", "netns", space)
-        _ip("link", "set", outer, "master", self._name, "up")
+        _ip("link", "set", outer, "master", self.name)
+        _start(outer)
         _ip("-n", space, "address", "add", f"{address}/24", "dev", "eth0")
         for device in ("lo", "eth0"):
             _ip("-n", space, "link", "set", device, "up")
+        _ip("-n", space, "route", "add", self._outside, "dev", "eth0")
         place = Place(address, ("nsenter", f"--net=/run/netns/{space}"))
         self._places[place] = space
         return place
@@ -76,7 +79,15 @@ class Network:
             _ip("-n", space, "neigh", "flush", "dev", "eth0")
 
     def close(self) -> None:
-        _delete(self._name)
+        _delete(self.name)
+
+    def _claim_subnet(self) -> str:
+        for subnet in SUBNETS:
+            route = (f"{subnet}.0/24", "dev", self.name, "src", self._outside)
+            # Refused if there is a route to it.
+            if _ip("route", "add", *route, check=False):
+                return subnet
+        raise AssertionError(f"no free subnet from {SUBNETS[0]}.0/24 to {SUBNETS[-1]}.0/24")
 
     def _of(self, place: Place) -> list[str]:
         """All its addresses."""
@@ -84,8 +95,8 @@ class Network:
 
 
 def can_cut() -> bool:
-    """Whether this user may make network namespaces here."""
-    if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("nsenter"):
+    """Whether this user may make network namespaces here, and this machine has an address to reach them from."""
+    if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("nsenter") or not _addresses_of_this_machine():
         return False
     name = f"{PREFIX}{os.getpid()}-0"
     made = _ip("netns", "add", name, check=False)
@@ -93,9 +104,16 @@ def can_cut() -> bool:
     return made
 
 
-def _free_subnet() -> str:
-    used = subprocess.run(["ip", "-4", "-o", "address"], capture_output=True, text=True, check=True).stdout
-    return next(subnet for subnet in SUBNETS if f" {subnet}." not in used)
+def _addresses_of_this_machine() -> list[str]:
+    command = ["ip", "-4", "-json", "address", "show", "up", "scope", "global"]
+    devices = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return [each["local"] for device in devices for each in device.get("addr_info", ())]
+
+
+def _start(device: str) -> None:
+    """Without the address that a started device gets."""
+    _ip("link", "set", device, "addrgenmode", "none")
+    _ip("link", "set", device, "up")
 
 
 def _delete_those_of_dead_runs() -> None:
@@ -107,6 +125,8 @@ def _delete_those_of_dead_runs() -> None:
 
 def _delete(name: str) -> None:
     for path in Path("/run/netns").glob(f"{name}-*"):
+        # Deleted with its namespace, but some time later.
+        _ip("link", "del", path.name.replace("-", "v"), check=False)
         _ip("netns", "del", path.name, check=False)
     _ip("link", "del", name, check=False)
 

@@ -54,6 +54,15 @@ def test_a_cut_ends_the_way_to_all_addresses_of_a_part_and_no_other_way(network:
         assert [next(lines) for _ in range(4)] == ["of another part", "not cut"] * 2
 
 
+def test_this_machine_gets_no_address(network: Network) -> None:
+    """Otherwise the browsers of other tests would end their requests with ERR_NETWORK_CHANGED."""
+    place = network.place()
+    listed = subprocess.run(["ip", "-oneline", "address"], capture_output=True, text=True, check=True).stdout
+    addresses = [line for line in listed.splitlines() if network.name in line or network.subnet in line]
+    assert place.address.startswith(network.subnet)
+    assert addresses == []
+
+
 def send(place: Place, address: str, text: str) -> None:
     subprocess.run([*place.enter, sys.executable, "-c", SEND, address, str(PORT), text], check=True)
 
