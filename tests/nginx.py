@@ -61,15 +61,16 @@ def configuration(port: int, service_port: int, stream_port: int, home: Path) ->
     }
     text = (ROOT / "deploy/nginx.conf").read_text()
     for old, new in changes.items():
-        assert text.count(old) == 1, old
+        assert old in text, old
         text = text.replace(old, new)
     return text
 
 
 def with_servers(text: str, port: int, addresses: Sequence[str]) -> str:
-    """A configuration with these servers in place of the one at `port`, with its options."""
+    """A configuration with these servers in place of the one at `port`; several are backups, too."""
     servers = " ".join(rf"server {address}\1;" for address in addresses)
-    return re.sub(rf"server 127\.0\.0\.1:{port}( [^;]*);", servers, text, count=1)
+    comment = "(?:# )?" if len(addresses) > 1 else ""
+    return re.sub(rf"{comment}server 127\.0\.0\.1:{port}( [^;]*);", servers, text, count=2)
 
 
 def _wait_until_open(nginx: subprocess.Popen[bytes], port: int) -> None:

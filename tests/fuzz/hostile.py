@@ -31,6 +31,8 @@ HTML_PREFIXES = (
     "/api/redoc/",
     "/api/schema/",
 )
+LARGE_BODY = 64 * 1024
+CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 PATH_END = re.compile(r"[?#]")
 # The server refuses these before the application, with an empty body; the proxy returns JSON instead.
 MALFORMED = {400, 414, 431}
@@ -108,6 +110,8 @@ def _try(sender: Sender, sent: Input, tally: Tally) -> None:
 
 def wrong(sent: Input, status: int, media_type: str, body: bytes) -> str | None:
     """The problem of a response, or None."""
+    if status == 503 and _is_left_unread(sent):
+        return None
     if status >= 500:
         return "5xx"
     if sent.method.upper() == "HEAD" or status in (204, 304) or (not body and status in MALFORMED):
@@ -119,6 +123,11 @@ def wrong(sent: Input, status: int, media_type: str, body: bytes) -> str | None:
     if media_type == "text/html" and status >= 400 and _names_html(sent):
         return None
     return _json_problem(status, media_type, body)
+
+
+def _is_left_unread(sent: Input) -> bool:
+    """Whether the service may close the connection while the proxy sends the body: it cannot read such headers."""
+    return len(sent.body or b"") >= LARGE_BODY and any(CONTROLS.search(value) for _name, value in sent.headers)
 
 
 def _names_html(sent: Input) -> bool:

@@ -25,5 +25,14 @@ def test_5xx_is_wrong_everywhere() -> None:
     assert wrong(_get("/"), 500, "text/html", b"") == "5xx"
 
 
+def test_503_is_right_for_headers_that_cannot_be_read_before_a_large_body() -> None:
+    large = bytes(100_000)
+    unreadable, readable = (("Authorization", "a\x7fb"),), (("Authorization", "a\tb"),)
+    assert wrong(Input("POST", "/", "", unreadable, large), 503, "application/json", b"{}") is None
+    assert wrong(Input("POST", "/", "", readable, large), 503, "application/json", b"{}") == "5xx"
+    assert wrong(Input("POST", "/", "", unreadable, b"small"), 503, "application/json", b"{}") == "5xx"
+    assert wrong(Input("POST", "/", "", unreadable, large), 500, "application/json", b"{}") == "5xx"
+
+
 def _get(path: str) -> Input:
     return Input("GET", path, "", (), None)

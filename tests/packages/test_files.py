@@ -115,7 +115,8 @@ def test_the_proxy_of_compose_passes_requests_and_streams_to_both_hosts() -> Non
     text = subprocess.run(
         ["sed", *options, ROOT / "deploy/nginx.conf"], capture_output=True, text=True, check=True
     ).stdout
-    servers = [f"{host}:{port} fail_timeout=1s" for port in (8000, 8001) for host in ("one", "two")]
+    uses = [(port, options) for port in (8000, 8001) for options in ("fail_timeout=1s", "backup max_fails=0")]
+    servers = [f"{host}:{port} {options}" for port, options in uses for host in ("one", "two")]
     assert re.findall(r"\bserver ([^;{]+);", text) == servers
 
 

@@ -96,6 +96,13 @@ def exchange(port: int, wire: bytes) -> tuple[int, dict[str, str]]:
         return answer.status, body
 
 
+def first_line(port: int, wire: bytes) -> bytes:
+    """Of the response to raw bytes."""
+    with socket.create_connection(("127.0.0.1", port), 10) as connection:
+        connection.sendall(wire)
+        return connection.makefile("rb").readline()
+
+
 @needs_nginx
 def test_proxy_repeats_a_read_after_a_closed_upstream_connection() -> None:
     """A keep-alive connection may close while a request is sent: the proxy repeats a read; a write is a 503."""
@@ -140,6 +147,16 @@ def test_hosts_that_restart_one_after_the_other_are_passed_over_for_a_moment() -
 
     with nginx_before(first, others=[second]) as port:
         assert takes_less_than(5.0, restart)
+
+
+@needs_nginx
+def test_no_client_can_make_the_proxy_leave_out_all_hosts() -> None:
+    """The service closes a connection whose headers it cannot read; nginx, still sending the body, counts a failure."""
+    unreadable = b"GET /v1/smart-tags " + HOST + b"\r\nA: \x7f\r\nContent-Length: 1000000" + END + bytes(1_000_000)
+    with running_service(**SETTINGS) as service, nginx_before(service.port, others=[service.port]) as port:
+        refusals = [first_line(port, unreadable) for _ in range(10)]
+        assert any(b" 503 " in line for line in refusals)
+        assert {Remote(port).call("GET", "/v1/smart-tags").status for _ in range(10)} == {200}
 
 
 def are_answered(port: int) -> bool:
