@@ -21,28 +21,33 @@ from messaging.queries.visibility import is_public
 POSTS_MAX = 50
 COLUMNS = "id, content, parent_id, created_at, updated_at, author_id, page_id"
 # The limit is a literal, as in `message_lists`: the generic plan has to know it.
-NEWEST = f"AND {is_public('m')} ORDER BY created_at DESC, id DESC LIMIT {POSTS_MAX}"
+NEWEST = f"ORDER BY created_at DESC, id DESC LIMIT {POSTS_MAX}"
 # The columns of a post in a row.
-POST = f"""
+POST = """
     SELECT newest.id, newest.content, newest.parent_id IS NOT NULL AS is_reply, newest.created_at, newest.updated_at,
         author.name, page.normalized_url,
         sum(octet_length(newest.content)) OVER (ORDER BY newest.created_at DESC, newest.id DESC) AS bytes
-    FROM ({{newest}}) newest
+    FROM ({newest}) newest
     JOIN messaging_account author ON author.id = newest.author_id
     JOIN messaging_page page ON page.id = newest.page_id
-    ORDER BY newest.created_at DESC, newest.id DESC LIMIT {POSTS_MAX}
+"""
+# The merged posts are limited before the joins: a plan that joins first reads all that it merges.
+PUBLIC_ON_PAGE = f"""
+    SELECT {COLUMNS} FROM messaging_message m WHERE page_id = %(page)s AND {is_public("m")}
 """  # noqa: S608  built from constants
 OF_PAGE = POST.format(
     newest=f"""
-        (SELECT {COLUMNS} FROM messaging_message m WHERE page_id = %(page)s AND parent_id IS NULL {NEWEST})
+        ({PUBLIC_ON_PAGE} AND parent_id IS NULL {NEWEST})
         UNION ALL
-        (SELECT {COLUMNS} FROM messaging_message m WHERE page_id = %(page)s AND parent_id IS NOT NULL {NEWEST})
-    """  # noqa: S608  as above
+        ({PUBLIC_ON_PAGE} AND parent_id IS NOT NULL {NEWEST})
+        {NEWEST}
+    """
 )
 OF_COMMUNITY = POST.format(
     newest=f"""
         SELECT {COLUMNS} FROM messaging_message m
-        WHERE coalesce(community_id, id) = %(community)s AND community_id IS NOT NULL {NEWEST}
+        WHERE coalesce(community_id, id) = %(community)s AND community_id IS NOT NULL AND {is_public("m")}
+        {NEWEST}
     """  # noqa: S608  as above
 )
 FITTING = f"ON post.bytes <= {PAGE_BYTES}"

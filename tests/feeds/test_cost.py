@@ -53,7 +53,8 @@ def small(large: dict[str, Any]) -> Any:
     for _ in range(10):
         MessageFactory(page=page, community=CommunityFactory())
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE messaging_message")
+        # With few accounts, a plan that joins before it limits is the cheapest.
+        cursor.execute("ANALYZE messaging_message, messaging_account, messaging_page")
     return page
 
 
@@ -92,7 +93,7 @@ def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def test_a_feed_reads_about_as_many_posts_as_it_returns(large: dict[str, Any], small: Any) -> None:
     # Posts and replies are merged, which reads one more.
     indexes = {"listed_posts", "feed_of_page_replies"}
-    assert messages_read(f"/feeds/pages/{large['page'].pk}.atom") == (POSTS_MAX + 2, indexes)
+    assert messages_read(f"/feeds/pages/{large['page'].pk}.atom") == (POSTS_MAX + 1, indexes)
     assert messages_read(f"/feeds/communities/{large['community'].slug}.atom") == (POSTS_MAX, {"feed_of_community"})
     assert messages_read(f"/feeds/pages/{small.pk}.atom")[0] == 10
 
