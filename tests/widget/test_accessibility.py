@@ -15,6 +15,7 @@ from messaging.smart_tags import SMART_TAGS
 from tests import axe
 from tests.factories import AgentAccountFactory, SuperAdminFactory
 from tests.widget.live import Live
+from tests.widget.sign_in import submit
 from tests.widget.sites import HOST, Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -118,9 +119,7 @@ def test_sign_in_window_has_no_violations(live: Live) -> None:
     window = opened.value
     window.locator("#login h1").wait_for()
     assert violations_of(window) == []
-    window.locator("#login [name=handle]").fill("nobody")
-    window.locator("#login [name=password]").fill("wrong password")
-    window.locator("#login [type=submit]").click()
+    submit(window, "login", handle="nobody", password="wrong password")
     window.get_by_role("alert").wait_for()
     window.get_by_role("button", name="Create an account").click()
     assert violations_of(window) == []

@@ -14,7 +14,7 @@ from playwright.sync_api import BrowserContext, expect
 from tests.browser import PATIENCE_MS
 from tests.service import Service, running_service
 from tests.widget.live import wait_until_drawn
-from tests.widget.test_panel_writing import submit
+from tests.widget.sign_in import open_window, submit
 
 pytestmark = pytest.mark.browser
 
@@ -34,10 +34,9 @@ def test_demo_visit_signs_in_posts_reacts_and_is_counted(service: Service, conte
     expect(panel.locator("article", has_text="Demo Librarian").locator(".badge").first).to_have_text("Agent")
     wait_until_drawn(page, panel.locator("h1"))
 
-    with context.expect_page() as opened:
-        panel.get_by_role("button", name="Sign in").click()
-    with opened.value.expect_event("close"):
-        submit(opened.value, "login", handle=facts["person"]["handle"], password=facts["person"]["password"])
+    window = open_window(panel, page)
+    with window.expect_event("close"):
+        submit(window, "login", handle=facts["person"]["handle"], password=facts["person"]["password"])
     panel.get_by_label("Write a post…").fill("Hello from the demo page")
     panel.locator("#write").get_by_role("button", name="Post").click()
     post = panel.locator("article", has_text="Hello from the demo page")

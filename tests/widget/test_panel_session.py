@@ -14,6 +14,7 @@ from embeds.widget.locales import words
 from messaging.models import Account, Message, PanelSession
 from messaging.services.accounts import change_password
 from tests.widget.live import CODE, PASSWORD, Live, open_panel, panel_frame, reopen
+from tests.widget.sign_in import open_window, submit
 from tests.widget.sites import html
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -23,13 +24,9 @@ DRAFT = "Grüße: a draft of some words 🎉"
 
 
 def sign_in(page: Page, panel: FrameLocator) -> None:
-    with page.context.expect_page() as opened:
-        panel.get_by_role("button", name="Sign in").click()
-    window = opened.value
-    window.locator("#login [name=handle]").fill("ada")
-    window.locator("#login [name=password]").fill(PASSWORD)
+    window = open_window(panel, page)
     with window.expect_event("close"):
-        window.locator("#login [type=submit]").click()
+        submit(window, "login", handle="ada", password=PASSWORD)
     expect_account(panel, SIGNED_IN)
 
 

@@ -7,12 +7,13 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import FrameLocator, Page, expect
+from playwright.sync_api import FrameLocator, expect
 
 from embeds.widget.locales import words
 from messaging.models import Account, Message
 from tests.factories import AgentAccountFactory
 from tests.widget.live import PASSWORD, Live, panel_frame
+from tests.widget.sign_in import open_window, submit
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 DRAFT_SAVED = words("en")["panel"]["draft_saved"]
@@ -23,22 +24,10 @@ def write(panel: FrameLocator, text: str) -> None:
     panel.locator("#write").get_by_role("button", name="Post").click()
 
 
-def submit(window: Page, form: str, **fields: str) -> None:
-    for name, value in fields.items():
-        window.locator(f"#{form} [name={name}]").fill(value)
-    window.locator(f"#{form} [type=submit]").click()
-
-
-def sign_in_window(page: Page, panel: FrameLocator) -> Page:
-    with page.context.expect_page() as opened:
-        panel.get_by_role("button", name="Sign in").click()
-    return opened.value
-
-
 def test_signed_in_person_can_post_reply_quote_and_react(live: Live, ada: Account) -> None:
     live.message(content="From before", author=AgentAccountFactory(name="Robbie"))
     page, panel = live.open()
-    window = sign_in_window(page, panel)
+    window = open_window(panel, page)
     with window.expect_event("close"):
         submit(window, "login", handle="ada", password=PASSWORD)
     expect(panel.locator("#account")).to_contain_text("Signed in as Ada Lovelace")
@@ -97,7 +86,7 @@ def test_draft_is_sent_after_registration(live: Live) -> None:
 
 def test_sign_in_window_explains_refusals(live: Live, ada: Account) -> None:
     page, panel = live.open()
-    window = sign_in_window(page, panel)
+    window = open_window(panel, page)
     submit(window, "login", handle="ada", password="not it")
     expect(window.get_by_role("alert")).to_have_text("Handle or password is wrong.")
     window.get_by_role("button", name="Create an account").click()
@@ -108,7 +97,7 @@ def test_sign_in_window_explains_refusals(live: Live, ada: Account) -> None:
 @pytest.mark.parametrize("forged", ["nonce", "window"])
 def test_forged_sign_in_is_ignored(live: Live, forged: str) -> None:
     page, panel = live.open()
-    window = sign_in_window(page, panel)
+    window = open_window(panel, page)
     session = {"accessToken": "t", "user": {"name": "Mallory"}}
     nonce = window.evaluate("location.hash.slice(1)") if forged == "window" else "0"
     message = json.dumps({"type": "signed-in", "nonce": nonce, **session})
@@ -288,12 +277,10 @@ def test_blocked_sign_in_window_is_explained(live: Live) -> None:
 def test_sign_in_without_an_opener_is_explained_and_works_in_a_tab(live: Live, ada: Account) -> None:
     live.headers["cross-origin-opener-policy"] = "same-origin"
     page, panel = live.open()
-    window = sign_in_window(page, panel)
+    window = open_window(panel, page)
     expect(window.locator("#lost")).to_contain_text("open the discussion in a tab of its own")
     alone = live.open_alone()
-    with page.context.expect_page() as opened:
-        alone.get_by_role("button", name="Sign in").click()
-    submit(opened.value, "login", handle="ada", password=PASSWORD)
+    submit(open_window(alone, page), "login", handle="ada", password=PASSWORD)
     expect(alone.locator("#account")).to_contain_text("Signed in as Ada Lovelace")
 
 

@@ -13,26 +13,19 @@ from messaging.personal_data.erasures import request_erasure
 from tests.account_area.second_factors import add_app, code_of, recovery_codes_of
 from tests.factories import PersonFactory
 from tests.widget.live import PASSWORD, Live
+from tests.widget.sign_in import enter, open_window
 from tests.widget.test_accessibility import violations_of
 
 if TYPE_CHECKING:
-    from playwright.sync_api import FrameLocator, Page
+    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ERRORS = words("en")["error"]
 
 
-def open_window(panel: FrameLocator, page: Page) -> Page:
-    with page.context.expect_page() as opened:
-        panel.get_by_role("button", name="Sign in").click()
-    window = opened.value
-    expect(window.locator("#handle")).to_be_focused()
-    return window
-
-
 def send_password(window: Page, handle: str = "ada", password: str = PASSWORD) -> None:
-    window.locator("#handle").fill(handle)
-    window.locator("#password").fill(password)
+    enter(window.locator("#handle"), handle)
+    enter(window.locator("#password"), password)
     window.locator("#password").press("Enter")
 
 
@@ -45,6 +38,7 @@ def test_a_person_with_a_second_factor_signs_in_with_a_code(live: Live, ada: Acc
     secret = add_app(ada)
     page, panel = live.open()
     window = open_window(panel, page)
+    expect(window.locator("#handle")).to_be_focused()
     expect(window.locator("#code")).to_be_hidden()
     send_password(window)
     expect_problem(window, "second_factor_required", "code")
