@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from bs4 import BeautifulSoup
 
 # Deeper elements are left out, their texts stay.
 DEPTH_MAX = 30
+# Begins of a character reference without a number: the parser would take all that follows for text.
+NO_REFERENCE = re.compile("&#(?![0-9]|[xX][0-9a-fA-F])")
 
 
 class _Soup(BeautifulSoup):
@@ -18,7 +21,8 @@ class _Soup(BeautifulSoup):
 def soup_of(html: str) -> BeautifulSoup:
     """Raises ParserRejectedMarkup and AssertionError for what the parser refuses."""
     # The parser would look for the end of a comment or a tag from each begin of one that does not end.
-    return _Soup(_without_begins(_without_begins(html, "<!--", "-->"), "<", ">"), "html.parser")
+    html = _without_begins(_without_begins(html, "<!--", "-->"), "<", ">")
+    return _Soup(NO_REFERENCE.sub("&amp;#", html), "html.parser")
 
 
 def _without_begins(html: str, begin: str, end: str) -> str:

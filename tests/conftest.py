@@ -6,6 +6,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -28,6 +29,7 @@ from tests.browser import running_browser, show_loop
 from tests.pgbouncer import pooler_before
 from tests.redis_server import start_redis
 from tests.temporary_cluster import TEMPLATE_DATABASE, TemporaryCluster
+from tests.waiting import eventually
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 os.environ |= {name: f"{name.lower()}-of-the-tests-{'t' * 32}" for name in ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER")}
@@ -136,6 +138,13 @@ def browser(chromium: str) -> Iterator[Any]:
     """The browser of all tests of this worker."""
     with running_browser(chromium) as browser:
         yield browser
+
+
+@pytest.fixture
+def live_server(live_server: Any) -> Iterator[Any]:
+    """Of pytest-django. After a test it may answer a last request of a browser that was closed: wait for its end."""
+    yield live_server
+    eventually(lambda: not any("process_request" in thread.name for thread in threading.enumerate()), seconds=10)
 
 
 @pytest.fixture(scope="session")

@@ -41,6 +41,7 @@ CASES = {
     "<script>alert(1)</script>a<style>*{}</style><iframe src='https://a.example'>b</iframe>": "a",
     "a<!-- hidden -->b": "ab",
     "a &lt;b&gt; &amp;amp; &copy;": "a <b> &amp; ©",
+    "R&#D, &#x, <b>b</b> &#99;": "R&#D, &#x, **b** c",
     "1. a": "1\\. a",
     "- a": "\\- a",
     "&gt; a": "\\> a",
@@ -99,6 +100,7 @@ PIECE = st.one_of(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(PIECE, max_size=14).map("".join), st.booleans())
 @example("1<b>. a</b>", False)
+@example("R&#D <b>a</b> &#x <i>b</i>", False)
 def test_the_words_of_any_html_are_shown(html: str, has_line_breaks: bool) -> None:
     parser = _Texts()
     parser.feed(html)
