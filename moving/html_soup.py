@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from html import escape, unescape
 from typing import Any
 
 from bs4 import BeautifulSoup
 
 # Deeper elements are left out, their texts stay.
 DEPTH_MAX = 30
-# Begins of a character reference without a number: the parser would take all that follows for text.
-NO_REFERENCE = re.compile("&#(?![0-9]|[xX][0-9a-fA-F])")
+TAG_OR_REFERENCE = re.compile(r"<[^<>]*>|&(?:#[0-9a-zA-Z]*|[^\s<>&;#]{0,32});?")
 
 
 class _Soup(BeautifulSoup):
@@ -22,10 +22,15 @@ def soup_of(html: str) -> BeautifulSoup:
     """Raises ParserRejectedMarkup and AssertionError for what the parser refuses."""
     # The parser would look for the end of a comment or a tag from each begin of one that does not end.
     html = _without_begins(_without_begins(html, "<!--", "-->"), "<", ">")
-    return _Soup(NO_REFERENCE.sub("&amp;#", html), "html.parser")
+    return _Soup(TAG_OR_REFERENCE.sub(_complete, html), "html.parser")
 
 
 def _without_begins(html: str, begin: str, end: str) -> str:
     """The text in which begins after the last end are escaped."""
     last = html.rfind(end) + 1
     return html[:last] + html[last:].replace(begin, f"&lt;{begin[1:]}")
+
+
+def _complete(match: re.Match[str]) -> str:
+    """A tag, or what a character reference stands for: the parser loses characters of those that are not complete."""
+    return match[0] if match[0].startswith("<") else escape(unescape(match[0]))

@@ -41,7 +41,8 @@ CASES = {
     "<script>alert(1)</script>a<style>*{}</style><iframe src='https://a.example'>b</iframe>": "a",
     "a<!-- hidden -->b": "ab",
     "a &lt;b&gt; &amp;amp; &copy;": "a <b> &amp; ©",
-    "R&#D, &#x, <b>b</b> &#99;": "R&#D, &#x, **b** c",
+    "R&#D, &#x, &a;, &amp, &copyb, <b>b</b> &#99; and AT&T": "R&#D, &#x, &a;, &, ©b, **b** c and AT&T",
+    '<a href="https://a.example/?b&amp;c=%22&#x26;d">AT&T</a>': "[AT&T](<https://a.example/?b&c=%22&d>)",
     "1. a": "1\\. a",
     "- a": "\\- a",
     "&gt; a": "\\> a",
@@ -93,7 +94,9 @@ TEXT = st.text(alphabet="ab1 .*_`~[]()!>-+#\\\n&é中", max_size=12)
 PIECE = st.one_of(
     TEXT,
     st.sampled_from([f"<{tag}>" for tag in TAGS] + [f"</{tag}>" for tag in TAGS]),
-    st.sampled_from(['<a href="https://a.example/">', "https://a.example/b", "&amp;", "&lt;", "&#42;", "<!-- -->"]),
+    st.sampled_from(
+        ['<a href="https://a.example/">', "https://a.example/b", "&amp;", "&lt;", "&#42;", "&copy", "&#", "<!-- -->"]
+    ),
 )
 
 
