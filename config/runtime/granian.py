@@ -6,7 +6,10 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing import resource_tracker
 from typing import Any
 
 from granian.constants import HTTPModes, Interfaces
@@ -59,6 +62,10 @@ class PersistentServer(Server):  # type: ignore[misc,valid-type]  # granian pick
         while self._is_draining and time.monotonic() < deadline and any(worker.is_alive() for worker in self.wrks):
             time.sleep(POLL_SECONDS)
 
+    def _spawn_workers(self, *arguments: Any) -> None:
+        with blocked_interrupt():
+            super()._spawn_workers(*arguments)
+
     def _respawn_workers(self, workers: list[int], *arguments: Any, **options: Any) -> None:
         """Respawn workers without granian's limit, which stops the server when a worker dies twice within seconds.
 
@@ -66,7 +73,8 @@ class PersistentServer(Server):  # type: ignore[misc,valid-type]  # granian pick
         """
         for _worker in workers:
             count_restart("worker")
-        super()._respawn_workers(workers, *arguments, **options)
+        with blocked_interrupt():
+            super()._respawn_workers(workers, *arguments, **options)
         self.respawned_wrks.clear()
         if self.interrupt_signal:
             # Granian clears this event after it has checked for a signal: one that arrives in between would be lost.
@@ -90,17 +98,44 @@ class PersistentServer(Server):  # type: ignore[misc,valid-type]  # granian pick
             worker.join()
 
 
-def load_application() -> Callable[..., Any]:
-    """Runs in each worker."""
-    # Leave the terminal's process group: the main process forwards Ctrl-C, and a worker that gets it twice hangs.
+@contextmanager
+def blocked_interrupt() -> Iterator[None]:
+    """Workers that are started in the block inherit that SIGINT is blocked, until `leave_terminal`.
+
+    A Ctrl-C would end them before they can handle it, and granian would take that for a failure.
+    """
+    # Its first start, by the first worker, would unblock the signal.
+    resource_tracker.ensure_running()
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
+def leave_terminal() -> None:
+    """Leave its process group: the main process forwards Ctrl-C, and a worker that gets it twice hangs."""
     os.setpgrp()
-    main = multiprocessing.parent_process()
-    if main is not None and main.pid is not None:
-        stop_with_parent(main.pid)
+    # While a signal is ignored, one that has arrived is discarded.
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGINT, handler)
+
+
+def load_application() -> Callable[..., Any]:
     with garbage.none_during_start():
         from config.wsgi import application
 
     return application
+
+
+def start_worker(load: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+    """Runs in each worker; returns its application."""
+    leave_terminal()
+    main = multiprocessing.parent_process()
+    if main is not None and main.pid is not None:
+        stop_with_parent(main.pid)
+    return load()
 
 
 def serve(
@@ -137,7 +172,7 @@ def serve(
         log_dictconfig=LOGGING,
     )
     server.drain_seconds, server.draining, server.stopping = drain_seconds, draining, stopping
-    server.serve(target_loader=load, wrap_loader=False)
+    server.serve(target_loader=partial(start_worker, load), wrap_loader=False)
 
 
 def check_free(port: int) -> None:

@@ -10,7 +10,6 @@ from config.runtime import granian
 
 
 def load_application() -> Callable[..., Any]:
-    """Runs in each worker."""
     import django
 
     # The modules of its statements import models.

@@ -190,7 +190,11 @@ def test_a_report_has_a_reason_and_a_note_and_is_confirmed(live: Live, ada: Acco
     send.click()
     expect(form).to_be_visible()
     assert not Report.objects.exists()
-    form.get_by_role("radio", name=WORDS["reason_off_topic"]).check()
+    expect(form.get_by_role("radio").first).to_be_focused()
+    # By key: on a busy machine a click was lost beside the hint of the browser that a reason is required.
+    form.get_by_role("radio").first.press("ArrowDown")
+    form.get_by_role("radio", name=WORDS["reason_abuse"]).press("ArrowDown")
+    expect(form.get_by_role("radio", name=WORDS["reason_off_topic"])).to_be_checked()
     form.get_by_role("textbox").fill("About cats")
     refused = live.respond(f"/api/messages/{message.pk}/report", 503, {"error": "temporarily_unavailable"})
     send.click()
