@@ -16,11 +16,11 @@ from account_area.sites.numbers import Numbers, safe_row, spark
 from embeds.analytics.recent import posts_by_day
 from embeds.models import DailyCount, Embed
 from messaging.models import Account
+from tests.days import today
 from tests.embeds.making import an_embed, send
 
 pytestmark = pytest.mark.django_db
 SITES = "/account/sites/"
-TODAY = datetime.now(UTC).date()
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def site(person: Account) -> Embed:
 
 
 def count(site: Embed, event: str, number: int, *, days_ago: int = 0, path: str = "/") -> None:
-    day = TODAY - timedelta(days=days_ago)
+    day = today() - timedelta(days=days_ago)
     DailyCount.objects.create(embed_id=site.pk, day=day, path=path, event=event, count=number)
 
 
@@ -40,7 +40,7 @@ def test_figures_compare_with_the_period_before(site: Embed) -> None:
     count(site, "post_created", 1)
     count(site, "reply_created", 2)
     count(site, "trigger_view", 1_000, days_ago=14)
-    views, opens, posts, _visitors = Numbers(site, days=7, today=TODAY).figures
+    views, opens, posts, _visitors = Numbers(site, days=7, today=today()).figures
     assert (views.now, views.before, views.change) == (30, 20, 50)
     assert (opens.now, opens.before, opens.change) == (0, 5, -100)
     assert (posts.now, posts.before, posts.change) == (3, 0, None)
@@ -49,21 +49,21 @@ def test_figures_compare_with_the_period_before(site: Embed) -> None:
 def test_the_funnel_has_the_share_of_the_step_before(site: Embed) -> None:
     count(site, "trigger_view", 200)
     count(site, "panel_open", 50)
-    steps = Numbers(site, days=7, today=TODAY).funnel
+    steps = Numbers(site, days=7, today=today()).funnel
     assert [(step.count, step.share, step.width) for step in steps] == [(200, None, 100), (50, 25, 25), (0, 0, 0)]
 
 
 def test_a_step_that_exceeds_the_step_before_has_no_share(site: Embed) -> None:
     count(site, "panel_open", 5)
-    assert [step.share for step in Numbers(site, days=7, today=TODAY).funnel] == [None, None, 0]
+    assert [step.share for step in Numbers(site, days=7, today=today()).funnel] == [None, None, 0]
 
 
 def test_raw_and_counted_events_are_added(site: Embed) -> None:
     count(site, "post_created", 2)
     send(site, "reply_created", datetime.now(UTC))
     send(site, "trigger_view", datetime.now(UTC))
-    assert posts_by_day(embed_ids=[site.pk, an_embed().pk], first=TODAY, last=TODAY) == {site.pk: {TODAY: 3}}
-    assert posts_by_day(embed_ids=[], first=TODAY, last=TODAY) == {}
+    assert posts_by_day(embed_ids=[site.pk, an_embed().pk], first=today(), last=today()) == {site.pk: {today(): 3}}
+    assert posts_by_day(embed_ids=[], first=today(), last=today()) == {}
 
 
 @pytest.mark.parametrize(("days", "shown"), [("7", 7), ("90", 90), ("30", 30), ("", 30), ("8", 30), ("x", 30)])
@@ -99,7 +99,7 @@ def test_tables_have_the_days_or_the_pages(client: Client, site: Embed) -> None:
     count(site, "trigger_view", 5, path="/blog")
     days = rows(client.get(f"{SITES}{site.pk}/numbers.csv?days=7"))
     assert len(days) == 8
-    assert days[-1][0] == TODAY.isoformat()
+    assert days[-1][0] == today().isoformat()
     assert days[-1][days[0].index("trigger_view")] == "5"
     response = client.get(f"{SITES}{site.pk}/numbers.csv?by=pages")
     assert "attachment" in response["Content-Disposition"]

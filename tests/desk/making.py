@@ -6,19 +6,15 @@ from datetime import date
 
 from django.core.management import call_command
 
-from config.database.sql import database_now
 from desk.models import DailyCount, DailyTotal, Of, Total
 from messaging.models import Account
 from tests.api import Api
+from tests.days import today
 from tests.factories import PageFactory, PersonFactory
 
 
 def roll_up() -> None:
     call_command("roll_up_desk", verbosity=0)
-
-
-def today() -> date:
-    return database_now().date()
 
 
 def total(kind: Total, name: str = "", *, day: date | None = None) -> int:

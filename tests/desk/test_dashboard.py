@@ -23,7 +23,8 @@ from desk.health import checks as health_checks
 from desk.models import DailyCount, DailyTotal, Of, RollUp, Top, Total, Trouble
 from tests.admin.pages import read
 from tests.agents.factories import RequestFactory, agent_with_token
-from tests.desk.making import roll_up, today, write
+from tests.days import today
+from tests.desk.making import roll_up, write
 from tests.desk.world import add_numbers
 from tests.embeds.making import an_embed
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory

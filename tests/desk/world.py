@@ -13,7 +13,7 @@ from messaging.models import Account, Community, Message
 from tests.admin.every_page import ID, EveryPage, kind_of
 from tests.admin.pages import page as path_of
 from tests.agents.factories import RequestFactory, agent_with_token
-from tests.desk.making import today
+from tests.days import today
 from tests.factories import MessageFactory
 
 # What is no page: files, redirects and refusals.

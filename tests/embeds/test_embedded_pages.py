@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,13 +12,13 @@ from django.db import connection, transaction
 from embeds.models import Embed, EmbedStatus
 from messaging.models import Page
 from tests.api import Api
+from tests.days import today
 from tests.embeds.making import EVENTS, UNKNOWN_ID, an_embed
 from tests.factories import PageFactory
 from tests.sessions import in_background
 
 pytestmark = pytest.mark.django_db
 URL = "https://site.example/blog"
-TODAY = datetime.now(UTC).date()
 
 
 def report(embed: Embed, url: str = URL, event: str = "embed_load") -> int:
@@ -33,12 +33,13 @@ def day_of(page: Page) -> Any:
     return Page.objects.get(pk=page.pk).last_embedded_on
 
 
-@pytest.mark.parametrize("before", [None, TODAY - timedelta(days=3)])
-def test_an_event_stores_the_day_with_its_page(before: Any) -> None:
+@pytest.mark.parametrize("days_before", [None, 3])
+def test_an_event_stores_the_day_with_its_page(days_before: int | None) -> None:
     page, other = PageFactory(url=URL), PageFactory()
+    before = None if days_before is None else today() - timedelta(days=days_before)
     Page.objects.filter(pk=page.pk).update(last_embedded_on=before)
     assert report(an_embed(), "http://www.site.example/blog/?utm_source=x") == 201
-    assert (day_of(page), day_of(other)) == (TODAY, None)
+    assert (day_of(page), day_of(other)) == (today(), None)
 
 
 def origin(page: Page) -> Any:
@@ -62,23 +63,23 @@ def test_the_origin_is_stored_and_nothing_else_of_the_address(url: str, expected
 
 def test_the_origin_is_written_once_a_day_and_at_once_where_it_is_unknown() -> None:
     page, embed = PageFactory(url=URL), an_embed()
-    Page.objects.filter(pk=page.pk).update(last_embedded_on=TODAY)
+    Page.objects.filter(pk=page.pk).update(last_embedded_on=today())
     for url in ("http://site.example/blog", URL):
         report(embed, url)
         assert origin(page) == "http://site.example"
-    Page.objects.filter(pk=page.pk).update(last_embedded_on=TODAY - timedelta(days=1))
+    Page.objects.filter(pk=page.pk).update(last_embedded_on=today() - timedelta(days=1))
     report(embed, URL)
-    assert (origin(page), day_of(page)) == ("https://site.example", TODAY)
+    assert (origin(page), day_of(page)) == ("https://site.example", today())
 
 
 def test_the_panel_stores_the_day_when_it_asks_for_the_id_of_the_page() -> None:
     """It names the whole URL, events only the path."""
     page = PageFactory(url=f"{URL}?story=1")
     assert normalize(an_embed().pk, f"{URL}?story=1#top") == 200
-    assert day_of(page) == TODAY
+    assert day_of(page) == today()
     unknown = f"{URL}/new"
     assert normalize(an_embed().pk, unknown) == 200
-    assert Page.objects.get(normalized_url=unknown).last_embedded_on == TODAY
+    assert Page.objects.get(normalized_url=unknown).last_embedded_on == today()
 
 
 def test_nothing_is_written_a_second_time_on_a_day() -> None:
@@ -134,4 +135,4 @@ def test_an_event_does_not_wait_for_a_locked_page() -> None:
             assert in_background(pool, lambda: report(embed)).result() == 201
     assert day_of(page) is None
     assert report(embed) == 201
-    assert day_of(page) == TODAY
+    assert day_of(page) == today()

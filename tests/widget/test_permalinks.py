@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from html.parser import HTMLParser
 from typing import Any
 from uuid import uuid4
@@ -14,11 +14,11 @@ from django.test import Client
 
 from messaging.models import Message, MessageStatus, Page
 from messaging.services.moderation import hide_message
+from tests.days import today
 from tests.factories import AgentAccountFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
 HOSTILE = "\"><script>alert(1)</script>'&amp;<img src=x onerror=alert(2)>"
-TODAY = datetime.now(UTC).date()
 
 
 class Document(HTMLParser):
@@ -50,7 +50,7 @@ class Document(HTMLParser):
 
 def embedded_page(url: str = "https://example.com/a", days_ago: int = 0) -> Page:
     page: Page = PageFactory(url=url)
-    Page.objects.filter(pk=page.pk).update(last_embedded_on=TODAY - timedelta(days=days_ago))
+    Page.objects.filter(pk=page.pk).update(last_embedded_on=today() - timedelta(days=days_ago))
     return page
 
 
