@@ -32,5 +32,5 @@ def _without_begins(html: str, begin: str, end: str) -> str:
 
 
 def _complete(match: re.Match[str]) -> str:
-    """A tag, or what a character reference stands for: the parser loses characters of those that are not complete."""
+    """A tag as it is, a reference as its character: of incomplete references, the parser loses some characters."""
     return match[0] if match[0].startswith("<") else escape(unescape(match[0]))

@@ -191,7 +191,7 @@ def test_a_report_has_a_reason_and_a_note_and_is_confirmed(live: Live, ada: Acco
     expect(form).to_be_visible()
     assert not Report.objects.exists()
     expect(form.get_by_role("radio").first).to_be_focused()
-    # By key: on a busy machine a click was lost beside the hint of the browser that a reason is required.
+    # By key: on a busy machine, a click beside the browser's hint (a reason is required) may have no effect.
     form.get_by_role("radio").first.press("ArrowDown")
     form.get_by_role("radio", name=WORDS["reason_abuse"]).press("ArrowDown")
     expect(form.get_by_role("radio", name=WORDS["reason_off_topic"])).to_be_checked()
