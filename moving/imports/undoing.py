@@ -90,8 +90,7 @@ def _undo_batch(move: Move) -> int:
     posts = {post.pk: post for post in Message.objects.filter(pk__in=ids)}
     removed = _removable([each for each in ids if each in posts])
     answered = [post for post in posts.values() if post.pk not in removed]
-    # A post under one that is removed as well is counted by nothing.
-    count_answers((post for post in posts.values() if _is_counted(post) and post.parent_id not in removed), by=-1)
+    count_answers(filter(_is_counted, posts.values()), by=-1)
     _remove(removed)
     _delete_answered(answered)
     for page_id, count in sorted(Counter(post.page_id for post in posts.values()).items()):
