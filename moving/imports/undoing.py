@@ -26,7 +26,7 @@ from messaging.services.decisions import note_for_moderators
 from moving.exceptions import ImportBusy
 from moving.imports.announcing import announce
 from moving.imports.progress import Step, Tell
-from moving.imports.writing import lock_source
+from moving.imports.writing import count_on_pages, lock_source
 from moving.models import CAN_UNDO, ImportedAuthor, ImportedPost, Move, MovePart, MoveStatus
 from reactions.models import Reaction
 
@@ -40,7 +40,6 @@ SELECT FROM messaging_message WHERE id IN (
 REPLIES = "SELECT id, parent_id FROM messaging_message WHERE parent_id = ANY(%s::uuid[])"
 QUOTES = "SELECT DISTINCT quote_id FROM messaging_message WHERE quote_id = ANY(%s::uuid[]) AND id <> ALL(%s::uuid[])"
 DELETE_POSTS = "DELETE FROM messaging_message WHERE id = ANY(%s::uuid[])"
-COUNT_PAGES = "UPDATE moving_importedpage SET posts = posts - %s WHERE move_id = %s AND page_id = %s"
 
 
 @transaction.atomic
@@ -93,8 +92,8 @@ def _undo_batch(move: Move) -> int:
     count_answers(filter(_is_counted, posts.values()), by=-1)
     _remove(removed)
     _delete_answered(answered)
-    for page_id, count in sorted(Counter(post.page_id for post in posts.values()).items()):
-        execute(COUNT_PAGES, [count, move.pk, page_id])
+    on_pages = Counter(post.page_id for post in posts.values())
+    count_on_pages({page_id: -count for page_id, count in on_pages.items()}, move=move)
     ImportedPost.objects.filter(move=move, message_id__in=ids).delete()
     invalidate(EVERYTHING)
     return len(ids)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -122,6 +122,11 @@ def require_writable(move: Move) -> None:
         raise ImportUndone
 
 
+def count_on_pages(posts: Mapping[str, int], *, move: Move) -> None:
+    """Add to the numbers of posts, by page id, that the import has brought; `announce` tells them."""
+    execute(COUNT_PAGES, [move.pk, _json([{"id": page_id, "posts": count} for page_id, count in posts.items()])])
+
+
 def _new_posts(posts: Sequence[StagedPost], times: Sequence[int], known: dict[str, tuple[UUID, str]]) -> list[NewPost]:
     here: dict[str, tuple[UUID, str]] = {}
     new = []
@@ -151,8 +156,7 @@ def _add(new: list[NewPost], known: dict[str, tuple[UUID, str]], move: Move) -> 
     execute(ADD_POSTS, [move.community_id, _json(rows)])
     _count_replies(replies)
     restore_reactions({post.id: post.staged.extra for post in new}, move=move)
-    on_pages = Counter(post.staged.page_id for post in new)
-    execute(COUNT_PAGES, [move.pk, _json([{"id": page_id, "posts": posts} for page_id, posts in on_pages.items()])])
+    count_on_pages(Counter(post.staged.page_id for post in new), move=move)
     _invalidate(pages, replies, move)
 
 

@@ -21,6 +21,8 @@ from mails.collecting import collect
 from mails.models import Notice
 from messaging.deleted_accounts import HEIR_IDS
 from messaging.models import Account, Community, Decision, HandleClaim, Message, Page, Webhook
+from messaging.page_ids import normalize
+from messaging.services.moving import move_page
 from moving.imports import running
 from moving.imports.undoing import begin_undo, undo
 from moving.models import ImportedAuthor, ImportedPage, ImportedPost, Move
@@ -282,6 +284,19 @@ def test_a_post_that_people_answered_since_stays_without_its_content(community: 
     assert Api().get(f"/api/messages/{reply['id']}").status == 200
     assert not Account.objects.filter(imported_authors__isnull=False).exists()
     check()
+
+
+def test_what_is_undone_is_told_on_the_page_that_the_posts_have_moved_to(community: Community, tmp_path: Path) -> None:
+    imported = import_posts("disqus", disqus(tmp_path / "a.xml", posts=3, pages=1), community, tmp_path / "r.csv")
+    page = Message.objects.first().page
+    # As if other rules had given the URL its id.
+    page.normalized_url = "https://lantern.example/moved"
+    page.save()
+    move_page(page)
+    assert undo_import(imported.id) == 3
+    told = Change.objects.filter(type="page.imported").order_by("id").values_list("page_id", "data__posts")
+    moved_to = normalize(page.normalized_url).page_id
+    assert list(told) == [(moved_to, 3), (moved_to, -3)]
 
 
 def test_a_command_that_undoes_is_in_the_log_once(community: Community, tmp_path: Path) -> None:
