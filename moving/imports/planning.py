@@ -8,14 +8,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
 from moving.imports.progress import Passes, Tell
 from moving.imports.report import Report
 from moving.imports.staging import Staging
-from moving.imports.texts import EARLIEST, microseconds
+from moving.imports.texts import AHEAD, EARLIEST, microseconds
 
 NONE, MISSING = -1, -2
 LOOKED_UP = 1_000
@@ -44,7 +44,7 @@ class Planner:
     def __init__(self, staging: Staging, *, report: Report, known: Known, now: datetime, tell: Tell) -> None:
         self._staging, self._report, self._known = staging, report, known
         self._passes = Passes("ordering", tell=tell, posts=staging.count(), passes=PASSES)
-        self._earliest, self._latest = microseconds(EARLIEST) or 0, microseconds(now + timedelta(days=1)) or 0
+        self._earliest, self._latest = microseconds(EARLIEST) or 0, microseconds(now + AHEAD) or 0
         self._now = microseconds(now) or 0
         self._parents, self._times = array("q", [NONE]), array("q", [0])
         self._deleted = bytearray([0])

@@ -21,6 +21,8 @@ NO_NAME = "Guest"
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 SCORE_MAX = 2**31 - 1
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
+# A time further ahead is wrong.
+AHEAD = timedelta(days=1)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 SLUG_MAX = 20

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from config.cache.rendering import to_json
 from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import allow_long_statements, execute, fetch_all, fetch_one
+from config.database.sql import allow_long_statements, database_now, execute, fetch_all, fetch_one
 from config.writes.retries import retried
 from messaging.cache_tags import COMMUNITIES, community_tag, message_tag, page_tag
 from messaging.models import MessageStatus
@@ -23,7 +23,7 @@ from moving.imports.authors import accounts_of
 from moving.imports.extras import columns_of
 from moving.imports.reactions import restore_reactions
 from moving.imports.staging import StagedPost
-from moving.imports.texts import id_at, time_of
+from moving.imports.texts import AHEAD, id_at, time_of
 from moving.models import WRITABLE, Move
 
 # Beyond this many posts whose counts changed, all responses are invalidated instead of those of each post.
@@ -150,7 +150,8 @@ def _add(new: list[NewPost], known: dict[str, tuple[UUID, str]], move: Move) -> 
     replies = Counter(post.id_of_parent for post in new if post.id_of_parent and post.staged.state == PUBLISHED)
     # Those of other new posts are part of their rows. A deleted one becomes a tombstone when its count changes.
     counted = {post.id: replies.pop(post.id, 0) for post in new if post.staged.state != DELETED}
-    rows = [_row(post, place, accounts, counted) for place, post in enumerate(new)]
+    latest = database_now() + AHEAD
+    rows = [_row(post, place, accounts, counted, latest) for place, post in enumerate(new)]
     # First, as in every write: a trigger looks at the parents of new rows, and another locks the counts of their pages.
     execute(LOCK_PARENTS, [[post.id_of_parent for post in new if post.id_of_parent]])
     execute(ADD_POSTS, [move.community_id, _json(rows)])
@@ -160,12 +161,16 @@ def _add(new: list[NewPost], known: dict[str, tuple[UUID, str]], move: Move) -> 
     _invalidate(pages, replies, move)
 
 
-def _row(post: NewPost, place: int, accounts: dict[str, UUID], counted: dict[UUID, int]) -> dict[str, Any]:
-    staged = post.staged
+def _row(
+    post: NewPost, place: int, accounts: dict[str, UUID], counted: dict[UUID, int], latest: datetime
+) -> dict[str, Any]:
+    staged, columns = post.staged, columns_of(post.staged.extra)
     edited_at = time_of(staged.edited) if staged.edited and staged.state != DELETED else None
-    if edited_at is not None and edited_at <= post.at:
+    if edited_at is not None and not post.at < edited_at <= latest:
         edited_at = None
-    columns = columns_of(staged.extra)
+    updated_at = columns["updated_at"]
+    if updated_at is None or not post.at <= updated_at <= latest:
+        updated_at = edited_at or post.at
     return columns | {
         "place": place,
         "id": post.id,
@@ -178,7 +183,7 @@ def _row(post: NewPost, place: int, accounts: dict[str, UUID], counted: dict[UUI
         "reply_count": counted.get(post.id, 0),
         "imported_score": staged.score,
         "created_at": post.at,
-        "updated_at": max(columns["updated_at"] or edited_at or post.at, post.at),
+        "updated_at": updated_at,
         "edited_at": edited_at,
     }
 

@@ -31,7 +31,7 @@ from tests.commands.running import refused, run
 from tests.factories import CommunityFactory, PersonFactory
 from tests.messaging.test_derived_rows import check
 from tests.moving.imports.generating import disqus, one_thread
-from tests.moving.imports.importing import FACTS, HOST, MAP, SAMPLES, import_posts, page_of, shown
+from tests.moving.imports.importing import FACTS, HOST, MAP, SAMPLES, import_own, import_posts, page_of, shown
 from tests.service import ROOT
 from tests.waiting import eventually
 
@@ -121,6 +121,13 @@ def test_imported_posts_have_their_dates_order_and_authors(community: Community,
     names = {message["author"]["name"] for message in listed}
     assert "The Lantern (editor)" in names
     assert all(message["importedScore"] is None for message in listed)
+
+
+@pytest.mark.parametrize("edited", ["1969-12-31T00:00:00Z", "2026-11-01T08:00:00Z", "9000-01-01T00:00:00Z"])
+def test_an_edit_before_the_post_or_in_the_future_is_none(edited: str, community: Community, tmp_path: Path) -> None:
+    import_own(tmp_path / "a.jsonl", community, {"id": "1", "editedAt": edited, "updatedAt": edited})
+    post = Message.objects.get()
+    assert (post.edited_at, post.updated_at) == (None, post.created_at)
 
 
 def test_imported_authors_cannot_sign_in(community: Community, tmp_path: Path) -> None:

@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from messaging.models import Community, Message
+from messaging.models import Message
 from tests.commands.running import run
 from tests.factories import CommunityFactory
-from tests.moving.imports.importing import Imported, import_posts
+from tests.moving.imports.importing import import_own
 
 pytestmark = pytest.mark.django_db
-
-
-def import_own(file: Path, community: Community, *posts: dict[str, str]) -> Imported:
-    """Import posts by one author, given as id, parentId and quoteId."""
-    header = {"type": "header", "format": "community-messaging", "version": 1}
-    of_all = {
-        "type": "post",
-        "pageUrl": "https://lantern.example/letters/",
-        "author": {"id": "ada", "name": "Ada", "handle": "ada", "kind": "human"},
-        "status": "published",
-        "createdAt": "2026-11-01T08:15:30Z",
-    }
-    lines = [header, *(of_all | {"content": post["id"]} | post for post in posts)]
-    lines.append({"type": "end", "posts": len(posts), "reactions": 0})
-    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    return import_posts("jsonl", file, community, file.with_suffix(".csv"))
 
 
 @pytest.mark.parametrize("parent", [{}, {"parentId": "thread"}], ids=["post", "reply"])
