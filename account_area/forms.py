@@ -13,6 +13,7 @@ from django.forms.renderers import TemplatesSetting
 
 from account_area.refusals import sentence
 from config.api.exceptions import ApiError, InvalidInput
+from config.writes.retries import retried
 
 Result = TypeVar("Result")
 # Statuses that a person can mend in the form; others are pages.
@@ -40,8 +41,8 @@ class AccountForm(forms.Form):
         self.label_suffix = ""
 
     def carry_out(self, service: Callable[..., Result], **arguments: Any) -> Result | None:
-        """Call the service in a transaction. None: it refused, and the form has the errors."""
-        return self.carry_out_alone(transaction.atomic(service), **arguments)
+        """Call the service in a transaction, again if it is aborted. None: it refused, and the form has the errors."""
+        return self.carry_out_alone(retried(transaction.atomic(service)), **arguments)
 
     def carry_out_alone(self, service: Callable[..., Result], **arguments: Any) -> Result | None:
         """The same without a transaction, for a service that takes long."""

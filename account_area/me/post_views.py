@@ -15,6 +15,8 @@ from account_area.me import queries
 from account_area.me.forms import ListQuery, PostForm
 from account_area.page import READ_METHODS, account_page
 from account_area.people import credential_of, person_of
+from config.api.credentials import Credential
+from config.writes.retries import retried
 from config.writes.transaction import write_transaction
 from messaging.services.deleting import delete_message
 from messaging.services.editing import edit_message, lock_for_edit
@@ -34,7 +36,8 @@ def edit_post(request: HttpRequest, message_id: UUID) -> HttpResponse:
     post = queries.own_post(person_of(request), message_id)
     form = PostForm(request.POST or None, initial={"content": post.content})
     if request.method == "POST" and form.is_valid():
-        form.carry_out(_edit, request=request, message_id=message_id, content=form.cleaned_data["content"])
+        auth, content = credential_of(request), form.cleaned_data["content"]
+        form.carry_out(_edit, auth=auth, message_id=message_id, content=content)
         if not form.errors:
             messages.success(request, _("Saved."))
             return redirect("account_posts")
@@ -46,8 +49,7 @@ def edit_post(request: HttpRequest, message_id: UUID) -> HttpResponse:
 def delete_post(request: HttpRequest, message_id: UUID) -> HttpResponse:
     post = queries.own_post(person_of(request), message_id)
     if request.method == "POST":
-        with write_transaction() as transaction:
-            delete_message(auth=credential_of(request), message_id=message_id, transaction=transaction)
+        _delete(auth=credential_of(request), message_id=message_id)
         messages.success(request, _("The post is deleted."))
         return redirect("account_posts")
     context = {"post": post, "back": reverse("account_posts")}
@@ -62,16 +64,27 @@ def reactions(request: HttpRequest) -> HttpResponse:
 
 @account_page(methods=("POST",))
 def remove_own_reaction(request: HttpRequest, reaction_id: UUID) -> HttpResponse:
-    with write_transaction() as transaction:
-        remove_reaction(auth=credential_of(request), transaction=transaction, reaction_id=reaction_id)
+    _remove(auth=credential_of(request), reaction_id=reaction_id)
     messages.success(request, _("The reaction is removed."))
     return redirect("account_reactions")
 
 
-def _edit(*, request: HttpRequest, message_id: UUID, content: str) -> None:
+def _edit(*, auth: Credential, message_id: UUID, content: str) -> None:
     with write_transaction() as transaction:
-        post = lock_for_edit(auth=credential_of(request), message_id=message_id)
+        post = lock_for_edit(auth=auth, message_id=message_id)
         edit_message(post=post, changes={"content": content}, transaction=transaction)
+
+
+@retried
+def _delete(*, auth: Credential, message_id: UUID) -> None:
+    with write_transaction() as transaction:
+        delete_message(auth=auth, message_id=message_id, transaction=transaction)
+
+
+@retried
+def _remove(*, auth: Credential, reaction_id: UUID) -> None:
+    with write_transaction() as transaction:
+        remove_reaction(auth=auth, transaction=transaction, reaction_id=reaction_id)
 
 
 def _query(request: HttpRequest) -> dict[str, Any]:

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import NotSupportedError, close_old_connections, connection, transaction
 
 from config.database.sql import fetch_one
 from config.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Message, MessageStatus
+from messaging.models.page import PAGE_ID_MAX
 from messaging.services.moderation import hide_message
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Answer, Api
@@ -123,11 +124,30 @@ def test_a_service_survives_a_changed_result_type() -> None:
     replies = [MessageFactory(parent=parent, page=parent.page) for _ in range(OFTEN + 1)]
     for reply in replies[:-1]:
         hide_message(message_id=reply.pk, by=moderator)
-    with migrated(*wider(*WRITE_COLUMN)):
+    # Returned by the statement that changes the counts of a parent.
+    with migrated(*wider("messaging_message", "page_id", "varchar(84)", f"varchar({PAGE_ID_MAX})")):
         hide_message(message_id=replies[-1].pk, by=moderator)
     replies[-1].refresh_from_db()
     parent.refresh_from_db()
     assert (replies[-1].status, parent.reply_count) == (MessageStatus.HIDDEN, 0)
+
+
+def test_after_a_transaction_that_nobody_runs_again_the_next_request_has_another_connection() -> None:
+    message = MessageFactory(source_app="before")
+
+    @transaction.atomic
+    def read() -> str:
+        row = fetch_one("SELECT source_app FROM messaging_message WHERE id = %s", [message.pk])
+        return str(row and row[0])
+
+    for _ in range(OFTEN):
+        read()
+    with migrated(*wider(*READ_COLUMN)):
+        with pytest.raises(NotSupportedError):
+            read()
+        # As at the beginning of each request.
+        close_old_connections()
+        assert read() == "before"
 
 
 def test_statements_of_the_orm_are_never_prepared() -> None:
