@@ -11,6 +11,7 @@ from django.utils import timezone
 from config.admin.audit import log_decision, transition
 from config.api.exceptions import InvalidInput, NotOwner
 from config.cache.versions import invalidate
+from config.writes.retries import retried
 from embeds.cache_tags import embed_tag
 from embeds.exceptions import EmbedDisabled, EmbedNotFound
 from embeds.models import Embed, EmbedStatus
@@ -22,6 +23,7 @@ from messaging.models import Account, Community
 MERGED = ("page_rules", "trigger_config")
 
 
+@retried
 @transaction.atomic
 def create_embed(
     *,
@@ -51,6 +53,7 @@ def owned_embed(*, embed_id: UUID, owner: Account) -> Embed:
     return _require_owner(_require_found(Embed.objects.live().filter(pk=embed_id).first()), owner)
 
 
+@retried
 @transaction.atomic
 def update_embed(*, embed_id: UUID, owner: Account, **changes: Any) -> Embed:
     """Change the fields given; inside `page_rules` and `trigger_config`, the parts given.
@@ -70,6 +73,7 @@ def update_embed(*, embed_id: UUID, owner: Account, **changes: Any) -> Embed:
     return embed
 
 
+@retried
 @transaction.atomic
 def delete_embed(*, embed_id: UUID, owner: Account) -> None:
     """Delete an embed softly: its configuration is 404, its posts stay.
@@ -81,6 +85,7 @@ def delete_embed(*, embed_id: UUID, owner: Account) -> None:
     _save(embed)
 
 
+@retried
 @transaction.atomic
 def set_blacklist(*, embed_id: UUID, owner: Account, domains: list[str]) -> Embed:
     """Replace the domains where the embed must not run. Raises EmbedNotFound (404) or NotOwner (403)."""
@@ -90,6 +95,7 @@ def set_blacklist(*, embed_id: UUID, owner: Account, domains: list[str]) -> Embe
     return embed
 
 
+@retried
 @transaction.atomic
 def disable_embed(*, embed_id: UUID, by: Account, reason: str = "") -> Embed:
     """Disable an embed as a super admin; only a super admin can enable it. Raises EmbedNotFound (404)."""
@@ -100,6 +106,7 @@ def disable_embed(*, embed_id: UUID, by: Account, reason: str = "") -> Embed:
     return embed
 
 
+@retried
 @transaction.atomic
 def enable_embed(*, embed_id: UUID, by: Account, reason: str = "") -> Embed:
     """Restore the status that a disabled embed had: active or paused. Raises EmbedNotFound (404)."""

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from config.database.sql import database_now
+from config.writes.retries import retried
 from mails.kinds import FOR_SUPER_ADMINS, Frequency, Kind, default_frequency, next_mail_at
 from mails.models import Mailing, RefusedAddress
 from messaging.models import Account
@@ -24,6 +25,7 @@ def preferences_of(account: Account) -> dict[Kind, Frequency]:
     return {kind: Frequency(chosen.get(kind, default_frequency(kind))) for kind in kinds_of(account)}
 
 
+@retried
 @transaction.atomic
 def set_preferences(*, account_id: UUID, frequencies: Mapping[Kind, Frequency]) -> None:
     """What waits for a mail of a kind that is switched off is dropped."""

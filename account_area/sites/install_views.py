@@ -22,6 +22,7 @@ from account_area.sites.forms import AddressForm, CodeForm
 from account_area.sites.queries import locked, sightings_of
 from config.api.exceptions import InvalidInput
 from config.api.serializers import validated
+from config.writes.retries import retried
 from embeds.domains import OPAQUE, explain
 from embeds.embed_code import embed_code
 from embeds.models import Embed, Sighting
@@ -73,6 +74,7 @@ def allow(request: HttpRequest, embed: UUID) -> HttpResponse:
     return redirect(reverse("site-install", args=[site.pk]) + step)
 
 
+@retried
 @transaction.atomic
 def _allow(site: Embed, entry: str) -> None:
     row = locked(site.pk)

@@ -14,9 +14,11 @@ from agents.services.grants import grant_changes, narrowed_communities, narrowed
 from config.admin.audit import log_decision, transition
 from config.cache.versions import invalidate
 from config.database.sql import database_now
+from config.writes.retries import retried
 from messaging.models import Account
 
 
+@retried
 @transaction.atomic
 def freeze_agent(*, agent: Agent, by: Account, reason: str = "") -> Agent:
     """Disable every token of the agent at once. An agent that is frozen already does not change."""
@@ -28,6 +30,7 @@ def freeze_agent(*, agent: Agent, by: Account, reason: str = "") -> Agent:
     return locked
 
 
+@retried
 @transaction.atomic
 def unfreeze_agent(*, agent: Agent, by: Account, reason: str = "") -> Agent:
     """Enable the agent's tokens again, except those that are revoked or expired."""
@@ -38,6 +41,7 @@ def unfreeze_agent(*, agent: Agent, by: Account, reason: str = "") -> Agent:
     return locked
 
 
+@retried
 @transaction.atomic
 def narrow_agent(
     *,

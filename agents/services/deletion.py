@@ -10,12 +10,14 @@ from agents.models import Agent, AgentToken
 from agents.services.tokens import end_tokens
 from config.admin.audit import log_decision
 from config.cache.versions import invalidate
+from config.writes.retries import retried
 from messaging.models import Account, WebhookTarget
 from messaging.services.webhooks import delete_webhooks_of
 
 REASON = "The agent was deleted."
 
 
+@retried
 @transaction.atomic
 def delete_agent(*, handle: str, by: Account) -> Agent:
     """End the agent's tokens at once, delete its webhooks, and stop the agent for good.

@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 from agents.changes import record_expiring
 from agents.models import AgentToken
 from config.database.sql import database_now
+from config.writes.retries import retried
 
 ANNOUNCED_DAYS = 7
 BATCH = 500
@@ -23,6 +24,7 @@ def announce_expiring_tokens() -> int:
     return total
 
 
+@retried
 @transaction.atomic
 def _announce_batch() -> int:
     """Token and event change in one transaction. A token that another transaction has locked is left to the next run.

@@ -15,11 +15,13 @@ from agents.services.grants import grant_changes, known_communities, narrowed_co
 from config.admin.audit import log_decision, transition
 from config.api.credentials import Credential
 from config.database.sql import database_now
+from config.writes.retries import retried
 from messaging.exceptions import HandleTaken
 from messaging.models import Account
 from messaging.services.accounts import claim_handle, create_agent_account, release_handle
 
 
+@retried
 @transaction.atomic
 def request_agent(
     *,
@@ -51,6 +53,7 @@ def request_agent(
     return request
 
 
+@retried
 @transaction.atomic
 def approve_request(
     *,
@@ -77,6 +80,7 @@ def approve_request(
     return _decide(request, RequestStatus.APPROVED, by=by, reason=reason, narrowed=narrowed)
 
 
+@retried
 @transaction.atomic
 def reject_request(*, request_id: UUID, by: Account, reason: str = "") -> AgentRequest:
     """Reject the request and release its handle. Raises RequestNotFound (404), RequestNotPending (409)."""
@@ -85,6 +89,7 @@ def reject_request(*, request_id: UUID, by: Account, reason: str = "") -> AgentR
     return _decide(request, RequestStatus.REJECTED, by=by, reason=reason)
 
 
+@retried
 @transaction.atomic
 def cancel_request(*, request_id: UUID, by: Account) -> AgentRequest:
     """Cancel the requester's own request and release its handle; raises RequestNotFound (404) for any other account."""

@@ -14,6 +14,7 @@ from agents.models.token import DAYS_MAX
 from agents.services.tokens import active_agent, add_token, end_tokens
 from config.admin.audit import log_decision
 from config.database.sql import database_now
+from config.writes.retries import retried
 from messaging.models import Account
 
 
@@ -34,6 +35,7 @@ DELAYS = {
 }
 
 
+@retried
 @transaction.atomic
 def rotate_token(
     *, token_id: UUID, by: Account, old_ends_in: str = OldEnds.NOW, expires_in_days: int | None = None

@@ -13,9 +13,11 @@ from agents.models import Agent, AgentRequest, AgentToken, RequestStatus, TokenS
 from agents.models.token import ACTIVE_MAX, DAYS_DEFAULT, AgentTokenQuerySet
 from config.admin.audit import log_decision, transition
 from config.database.sql import database_now
+from config.writes.retries import retried
 from messaging.models import Account
 
 
+@retried
 @transaction.atomic
 def create_token(
     *, request_id: UUID, by: Account, label: str = "", expires_in_days: int = DAYS_DEFAULT
@@ -45,6 +47,7 @@ def add_token(agent: Agent, *, by: Account, label: str, expires_in_days: int) ->
     return row, value
 
 
+@retried
 @transaction.atomic
 def revoke_token(*, token_id: UUID, by: Account, reason: str = "") -> tuple[AgentToken, bool]:
     """Revoke a token; returns the token and whether this call revoked it.
@@ -66,6 +69,7 @@ def require_revocable(*, token_id: UUID, by: Account) -> None:
         raise TokenNotFound
 
 
+@retried
 @transaction.atomic
 def revoke_tokens(*, tokens: AgentTokenQuerySet, by: Account, reason: str) -> list[AgentToken]:
     """Revoke the active tokens of a queryset and return them. The caller checks the permission of `by`."""
@@ -74,6 +78,7 @@ def revoke_tokens(*, tokens: AgentTokenQuerySet, by: Account, reason: str) -> li
     return active
 
 
+@retried
 @transaction.atomic
 def revoke_agent_tokens(*, agent: Agent, by: Account, reason: str) -> list[AgentToken]:
     """Revoke the active tokens of an agent. The lock orders this call before or after a concurrent `create_token`."""

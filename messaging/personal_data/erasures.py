@@ -12,6 +12,7 @@ from django.utils.module_loading import import_string
 from config.admin.audit import log_decision
 from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import database_now
+from config.writes.retries import retried
 from messaging.exceptions import ErasureNotFound, LastSuperAdmin, PersonNotFound
 from messaging.models import Account, AccountKind, PersonErasure, PostsChoice
 from messaging.personal_data.worker import wake_worker
@@ -20,6 +21,7 @@ from messaging.personal_data.worker import wake_worker
 WAIT = timedelta(days=7)
 
 
+@retried
 @transaction.atomic
 def request_erasure(*, person: Account, posts: PostsChoice, by: Account, wait: timedelta = WAIT) -> PersonErasure:
     """End the sessions of a person and stop their agents at once, and erase them when `wait` is over.
@@ -46,6 +48,7 @@ def request_erasure(*, person: Account, posts: PostsChoice, by: Account, wait: t
     return erasure
 
 
+@retried
 @transaction.atomic
 def cancel_erasure(*, person: Account, by: Account) -> None:
     """Cancel an erasure that has not begun, and activate the agents that it stopped. Raises ErasureNotFound (404)."""

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models.functions import Now
 
+from config.writes.retries import retried
 from messaging.exceptions import ExportNotFound, TooManyExports
 from messaging.models import Account, Archive, ExportStatus, PersonExport, PersonExportPart
 from messaging.models.personal_data import EXPORT_LIFETIME
@@ -19,6 +20,7 @@ EXPORTS_MAX = 3
 DAY = timedelta(hours=24)
 
 
+@retried
 @transaction.atomic
 def request_export(*, person: Account) -> PersonExport:
     """Ask for an export, or return the one that is being made. Raises TooManyExports (429)."""

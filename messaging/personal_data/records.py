@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 from django.utils.module_loading import import_string
 
 from config.personal_data import Section
+from config.writes.retries import retried
 from messaging.exceptions import ExportNotFound
 from messaging.models import Account, AccountRecord, AccountRecordPart, ExportStatus
 from messaging.models.personal_data import EXPORT_LIFETIME
@@ -36,6 +37,7 @@ def is_large(account_id: UUID) -> bool:
     return sum(section.count for section in sections) > AT_ONCE_MAX
 
 
+@retried
 @transaction.atomic
 def request_record(*, account: Account, by: Any) -> AccountRecord:
     """Have the record made, or return the one that is being made. The caller logs it, and checks that `by` may."""
@@ -79,6 +81,7 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     return {"records of accounts": count}
 
 
+@retried
 @transaction.atomic
 def delete_records(records: QuerySet[AccountRecord]) -> int:
     """Delete one of them with its parts, since an archive may be large; returns how many."""

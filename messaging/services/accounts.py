@@ -14,6 +14,7 @@ from django.utils import timezone
 from config.api import throttling
 from config.api.field_errors import invalid_input
 from config.cache.versions import EVERYTHING, invalidate
+from config.writes.retries import retried
 from messaging.confusables import Likeness, near, skeleton
 from messaging.exceptions import InvalidCredentials
 from messaging.models import Account, AccountKind, HandleClaim
@@ -42,6 +43,7 @@ def handles_like(*, handle: str) -> list[tuple[str, Likeness]]:
     return [(claim.handle, likenesses[claim.skeleton]) for claim in claims[:CONFUSABLES_MAX]]
 
 
+@retried
 @transaction.atomic
 def register_person(*, handle: str, name: str, password: str) -> Account:
     """Create a person; raises InvalidInput (400) for a short or common password, HandleTaken (409)."""
@@ -58,6 +60,7 @@ def create_person(
     )
 
 
+@retried
 @transaction.atomic
 def ensure_person(
     *, handle: str, name: str | None, password: str | None, is_staff: bool, is_superuser: bool
@@ -85,6 +88,7 @@ def ensure_person(
     return person
 
 
+@retried
 @transaction.atomic
 def change_password(*, account: Account, password: str) -> None:
     """Set a password; this ends every token and admin session of the account (see `Account.save`)."""
@@ -98,6 +102,7 @@ def choose_password(*, account: Account, password: str) -> None:
     change_password(account=account, password=password)
 
 
+@retried
 @transaction.atomic
 def change_profile(*, account: Account, name: str, language: str) -> None:
     """Change the name and the language of the pages of a person. Raises InvalidInput (400)."""
@@ -112,6 +117,7 @@ def change_profile(*, account: Account, name: str, language: str) -> None:
         invalidate(EVERYTHING)
 
 
+@retried
 @transaction.atomic
 def create_agent_account(*, handle: str, name: str) -> Account:
     """Create the account of an approved agent; its request has already claimed the handle."""

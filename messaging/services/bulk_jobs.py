@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 
 from config.admin.audit import log_decision, transition
 from config.writes.pruning import delete_in_batches
+from config.writes.retries import retried
 from messaging.exceptions import JobFinished, TooManyRows
 from messaging.models import Account, Act, BulkJob, JobState
 from messaging.models.desk import ERRORS_MAX, LABEL_MAX
@@ -22,6 +23,7 @@ ROWS_MAX = 100_000
 STORED_DAYS = 90
 
 
+@retried
 @transaction.atomic
 def start_job(*, kind: str, label: str, ids: Sequence[UUID], by: Account, reason: str = "") -> BulkJob:
     """A job on rows, in this order. Raises TooManyRows (422)."""
@@ -41,6 +43,7 @@ def record_job(*, kind: str, label: str, ids: Sequence[UUID], by: Account, reaso
     return BulkJob.objects.create(kind=kind, label=label[:LABEL_MAX], by_id=by.pk, reason=reason, **done, **ended)
 
 
+@retried
 @transaction.atomic
 def start_on_posts_of(author: Account, *, kind: str, by: Account, reason: str = "") -> BulkJob:
     """A job that hides (HIDE_POSTS) or restores (RESTORE_POSTS) all posts by an account."""
@@ -52,12 +55,14 @@ def start_on_posts_of(author: Account, *, kind: str, by: Account, reason: str = 
     return BulkJob.objects.create(kind=kind, label=label, about=author, total=count, by_id=by.pk, reason=reason)
 
 
+@retried
 @transaction.atomic
 def stop_job(*, job_id: UUID, by: Account, reason: str = "") -> BulkJob:
     """Stop a job after the row or batch that is under way. Raises JobFinished (409)."""
     return _move(job_id, JobState.STOPPED, by=by, reason=reason)
 
 
+@retried
 @transaction.atomic
 def continue_job(*, job_id: UUID, by: Account, reason: str = "") -> BulkJob:
     """Continue a job that was stopped. Raises JobFinished (409)."""

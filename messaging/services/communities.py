@@ -88,6 +88,7 @@ def _insert(community: Community) -> None:
         raise SlugTaken from None
 
 
+@retried
 @transaction.atomic
 def ensure_community(
     *, name: str, slug: str | None = None, blocked_words: list[str] | None = None, rules: Mapping[str, str]

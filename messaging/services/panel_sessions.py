@@ -19,6 +19,7 @@ from rest_framework_simplejwt.utils import aware_utcnow
 from config.api import jwt, signing
 from config.api.jwt import UserToken
 from config.second_factor import needs_second_factor
+from config.writes.retries import retried
 from messaging.exceptions import PanelSessionEnded, RecentSignInRequired
 from messaging.models import Account, AccountKind, PanelSession
 from messaging.models.panel_session import LIFETIME, SESSIONS_MAX, PanelSessionQuerySet
@@ -41,6 +42,7 @@ class PanelToken:
     renewed: bool
 
 
+@retried
 @transaction.atomic
 def start_panel_session(*, account: Account, signed_in_at: datetime | None) -> str:
     """Open a session; returns the secret for the cookie. Raises RecentSignInRequired (403)."""
@@ -93,6 +95,7 @@ def _delete(old: PanelSessionQuerySet) -> int:
     return total
 
 
+@retried
 @transaction.atomic
 def _delete_batch(old: PanelSessionQuerySet) -> int:
     batch = list(old.select_for_update(skip_locked=True).order_by("pk").values_list("pk", flat=True)[:BATCH])

@@ -7,10 +7,12 @@ from django.db.models import Q
 
 from config.admin.audit import log_decision, transition
 from config.cache.versions import EVERYTHING, invalidate
+from config.writes.retries import retried
 from messaging.exceptions import LastSuperAdmin, OwnAccount, PersonNotFound
 from messaging.models import Account, AccountKind
 
 
+@retried
 @transaction.atomic
 def suspend_person(*, person: Account, by: Account, reason: str = "") -> Account:
     """End the person's sessions and stop the agents they operate at once. Idempotent.
@@ -29,6 +31,7 @@ def suspend_person(*, person: Account, by: Account, reason: str = "") -> Account
     return locked
 
 
+@retried
 @transaction.atomic
 def unsuspend_person(*, person: Account, by: Account, reason: str = "") -> Account:
     """Let the person sign in again, and reactivate their agents that are not frozen. Idempotent."""

@@ -16,6 +16,7 @@ from django.db.models import QuerySet
 from django.utils.crypto import constant_time_compare
 
 from config.api import signing, throttling
+from config.writes.retries import retried
 from messaging.exceptions import InvalidSecondFactor, SecondFactorRequired
 from messaging.models import Account
 
@@ -44,6 +45,7 @@ def require_code(*, account: Account, code: str | None) -> None:
         raise InvalidSecondFactor
 
 
+@retried
 @transaction.atomic
 def verify_code(*, account: Account, code: str) -> Authenticator | None:
     """The factor that this code belongs to. A code is accepted once. Raises RateLimited (429)."""
@@ -88,6 +90,7 @@ def _with_secrets() -> QuerySet[Authenticator]:
     return rows
 
 
+@retried
 @transaction.atomic
 def _renew(pk: int, *, dry_run: bool) -> bool:
     row = _with_secrets().select_for_update().filter(pk=pk).first()

@@ -16,6 +16,7 @@ from config.api.exceptions import TokenExpired, TokenRevoked
 from config.api.jwt import AccessToken, RefreshToken
 from config.database.sql import database_now
 from config.second_factor import needs_second_factor
+from config.writes.retries import retried
 from messaging.exceptions import AccountBeingErased, SecondFactorMissing
 from messaging.models import Account
 
@@ -56,6 +57,7 @@ def refresh_session(*, refresh_token: str) -> AccessToken:
     return _access_token(refresh, jwt.person_of(refresh))
 
 
+@retried
 @transaction.atomic
 def end_session(*, refresh_token: str) -> None:
     """Revoke a refresh token. Idempotent, also for an expired one."""
@@ -70,6 +72,7 @@ def end_session(*, refresh_token: str) -> None:
     BlacklistedToken.objects.get_or_create(token=outstanding)
 
 
+@retried
 @transaction.atomic
 def end_all_sessions(*, account: Account) -> None:
     """End every token and admin session of the account issued so far."""

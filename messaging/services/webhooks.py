@@ -13,6 +13,7 @@ from config.admin.audit import log_decision, transition
 from config.api.ids import new_id
 from config.changes import reading, wakeups
 from config.database.sql import database_now
+from config.writes.retries import retried
 from messaging.exceptions import (
     TooManyWebhooks,
     WebhookBlocked,
@@ -38,6 +39,7 @@ def require_enabled() -> None:
         raise WebhooksDisabled
 
 
+@retried
 @transaction.atomic
 def create_webhook(
     *, owner: Account, target_kind: WebhookTarget, target_id: UUID, url: str, types: Sequence[str] = ()
@@ -78,6 +80,7 @@ def owned_webhook(*, webhook_id: UUID, owner: Account) -> Webhook:
     return _required(Webhook.objects.owned_by(owner.pk), webhook_id)
 
 
+@retried
 @transaction.atomic
 def delete_webhook(*, webhook_id: UUID, owner: Account) -> None:
     """Delete a webhook with its delivery log. An event that is being sent may still arrive.
@@ -87,6 +90,7 @@ def delete_webhook(*, webhook_id: UUID, owner: Account) -> None:
     _unblocked(webhook_id, owner).delete()
 
 
+@retried
 @transaction.atomic
 def delete_webhooks_of(*, target_kind: WebhookTarget, target_id: UUID) -> None:
     """Delete the webhooks of an embed or agent that ends, except those that a super admin has disabled."""
@@ -94,6 +98,7 @@ def delete_webhooks_of(*, target_kind: WebhookTarget, target_id: UUID) -> None:
     webhooks.exclude(disabled_reason=DisabledReason.SUPER_ADMIN).delete()
 
 
+@retried
 @transaction.atomic
 def test_webhook(*, webhook_id: UUID, owner: Account) -> UUID:
     """Request a test event, which `deliver_webhooks` sends next; returns its id.
@@ -111,6 +116,7 @@ def test_webhook(*, webhook_id: UUID, owner: Account) -> UUID:
     return webhook.test_id
 
 
+@retried
 @transaction.atomic
 def rotate_webhook_secret(*, webhook_id: UUID, owner: Account) -> tuple[Webhook, str]:
     """Replace the secret; returns the webhook and its new secret. The former one signs too for BOTH_SECRETS.
@@ -126,6 +132,7 @@ def rotate_webhook_secret(*, webhook_id: UUID, owner: Account) -> tuple[Webhook,
     return webhook, secret
 
 
+@retried
 @transaction.atomic
 def disable_webhook(*, webhook_id: UUID, by: Account, reason: str = "") -> None:
     """Disable a webhook as a super admin; its owner sees the reason. Raises WebhookNotFound (404).
@@ -141,6 +148,7 @@ def disable_webhook(*, webhook_id: UUID, by: Account, reason: str = "") -> None:
         )
 
 
+@retried
 @transaction.atomic
 def enable_webhook(*, webhook_id: UUID, by: Account, reason: str = "") -> None:
     """Enable a disabled webhook; it goes on where it stopped. Raises WebhookNotFound (404)."""

@@ -42,6 +42,7 @@ QUOTES = "SELECT DISTINCT quote_id FROM messaging_message WHERE quote_id = ANY(%
 DELETE_POSTS = "DELETE FROM messaging_message WHERE id = ANY(%s::uuid[])"
 
 
+@retried
 @transaction.atomic
 def begin_undo(move: Move, *, by: Account | None, reason: str = "") -> None:
     """From now on no process writes posts of the import. `by` None: a command.

@@ -5,26 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from django.db import connection
 from django.test import Client
 
 from messaging.models import Account, Message
 from reactions.models import Reaction
 from tests.api import Api
 from tests.factories import MessageFactory, PersonFactory
+from tests.faults.failing import failing
 
 pytestmark = pytest.mark.django_db(transaction=True)
-# A rollback does not reset a sequence, so the trigger fails the first try alone.
-FAILING = """
-CREATE SEQUENCE tries;
-CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF nextval('tries') = 1 THEN RAISE EXCEPTION 'injected' USING ERRCODE = '40P01'; END IF;
-    RETURN NEW;
-END $$;
-CREATE TRIGGER failing BEFORE UPDATE ON messaging_message FOR EACH ROW EXECUTE FUNCTION fail();
-"""
-RECOVERED = "DROP TRIGGER failing ON messaging_message; DROP FUNCTION fail; DROP SEQUENCE tries"
 
 
 @pytest.fixture
@@ -44,11 +33,9 @@ def post(person: Account) -> Message:
 
 @pytest.fixture
 def first_try_fails(post: Message) -> Iterator[None]:
-    with connection.cursor() as cursor:
-        cursor.execute(FAILING)
-    yield
-    with connection.cursor() as cursor:
-        cursor.execute(RECOVERED)
+    """As of a deadlock."""
+    with failing("40P01", times=1, change="UPDATE"):
+        yield
 
 
 @pytest.mark.usefixtures("first_try_fails")

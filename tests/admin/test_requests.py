@@ -17,6 +17,7 @@ from tests.admin.pages import decide, decide_on_many, page, read, rows_of
 from tests.agents.factories import ApprovedFactory, RequestFactory, agent_with_token
 from tests.agents.racing import race
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+from tests.faults.failing import failing
 
 pytestmark = pytest.mark.django_db
 
@@ -120,6 +121,15 @@ def test_approve_grants_the_request_and_redirects_to_the_next(admin_client: Clie
     assert (entry.user_id, entry.change_message) == (boss.pk, "Approved (pending → approved): Useful.")
     assert "Approved (pending → approved): Useful." in read(admin_client, agent_request, "history")
     assert "approved by" in read(admin_client, agent_request)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_approval_that_the_database_aborts_is_carried_out_again(admin_client: Client) -> None:
+    agent_request = RequestFactory()
+    with failing("40P01", times=1, change="UPDATE", table="agents_agentrequest"):
+        text = decide(admin_client, agent_request, "approve", scopes=agent_request.scopes, reason="Useful.")
+    assert f"{agent_request}: approved." in text
+    assert (Agent.objects.count(), LogEntry.objects.count()) == (1, 1)
 
 
 def test_deciding_the_last_request_redirects_to_the_list(admin_client: Client) -> None:

@@ -21,21 +21,10 @@ from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race
 from tests.api import Answer
 from tests.factories import MessageFactory, PageFactory
+from tests.faults.failing import failing, tries
 from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-# A rollback does not reset a sequence, so the trigger can fail for the first tries alone.
-FAILING = """
-CREATE SEQUENCE tries;
-CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF nextval('tries') <= {times} THEN RAISE EXCEPTION 'injected' USING ERRCODE = '{sqlstate}'; END IF;
-    RETURN NEW;
-END $$;
-CREATE TRIGGER failing BEFORE INSERT ON messaging_message FOR EACH ROW EXECUTE FUNCTION fail();
-"""
-RECOVERED = "DROP TRIGGER failing ON messaging_message; DROP FUNCTION fail; DROP SEQUENCE tries"
 
 
 @pytest.fixture
@@ -46,24 +35,6 @@ def agent() -> TokenHolder:
 @pytest.fixture
 def page() -> Page:
     return PageFactory()
-
-
-@contextmanager
-def failing(sqlstate: str, *, times: int) -> Iterator[None]:
-    """The first `times` inserts of a post fail with this error."""
-    with connection.cursor() as cursor:
-        cursor.execute(FAILING.format(sqlstate=sqlstate, times=times))
-    try:
-        yield
-    finally:
-        with connection.cursor() as cursor:
-            cursor.execute(RECOVERED)
-
-
-def tries() -> int:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT last_value FROM tries")
-        return int(cursor.fetchone()[0])
 
 
 def post(agent: TokenHolder, page_id: str, **fields: str) -> Answer:

@@ -17,6 +17,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpR
 from django.urls import reverse
 
 from config.admin.model_admin import ReadOnlyModelAdmin
+from config.writes.retries import retried
 from messaging.models import Account, SavedList
 from messaging.models.desk import NAME_MAX, QUERY_MAX, SAVED_MAX
 
@@ -71,6 +72,7 @@ def change(rows: ReadOnlyModelAdmin, request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(f"{url}?{query}" if query and len(query) <= QUERY_MAX else url)
 
 
+@retried
 @transaction.atomic
 def _save(request: HttpRequest, of: str, name: str, query: str) -> str:
     """What is wrong, else nothing."""
