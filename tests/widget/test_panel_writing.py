@@ -204,7 +204,9 @@ def test_retry_after_a_lost_response_uses_the_same_key_and_writes_once(live: Liv
     assert Message.objects.count() == 1
 
 
-def test_changed_retry_of_a_stored_post_stays_a_draft(live: Live, ada: Account) -> None:
+@pytest.mark.parametrize("mismatch", ["replay", "reject"])
+def test_changed_retry_of_a_stored_post_stays_a_draft(live: Live, ada: Account, settings: Any, mismatch: str) -> None:
+    settings.IDEMPOTENCY_MISMATCH = mismatch
     live.signed_in(ada)
     _, panel = live.open()
     first = []

@@ -126,7 +126,8 @@ export class Composer {
       await this.send(session);
     } catch (failure) {
       if (failure.signedOut) this.panel.signedOut();
-      this.showProblem(`${explain(failure)} ${t("panel.draft_saved")}`);
+      if (failure.code === "idempotency_key_reused") this.sentEarlier();
+      else this.showProblem(`${explain(failure)} ${t("panel.draft_saved")}`);
     }
     this.setBusy(false);
   }
@@ -140,20 +141,28 @@ export class Composer {
     if (this.quote) body.quoteId = this.quote.id;
     const { record, headers } = await write(session, "POST", "/api/messages", { body, key: this.key });
     this.key = null;
-    // An earlier attempt with another text succeeded: that text is published, the current text stays a draft.
-    const earlier = headers.get("Idempotency-Payload-Mismatch") === "true";
-    if (!earlier) store(draftName, null);
-    if (draftName === this.draftName) this.sent(earlier);
+    const isEarlier = headers.get("Idempotency-Payload-Mismatch") === "true";
+    if (!isEarlier) store(draftName, null);
+    if (draftName === this.draftName) {
+      if (isEarlier) this.sentEarlier();
+      else this.sent();
+    }
     this.onSent(record);
   }
 
-  sent(earlier) {
-    if (earlier) {
-      this.saveDraft();
-      return this.showProblem(t("panel.earlier"));
-    }
+  sent() {
     this.area.value = "";
     this.setQuote(null);
+  }
+
+  /**
+   * An earlier attempt with another text succeeded: that text is published, the current text stays a draft. A service
+   * that refuses such a retry does not return the post; it appears as those of others do.
+   */
+  sentEarlier() {
+    this.key = null;
+    this.saveDraft();
+    this.showProblem(t("panel.earlier"));
   }
 
   setBusy(busy) {
