@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -70,9 +72,31 @@ def test_picker_that_cannot_be_loaded_says_so_and_opens_later_in_the_readers_lan
     live.context.unroute(pattern)
     more.click()
     grid = page.locator(".emoji-grid")
-    page.get_by_role("searchbox").fill("قطة")
-    expect(grid.get_by_role("button").first).to_be_visible()
+    field = page.get_by_role("searchbox")
+    field.fill("قطة")
+    field.press("ArrowDown")
     cells = grid.get_by_role("button")
-    cells.nth(0).focus()
+    expect(cells.nth(0)).to_be_focused()
     cells.nth(0).press("ArrowLeft")
     expect(cells.nth(1)).to_be_focused()
+
+
+def test_arrow_down_right_after_typing_leads_to_what_is_found(live: Live) -> None:
+    live.message()
+    page = live.open_alone()
+    page.locator("article .actions button").last.click()
+    page.locator(".choice > button").last.click()
+    field = page.get_by_role("searchbox")
+    # Both in one task: the search has not begun.
+    field.evaluate(
+        """(field) => {
+            field.value = "cat";
+            field.dispatchEvent(new Event("input"));
+            field.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true, cancelable: true }));
+        }"""
+    )
+    first = page.locator(".emoji-grid").get_by_role("button").first
+    expect(first).to_have_attribute("title", re.compile("cat", re.IGNORECASE))
+    # Longer than typing is waited for.
+    page.wait_for_timeout(500)
+    expect(first).to_be_focused()

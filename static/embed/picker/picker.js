@@ -44,6 +44,8 @@ export class Picker {
   }
 
   find() {
+    clearTimeout(this.timer);
+    this.timer = 0;
     const { t } = this.tools;
     const found = search(this.all, this.field.value).slice(0, FOUND_MAX);
     if (!this.field.value.trim()) return this.show(0);
@@ -62,8 +64,10 @@ export class Picker {
     this.buttons.forEach((tab, at) => tab.setAttribute("aria-pressed", String(at === selected)));
   }
 
+  /** Lead to the first emoji, also of what was typed just before: the list would be replaced under the focus. */
   enter(event) {
     event.preventDefault();
+    if (this.timer) this.find();
     const first = this.grid.querySelector("button");
     if (first) this.focus(first);
   }
