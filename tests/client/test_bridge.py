@@ -8,7 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import keyring
 import pytest
+from community_messaging import Credential
+from community_messaging.cli.store import AGENT, PERSON, SERVICE, Store
+from keyring.backends.fail import Keyring as NoKeyring
 
 from tests.client.commands import DONE, USAGE, Command
 from tests.client.scripted import CUT, Answer, Received, Scripted, refusal, scripted
@@ -36,6 +40,14 @@ def echo(request: Received) -> Answer:
 def server() -> Iterator[Scripted]:
     with scripted(echo) as server:
         yield server
+
+
+@pytest.fixture(autouse=True)
+def no_keyring() -> Iterator[None]:
+    before = keyring.get_keyring()
+    keyring.set_keyring(NoKeyring())
+    yield
+    keyring.set_keyring(before)
 
 
 def bridge(server: Scripted | str, *messages: Any, token: str = TOKEN) -> list[Any]:
@@ -120,6 +132,63 @@ def test_a_refusal_answers_the_request_with_the_error_of_the_service() -> None:
     with scripted(refusal(401, "token_revoked")) as server:
         (answer,) = bridge(server, CALL)
     assert (answer["id"], answer["error"]["data"]["error"]) == (7, "token_revoked")
+
+
+def test_an_expired_user_token_is_renewed_with_the_sign_in_and_stored(tmp_path: Path) -> None:
+    def service(request: Received) -> Answer:
+        match request.path:
+            case "/api/auth/refresh":
+                return Answer(200, {"accessToken": "access 2"})
+            case "/api/auth/embed-token":
+                return Answer(200, {"token": "token 2", "userId": "u1"})
+        return echo(request) if request.headers["authorization"] == "Bearer token 2" else refusal(401, "token_expired")
+
+    with scripted(service) as server:
+        cm = signed_in(tmp_path, server, Credential("token 1", "u1", "access 1", "refresh"))
+        finished = cm("mcp", stdin=json.dumps(CALL).encode())
+        stored = Store(tmp_path / SERVICE).get(server.base_url, PERSON)
+    assert json.loads(finished.out)["result"] == {"echo": "tools/call"}
+    assert stored == Credential("token 2", "u1", "access 2", "refresh")
+
+
+def test_a_sign_in_that_has_ended_answers_the_request_with_its_error(tmp_path: Path) -> None:
+    with scripted(refusal(401, "token_expired"), refusal(401, "token_revoked")) as server:
+        cm = signed_in(tmp_path, server, Credential("token 1", "u1", "access 1", "refresh"))
+        answer = json.loads(cm("mcp", stdin=json.dumps(CALL).encode()).out)
+    assert (answer["id"], answer["error"]["data"]["error"], len(server.received)) == (7, "token_revoked", 2)
+
+
+def test_a_token_that_another_command_has_stored_since_replaces_one_that_is_refused(tmp_path: Path) -> None:
+    other = Credential("cag_" + "y" * 46)
+
+    def service(request: Received) -> Answer:
+        if request.headers["authorization"] == f"Bearer {other.token}":
+            return echo(request)
+        Store(tmp_path / SERVICE).put(server.base_url, AGENT, other)
+        return refusal(401, "token_revoked")
+
+    with scripted(service) as server:
+        cm = signed_in(tmp_path, server, Credential(TOKEN))
+        assert json.loads(cm("mcp", stdin=json.dumps(CALL).encode()).out)["result"] == {"echo": "tools/call"}
+
+
+def test_a_sign_in_to_another_service_does_not_change_where_lines_are_sent(tmp_path: Path) -> None:
+    def service(request: Received) -> Answer:
+        Store(tmp_path / SERVICE).address = "http://other.example"
+        return refusal(401, "token_revoked") if len(server.received) == 1 else echo(request)
+
+    with scripted(service) as server:
+        signed_in(tmp_path, server, Credential(TOKEN))
+        Store(tmp_path / SERVICE).address = server.base_url
+        stdin = json.dumps(CALL) + "\n" + json.dumps(CALL)
+        answers = [json.loads(line) for line in Command(tmp_path, None)("mcp", stdin=stdin.encode()).out.splitlines()]
+    assert (answers[0]["error"]["data"]["error"], answers[1]["result"]) == ("token_revoked", {"echo": "tools/call"})
+    assert {request.headers["authorization"] for request in server.received} == {f"Bearer {TOKEN}"}
+
+
+def signed_in(home: Path, server: Scripted, credential: Credential) -> Command:
+    Store(home / SERVICE).put(server.base_url, AGENT if credential.is_agent else PERSON, credential)
+    return Command(home, server.base_url)
 
 
 def test_an_error_in_json_rpc_is_printed_as_it_is() -> None:

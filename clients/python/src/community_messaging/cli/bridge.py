@@ -22,28 +22,30 @@ VERSION_IN_META = "io.modelcontextprotocol/protocolVersion"
 TIMEOUT_SECONDS = 60.0
 # Connecting again is harmless: nothing has been sent.
 CONNECTION_RETRIES = 3
+UNAUTHORIZED = 401
 
 
 @program.command()
 @click.pass_obj
 def mcp(state: State) -> None:
     """Forward JSON-RPC lines from standard input to the service's MCP server, and print its answers."""
-    credential = state.caller(AGENT, PERSON)
-    headers = credential.headers if credential else {}
+    # Also after a sign-in to another service.
+    state.url = state.base_url
     transport = httpx.HTTPTransport(retries=CONNECTION_RETRIES)
-    with httpx.Client(transport=transport, headers=headers, timeout=TIMEOUT_SECONDS) as http:
-        bridge = Bridge(http, f"{state.base_url}/mcp")
+    with httpx.Client(transport=transport, timeout=TIMEOUT_SECONDS) as http:
+        bridge = Bridge(http, state)
         for line in sys.stdin.buffer:
             for answer in bridge.answers(line):
                 echo_json(answer)
 
 
 class Bridge:
-    """One client's conversation. `version` is what `initialize` has agreed on."""
+    """One client's conversation, which may last for days. `_version` is what `initialize` has agreed on."""
 
-    def __init__(self, http: httpx.Client, url: str) -> None:
+    def __init__(self, http: httpx.Client, state: State) -> None:
         self._http = http
-        self._url = url
+        self._state = state
+        self._credential = state.caller(AGENT, PERSON)
         self._version = ""
 
     def answers(self, line: bytes) -> Iterator[Any]:
@@ -56,7 +58,9 @@ class Bridge:
             yield _failure(None, PARSE_ERROR, "The line is not JSON.")
             return
         try:
-            response = self._http.post(self._url, content=line.strip(), headers=self._headers(message))
+            response = self._post(line, message)
+            if response.status_code == UNAUTHORIZED and self._renew():
+                response = self._post(line, message)
             if not response.is_success and ("jsonrpc" not in object_in(response) or _is_notification(message)):
                 raise ServiceError.of_response(response)
             for answer in _messages(response):
@@ -67,9 +71,22 @@ class Bridge:
         except ServiceError as error:
             yield from _refused(message, error)
 
+    def _post(self, line: bytes, message: Any) -> httpx.Response:
+        return self._http.post(f"{self._state.base_url}/mcp", content=line.strip(), headers=self._headers(message))
+
+    def _renew(self) -> bool:
+        """Replace a credential that is refused: by what another `cm` has stored since, else with the sign-in."""
+        refused, self._credential = self._credential, self._state.caller(AGENT, PERSON)
+        if self._credential == refused and refused and refused.refresh_token:
+            with self._state.client(AGENT, PERSON) as client:
+                client.run(client.renew(refused.refresh_token))
+                self._credential = client.credential
+        return self._credential != refused
+
     def _headers(self, message: Any) -> dict[str, str]:
-        """The headers that repeat parts of the body, for proxies."""
+        """The credential, and the headers that repeat parts of the body, for proxies."""
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        headers |= self._credential.headers if self._credential else {}
         version, method, name = self._version, None, None
         if isinstance(message, dict):
             method = message.get("method")
