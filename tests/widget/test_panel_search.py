@@ -82,4 +82,7 @@ def test_a_small_discussion_has_no_search_and_a_failed_one_says_why(live: Live) 
     live.context.route("**/v1/search?*", lambda route: route.abort())
     page.get_by_role("searchbox").fill("reply")
     expect(page.locator(".search .problem")).to_have_text("There is no connection to the service.")
+    live.context.unroute("**/v1/search?*")
+    page.get_by_role("searchbox").press("Enter")
+    expect(page.locator(".results button")).to_have_count(10)
     assert not live.errors

@@ -14,7 +14,7 @@ const LINE = 160;
 
 export class Search {
   constructor(panel, thread) {
-    Object.assign(this, { panel, thread, run: 0, text: "", timer: 0 });
+    Object.assign(this, { panel, thread, run: 0, text: "", timer: 0, hasFailed: false });
     this.field = h("input", { type: "search", maxlength: 200, "aria-label": t("panel.search"), placeholder: t("panel.search"), oninput: () => this.later() });
     this.status = h("p", { class: "meta", role: "status" });
     this.results = h("ul", { class: "results" });
@@ -67,7 +67,7 @@ export class Search {
   find() {
     clearTimeout(this.timer);
     const text = this.field.value.trim();
-    if (text === this.text) return;
+    if (text === this.text && !this.hasFailed) return;
     this.text = text.length < SHORTEST ? "" : text;
     this.run += 1;
     fill(this.results);
@@ -79,6 +79,7 @@ export class Search {
 
   async load(cursor) {
     const run = ++this.run;
+    this.hasFailed = false;
     this.more.disabled = true;
     try {
       const { messages, nextCursor } = await searchMessages({ q: this.text, pageId: this.thread.pageId, limit: AT_ONCE, cursor });
@@ -91,7 +92,9 @@ export class Search {
       this.status.textContent = n ? t(nextCursor ? "panel.found_first" : "panel.found", { n }) : t("panel.found_none");
       if (cursor && results.length) results[0].firstChild.focus();
     } catch (failure) {
-      if (run === this.run) fill(this.status, h("span", { class: "problem" }, explain(failure)));
+      if (run !== this.run) return;
+      this.hasFailed = true;
+      fill(this.status, h("span", { class: "problem" }, explain(failure)));
     }
     this.more.disabled = false;
   }
