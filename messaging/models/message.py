@@ -10,6 +10,7 @@ from config.api.ids import new_id
 from messaging.models.account import Account, AccountKind
 from messaging.models.community import Community
 from messaging.models.page import Page
+from messaging.scopes import scopes_of
 
 CONTENT_MAX = 20_000
 ANCHOR_TEXT_MAX = 2_000
@@ -197,8 +198,3 @@ class Message(models.Model):
     def required_scopes(self) -> list[str]:
         """The scopes that an agent needs to write it, sorted."""
         return scopes_of(parent_id=self.parent_id, quote_id=self.quote_id)
-
-
-def scopes_of(*, parent_id: object, quote_id: object) -> list[str]:
-    """`reply` with a parent, `quote` with a quoted post, otherwise `post`; sorted."""
-    return [*(["quote"] if quote_id is not None else []), *(["reply"] if parent_id is not None else [])] or ["post"]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from config.database.sql import Row, fetch_all, fetch_one
-from messaging.queries.message_lists import PAGE_BYTES
+from messaging.queries.page_sizes import PAGE_BYTES
 from messaging.queries.visibility import is_public
 
 POSTS_MAX = 50

@@ -13,17 +13,14 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from config.api.pagination import Position
-from config.cache.rendering import to_json
 from config.database.sql import Row, fetch_all
 from messaging.queries.joins import JOINS
 from messaging.queries.message_fields import MESSAGE_FIELDS
 from messaging.queries.message_orders import ORDERS, Order, Sort
 from messaging.queries.messages import COLUMNS, EXPRESSIONS, message_from_row
+from messaging.queries.page_sizes import PAGE_BYTES, fitting
 from messaging.queries.visibility import is_listed, is_visible
 
-# The limit of the response of a list, unless it contains a single message.
-PAGE_BYTES = 2 * 1024 * 1024
-ENVELOPE_BYTES = 200
 # A list of up to this many messages is fetched without a limit in bytes: at the documented caps, 11 take 3 MB.
 FEW = 10
 # The size of a message without its long columns (keys, ids, times, numbers, short strings), and of one character
@@ -190,13 +187,3 @@ def _with_top_replies(messages: list[dict[str, Any]], ids: list[UUID | None], re
 def _weight(rows: Sequence[Row]) -> int:
     """An upper estimate of the number of characters of the rows."""
     return MESSAGE_BYTES * len(rows) + sum(len(text) for row in rows for text in WEIGHED_OF(row) if text)
-
-
-def fitting(messages: Sequence[dict[str, Any]]) -> int:
-    """How many of the messages fit into a response; at least one."""
-    size = ENVELOPE_BYTES
-    for count, message in enumerate(messages):
-        size += len(to_json(message)) + 1
-        if size > PAGE_BYTES:
-            return max(count, 1)
-    return len(messages)

@@ -14,7 +14,7 @@ from config.api.ids import is_id, parse_id
 from config.writes.idempotency import Replay
 from messaging.exceptions import MessageNotFound
 from messaging.models import Message
-from messaging.models.message import scopes_of
+from messaging.scopes import scopes_of
 from messaging.services.own_posts import require_rights
 
 WRITING_SCOPES = frozenset({"post", "reply", "quote"})

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.db import models, transaction
 
+from config.cache.rendering import to_json
 from config.cache.versions import invalidate
 from config.changes.log import NewChange, append
+from config.database.sql import execute
 from config.writes.retries import retried
 from messaging.cache_tags import page_tag
 from messaging.changes.types import ChangeType
 from moving.models import ImportedPage, Move
 
 BATCH = 500
+COUNT_PAGES = """
+INSERT INTO moving_importedpage AS page (move_id, page_id, posts, announced)
+SELECT %s, id, posts, 0 FROM json_to_recordset(%s::json) AS counted (id text, posts int)
+ON CONFLICT (move_id, page_id) DO UPDATE SET posts = page.posts + excluded.posts
+"""
+
+
+def count_on_pages(posts: Mapping[str, int], *, move: Move) -> None:
+    """Add to the numbers of posts, by page id, that the import has brought; `announce` tells them."""
+    rows = [{"id": page_id, "posts": count} for page_id, count in posts.items()]
+    execute(COUNT_PAGES, [move.pk, to_json(rows).decode()])
 
 
 def announce(move: Move) -> None:

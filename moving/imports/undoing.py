@@ -24,9 +24,9 @@ from messaging.personal_data.posts import DELETED
 from messaging.services.counting import count_answers
 from messaging.services.decisions import note_for_moderators
 from moving.exceptions import ImportBusy
-from moving.imports.announcing import announce
+from moving.imports.announcing import announce, count_on_pages
 from moving.imports.progress import Step, Tell
-from moving.imports.writing import count_on_pages, lock_source
+from moving.imports.writing import lock_source
 from moving.models import CAN_UNDO, ImportedAuthor, ImportedPost, Move, MovePart, MoveStatus
 from reactions.models import Reaction
 

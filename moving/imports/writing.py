@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,6 +19,7 @@ from messaging.cache_tags import COMMUNITIES, community_tag, message_tag, page_t
 from messaging.models import MessageStatus
 from messaging.services.locking import LONG_STATEMENT_SECONDS
 from moving.exceptions import ImportUndone
+from moving.imports.announcing import count_on_pages
 from moving.imports.authors import accounts_of
 from moving.imports.extras import columns_of
 from moving.imports.reactions import restore_reactions
@@ -65,11 +66,6 @@ LOCK_PARENTS = "SELECT FROM messaging_message WHERE id = ANY(%s::uuid[]) ORDER B
 COUNT_REPLIES = """
 UPDATE messaging_message message SET reply_count = message.reply_count + counted.replies
 FROM json_to_recordset(%s::json) AS counted (id uuid, replies int) WHERE message.id = counted.id
-"""
-COUNT_PAGES = """
-INSERT INTO moving_importedpage AS page (move_id, page_id, posts, announced)
-SELECT %s, id, posts, 0 FROM json_to_recordset(%s::json) AS counted (id text, posts int)
-ON CONFLICT (move_id, page_id) DO UPDATE SET posts = page.posts + excluded.posts
 """
 
 
@@ -120,11 +116,6 @@ def require_writable(move: Move) -> None:
     row = fetch_one(STATUS, [move.pk])
     if row is None or row[0] not in WRITABLE:
         raise ImportUndone
-
-
-def count_on_pages(posts: Mapping[str, int], *, move: Move) -> None:
-    """Add to the numbers of posts, by page id, that the import has brought; `announce` tells them."""
-    execute(COUNT_PAGES, [move.pk, _json([{"id": page_id, "posts": count} for page_id, count in posts.items()])])
 
 
 def _new_posts(posts: Sequence[StagedPost], times: Sequence[int], known: dict[str, tuple[UUID, str]]) -> list[NewPost]:

@@ -17,7 +17,7 @@ from messaging.markdown.html import to_html
 from messaging.models.message import CONTENT_MAX
 from messaging.page_ids import URL_MAX
 from messaging.queries.feeds import POSTS_MAX, FeedPost
-from messaging.queries.message_lists import PAGE_BYTES
+from messaging.queries.page_sizes import PAGE_BYTES
 from tests.feeds import reading
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)

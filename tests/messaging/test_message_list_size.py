@@ -15,7 +15,8 @@ from messaging.fields import CONTEXT_ANCHOR_MAX
 from messaging.models import Message, Page
 from messaging.models.message import ANCHOR_TEXT_MAX, ATTACHMENT_URL_MAX, ATTACHMENTS_MAX, CONTENT_MAX
 from messaging.queries import message_lists
-from messaging.queries.message_lists import FEW, PAGE_BYTES
+from messaging.queries.message_lists import FEW
+from messaging.queries.page_sizes import PAGE_BYTES
 from tests.api import Answer, Api
 from tests.factories import CommunityFactory, PageFactory, PersonFactory
 from tests.module_rows import undone_after_module
