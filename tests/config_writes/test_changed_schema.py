@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from django.db import NotSupportedError, close_old_connections, connection, transaction
+from django.db import connection
 
 from config.database.sql import fetch_one
 from config.writes.models import RateLimitEvent, StoredResponse
@@ -130,24 +130,6 @@ def test_a_service_survives_a_changed_result_type() -> None:
     replies[-1].refresh_from_db()
     parent.refresh_from_db()
     assert (replies[-1].status, parent.reply_count) == (MessageStatus.HIDDEN, 0)
-
-
-def test_after_a_transaction_that_nobody_runs_again_the_next_request_has_another_connection() -> None:
-    message = MessageFactory(source_app="before")
-
-    @transaction.atomic
-    def read() -> str:
-        row = fetch_one("SELECT source_app FROM messaging_message WHERE id = %s", [message.pk])
-        return str(row and row[0])
-
-    for _ in range(OFTEN):
-        read()
-    with migrated(*wider(*READ_COLUMN)):
-        with pytest.raises(NotSupportedError):
-            read()
-        # As at the beginning of each request.
-        close_old_connections()
-        assert read() == "before"
 
 
 def test_statements_of_the_orm_are_never_prepared() -> None:

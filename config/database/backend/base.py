@@ -60,7 +60,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         preferred_hosts.remember(conn_params, connection)
         connection.answer_seconds = self.settings_dict.get("ANSWER_SECONDS")
         connection.add_notice_handler(self._notice)
-        self._is_unreplicated = self._has_stale_statement = False
+        self._is_unreplicated = False
         connection.adapters.register_loader("timestamptz", TimeLoader)
         CONNECTIONS.add(connection)
         connections_opened.inc()
@@ -78,8 +78,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         it is used only while queries are logged or wrapped.
 
         A stale statement has changed nothing and runs once more on a new connection. Inside a transaction it raises,
-        and the whole transaction must be run again (`config.writes.retries`). Where nobody does that, the next request
-        gets a new connection.
+        and the whole transaction must be run again (`config.writes.retries`).
         """
         if self.queries_logged or self.execute_wrappers:
             cursor = self.cursor()
@@ -94,10 +93,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             try:
                 return self.statements.execute(statement, values)
             except Error as failure:
-                if failure.sqlstate not in STALE_STATEMENT_SQLSTATES:
-                    raise
-                self._has_stale_statement = True
-                if self.in_atomic_block:
+                if failure.sqlstate not in STALE_STATEMENT_SQLSTATES or self.in_atomic_block:
                     raise
         self.close()
         self.ensure_connection()
@@ -106,9 +102,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def is_usable(self) -> bool:
         """After an error, a connection to a server that only reads is replaced: another one may be the primary."""
-        if not self.errors_occurred and self._is_silent():
-            return True
-        return not self._has_stale_statement and super().is_usable() and not self._only_reads()
+        return (not self.errors_occurred and self._is_silent()) or (super().is_usable() and not self._only_reads())
 
     def _only_reads(self) -> bool:
         try:
