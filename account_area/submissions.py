@@ -24,7 +24,6 @@ from account_area.forms import AccountForm
 from account_area.models import Submission
 from config.api.exceptions import InvalidInput
 from config.api.ids import new_id
-from config.writes.retries import retried
 from messaging.models import Account
 
 STORED_DAYS = 2
@@ -45,7 +44,6 @@ class OnceForm(AccountForm):
         return self.carry_out(_once, account=account, key=self.cleaned_data["submission"], create=create)
 
 
-@retried
 @transaction.atomic
 def _once(*, account: Account, key: UUID, create: Callable[[], str]) -> str:
     # The insert waits for a transaction that has inserted the same key.

@@ -25,7 +25,8 @@ ON CONFLICT (move_id, page_id) DO UPDATE SET posts = page.posts + excluded.posts
 
 def count_on_pages(posts: Mapping[str, int], *, move: Move) -> None:
     """Add to the numbers of posts, by page id, that the import has brought; `announce` tells them."""
-    rows = [{"id": page_id, "posts": count} for page_id, count in posts.items()]
+    # In the order in which `announce` locks them.
+    rows = [{"id": page_id, "posts": count} for page_id, count in sorted(posts.items())]
     execute(COUNT_PAGES, [move.pk, to_json(rows).decode()])
 
 

@@ -10,16 +10,10 @@ from django.test import Client
 from messaging.models import Account, Message
 from reactions.models import Reaction
 from tests.api import Api
-from tests.factories import MessageFactory, PersonFactory
+from tests.factories import MessageFactory
 from tests.faults.failing import failing
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def person() -> Account:
-    account: Account = PersonFactory()
-    return account
 
 
 @pytest.fixture
