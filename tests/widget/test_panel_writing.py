@@ -228,6 +228,40 @@ def test_changed_retry_of_a_stored_post_stays_a_draft(live: Live, ada: Account, 
     expect(panel.locator("article .content")).to_have_text(["Version two", "Version one"])
 
 
+def test_a_post_that_arrives_after_a_change_of_page_leaves_the_key_of_the_draft_there(live: Live, ada: Account) -> None:
+    live.signed_in(ada)
+    page, panel = live.open()
+    attempts: list[tuple[str, str]] = []
+
+    def lose_and_delay(route: Any) -> None:
+        request = route.request
+        if request.method != "POST":
+            return route.fallback()
+        attempts.append((request.post_data_json["content"], request.headers["idempotency-key"]))
+        response = route.fetch()
+        if len(attempts) == 1:
+            return route.abort()
+        if len(attempts) == 2:
+            page.evaluate("history.pushState(null, '', '/host/other')")
+            expect(panel.get_by_label("Write a post…")).to_have_value("Other page")
+        return route.fulfill(response=response)
+
+    live.context.route(f"{live.app}/api/messages", lose_and_delay)
+    page.evaluate("history.pushState(null, '', '/host/other')")
+    write(panel, "Other page")
+    expect(panel.locator("#write .problem")).to_be_visible()
+    page.evaluate("history.back()")
+    expect(panel.get_by_label("Write a post…")).to_have_value("")
+    write(panel, "This page")
+    expect(panel.get_by_label("Write a post…")).to_have_value("Other page")
+    expect(panel.locator("#write form.busy")).to_have_count(0)
+    panel.locator("#write").get_by_role("button", name="Post").click()
+    expect(panel.locator("article .content")).to_have_text(["Other page"])
+    assert [text for text, _key in attempts] == ["Other page", "This page", "Other page"]
+    assert attempts[0][1] == attempts[2][1]
+    assert Message.objects.filter(content="Other page").count() == 1
+
+
 def test_idempotency_in_progress_is_retried(live: Live, ada: Account) -> None:
     live.signed_in(ada)
     _, panel = live.open()

@@ -122,11 +122,12 @@ export class Composer {
     const session = await this.panel.signedIn();
     if (!session) return;
     this.setBusy(true);
+    const { draftName } = this;
     try {
       await this.send(session);
     } catch (failure) {
       if (failure.signedOut) this.panel.signedOut();
-      if (failure.code === "idempotency_key_reused") this.sentEarlier();
+      if (failure.code === "idempotency_key_reused" && draftName === this.draftName) this.sentEarlier();
       else this.showProblem(`${explain(failure)} ${t("panel.draft_saved")}`);
     }
     this.setBusy(false);
@@ -140,9 +141,9 @@ export class Composer {
     if (this.parent) body.parentId = this.parent.id;
     if (this.quote) body.quoteId = this.quote.id;
     const { record, headers } = await write(session, "POST", "/api/messages", { body, key: this.key });
-    this.key = null;
     const isEarlier = headers.get("Idempotency-Payload-Mismatch") === "true";
     if (!isEarlier) store(draftName, null);
+    // The draft of another page has a key of its own.
     if (draftName === this.draftName) {
       if (isEarlier) this.sentEarlier();
       else this.sent();
@@ -151,6 +152,7 @@ export class Composer {
   }
 
   sent() {
+    this.key = null;
     this.area.value = "";
     this.setQuote(null);
   }
