@@ -33,7 +33,8 @@ class _Scripts(HTMLParser):
 def faults_of_code(html: str, site: Embed) -> list[str]:
     """What is wrong with the code in the HTML of a page. Empty: it is right."""
     parser = _Scripts()
-    parser.feed(html)
+    # html.parser would look for the end from each begin.
+    parser.feed(_without_open(_without_open(html, "<!--", "-->"), "<", ">"))
     parser.close()
     ours = [script for script in parser.found if _is_ours(script, site)]
     if not ours:
@@ -41,6 +42,12 @@ def faults_of_code(html: str, site: Embed) -> list[str]:
     if len(ours) > 1:
         return [_("The code is there more than once. Once is enough.")]
     return _faults(ours[0], site)
+
+
+def _without_open(html: str, begin: str, end: str) -> str:
+    """The text up to the first begin that no end follows: for browsers, what follows is no element."""
+    last = html.rfind(end) + 1
+    return html[:last] + html[last:].partition(begin)[0]
 
 
 def _is_ours(script: Attributes, site: Embed) -> bool:

@@ -19,10 +19,16 @@ SAFE = re.compile(r"https?://[a-z0-9._:@\[\]\u00a1-\U0010ffff-]+(?:[/?#]|\Z)|mai
 SCHEME = re.compile(r"\A(?:https?://|mailto:)")
 
 
-def bare_url(text: str, start: int) -> str:
-    """The URL that begins there, without the punctuation of its sentence."""
-    match = BARE.match(text, start)
+def bare_url(text: str, start: int, end: int) -> str:
+    """The URL that begins there, without the punctuation of its sentence; "" if there is none, or a longer one than
+    URL_MAX. A text may have thousands of addresses in one: each is read to this length only.
+    """
+    match = BARE.match(text, start, min(end, start + URL_MAX + 1))
     found = match[0] if match else ""
+    return "" if _is_long(found) else found[: _end_of(found)]
+
+
+def _end_of(found: str) -> int:
     unopened = found.count(")") - found.count("(")
     end = len(found)
     while end:
@@ -32,12 +38,17 @@ def bare_url(text: str, start: int) -> str:
         elif last not in TRAILING:
             break
         end -= 1
-    return found[:end]
+    return end
+
+
+def _is_long(text: str) -> bool:
+    """Browsers count a character beyond U+FFFF as two."""
+    return len(text.encode("utf-16-le", "replace")) > 2 * URL_MAX
 
 
 def safe_url(text: str) -> str:
     """The normal form of a web or mail address; "" for any other."""
-    if not SAFE.match(text) or len(text.encode("utf-16-le", "replace")) > 2 * URL_MAX:
+    if not SAFE.match(text) or _is_long(text):
         return ""
     try:
         href = URL(text).href

@@ -85,7 +85,7 @@ def _address(state: StateInline, silent: bool) -> bool:
     match = SCHEME.search(src[max(0, pos - 6) : pos])
     if match is None or not state.pending.endswith(scheme := match[1]):
         return False
-    url = bare_url(src[: state.posMax] if state.posMax < len(src) else src, pos - len(scheme))
+    url = bare_url(src, pos - len(scheme), state.posMax)
     href = safe_url(url)
     if not href:
         return False

@@ -9,7 +9,7 @@ from django.test import Client
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from account_area.sites.code_check import faults_of_code
+from account_area.sites.code_check import CODE_MAX, faults_of_code
 from embeds import sightings
 from embeds.models import Embed
 from embeds.services import update_embed
@@ -153,6 +153,18 @@ def test_the_code_of_a_page_is_compared(client: Client, site: Embed) -> None:
     (fault,) = faults_of_code(code(site, type="text/plain"), site)
     assert "a browser does not run it" in fault
     assert faults_of_code(f"<![foo bar]>{code(site)}<![if IE]><![CDATA[x", site) == []
+
+
+def test_code_in_a_comment_that_does_not_end_is_not_there(site: Embed) -> None:
+    assert "not in this text" in faults_of_code(f"<!-- old <!-- {code(site)}", site)[0]
+    assert "not in this text" in faults_of_code(f"<!-- {code(site)} --><p", site)[0]
+    assert faults_of_code(f"<!-- new -->{code(site)}<!-- {code(site)} <p", site) == []
+
+
+@pytest.mark.parametrize("begin", ["<a", "<!--x>", "<!x", "</a"])
+def test_the_longest_text_is_read_once(begin: str) -> None:
+    """Read from each begin to the end, each of these would take a minute."""
+    assert faults_of_code(begin * (CODE_MAX // len(begin)), Embed())
 
 
 @given(

@@ -39,6 +39,12 @@ PARTS = [
     *('"', "'", "!", "www.x.org", "x://y", "[t](https://b.org)", "[a](<https://b.org/ c>)", ".", "\u200b", "\u00a0"),
     *("\0", "\r", "\r\n"),
 ]
+START = "https://x.org/"
+LONGEST_ADDRESS = START.ljust(2048, "a")
+# The second one has fewer characters, but browsers count two for each of them.
+TOO_LONG_ADDRESSES = [
+    *(LONGEST_ADDRESS + "a", START + "😀" * 100 + ")" * 1900, START.ljust(2049, ")"), "http://" * 1428 + ")" * 10_000)
+]
 # Without marks: the panel shows these texts without its parser.
 PLAIN_PARTS = [
     *("a", "b c", "é", "😀", "\n", "\n\n", " ", "   ", "\t", "\r\n", "\u00a0", "(", ")", "!", "&amp;", "<b>", "#", ":"),
@@ -53,4 +59,4 @@ def texts_of(parts: list[str], count: int) -> list[str]:
 
 
 def longest_texts() -> list[str]:
-    return [(part * LENGTH)[:LENGTH] for part in REPEATED]
+    return [(part * LENGTH)[:LENGTH] for part in REPEATED] + TOO_LONG_ADDRESSES

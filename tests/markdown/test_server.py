@@ -17,7 +17,7 @@ from messaging.excerpts import excerpt
 from messaging.markdown.html import to_html, to_plain
 from messaging.markdown.rules import LEVEL_MAX
 from messaging.markdown.tree import DEPTH_MAX, Node, parse
-from tests.markdown.cases import CASES, LENGTH, PARTS, longest_texts
+from tests.markdown.cases import CASES, LENGTH, LONGEST_ADDRESS, PARTS, TOO_LONG_ADDRESSES, longest_texts
 
 # Blocks, marks in a paragraph, and a link.
 DEEPEST = LEVEL_MAX + 2 + DEPTH_MAX + 1
@@ -102,6 +102,12 @@ def test_the_longest_text_makes_a_bounded_tree(text: str) -> None:
     tree = parse(text)
     assert depth_of(tree) <= DEEPEST
     assert nodes_in(tree) <= LENGTH
+
+
+def test_an_address_is_read_to_the_length_of_a_link_only() -> None:
+    """Else a text of many addresses in one, each read to its end, would take seconds."""
+    assert to_html(LONGEST_ADDRESS).count("<a ") == 1
+    assert [to_html(text).count("<a ") for text in TOO_LONG_ADDRESSES] == [0, 0, 0, 0]
 
 
 def test_plain_text_has_a_line_for_each_block_and_no_marks() -> None:

@@ -11,7 +11,16 @@ from playwright.sync_api import Page, expect
 from embeds.widget.assets import markdown_script
 from messaging.markdown.tree import parse
 from messaging.models import Account
-from tests.markdown.cases import CASES, LENGTH, PARTS, PLAIN_PARTS, longest_texts, texts_of
+from tests.markdown.cases import (
+    CASES,
+    LENGTH,
+    LONGEST_ADDRESS,
+    PARTS,
+    PLAIN_PARTS,
+    TOO_LONG_ADDRESSES,
+    longest_texts,
+    texts_of,
+)
 from tests.widget.live import Live
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -53,7 +62,7 @@ def as_json(tree: Any) -> Any:
 
 def test_panel_parses_as_the_server_does(live: Live) -> None:
     page = live.open_alone()
-    texts = [case["text"] for case in CASES] + texts_of(PARTS, 1500)
+    texts = [case["text"] for case in CASES] + texts_of(PARTS, 1500) + [LONGEST_ADDRESS, *TOO_LONG_ADDRESSES]
     trees = page.evaluate(PARSE, texts)
     assert trees[: len(CASES)] == [case["tree"] for case in CASES]
     assert [(text, tree) for text, tree in zip(texts, trees, strict=True) if as_json(parse(text)) != tree] == []

@@ -7,9 +7,13 @@ const TRAILING = ".,;:!?'*_~\u2019\u201d\u2026\u00bb";
 // Browsers differ in what they accept as a host.
 const SAFE = /^(?:https?:\/\/[a-z0-9._:@[\]\u00a1-\uffff-]+(?:[/?#]|$)|mailto:[^?#]+@)/i;
 
-/** The URL with which a text begins, without the punctuation of its sentence. */
+/**
+ * The URL with which a text begins, without the punctuation of its sentence; "" if there is none, or a longer one than
+ * URL_MAX. A text may have thousands of addresses in one: each is read to this length only.
+ */
 export function bareUrl(text) {
-  const [found = ""] = text.match(BARE) || [];
+  const [found = ""] = text.slice(0, URL_MAX + 1).match(BARE) || [];
+  if (found.length > URL_MAX) return "";
   let end = found.length;
   let unopened = found.split(")").length - found.split("(").length;
   for (; end; end--) {
