@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from account_area.agents.communities import communities_for_form
 from account_area.agents.texts import OLD_ENDS, SCOPES
+from account_area.fields import MultilineField
 from account_area.forms import AccountForm
 from account_area.submissions import OnceForm
 from agents.models.agent import COMMUNITIES_MAX
@@ -38,11 +39,11 @@ class RequestForm(OnceForm):
         help_text=_("3 to 30 of a to z, 0 to 9 and _. It stays the agent's for ever."),
         widget=forms.TextInput(attrs={"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}),
     )
-    purpose = forms.CharField(
+    purpose = MultilineField(
         label=_("What will it do?"),
         min_length=PURPOSE_MIN,
         max_length=PURPOSE_MAX,
-        widget=forms.Textarea(attrs={"rows": 5}),
+        rows=5,
         help_text=_("On which pages, how often, and who looks after it. A person reads this."),
     )
     website = forms.CharField(

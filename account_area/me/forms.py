@@ -6,6 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from account_area import languages
+from account_area.fields import MultilineField
 from account_area.forms import AccountForm
 from messaging.models import Account, PostsChoice
 from messaging.models.account import NAME_MAX, NAME_MIN
@@ -34,9 +35,7 @@ class ListQuery(forms.Form):
 
 
 class PostForm(AccountForm):
-    content = forms.CharField(
-        label=_("Text"), max_length=CONTENT_MAX, strip=False, required=False, widget=forms.Textarea(attrs={"rows": 8})
-    )
+    content = MultilineField(label=_("Text"), max_length=CONTENT_MAX, strip=False, required=False, rows=8)
 
 
 class ErasureForm(AccountForm):

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from account_area.fields import MultilineField
 from account_area.forms import AccountForm, FieldRenderer
 from account_area.submissions import OnceForm
 from config.admin.actions import REASON_MAX
@@ -50,9 +51,7 @@ class BanForm(AccountForm):
 
 
 class TryForm(AccountForm):
-    text = forms.CharField(
-        label=_("Text"), max_length=CONTENT_MAX, required=False, widget=forms.Textarea(attrs={"rows": 3})
-    )
+    text = MultilineField(label=_("Text"), max_length=CONTENT_MAX, required=False, rows=3)
 
 
 class RulesForm(CommunityForm):

@@ -9,6 +9,7 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
+from account_area.fields import MultilineField
 from account_area.sites.communities import CommunityField
 from account_area.sites.editing import EditForm
 from account_area.sites.fields import DomainsField, PatternsField, WordsField
@@ -78,12 +79,8 @@ class SettingsForm(EditForm):
     }
 
     name = forms.CharField(label=_("Name of the site"), max_length=NAME_MAX)
-    description = forms.CharField(
-        label=_("Notes"),
-        max_length=DESCRIPTION_MAX,
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("For you alone."),
+    description = MultilineField(
+        label=_("Notes"), max_length=DESCRIPTION_MAX, required=False, rows=3, help_text=_("For you alone.")
     )
     community = CommunityField(help_text=_("New posts belong to it. Posts that exist stay where they are."))
     whitelist = DomainsField(
@@ -109,10 +106,6 @@ class SettingsForm(EditForm):
             "whitelist": embed.domain_whitelist,
             "blacklist": embed.domain_blacklist,
         }
-
-    def clean_description(self) -> str:
-        description: str = self.cleaned_data["description"]
-        return description.replace("\r\n", "\n")
 
     def sent(self, name: str, value: Any) -> Any:
         return str(self.fields["community"].community.pk) if name == "community" else value  # type: ignore[attr-defined]

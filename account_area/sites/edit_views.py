@@ -56,7 +56,7 @@ def words(request: HttpRequest, embed: UUID) -> HttpResponse:
         return _edited(request, "site-words", site, WordsForm, try_form=TryWordsForm())
     context: dict[str, Any] = {"form": WordsForm(site), "try_form": (tried := TryWordsForm(request.POST))}
     if tried.is_valid():
-        text = tried.cleaned_data["text"].replace("\r\n", "\n")
+        text = tried.cleaned_data["text"]
         found = compile_words(tuple(site.blocked_words)).matches(text)
         context |= {
             "is_tried": True,

@@ -10,6 +10,7 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from account_area.fields import MultilineField
 from account_area.forms import AccountForm
 from account_area.sites.code_check import CODE_MAX
 from account_area.sites.communities import CommunityField
@@ -95,9 +96,7 @@ class AddressForm(AccountForm):
 
 
 class TryWordsForm(AccountForm):
-    text = forms.CharField(
-        label=_("Text"), max_length=CONTENT_MAX, strip=False, widget=forms.Textarea(attrs={"rows": 4})
-    )
+    text = MultilineField(label=_("Text"), max_length=CONTENT_MAX, strip=False, rows=4)
 
 
 class CodeForm(AccountForm):

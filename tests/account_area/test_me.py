@@ -12,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from messaging.models import Account, Message, PersonErasure, PersonExport
+from messaging.models.message import CONTENT_MAX
 from messaging.personal_data.jobs import run_due_jobs
 from reactions.models import Reaction
 from tests.account_area.second_factors import add_app
@@ -99,6 +100,15 @@ def test_a_post_is_edited_in_its_window_and_deleted_at_any_time(client: Client, 
         assert client.post(f"/account/me/posts/{post.pk}/delete/").status_code == 302
         assert client.post(f"/account/me/posts/{post.pk}/delete/").status_code == 404
         assert Api().get(f"/api/messages/{post.pk}").status == 404
+
+
+def test_line_ends_of_a_form_are_those_of_the_post(client: Client, person: Account) -> None:
+    content = "\n" * (CONTENT_MAX - 1) + "b"
+    (post,) = posts(1, person, content=content)
+    edit = f"/account/me/posts/{post.pk}/edit/"
+    assert client.post(edit, {"content": content.replace("\n", "\r\n")}).status_code == 302
+    post.refresh_from_db()
+    assert (post.content, post.edited_at, post.versions.count()) == (content, None, 0)
 
 
 def test_a_blocked_word_in_an_edit_is_refused_in_the_form(client: Client, person: Account) -> None:
