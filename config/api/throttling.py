@@ -72,7 +72,7 @@ def _slot(seconds: int) -> tuple[int, int]:
 
 @cache
 def shared_counters() -> SharedCounters:
-    return SharedCounters(settings.DATA_DIR / "throttles")
+    return SharedCounters(settings.DATA_DIR / "throttles", settings.SECRET_KEY)
 
 
 def _count(name: str, key: str, seconds: int) -> int:

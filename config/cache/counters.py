@@ -1,7 +1,7 @@
 """Counters that the processes of one host share, in a file of two megabytes that all of them map.
 
 The hash of a key selects a bucket, and its entry contains the hash, so two keys never share a count. A full bucket
-evicts the entry that expires first. One process at a time changes the file, under a lock that ends with its process.
+evicts the entry that expires first; the hash is made with a secret, so that nobody can choose keys of one bucket. One process at a time changes the file, under a lock that ends with its process.
 diskcache does the same in SQLite, at about a hundred times the cost.
 """
 
@@ -32,7 +32,8 @@ RETRY_SECONDS = 0.0002
 class SharedCounters:
     """If the file cannot be created, only the threads of this process share the counters."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, secret: str) -> None:
+        self._secret = blake2b(secret.encode()).digest()
         memory = map_file(path, SIZE)
         self._memory = memoryview(bytearray(SIZE)) if memory is None else memory
         self._lock_file = None if memory is None else os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -43,7 +44,8 @@ class SharedCounters:
 
         The entry expires after `seconds`.
         """
-        owner = blake2b(key.encode(errors="surrogatepass"), digest_size=OWNER_BYTES).digest()
+        text = key.encode(errors="surrogatepass")
+        owner = blake2b(text, digest_size=OWNER_BYTES, key=self._secret).digest()
         with self._threads:
             if not self._lock():
                 return 0
