@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
+from agents.models.agent import COMMUNITIES_MAX
 from config.api.exceptions import InvalidInput
 from messaging.models import Community
 from messaging.services.differences import describe_changes
@@ -52,7 +53,9 @@ def _changed_communities(before: Sequence[UUID], after: Sequence[UUID]) -> str:
 
 
 def known_communities(ids: Sequence[UUID]) -> list[UUID]:
-    """`ids` without duplicates; raises InvalidInput (400) for an id that is not a community's."""
+    """`ids` without duplicates; raises InvalidInput (400) for an id that is not a community's, and for too many."""
+    if len(set(ids)) > COMMUNITIES_MAX:
+        raise InvalidInput(f"Send at most {COMMUNITIES_MAX} communities, or none for all.", field="communityIds")
     unknown = set(ids) - set(Community.objects.filter(pk__in=ids).values_list("pk", flat=True))
     if unknown:
         listed = ", ".join(sorted(map(str, unknown)))

@@ -27,6 +27,8 @@ class OldEnds(models.TextChoices):
     WEEK = "week"
 
 
+# The longest chain of rotations in which `_days` looks for the first validity.
+ROTATIONS_MAX = 10
 DELAYS = {
     OldEnds.NOW: timedelta(0),
     OldEnds.HOUR: timedelta(hours=1),
@@ -75,8 +77,10 @@ def _end_later(token: AgentToken, *, successor: AgentToken, at: datetime, by: Ac
 
 def _days(token: AgentToken) -> int:
     """How long the token was valid at first. A rotation may have shortened that: then its successor's."""
-    if announced_at := token.expiry_announced_at:
-        successor = token.agent.tokens.filter(created_at=announced_at).first()
-        if successor is not None:
-            return _days(successor)
+    for _rotation in range(ROTATIONS_MAX):
+        announced_at = token.expiry_announced_at
+        successor = announced_at and token.agent.tokens.filter(created_at=announced_at).first()
+        if not successor:
+            break
+        token = successor
     return min(DAYS_MAX, max(1, ceil((token.expires_at - token.created_at) / timedelta(days=1))))

@@ -11,11 +11,12 @@ from django.test import Client
 from django.utils import timezone
 
 from agents.models import Agent, AgentToken
+from agents.models.agent import COMMUNITIES_MAX
 from agents.services import freeze_agent
 from config.admin.formatting import age
 from messaging.models import Account
 from tests.admin.pages import decide, decide_on_many, page, read, rows_of
-from tests.agents.factories import TokenHolder, agent_with_token
+from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
 from tests.factories import CommunityFactory, MessageFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
@@ -108,6 +109,18 @@ def test_narrow_removes_scopes_and_communities(admin_client: Client, holder: Tok
     assert (agent.scopes, agent.community_ids) == (["post"], [community.pk])
     assert "errorlist" in decide(admin_client, holder.agent, "narrow", scopes=["post", "reply"], reason="Back again.")
     assert Agent.objects.get().scopes == ["post"]
+
+
+@pytest.mark.parametrize("decision", ["approve", "narrow"])
+def test_a_grant_has_few_communities_or_all(admin_client: Client, holder: TokenHolder, decision: str) -> None:
+    row = holder.agent if decision == "narrow" else RequestFactory(agent_handle="another")
+    handle = "another" if decision == "approve" else holder.account.handle
+    ids = [str(community.pk) for community in CommunityFactory.create_batch(COMMUNITIES_MAX + 1)]
+    sent: dict[str, Any] = {"scopes": row.scopes, "reason": "Too loud."}
+    assert f"at most {COMMUNITIES_MAX}" in decide(admin_client, row, decision, **sent, community_ids=ids)
+    assert not Agent.objects.exclude(community_ids=[]).exists()
+    decide(admin_client, row, decision, **sent, community_ids=ids[1:])
+    assert len(Agent.objects.get(account__handle=handle).community_ids) == COMMUNITIES_MAX
 
 
 def test_revoke_disables_a_token(admin_client: Client, holder: TokenHolder, boss: Account) -> None:

@@ -105,12 +105,13 @@ def _made_once(
 
     def create() -> str:
         made[:] = [make()]
-        return f"{_list_of(agent)}?made={made[0][0].pk}"
+        return _made_at(agent, made[0][0])
 
     location = form.submit_once(_person(request), create)
     if location is None:
         return None
-    if not made:
+    # An aborted try may have made a token that does not exist, before an equal form made its own.
+    if not made or location != _made_at(agent, made[0][0]):
         return redirect(location)
     token, value = made[0]
     context = {
@@ -122,6 +123,10 @@ def _made_once(
         "placeholder": PLACEHOLDER,
     }
     return render(request, "account_area/agents/token_made.html", context)
+
+
+def _made_at(agent: Agent, token: AgentToken) -> str:
+    return f"{_list_of(agent)}?made={token.pk}"
 
 
 def _list_of(agent: Agent) -> str:

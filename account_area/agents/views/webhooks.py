@@ -123,15 +123,20 @@ def _secret_once(
 
     def create() -> str:
         made[:] = [make()]
-        return f"{_page_of(agent, made[0][0])}?made"
+        return _made_at(agent, made[0][0])
 
     location = form.submit_once(_person(request), create)
     if location is None:
         return None
-    if not made:
+    # An aborted try may have made a webhook that does not exist, before an equal form made its own.
+    if not made or location != _made_at(agent, made[0][0]):
         return redirect(location)
     webhook, secret = made[0]
     return render(request, "account_area/agents/webhook_secret.html", _context(agent, webhook=webhook, secret=secret))
+
+
+def _made_at(agent: Agent, webhook: Webhook) -> str:
+    return f"{_page_of(agent, webhook)}?made"
 
 
 def _context(agent: Agent, **more: Any) -> dict[str, Any]:
