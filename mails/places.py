@@ -30,7 +30,7 @@ def agents() -> str:
 
 
 def agent(handle: str) -> str:
-    return _page(f"/account/agents/{handle}/")
+    return _page(reverse("account_agent", args=[handle]))
 
 
 def preferences() -> str:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from account_area.page import account_page
 from account_area.sign_in.adapters import absolute, send_mail
 from account_area.sign_in.forms import AddressForm, ChangePasswordForm, NewPasswordForm
-from account_area.sign_in.people import person_with_address
+from account_area.sign_in.people import verified_address
 from account_area.sign_in.recent import recent_sign_in_needed
 from account_area.sign_in.throttles import count_mail, count_sign_in
 from messaging.exceptions import InvalidCredentials
@@ -103,9 +103,9 @@ def _choose(*, person: Account, password: str) -> bool:
 
 def _send_link(*, request: HttpRequest, address: str) -> bool:
     count_mail(request, address)
-    person = person_with_address(address)
-    if person is not None:
-        token = app_settings.PASSWORD_RESET_TOKEN_GENERATOR().make_token(person)
-        url = absolute(reverse("account_reset_password_from_key", args=[person.pk, token]))
-        send_mail("new_password", address, {"url": url, "handle": person.handle})
+    row = verified_address(address)
+    if row is not None:
+        token = app_settings.PASSWORD_RESET_TOKEN_GENERATOR().make_token(row.user)
+        url = absolute(reverse("account_reset_password_from_key", args=[row.user.pk, token]))
+        send_mail("new_password", row.email, {"url": url, "handle": row.user.handle})
     return True

@@ -10,11 +10,10 @@ from django.http import HttpRequest, HttpResponse
 from messaging.models import Account, AccountKind
 
 
-def person_with_address(address: str) -> Account | None:
-    """The active person whose verified address this is."""
-    row = EmailAddress.objects.select_related("user").filter(email=address.lower(), verified=True).first()
-    is_person = row is not None and row.user.is_active and row.user.kind == AccountKind.HUMAN
-    return row.user if row is not None and is_person else None
+def verified_address(address: str) -> EmailAddress | None:
+    """This verified address of an active person. Its text may differ from what was typed: mail goes to this one."""
+    rows = EmailAddress.objects.select_related("user").filter(verified=True)
+    return rows.filter(email=address.lower(), user__is_active=True, user__kind=AccountKind.HUMAN).first()
 
 
 def handle_of(login: str) -> str:
@@ -23,8 +22,8 @@ def handle_of(login: str) -> str:
     Attempts are counted by it, so every spelling of one handle is the same.
     """
     text = login.strip(" @").lower()
-    person = person_with_address(text) if "@" in text else None
-    return text if person is None else person.handle
+    row = verified_address(text) if "@" in text else None
+    return text if row is None else row.user.handle
 
 
 def begin_session(request: HttpRequest, person: Account, *, is_new: bool = False) -> HttpResponse:

@@ -92,7 +92,7 @@ def test_a_link_of_a_mail_sets_a_password_once(
     stranger = Client(HTTP_HOST="localhost")
     ask = lambda: stranger.post(RESET, {"address": "Ada@example.com"})  # noqa: E731
     [path] = links_of_mails(django_capture_on_commit_callbacks, ask)
-    assert mail.outbox[-1].to == ["Ada@example.com"]
+    assert mail.outbox[-1].to == ["ada@example.com"]
     assert client.get(path).status_code == 200
     assert "too short" in client.post(path, {"password": "short"}).content.decode()
     signed_in_before = SignIn.objects.count()
@@ -106,6 +106,16 @@ def test_a_link_of_a_mail_sets_a_password_once(
     assert stranger.post("/account/sign-in/code/", {"code": code_of(secret)})["Location"] == "/account/"
     entry = SignIn.objects.latest("pk")
     assert (entry.account, entry.first, entry.second, entry.refused) == (person, "password", "app", False)
+
+
+def test_a_link_is_sent_to_the_address_that_was_verified(
+    person: Account, django_capture_on_commit_callbacks: Any
+) -> None:
+    """In lower case, the Kelvin sign is a k: what was typed may be somebody else's address."""
+    person.emailaddress_set.create(email="mike@example.com", verified=True, primary=True)
+    ask = lambda: Client(HTTP_HOST="localhost").post(RESET, {"address": "mi\u212ae@example.com"})  # noqa: E731
+    links_of_mails(django_capture_on_commit_callbacks, ask)
+    assert mail.outbox[-1].to == ["mike@example.com"]
 
 
 def test_the_answer_to_a_reset_does_not_tell_whether_the_address_is_known(

@@ -52,6 +52,13 @@ def test_a_decision_is_mailed_to_the_requester(mail_server: MailServer) -> None:
     assert not Notice.objects.exists()
 
 
+def test_the_page_of_an_agent_named_as_the_form_is_linked(mail_server: MailServer) -> None:
+    approved = RequestFactory(requester=reachable(), agent_handle="request")
+    approve_request(request_id=approved.pk, by=SuperAdminFactory())
+    send_all()
+    assert f"{BASE}/account/agents/@request/" in part_of(mail_server.mails[0], "plain")
+
+
 def test_a_mail_has_the_headers_of_automatic_mail(mail_server: MailServer) -> None:
     post = MessageFactory(author=reachable(answer=AT_ONCE))
     answer(post)
