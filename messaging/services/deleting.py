@@ -6,25 +6,30 @@ from uuid import UUID
 
 from config.api.credentials import Credential
 from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import database_now
+from config.database.sql import allow_long_statements, database_now
 from config.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
 from messaging.models import Message, MessageStatus
 from messaging.queries.message_fields import CONTENT_FIELDS
 from messaging.services.changes import record_deleted
+from messaging.services.locking import LONG_STATEMENT_SECONDS
 from messaging.services.messages import count_answer
 from messaging.services.own_posts import lock_own_post
+from messaging.services.reporting import close_reports
 from messaging.services.versions import store_version
 
 
 def delete_message(*, auth: Credential, message_id: UUID, transaction: WriteTransaction) -> None:
-    """Delete a post and erase its content; its last version is stored for moderators.
+    """Delete a post and erase its content; its last version is stored for moderators, and its reports are closed.
 
     Raises as `lock_own_post`, so MessageNotFound (404) when it is repeated.
     """
     post = lock_own_post(auth=auth, message_id=message_id)
     now = database_now()
     store_version(post, now=now)
+    if post.is_held:
+        # All replies to it appear again.
+        allow_long_statements(LONG_STATEMENT_SECONDS)
     Message.objects.filter(pk=post.pk).update(
         **{field.column: field.model_field.get_default() for field in CONTENT_FIELDS},
         status=MessageStatus.DELETED,
@@ -33,6 +38,7 @@ def delete_message(*, auth: Credential, message_id: UUID, transaction: WriteTran
         edited_at=None,
         updated_at=now,
     )
+    close_reports([post.pk], at=now)
     if post.status == MessageStatus.PUBLISHED:
         count_answer(parent_id=post.parent_id, quote_id=post.quote_id, by=-1)
     if post.was_public:

@@ -12,7 +12,7 @@ from django.conf import settings
 
 from config.api.credentials import Credential
 from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import database_now
+from config.database.sql import allow_long_statements, database_now
 from config.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
 from messaging.content_rules import Draft, content_rules
@@ -22,6 +22,7 @@ from messaging.models.message import EDITS_MAX
 from messaging.queries.message_fields import BODY_FIELDS
 from messaging.services.bans import open_community
 from messaging.services.changes import record_edited, record_held
+from messaging.services.locking import LONG_STATEMENT_SECONDS
 from messaging.services.messages import count_answer
 from messaging.services.own_posts import lock_own_post
 from messaging.services.versions import store_version
@@ -87,7 +88,8 @@ def _checked_draft(post: Message, changed: Mapping[str, Any]) -> Draft:
 
 
 def _hold(post: Message, changed: Mapping[str, Any], *, now: datetime, transaction: WriteTransaction) -> None:
-    """Make the post pending again. The triggers hide the replies to it."""
+    """Make the post pending again. The triggers hide all replies to it."""
+    allow_long_statements(LONG_STATEMENT_SECONDS)
     _update(post, {**changed, "status": MessageStatus.PENDING, "held_after_edit": True}, now=now)
     count_answer(parent_id=post.parent_id, quote_id=post.quote_id, by=-1)
     record_held(post, transaction=transaction)

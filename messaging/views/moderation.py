@@ -36,9 +36,9 @@ from messaging.services import bans, moderating, moderators
 PERSON = {CredentialKind.PERSON}
 
 
-def _id_in_path(request: HttpRequest, missing: Any) -> Any:
+def _id_in_path(request: HttpRequest, missing: Any, name: str = "id") -> Any:
     match = request.resolver_match
-    return parse_id(match.kwargs["id"] if match else "", missing=missing)
+    return parse_id(match.kwargs[name] if match else "", missing=missing)
 
 
 def _authorize_post_replay(request: HttpRequest, _body: Any, _replay: Replay) -> None:
@@ -49,6 +49,12 @@ def _authorize_post_replay(request: HttpRequest, _body: Any, _replay: Replay) ->
 def _authorize_community_replay(request: HttpRequest, _body: Any, replay: Replay) -> None:
     community_id = _id_in_path(request, CommunityNotFound)
     moderators.moderated_community(community_id=community_id, by=request.user)  # type: ignore[arg-type]
+
+
+def _authorize_removal_replay(request: HttpRequest, body: Any, replay: Replay) -> None:
+    """Who has ended their own moderation is no moderator since."""
+    if _id_in_path(request, ModeratorNotFound, "accountId") != request.user.pk:
+        _authorize_community_replay(request, body, replay)
 
 
 # The declaration that the decisions on a post share.
@@ -140,7 +146,7 @@ class ModeratedCommunityViewSet(ApiViewSet):
     @action(detail=True, methods=["delete"], url_path="moderators/<str:accountId>")
     @operation(
         "removeModerator",
-        **OF_COMMUNITY,
+        **OF_COMMUNITY | {"authorize_replay": _authorize_removal_replay},
         response=serializers.EndedSerializer,
         errors=(*REFUSED, ModeratorNotFound, CreatorProtected, LastModerator),
     )

@@ -6,10 +6,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from messaging.exceptions import NotInThisState
-from messaging.models import Message, MessageVersion
+from messaging.models import Message, MessageVersion, Report
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
@@ -42,6 +44,29 @@ def full_post(**fields: Any) -> Message:
         **fields,
     )
     return message
+
+
+def test_the_reports_of_a_deleted_post_are_closed() -> None:
+    """None of them waits for a decision, and no moderator can decide on it."""
+    post, admin = MessageFactory(), Api.as_person(SuperAdminFactory())
+    body = {"reason": "spam", "note": "Look"}
+    assert Api.as_person(PersonFactory()).post(f"/api/messages/{post.pk}/report", body).status == 200
+    assert delete(post).status == 200
+    assert Report.objects.get().closed_at is not None
+    refused = admin.post(f"/v1/moderation/messages/{post.pk}/approve", {})
+    assert (refused.status, refused.json["status"]) == (409, "deleted")
+
+
+def test_a_deletion_that_shows_a_long_thread_again_may_take_long() -> None:
+    """All replies to a held post appear again in one statement."""
+    post, held = MessageFactory(), MessageFactory(status="pending", held_after_reports=True)
+    assert [may_take_long(message) for message in (post, held)] == [False, True]
+
+
+def may_take_long(message: Message) -> bool:
+    with CaptureQueriesContext(connection) as queries:
+        assert delete(message).status == 200
+    return any("statement_timeout" in query["sql"] for query in queries.captured_queries)
 
 
 def test_a_deleted_post_is_gone_everywhere() -> None:

@@ -53,6 +53,20 @@ def test_a_community_is_created_once_per_key(creator: Account) -> None:
     assert Api().get(first.headers["Location"]).json == first.json
 
 
+def test_who_ends_their_own_moderation_gets_the_response_again(api: Api, community: Community) -> None:
+    """And no other response: what they did as a moderator before is refused."""
+    person, other = PersonFactory(), PersonFactory()
+    for added in (person, other):
+        assert api.post(of(community, "/moderators"), {"handle": added.handle}).status == 200
+    moderator = Api.as_person(person)
+    of_other, own = (of(community, f"/moderators/{removed.pk}") for removed in (other, person))
+    assert moderator.delete(of_other, key="other").status == 200
+    first = moderator.delete(own, key="own")
+    again = moderator.delete(own, key="own")
+    assert (first.status, again.status, again.json) == (200, 200, first.json)
+    assert moderator.delete(of_other, key="other").error == "moderator_required"
+
+
 @pytest.mark.parametrize(
     "body", [{}, {"name": 1}, {"name": "a\u202eb"}, {"name": "x" * 121}, {"name": "A", "slug": ""}]
 )
