@@ -20,13 +20,17 @@ DAYS = 30
 TOP_MAX = 10
 MARGIN = timedelta(days=1)
 
-FORGET = "DELETE FROM desk_dailytotal WHERE kind = ANY(%(kinds)s) AND day >= %(first)s"
+# Of the median of the last days there is one row, or none.
+FORGET = f"""
+DELETE FROM desk_dailytotal
+WHERE kind = ANY(%(kinds)s) AND (day >= %(first)s OR kind = '{Total.MEDIAN_SECONDS.value}')
+"""  # noqa: S608  constants, as below
 COUNT = "INSERT INTO desk_dailytotal (kind, day, name, count) {select}"
 DAY_OF = "({column} AT TIME ZONE 'UTC')::date"
 REQUESTS = f"""
 SELECT '{Total.REQUESTS.value}', {DAY_OF.format(column="created_at")}, '', count(*) FROM agents_agentrequest
 WHERE created_at >= %(start)s AND created_at < %(end)s GROUP BY 2
-"""  # noqa: S608  constants, as below
+"""  # noqa: S608
 # What is decided later was pending at the end of the day.
 PENDING = f"""
 SELECT '{Total.PENDING.value}', day, '', count(*)

@@ -149,6 +149,13 @@ def test_requests_decisions_and_their_median_time() -> None:
     assert total(Total.MEDIAN_SECONDS) == pytest.approx(20 * 60, abs=30)
 
 
+def test_without_decisions_in_the_last_days_there_is_no_median() -> None:
+    roll_up()
+    old = DailyTotal.objects.create(kind=Total.MEDIAN_SECONDS.value, day=today() - timedelta(days=5), name="", count=60)
+    roll_up()
+    assert not DailyTotal.objects.filter(kind=old.kind).exists()
+
+
 def test_a_decision_that_is_taken_back_is_no_longer_counted() -> None:
     pending = RequestFactory()
     reject_request(request_id=pending.pk, by=SuperAdminFactory())
