@@ -1,8 +1,9 @@
 """Counters that the processes of one host share, in a file of two megabytes that all of them map.
 
 The hash of a key selects a bucket, and its entry contains the hash, so two keys never share a count. A full bucket
-evicts the entry that expires first; the hash is made with a secret, so that nobody can choose keys of one bucket. One process at a time changes the file, under a lock that ends with its process.
-diskcache does the same in SQLite, at about a hundred times the cost.
+evicts the entry that expires first; the hash is made with a secret, so that nobody can choose keys of one bucket. One
+process at a time changes the file, under a lock that ends with its process. diskcache does the same in SQLite, at about
+a hundred times the cost.
 """
 
 from __future__ import annotations

@@ -109,6 +109,16 @@ class JobFinished(ApiError):
     remedy = "The page of the job undoes what it has done, where that is possible."
 
 
+class JobNotUndoable(ApiError):
+    """409: a job that runs, or that has changed no row that another job does not undo already."""
+
+    status_code = 409
+    default_code = "job_not_undoable"
+    message = "Load the job again: it runs, or nothing that it has changed is left to undo."
+    cause = "Another super admin has continued the job of the admin, or undone it."
+    remedy = "Stop the job if it runs. The list of jobs has the one that undoes it."
+
+
 class TooManyRows(ApiError):
     status_code = 422
     default_code = "too_many_rows"

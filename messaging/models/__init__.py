@@ -1,7 +1,7 @@
 from messaging.models.account import Account, AccountKind, HandleClaim
 from messaging.models.community import Community, PreModeration
 from messaging.models.derived import CommunityCount, PageCount, SearchEntry
-from messaging.models.desk import BulkJob, JobState, SavedList
+from messaging.models.desk import BulkJob, ChangedRow, JobState, SavedList
 from messaging.models.erased_handle import ErasedHandle, ErasedHandleKey
 from messaging.models.message import Message, MessageStatus
 from messaging.models.message_version import MessageVersion
@@ -39,6 +39,7 @@ __all__ = [
     "Archive",
     "Ban",
     "BulkJob",
+    "ChangedRow",
     "Community",
     "CommunityCount",
     "Decision",

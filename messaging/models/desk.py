@@ -37,7 +37,7 @@ class BulkJob(Leased):
     """An action on many rows. Who takes its lease carries out a slice of it; a crash repeats no row.
 
     `kind` is `app.model:action` for the rows `ids`, in this order, or one of `HIDE_POSTS` and `RESTORE_POSTS` for the
-    posts of the account `about`.
+    posts of the account `about`: all, or those with `ids`, which undoing another job changes back.
     """
 
     HIDE_POSTS = "posts:hide"
@@ -74,6 +74,17 @@ class BulkJob(Leased):
     def position(self) -> int:
         """How many rows are behind it."""
         return self.done + self.refused
+
+
+class ChangedRow(models.Model):
+    """A row that a job has changed, until another job begins to undo it."""
+
+    job = models.ForeignKey(BulkJob, on_delete=models.CASCADE, related_name="changed_rows")
+    # Without a foreign key: the kind of the job names the table.
+    row_id = models.UUIDField()
+
+    def __str__(self) -> str:
+        return str(self.row_id)
 
 
 class SavedList(models.Model):

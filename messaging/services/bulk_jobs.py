@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Func, QuerySet, Value
 from django.db.models.functions import Now
 
 from config.admin.audit import log_decision, transition
+from config.database.sql import allow_long_statements
 from config.writes.pruning import delete_in_batches
 from config.writes.retries import retried
-from messaging.exceptions import JobFinished, TooManyRows
-from messaging.models import Account, Act, BulkJob, JobState
-from messaging.models.desk import ERRORS_MAX, LABEL_MAX
+from messaging.exceptions import JobFinished, JobNotUndoable, TooManyRows
+from messaging.models import Account, Act, BulkJob, ChangedRow, JobState, Message
+from messaging.models.desk import ERROR_MAX, ERRORS_MAX, LABEL_MAX
+from messaging.services.decisions import note_for_communities
 from messaging.services.hiding import log_all_posts, posts_hidden_together, posts_to_hide
+from messaging.services.locking import LONG_STATEMENT_SECONDS
 
+ACTS = {BulkJob.HIDE_POSTS: Act.HIDDEN, BulkJob.RESTORE_POSTS: Act.RESTORED}
 ROWS_MAX = 100_000
 STORED_DAYS = 90
 
@@ -36,11 +40,15 @@ def start_job(*, kind: str, label: str, ids: Sequence[UUID], by: Account, reason
     return job
 
 
+@retried
+@transaction.atomic
 def record_job(*, kind: str, label: str, ids: Sequence[UUID], by: Account, reason: str = "") -> BulkJob:
     """A finished job on rows that were changed at once, so that they can be undone together."""
     done: dict[str, Any] = {"ids": list(ids), "total": len(ids), "done": len(ids)}
     ended = {"state": JobState.FINISHED, "finished_at": Now()}
-    return BulkJob.objects.create(kind=kind, label=label[:LABEL_MAX], by_id=by.pk, reason=reason, **done, **ended)
+    job = BulkJob.objects.create(kind=kind, label=label[:LABEL_MAX], by_id=by.pk, reason=reason, **done, **ended)
+    _record(job, ids)
+    return job
 
 
 @retried
@@ -50,9 +58,32 @@ def start_on_posts_of(author: Account, *, kind: str, by: Account, reason: str = 
     hides = kind == BulkJob.HIDE_POSTS
     posts = posts_to_hide(author) if hides else posts_hidden_together(author)
     count = posts.count()
-    log_all_posts(posts, Act.HIDDEN if hides else Act.RESTORED, count=count, by=by, author=author, reason=reason)
+    log_all_posts(posts, ACTS[kind], count=count, by=by, author=author, reason=reason)
     label = f"{'Hide' if hides else 'Restore'} all posts of {author}"
     return BulkJob.objects.create(kind=kind, label=label, about=author, total=count, by_id=by.pk, reason=reason)
+
+
+@retried
+@transaction.atomic
+def start_undo(*, job_id: UUID, kind: str, by: Account, reason: str = "") -> BulkJob:
+    """A job of the kind `kind` on the rows that a job has changed. They are no longer among its changed rows.
+
+    So a row is undone once, and another undo follows if the job is continued. Raises JobNotUndoable (409).
+    """
+    allow_long_statements(LONG_STATEMENT_SECONDS)
+    undone = BulkJob.objects.select_for_update(of=("self",)).select_related("about").defer("ids").get(pk=job_id)
+    changed = ChangedRow.objects.filter(job=undone)
+    # A job on all posts changes a post twice if it is restored meanwhile.
+    ids = list(dict.fromkeys(changed.order_by("pk").values_list("row_id", flat=True)))
+    if not kind or not ids or undone.state == JobState.RUNNING:
+        raise JobNotUndoable
+    label = f"Undo: {undone.label}"[:LABEL_MAX]
+    job = BulkJob.objects.create(
+        kind=kind, label=label, about=undone.about, ids=ids, total=len(ids), by_id=by.pk, reason=reason
+    )
+    _log_undo(job, changed, by=by)
+    changed.delete()
+    return job
 
 
 @retried
@@ -69,14 +100,19 @@ def continue_job(*, job_id: UUID, by: Account, reason: str = "") -> BulkJob:
     return _move(job_id, JobState.RUNNING, by=by, reason=reason)
 
 
-def count_row(job: BulkJob, *, done: int = 0, error: str = "") -> bool:
-    """Count rows that were changed, or one that was refused; False if the job was stopped or has another lease."""
+def count_rows(job: BulkJob, *, changed: Sequence[UUID] = (), refused: int = 0, error: str = "") -> bool:
+    """Count and record rows that were changed, in the same transaction, and count those that were refused.
+
+    False if the job was stopped or has another lease.
+    """
     own = BulkJob.objects.filter(pk=job.pk, lease_id=job.lease_id, state=JobState.RUNNING)
-    changes: dict[str, Any] = {"done": F("done") + done, "refused": F("refused") + int(bool(error))}
-    if error and len(job.errors) < ERRORS_MAX:
-        job.errors.append(error[:300])
-        changes |= {"errors": job.errors}
-    return own.update(**changes) == 1
+    changes: dict[str, Any] = {"done": F("done") + len(changed), "refused": F("refused") + refused}
+    if error and job.refused < ERRORS_MAX:
+        changes["errors"] = Func(F("errors"), Value(error[:ERROR_MAX]), function="array_append")
+    if own.update(**changes) != 1:
+        return False
+    _record(job, changed)
+    return True
 
 
 def finish_job(job: BulkJob) -> None:
@@ -88,6 +124,20 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """Delete or count the jobs that were started STORED_DAYS ago and do not run, for the command `prune`."""
     old = BulkJob.objects.exclude(state=JobState.RUNNING).filter(created_at__lt=now - timedelta(days=STORED_DAYS))
     return {"jobs of the admin": old.count() if dry_run else delete_in_batches(old)}
+
+
+def _record(job: BulkJob, ids: Iterable[UUID]) -> None:
+    ChangedRow.objects.bulk_create(ChangedRow(job=job, row_id=row_id) for row_id in ids)
+
+
+def _log_undo(job: BulkJob, changed: QuerySet[ChangedRow], *, by: Account) -> None:
+    if job.about is None:
+        log_decision(by=by, about=job, verb="Started", reason=job.reason)
+        return
+    posts = Message.objects.filter(pk__in=changed.values("row_id"))
+    undone = "Restoring" if job.kind == BulkJob.HIDE_POSTS else "Hiding"
+    log_decision(by=by, about=job.about, verb=f"{undone} of posts undone ({job.total})", reason=job.reason)
+    note_for_communities(posts, ACTS[job.kind], by=by, account=job.about, reason=job.reason)
 
 
 def _move(job_id: UUID, state: JobState, *, by: Account, reason: str) -> BulkJob:

@@ -33,8 +33,8 @@ LOCKED = Message.objects.only(
     *("status", "status_before_hiding", "held_after_edit", "held_after_reports"),
     *("parent_id", "quote_id", "page_id", "community_id", "author_id"),
 )
-# (the posts of a batch, who decides, why) -> the number of posts that were changed.
-ChangeBatch = Callable[[list[UUID], Account, str], int]
+# (the posts of a batch, who decides, why) -> the posts that were changed.
+ChangeBatch = Callable[[list[UUID], Account, str], list[UUID]]
 
 
 def posts_to_hide(author: Account) -> MessageQuerySet:
@@ -63,7 +63,7 @@ def _change(posts: MessageQuerySet, change: ChangeBatch, *, by: Account, author:
     if ids:
         log_all_posts(posts, act, count=len(ids), by=by, author=author, reason=reason)
     while ids:
-        changed += sum(change(ids[start : start + BATCH], by, reason) for start in range(0, len(ids), BATCH))
+        changed += sum(len(change(ids[start : start + BATCH], by, reason)) for start in range(0, len(ids), BATCH))
         # Posts that were written in the meantime.
         ids = list(ordered.all())
     return changed
@@ -77,20 +77,20 @@ def log_all_posts(posts: MessageQuerySet, act: Act, *, count: int, by: Account, 
 
 @retried
 @transaction.atomic
-def hide_batch(ids: list[UUID], by: Account, reason: str) -> int:
-    """Hide those of these posts that are published or pending; returns their number."""
+def hide_batch(ids: list[UUID], by: Account, reason: str) -> list[UUID]:
+    """Hide those of these posts that are published or pending, and return them."""
     posts = [post for post in locked_posts(ids, LOCKED) if post.status in HIDEABLE]
     now = _update(posts, status=HIDDEN, status_before_hiding=F("status"))
     close_reports([post.pk for post in posts], at=now)
     count_answers((post for post in posts if post.status == PUBLISHED), by=-1)
     record_moderated(((post, post.status, HIDDEN) for post in posts), by=by, reason=reason)
-    return len(posts)
+    return [post.pk for post in posts]
 
 
 @retried
 @transaction.atomic
-def restore_batch(ids: list[UUID], by: Account, reason: str) -> int:
-    """Undo `hide_batch`; returns the number of posts."""
+def restore_batch(ids: list[UUID], by: Account, reason: str) -> list[UUID]:
+    """Undo `hide_batch` for those of these posts that it has hidden, and return them."""
     posts = [
         post for post in locked_posts(ids, LOCKED) if post.status == HIDDEN and post.status_before_hiding in HIDEABLE
     ]
@@ -99,7 +99,7 @@ def restore_batch(ids: list[UUID], by: Account, reason: str) -> int:
     count_answers((post for post in posts if post.status_before_hiding == PUBLISHED), by=1)
     moves = ((post, HIDDEN, post.status_before_hiding or HIDDEN) for post in posts)
     record_moderated(moves, by=by, reason=reason)
-    return len(posts)
+    return [post.pk for post in posts]
 
 
 def _update(posts: list[Message], **changes: MessageStatus | F | None) -> datetime:

@@ -18,7 +18,7 @@ from messaging.services.decisions import log_about_community
 from messaging.services.differences import describe_changes
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from messaging.services.moderators import moderated_community, require_moderator_of_post
-from messaging.services.reporting import dismiss_reports, has_open_reports
+from messaging.services.reporting import dismiss_reports
 
 # The name of each changeable column in the API.
 NAMES = {"blocked_words": "blockedWords"} | {column: f"rules.{rule}" for rule, (column, _read) in RULES.items()}
@@ -33,9 +33,7 @@ def approve(*, message_id: UUID, by: Account, reason: str = "") -> Message:
     try:
         return approve_message(message_id=message_id, by=by, reason=reason)
     except NotInThisState:
-        if has_open_reports(message_id):
-            return dismiss_reports(message_id=message_id, by=by, reason=reason)
-        raise
+        return dismiss_reports(message_id=message_id, by=by, reason=reason)
 
 
 def hide(*, message_id: UUID, by: Account, reason: str = "") -> Message:

@@ -56,14 +56,16 @@ def report_message(
 @retried
 @transaction.atomic
 def dismiss_reports(*, message_id: UUID, by: Account, reason: str = "") -> Message:
-    """Close the open reports of a post, which stays as it is. Raises MessageNotFound (404)."""
+    """Close the open reports of a post, which stays as it is.
+
+    Raises MessageNotFound (404), or NotInThisState (409) without open reports.
+    """
     post = next(iter(locked_posts([message_id], Message.objects.all())), None)
     if post is None:
         raise MessageNotFound
-    if close_reports([post.pk], at=database_now(), dismissed=True):
-        log_about_post(
-            post, Act.DISMISSED, by=by, verb=transition("Reports dismissed", "open", "closed"), reason=reason
-        )
+    if not close_reports([post.pk], at=database_now(), dismissed=True):
+        raise NotInThisState(status=post.status)
+    log_about_post(post, Act.DISMISSED, by=by, verb=transition("Reports dismissed", "open", "closed"), reason=reason)
     return post
 
 
@@ -85,10 +87,6 @@ def reopen_reports(*, message_id: UUID, by: Account, reason: str = "") -> Messag
     if dismissed.filter(closed_at=Subquery(latest)).update(closed_at=None, dismissed=False):
         log_decision(by=by, about=post, verb=transition("Dismissal of reports undone", "closed", "open"), reason=reason)
     return post
-
-
-def has_open_reports(message_id: UUID) -> bool:
-    return open_reports().filter(message=message_id).exists()
 
 
 def close_reports(message_ids: Collection[UUID], *, at: datetime, dismissed: bool = False) -> int:

@@ -225,7 +225,7 @@ def test_a_crash_in_the_middle_repeats_and_skips_no_row(boss: Account, monkeypat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr("messaging.admin.desk.running.count_row", crash)
+        broken.setattr("messaging.admin.desk.running.count_rows", crash)
         with pytest.raises(KeyboardInterrupt):
             run_slice(job.pk)
     assert sum(row.status == "rejected" for row in AgentRequest.objects.all()) == 1

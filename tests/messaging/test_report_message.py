@@ -9,6 +9,7 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.utils import timezone
 
+from messaging.exceptions import NotInThisState
 from messaging.models import Account, Community, Message, Report
 from messaging.services.hiding import hide_posts_of, restore_posts_of
 from messaging.services.moderation import approve_message, hide_message, restore_message
@@ -226,10 +227,11 @@ class TestDecisions:
         restore_posts_of(author=message.author, by=admin)
         assert status_of(message) == "pending"
 
-    def test_dismissing_leaves_the_post_and_is_logged_once(self) -> None:
+    def test_dismissing_leaves_the_post_and_is_refused_without_open_reports(self) -> None:
         message, admin = MessageFactory(), SuperAdminFactory()
         report(message)
-        for _ in range(2):
+        dismiss_reports(message_id=message.pk, by=admin, reason="Fine")
+        with pytest.raises(NotInThisState):
             dismiss_reports(message_id=message.pk, by=admin, reason="Fine")
         assert (status_of(message), decisions(message)) == ("published", ["Reports dismissed (open → closed): Fine"])
 

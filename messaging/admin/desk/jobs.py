@@ -21,7 +21,7 @@ from config.admin.model_admin import ReadOnlyModelAdmin
 from config.admin.returning import return_url
 from messaging.admin.desk.running import find_action, run_slice, run_soon
 from messaging.models import BulkJob, JobState
-from messaging.services.bulk_jobs import continue_job, start_job, start_on_posts_of, stop_job
+from messaging.services.bulk_jobs import continue_job, start_undo, stop_job
 
 BADGES = {JobState.RUNNING: "waiting", JobState.FINISHED: "good"}
 OPPOSITES = {BulkJob.HIDE_POSTS: BulkJob.RESTORE_POSTS, BulkJob.RESTORE_POSTS: BulkJob.HIDE_POSTS}
@@ -38,11 +38,7 @@ def undoing_kind(job: BulkJob) -> str:
 
 def undo_job(row: BulkJob, *, by: Any, reason: str = "") -> BulkJob:
     """Start the job that undoes what this one has done so far; of a few rows, it is finished at once."""
-    kind = undoing_kind(row)
-    if row.about is not None:
-        job = start_on_posts_of(row.about, kind=kind, by=by, reason=reason)
-    else:
-        job = start_job(kind=kind, label=f"Undo: {row.label}", ids=row.ids[: row.position], by=by, reason=reason)
+    job = start_undo(job_id=row.pk, kind=undoing_kind(row), by=by, reason=reason)
     run_soon()
     return run_slice(job.pk)
 
@@ -77,7 +73,7 @@ UNDO = AdminAction(
     confirmation="Starts another job, which undoes what this one has done, as far as each row allows it.",
     success_message="is being undone by another job",
     run=undo_job,
-    is_available=lambda row: row.state != JobState.RUNNING and row.position > 0 and bool(undoing_kind(row)),
+    is_available=lambda row: row.state != JobState.RUNNING and bool(undoing_kind(row)) and row.changed_rows.exists(),
     bulk=False,
 )
 

@@ -18,9 +18,10 @@ from config.admin.actions import AdminAction, error_text
 from config.admin.model_admin import ReadOnlyModelAdmin
 from config.api.exceptions import ApiError
 from config.due import ask_for
-from messaging.models import BulkJob, JobState
+from config.writes.retries import retried
+from messaging.models import Account, BulkJob, JobState
 from messaging.personal_data.leases import LeaseLost, release, require_lease, take
-from messaging.services.bulk_jobs import count_row, finish_job
+from messaging.services.bulk_jobs import count_rows, finish_job
 from messaging.services.hiding import BATCH, hide_batch, posts_hidden_together, posts_to_hide, restore_batch
 
 # So long a request works on a job before it reports.
@@ -108,17 +109,32 @@ def _work(job: BulkJob, *, until: float) -> None:
 
 
 def _batch(job: BulkJob) -> bool:
-    """Hide or restore posts of the account; False after the last one. A batch that is repeated changes nothing."""
+    """Hide or restore the next posts of the account; False after the last one."""
     if job.about is None or job.by is None:
         return False
-    hides = job.kind == BulkJob.HIDE_POSTS
-    posts = posts_to_hide(job.about) if hides else posts_hidden_together(job.about)
-    ids = list(posts.order_by("id").values_list("id", flat=True)[:BATCH])
+    if job.ids:
+        ids = job.ids[job.position : job.position + BATCH]
+    else:
+        posts = posts_to_hide(job.about) if job.kind == BulkJob.HIDE_POSTS else posts_hidden_together(job.about)
+        ids = list(posts.order_by("id").values_list("id", flat=True)[:BATCH])
     if ids:
-        changed = (hide_batch if hides else restore_batch)(ids, job.by, job.reason)
-        if not count_row(job, done=changed):
-            raise JobInterrupted
+        done, refused = _change_batch(job, ids, by=job.by)
+        job.done += done
+        job.refused += refused
     return bool(ids)
+
+
+@retried
+@transaction.atomic
+def _change_batch(job: BulkJob, ids: list[UUID], *, by: Account) -> tuple[int, int]:
+    """Change posts, and count and record them; returns how many were changed and refused."""
+    changed = (hide_batch if job.kind == BulkJob.HIDE_POSTS else restore_batch)(ids, by, job.reason)
+    # A job on all posts leaves those that others have changed meanwhile.
+    refused = len(ids) - len(changed) if job.ids else 0
+    error = f"{refused} of the posts have another status now" if refused else ""
+    if not count_rows(job, changed=changed, refused=refused, error=error):
+        raise JobInterrupted
+    return len(changed), refused
 
 
 def _row(job: BulkJob) -> bool:
@@ -129,7 +145,7 @@ def _row(job: BulkJob) -> bool:
     rows, action = found
     row = rows.model._default_manager.filter(pk=job.ids[job.position]).first()
     error = _perform(job, action, row)
-    if error and not count_row(job, error=error):
+    if error and not count_rows(job, refused=1, error=error):
         raise JobInterrupted
     if error:
         job.refused += 1
@@ -144,7 +160,7 @@ def _perform(job: BulkJob, action: AdminAction, row: Model | None) -> str:
     try:
         with transaction.atomic():
             action.run(row, by=job.by, reason=job.reason)
-            if not count_row(job, done=1):
+            if not count_rows(job, changed=[row.pk]):
                 raise JobInterrupted
     except ApiError as refusal:
         return f"{row}: {error_text(refusal)}"

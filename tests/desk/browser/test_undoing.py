@@ -66,6 +66,29 @@ def test_where_an_undo_is_refused_the_agent_is_frozen(page: Page, console: list[
     assert (agent.frozen_at is not None, agent.freeze_reason) == (True, "Approved by mistake.")
 
 
+def test_an_undo_without_an_answer_is_repeated_by_its_key(page: Page, console: list[str]) -> None:
+    first, second, _third = (RequestFactory(agent_handle=f"{name}_one") for name in ("first", "second", "third"))
+    open_page(page, AgentRequest, "changelist", PENDING)
+    bar = page.get_by_role("region", name="Decide on the current row")
+    for request in (first, second):
+        press(bar.get_by_role("button", name="Approve"))
+        expect(bar.get_by_role("status")).to_contain_text(f"{request}: approved")
+    page.route("**/decide/**", lambda route: route.abort(), times=1)
+    press(bar.get_by_role("button", name="Undo"))
+    expect(bar.get_by_role("status")).to_contain_text("did not answer")
+    expect(bar.get_by_role("button", name="Undo")).to_be_visible()
+    page.keyboard.press("u")
+    expect(bar.locator(".decision-name")).to_have_text(str(second))
+    assert list(AgentRequest.objects.order_by("agent_handle").values_list("status", flat=True)) == [
+        "approved",
+        "pending",
+        "pending",
+    ]
+    # The browser logs the lost request.
+    assert [error for error in console if "ERR_FAILED" not in error] == []
+    console.clear()
+
+
 def test_a_rejected_request_is_reopened_on_its_page(page: Page, boss: Account) -> None:
     request = RequestFactory(agent_handle="first_one")
     reject_request(request_id=request.pk, by=boss, reason="Too loud.")
