@@ -12,5 +12,5 @@ class MultilineField(forms.CharField):
         super().__init__(widget=forms.Textarea(attrs={"rows": rows}), **options)
 
     def to_python(self, value: Any) -> str:
-        text: str = super().to_python(value)
+        text = super().to_python(value) or ""
         return text.replace("\r\n", "\n")

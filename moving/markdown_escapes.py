@@ -40,7 +40,7 @@ def _parts(text: str) -> Iterator[tuple[bool, str]]:
         start = match.start()
         if start < end or (start and text[start - 1].isalnum() and text[start - 1].isascii()):
             continue
-        url = bare_url(text, start)
+        url = bare_url(text, start, len(text))
         # No address is looked for inside of what looked like one: the time would grow with the square of the length.
         yield False, text[end:start]
         yield bool(safe_url(url)), url
