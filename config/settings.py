@@ -78,10 +78,12 @@ DEMO = env.flag("DEMO", default=True)  # of `make run`; its token is on the page
 API_LICENSE, API_LICENSE_URL = env.text("API_LICENSE"), env.text("API_LICENSE_URL")
 API_CONTACT = env.contact("API_CONTACT")  # license and contact in the OpenAPI document
 
-# Streams of changes. A process beside the workers serves them on STREAM_PORT; STREAM_URL is its public origin.
+# Streams of changes. A process beside the workers serves them on STREAM_PORT; STREAM_URL is its public origin. With
+# STREAMS=0 the service starts none, and STREAM_URL is that of a process which is started otherwise.
 STREAMS = env.flag("STREAMS", default=True)
 STREAM_PORT = bind_address.stream_port(PORT)
-STREAM_URL = env.origin("STREAM_URL", bind_address.stream_origin(PORT, BASE_URL)) if STREAMS else None
+HAS_STREAMS = STREAMS or bool(env.text("STREAM_URL"))
+STREAM_URL = env.origin("STREAM_URL", bind_address.stream_origin(PORT, BASE_URL)) if HAS_STREAMS else None
 
 # Behaviour.
 REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)

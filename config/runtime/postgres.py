@@ -11,6 +11,7 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -88,6 +89,7 @@ class Cluster:
 
         A server that runs STOP_SECONDS after a fast stop is stopped by `immediate`; its next start recovers.
         """
+        self._forget_dead_server()
         pid_file = self.folder / "postmaster.pid"
         if pid_file.exists():
             try:
@@ -129,10 +131,13 @@ class Cluster:
         self.socket_folder.chmod(0o700)
 
     def _forget_dead_server(self) -> None:
-        """Remove a `postmaster.pid` of a crash: another process may have its process id."""
+        """Remove the lock files of a crash: another process may have their process id."""
         pid_file = self.folder / "postmaster.pid"
-        if pid_file.exists() and not _is_postgres(pid_file.read_text().partition("\n")[0]):
-            pid_file.unlink()
+        # A server that ends removes the file.
+        with suppress(FileNotFoundError):
+            if not _is_postgres(pid_file.read_text().partition("\n")[0]):
+                pid_file.unlink()
+                (self.socket_folder / f"{SOCKET_NAME}.lock").unlink()
 
     def _options(self) -> str:
         settings = self.settings | {"unix_socket_directories": str(self.socket_folder)}

@@ -62,6 +62,12 @@ def archive_command(archive: Path) -> str:
 
 
 def restore_command(archive: Path) -> str:
-    """Of a server that is restored."""
+    """Of a server that is restored.
+
+    A status up to 125 means that the log ends here, which is so only if the archive has no such file. For PostgreSQL, a
+    higher one is a failure that ends the recovery.
+    """
     quoted = shlex.quote(str(archive).replace("%", "%%"))
-    return f'gzip -dc {quoted}/%f.gz > "%p"'
+    return (
+        f'test -x {quoted}/. || exit 255; test -e {quoted}/%f.gz || exit 1; gzip -dc {quoted}/%f.gz > "%p" || exit 255'
+    )

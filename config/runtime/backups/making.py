@@ -20,6 +20,7 @@ from config.version import VERSION
 TABLE = "SELECT to_regclass('public.api_secretfingerprint')"
 FINGERPRINTS = "SELECT name, fingerprint FROM api_secretfingerprint"
 MIGRATIONS = "SELECT app || '.' || name FROM django_migrations ORDER BY 1"
+UNLIMITED = "SET statement_timeout = 0; SET lock_timeout = 0"
 NOW = "SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 SYSTEM = "SELECT system_identifier::text FROM pg_control_system()"
 SIZE = {
@@ -122,12 +123,17 @@ def _ask(url: str) -> _Server:
 
 
 def connection(url: str) -> psycopg.Connection[Any]:
-    """Raises BackupError if the server does not answer; the text names no password."""
+    """Raises BackupError if the server does not answer; the text names no password.
+
+    The role may have the timeouts of the service (docs/cluster.md).
+    """
     try:
-        return psycopg.connect(url, autocommit=True, connect_timeout=10)
+        session = psycopg.connect(url, autocommit=True, connect_timeout=10)
+        session.execute(UNLIMITED)
     except psycopg.OperationalError as error:
         reason = str(error).strip().splitlines()[0]
         raise BackupError(f"PostgreSQL does not answer ({reason}): start it, or check DATABASE_URL.") from error
+    return session
 
 
 def check_space(folder: Path, needed: int) -> None:

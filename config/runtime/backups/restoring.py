@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,19 +18,18 @@ import psycopg
 
 from config import fingerprints
 from config.runtime import postgres_binaries, wal_archive
-from config.runtime.backups import BackupError, manifest
+from config.runtime.backups import BackupError, log_end, manifest, recovering
 from config.runtime.backups.afterwards import begin_again
 from config.runtime.backups.making import check_space
 from config.runtime.backups.manifest import PHYSICAL, Manifest
-from config.runtime.postgres import Cluster
+from config.runtime.postgres import SOCKET_NAME, Cluster
 from config.runtime.postgres_binaries import PostgresError
 
 # What a server of another kind of set-up says about itself, and the embedded one must not.
 NOT_OF_THE_EMBEDDED = {"synchronous_standby_names": "", "primary_conninfo": "", "primary_slot_name": "", "ssl": "off"}
-RECOVERING = "SELECT pg_is_in_recovery(), pg_last_xact_replay_timestamp()::text"
-POLL_SECONDS = 0.1
-BEFORE_CONSISTENT = "before consistent recovery point"
-NOT_REACHED = "recovery ended before configured recovery target was reached"
+# Before the restore is accepted, its log waits to be archived. A server with readers would need at least the
+# `max_connections` of the server that was backed up.
+OF_A_DRAFT = NOT_OF_THE_EMBEDDED | {"archive_command": "", "archive_library": "", "hot_standby": "off"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +44,32 @@ class Target:
     timeline: str = "latest"
 
 
+class _Draft(Cluster):
+    """It has the databases of the backup only."""
+
+    def _make_database(self) -> None:
+        """During the recovery, nothing can be created."""
+
+
 def restore(
     folder: Path, found: Manifest, cluster: Cluster, target: Target, *, debug: bool, say: Callable[[str], None]
 ) -> None:
     """Replace the data folder of `cluster`, which does not run. Raises BackupError, and leaves it as it was then."""
     _check_target(found, target)
     check_space(cluster.folder.parent, found.bytes)
-    draft = Cluster(cluster.folder.with_name("postgres.restored"), cluster.settings | NOT_OF_THE_EMBEDDED)
+    draft = _Draft(cluster.folder.with_name("postgres.restored"), cluster.settings | OF_A_DRAFT)
+    is_to_end = target.archive is not None and target.until is None
+    files = log_end.archived(target.archive) if target.archive and is_to_end else []
     draft.stop("immediate")
     shutil.rmtree(draft.folder, ignore_errors=True)
     try:
         say(f"Copying {found.bytes / 1e6:.0f} MB …")
         _copy(folder / manifest.CONTENTS[PHYSICAL], draft.folder)
         own_settings = _aim(draft.folder, target)
-        _recover(draft, target, say)
+        say("Recovering …")
+        recovering.recover(draft, target.archive, say)
         with psycopg.connect(draft.url) as session:
+            log_end.check(session, draft.folder, files)
             fingerprints.check(session.cursor(), data=cluster.folder.parent, debug=debug)
             begin_again(session)
         draft.stop()
@@ -88,7 +97,7 @@ def _check_target(found: Manifest, target: Target) -> None:
 def _copy(source: Path, to: Path) -> None:
     shutil.copytree(source, to, symlinks=True)
     # Of the server before.
-    for name in ("log", "postmaster.opts", "backup_manifest", "standby.signal"):
+    for name in ("log", "postmaster.opts", "backup_manifest", "standby.signal", f"{SOCKET_NAME}.lock"):
         (to / name).unlink(missing_ok=True)
     for name in ("postgresql.conf", "pg_ident.conf"):
         (to / name).touch()
@@ -113,47 +122,6 @@ def _aim(folder: Path, target: Target) -> str:
     (folder / "recovery.signal").touch()
     _give_to_owner(folder)
     return own
-
-
-def _recover(draft: Cluster, target: Target, say: Callable[[str], None]) -> None:
-    say("Recovering …")
-    try:
-        draft.start()
-    except (PostgresError, psycopg.Error) as error:
-        # A long recovery takes longer than `start` waits.
-        if not draft.is_running():
-            raise _failure(draft, target) from error
-    while not _takes_writes(draft, say):
-        if not draft.is_running():
-            raise _failure(draft, target)
-        time.sleep(POLL_SECONDS)
-
-
-def _takes_writes(draft: Cluster, say: Callable[[str], None]) -> bool:
-    try:
-        with psycopg.connect(draft.url, autocommit=True) as session:
-            row = session.execute(RECOVERING).fetchone()
-    except psycopg.OperationalError:
-        return False
-    say(f"Recovered until {row and row[1]} …")
-    return row is not None and not row[0]
-
-
-def _failure(draft: Cluster, target: Target) -> BackupError:
-    return BackupError(_reason(draft.folder / "log", target))
-
-
-def _reason(log: Path, target: Target) -> str:
-    said = log.read_text() if log.exists() else ""
-    if NOT_REACHED in said:
-        return (
-            f"The archive {target.archive} has no change after that moment, so it may be incomplete: "
-            "restore without --until for all that it has."
-        )
-    if BEFORE_CONSISTENT in said:
-        return "The moment is before the end of the backup: use an earlier backup."
-    fatal = [line.partition("FATAL:")[2].strip() for line in said.splitlines() if "FATAL:" in line]
-    return f"PostgreSQL did not recover: {fatal[0] if fatal else said[-300:]}"
 
 
 def _replace(folder: Path, by: Path) -> None:

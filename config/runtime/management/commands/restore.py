@@ -22,7 +22,8 @@ from config.runtime.run import CannotRun, sole_use
 class Command(BaseCommand):
     help = (
         "Restore a backup. The service must be stopped, and its secrets be those of the backup. The old data is "
-        "replaced when the new one is complete; an interrupted run changes nothing."
+        "replaced when the new one is complete; an interrupted run changes nothing. After one that was killed, run it "
+        "again before the service starts."
     )
     # The database may be away.
     requires_system_checks = []
