@@ -30,6 +30,10 @@ class CannotRun(Exception):
     """A problem that the user can solve. The text describes how."""
 
 
+class InUse(CannotRun):
+    """The service runs with this data folder."""
+
+
 def main(name: str = "make run") -> None:
     """`name` is that of the command, for messages."""
     # Like Ctrl-C, an exception that runs every `finally`.
@@ -126,7 +130,7 @@ def sole_use(data: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise CannotRun(
+            raise InUse(
                 f"another `make run` uses {data}; stop it, or choose another folder: DATA_DIR=… make run"
             ) from error
         yield

@@ -30,6 +30,8 @@ MINUTES = 60
 NICENESS = 10
 # How often the files of `config.due` are looked for, and the pause after a command that has failed.
 LOOK_SECONDS, FAILED_SECONDS = 0.5, 10.0
+NOT_STARTED = 1
+logger = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -75,10 +77,16 @@ class Scheduler(ProgramThread):
         """
         program = ["nice", "-n", str(NICENESS), sys.executable, str(BASE_DIR / "manage.py"), command, "--skip-checks"]
         started = time.monotonic()
-        running = self.launch(program, stdout=subprocess.DEVNULL, env=files.unshared_environment())
-        if running is None:
-            return False
-        status = running.wait()
+        try:
+            running = self.launch(program, stdout=subprocess.DEVNULL, env=files.unshared_environment())
+        except OSError:
+            # Such as a machine without memory for another process.
+            logger.exception("%s could not be started", command)
+            status = NOT_STARTED
+        else:
+            if running is None:
+                return False
+            status = running.wait()
         if not self._stopped.is_set():
             _record(command, status, time.monotonic() - started)
         return status == 0
@@ -96,7 +104,7 @@ class OnDemand(Scheduler):
             try:
                 is_idle = self._run_one()
             except OSError:
-                logging.getLogger(__name__).exception("The folder of what is due cannot be used")
+                logger.exception("The folder of what is due cannot be used")
                 is_idle = False
             if not is_idle:
                 self._stopped.wait(FAILED_SECONDS)

@@ -111,7 +111,7 @@ def test_cursor_signed_with_the_previous_root_key_is_valid(settings: Any) -> Non
     assert Api().get("/api/messages", pageId=page.pk, limit=1, cursor=cursor).error == "invalid_cursor"
 
 
-def test_rotation_of_a_running_service_keeps_replays_and_tokens_valid(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rotation_of_a_stopped_service_keeps_replays_and_tokens_valid(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in secrets.NAMES:
         monkeypatch.delenv(name)
     with running_service() as service:
@@ -120,19 +120,19 @@ def test_rotation_of_a_running_service_keeps_replays_and_tokens_valid(monkeypatc
         agent = Remote(service.port, {"Authorization": f"Bearer {clients.agent_token(person)}"})
         body = {"pageId": clients.page_id("https://example.com/rotation"), "content": "Once"}
         first = agent.call("POST", "/api/messages", body, key="before")
-        for name in secrets.OUTLIVED:
-            clients.manage("rotate_secret", name)
         service.stop()
         agent.close()
+        for name in secrets.OUTLIVED:
+            clients.manage("rotate_secret", name)
         service.start()
         again = agent.call("POST", "/api/messages", body, key="before")
         assert (again.status, again.body, again.headers["idempotent-replayed"]) == (201, first.body, "true")
         assert agent.call("POST", "/api/messages", body, key="after").status == 201
         assert agent.call("GET", "/v1/agent-tokens", **person.user).status == 200
 
-        clients.manage("rotate_secret", "SECRET_KEY")
         service.stop()
         agent.close()
+        clients.manage("rotate_secret", "SECRET_KEY")
         service.start()
         assert agent.call("GET", "/v1/agent/self").status == 200
         assert agent.call("GET", "/v1/agent-tokens", **person.user).status == 401

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from config import env, fingerprints, secrets
 from config.runtime.postgres import embedded
+from config.runtime.run import CannotRun, InUse, sole_use
 
 AFTERWARDS = {
     "SECRET_KEY": "All sign-ins end: people and super admins sign in again. The previous key verifies nothing; it is "
@@ -32,8 +33,8 @@ LOST = {
 class Command(BaseCommand):
     help = (
         "Replace a secret of the service. The previous ROOT_KEY or TOKEN_PEPPER is accepted until --finish; a new "
-        "SECRET_KEY ends all sign-ins. A secret of the environment is not changed: the command prints the lines to "
-        "set there."
+        "SECRET_KEY ends all sign-ins. A secret of secrets.json is replaced only while the service is stopped; one of "
+        "the environment is not changed: the command prints the lines to set there."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -65,13 +66,23 @@ class Command(BaseCommand):
         if name in secrets.OUTLIVED and secrets.read_previous(name, data=settings.DATA_DIR):
             raise CommandError(f"The last rotation is not over: first `rotate_secret {name} --finish`.")
         if secrets.is_in_file(name, data=settings.DATA_DIR):
-            secrets.rotate(name, data=settings.DATA_DIR)
-            self.stdout.write("Done. Restart the service for it to take effect.")
+            self._rotate_in_file(name)
+            self.stdout.write("Done. Start the service.")
         else:
             self.stdout.write(f"{name}={secrets.new()}")
             self.stdout.write(f"{secrets.previous(name)}={getattr(settings, name)}")
             self.stderr.write("Set these in the environment of the service and restart it.")
         self.stderr.write(AFTERWARDS[name])
+
+    def _rotate_in_file(self, name: str) -> None:
+        """A process that starts with the new secret, such as `prune`, would write what running ones cannot read."""
+        try:
+            with sole_use(settings.DATA_DIR):
+                secrets.rotate(name, data=settings.DATA_DIR)
+        except InUse:
+            raise CommandError(f"Stop the service first: its processes know only the present {name}.") from None
+        except CannotRun as error:
+            raise CommandError(str(error)) from None
 
     def _finish(self, name: str) -> None:
         if not secrets.is_in_file(name, data=settings.DATA_DIR):

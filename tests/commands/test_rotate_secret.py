@@ -1,0 +1,36 @@
+"""A secret in the file is replaced only while no process of the service knows just the old one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config import secrets
+from config.runtime.run import sole_use
+from tests.commands.running import refused, run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Path:
+    """A data folder with its secrets; the environment has none."""
+    for name in (*secrets.NAMES, "DATABASE_URL"):
+        monkeypatch.delenv(name)
+    settings.DATA_DIR = tmp_path
+    secrets.make_once(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", secrets.NAMES)
+def test_a_secret_in_the_file_is_not_replaced_beside_a_running_service(data: Path, name: str) -> None:
+    before = (data / "secrets.json").read_text()
+    with sole_use(data):
+        assert "Stop the service first" in refused("rotate_secret", name)
+        assert (data / "secrets.json").read_text() == before
+    run("rotate_secret", name)
+    assert (data / "secrets.json").read_text() != before
+    with sole_use(data):
+        run("rotate_secret", name, "--finish")
