@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.db import connection
 
-from config.changes import reading
+from config.changes import cursors, reading
 from config.changes.rows import Cursor, Position
 from config.changes.streams import delivery
 from config.changes.streams.delivery import Stream
 from config.changes.streams.events import Chunk
+from config.changes.streams.hub import Hub
 from config.changes.threads import Result, Threads
 from tests.streams.in_process import (
     Connection,
@@ -24,7 +27,16 @@ from tests.waiting import PATIENCE_SECONDS
 
 NOW = Cursor(0, Position(100, 0))
 ENDINGS = pytest.mark.parametrize("ending", [Stream.end, Stream.cut])
-ADOPT = "UPDATE changes_changelog SET generation = generation + 1"
+# After all rows.
+LOST = Position(2**62, 1)
+ADOPT = "UPDATE changes_changelog SET generation = %s"
+# A restore gives the log a random generation (`config.runtime.backups.afterwards`).
+GENERATIONS = pytest.mark.parametrize("generation", [20_000, 6], ids=["higher", "lower"])
+
+
+def adopt(generation: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(ADOPT, [generation])
 
 
 def a_chunk(first: int, count: int = 1, *, generation: int = 0, size: int = 10) -> Chunk:
@@ -80,14 +92,20 @@ def test_a_stream_that_is_over_waits_for_no_thread_and_sends_no_event(ending: Ca
     asyncio.run(scenario(reading.now()))
 
 
+def kinds(client: Connection) -> list[str]:
+    """The types of the events that the client has got, in their order."""
+    return re.findall(r"^event: (\w+)$", b"".join(client.bodies).decode(), re.MULTILINE)
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("_connections_closed")
-def test_a_stream_that_catches_up_gets_one_resync_when_the_log_is_adopted() -> None:
+@GENERATIONS
+def test_a_stream_that_catches_up_gets_one_resync_when_the_log_is_adopted(generation: int) -> None:
+    adopt(100)
     start = reading.now()
     append_rows("old")
     end = reading.now()
-    with connection.cursor() as cursor:
-        cursor.execute(ADOPT)
+    adopt(generation)
 
     async def scenario() -> None:
         client = Connection()
@@ -96,12 +114,102 @@ def test_a_stream_that_catches_up_gets_one_resync_when_the_log_is_adopted() -> N
         async with asyncio.timeout(PATIENCE_SECONDS):
             while stream._is_catching_up:
                 await asyncio.sleep(0.01)
-                assert len(client.bodies) <= 2
-        assert [b"event: resync" in body for body in client.bodies] == [False, True]
+        assert kinds(client) == ["resync"]
         client.left.set()
         await running
 
     asyncio.run(scenario())
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_connections_closed")
+@GENERATIONS
+def test_a_stream_opened_with_a_cursor_of_another_generation_gets_a_resync_and_what_follows(generation: int) -> None:
+    adopt(100)
+    start = reading.now()
+    adopt(generation)
+    asyncio.run(_gets(["resync", "row"], start=start, hub=ready_hub(reading.now())))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_connections_closed")
+def test_a_stream_opened_with_the_cursor_of_a_lost_row_gets_a_resync_and_what_follows() -> None:
+    now = reading.now()
+    lost = now._replace(position=LOST)
+    asyncio.run(_gets(["resync", "row"], start=lost, hub=ready_hub(now)))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_connections_closed")
+@GENERATIONS
+def test_a_connected_stream_gets_a_resync_and_what_follows_when_the_log_is_adopted(generation: int) -> None:
+    adopt(100)
+    start = reading.now()
+    asyncio.run(_gets(["resync", "row"], start=start, hub=ready_hub(start), connected=lambda: adopt(generation)))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_connections_closed")
+def test_a_connected_stream_gets_a_resync_and_what_follows_when_rows_are_lost() -> None:
+    now = reading.now()
+    lost = now._replace(position=LOST)
+    asyncio.run(_gets(["resync", "row"], start=lost, hub=ready_hub(lost)))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_connections_closed")
+@GENERATIONS
+def test_a_stream_that_is_ahead_of_the_hub_keeps_its_generation_in_a_heartbeat(generation: int, settings: Any) -> None:
+    settings.STREAM_HEARTBEAT_SECONDS = 0.01
+    adopt(100)
+    before = reading.now()
+    adopt(generation)
+    start = reading.now()
+
+    async def scenario() -> None:
+        client = Connection()
+        running = asyncio.create_task(client.stream(ready_hub(before), start).run())
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while len(client.bodies) < 3:
+                await asyncio.sleep(0.01)
+        sent = re.findall(rb"^id: (\S+)$", b"".join(client.bodies), re.MULTILINE)
+        assert {cursors.decode(each.decode(), bound_to="test").generation for each in sent} == {generation}
+        client.left.set()
+        await running
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_connections_closed")
+def test_a_stream_catches_up_while_the_hub_is_at_a_lost_row() -> None:
+    now = reading.now()
+    lost = now._replace(position=LOST)
+    append_rows("old")
+    asyncio.run(_gets(["row", "row"], start=now, hub=ready_hub(lost)))
+
+
+async def _gets(expected: list[str], *, start: Cursor, hub: Hub, connected: Callable[[], None] | None = None) -> None:
+    """The events of a stream, and a row that is appended when it has got all of them but that one."""
+    client = Connection()
+    stream = client.stream(hub, start)
+    running = asyncio.create_task(stream.run())
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while stream._is_catching_up:
+                await asyncio.sleep(0.01)
+            if connected is not None:
+                await asyncio.to_thread(connected)
+            await hub._read_and_deliver()
+            await steps()
+            assert kinds(client) == expected[:-1]
+            await asyncio.to_thread(append_rows, "new")
+            await hub._read_and_deliver()
+            await steps()
+            assert kinds(client) == expected
+    finally:
+        client.left.set()
+        await running
 
 
 def test_a_full_queue_cuts_a_live_stream(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +269,7 @@ def test_a_full_queue_does_not_cut_a_stream_that_catches_up(monkeypatch: pytest.
         (Cursor(0, Position(10, 1)), 2),
         (Cursor(0, Position(12, 1)), 0),
         (Cursor(-1, Position(99, 0)), 3),
-        (Cursor(1, Position(0, 0)), 0),
+        (Cursor(1, Position(99, 0)), 3),
     ],
 )
 def test_a_client_gets_the_events_after_its_cursor(cursor: Cursor, sent: int) -> None:

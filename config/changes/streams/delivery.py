@@ -127,12 +127,20 @@ class Stream:
         while self._has_missed:
             self._clear()
             self._has_missed, target = False, self._hub.cursor
-            while self._cursor < target:
-                body, after = await self._threads.run(self._read_on, self._cursor)
-                if body:
-                    await self._send(body)
-                self._cursor = after
+            # Once also beyond the hub's cursor: the log may have another generation, or lack the row of this cursor.
+            goes_on = self._cursor != target
+            while goes_on:
+                # If nothing follows, the log lacks the row of the target: the hub will send a resync.
+                goes_on = await self._send_next_rows() and _is_before(self._cursor, target)
         self._is_catching_up = False
+
+    async def _send_next_rows(self) -> bool:
+        """Whether the log had any."""
+        body, after = await self._threads.run(self._read_on, self._cursor)
+        if body:
+            await self._send(body)
+        before, self._cursor = self._cursor, after
+        return before != after
 
     def _read_on(self, cursor: Cursor) -> tuple[bytes, Cursor]:
         """In a thread: the next events of the log, and the cursor after them."""
@@ -150,7 +158,8 @@ class Stream:
     async def _send_next(self) -> None:
         """Send what is in the queue, or wait for it and send a heartbeat if nothing comes."""
         if not self._queue and not await self._is_filled_within(settings.STREAM_HEARTBEAT_SECONDS):
-            self._cursor = max(self._cursor, self._hub.delivered)
+            if _is_before(self._cursor, self._hub.delivered):
+                self._cursor = self._hub.delivered
             await self._send(events.heartbeat(self.source, self._cursor))
             return
         chunk = self._queue.popleft()
@@ -180,3 +189,7 @@ class Stream:
     def _clear(self) -> None:
         self._queue.clear()
         self._queued_bytes = 0
+
+
+def _is_before(cursor: Cursor, other: Cursor) -> bool:
+    return cursor.generation == other.generation and cursor.position < other.position

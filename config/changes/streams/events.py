@@ -17,12 +17,16 @@ RETRY_MILLISECONDS = 2000
 
 
 class Chunk(NamedTuple):
-    """Consecutive events for all streams of a source. `starts`: where each event begins in `body`."""
+    """Consecutive events for all streams of a source. `starts`: where each event begins in `body`.
+
+    The numbers of generations have no order: a restore gives the log a random one.
+    """
 
     generation: int
     positions: Sequence[Position]
     starts: Sequence[int]
     body: bytes
+    is_resync: bool = False
 
     @classmethod
     def of(cls, generation: int, events: Sequence[tuple[Position, bytes]]) -> Chunk:
@@ -34,9 +38,12 @@ class Chunk(NamedTuple):
         return Cursor(self.generation, self.positions[-1])
 
     def after(self, cursor: Cursor) -> bytes:
-        """The events that a client at `cursor` has not got; `body` itself if it has got none."""
-        if self.generation != cursor.generation:
-            return self.body if self.generation > cursor.generation else b""
+        """The events that a client at `cursor` has not got; `body` itself if it has got none.
+
+        A resync may lead back in the same generation: the row of `cursor` is lost.
+        """
+        if self.generation != cursor.generation or self.is_resync:
+            return self.body if self.last != cursor else b""
         first = bisect_right(self.positions, cursor.position)
         return self.body[self.starts[first] :] if first < len(self.positions) else b""
 
@@ -54,7 +61,8 @@ def heartbeat(source: Source, cursor: Cursor) -> bytes:
 def resync(source: Source, cursor: Cursor) -> Chunk:
     """Changes before `cursor` are no longer stored."""
     text = _text(cursor, source)
-    return Chunk.of(cursor.generation, [(cursor.position, _event("resync", text, {"id": text.decode()}))])
+    event = _event("resync", text, {"id": text.decode()})
+    return Chunk.of(cursor.generation, [(cursor.position, event)])._replace(is_resync=True)
 
 
 def rendered(source: Source, row: ChangeRow, loaded: Loaded, generation: int) -> bytes:
