@@ -36,6 +36,8 @@ class MoveStatus(models.TextChoices):
 # A process that writes goes on while another one that runs the same import has ended it.
 WRITABLE = (MoveStatus.RUNNING, MoveStatus.DONE)
 CAN_UNDO = (MoveStatus.RUNNING, MoveStatus.DONE, MoveStatus.FAILED)
+# Of an import whose file is uploaded again; the first time, there is nothing to undo.
+CAN_UNDO_POSTS = (MoveStatus.UPLOADED, MoveStatus.CHECKED, MoveStatus.WAITING)
 # What a background process takes. Commands run their own imports, which have no upload.
 DUE = Q(status=MoveStatus.UNDOING) | Q(
     has_upload=True, status__in=[MoveStatus.UPLOADED, MoveStatus.WAITING, MoveStatus.RUNNING]
@@ -121,7 +123,7 @@ class Move(Leased):
 
     @property
     def can_undo(self) -> bool:
-        return self.status in CAN_UNDO
+        return self.status in CAN_UNDO or (self.status in CAN_UNDO_POSTS and self.posts.exists())
 
 
 class MovePart(models.Model):

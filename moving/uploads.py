@@ -6,10 +6,14 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Coalesce
 
+from config.writes.retries import retried
 from messaging.models import Account, Community
 from messaging.models.moderation import moderated_by
 from messaging.personal_data.worker import wake
@@ -69,7 +73,10 @@ def upload(
         part = MovePart(move=move, kind=MovePart.Kind.UPLOAD, number=number, data=piece)
         MovePart.objects.bulk_create([part], ignore_conflicts=True)
     values = {"status": MoveStatus.UPLOADED, "has_upload": True, "options": {"map": list(map)}, "total": size}
-    Move.objects.filter(pk=move.pk).update(**values, error="", attempts=0, done=0, step="")
+    free = Move.objects.filter(pk=move.pk).exclude(status__in=[MoveStatus.UNDOING, MoveStatus.UNDONE])
+    if not free.update(**values, error="", attempts=0, done=0, step=""):
+        MovePart.objects.filter(move=move, kind=MovePart.Kind.UPLOAD).delete()
+        raise ImportBusy(status=MoveStatus.UNDOING)
     move.refresh_from_db()
     wake(COMMAND)
     return move
@@ -120,11 +127,22 @@ def content_of(move: Move, kind: MovePart.Kind) -> Iterator[bytes]:
 
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
-    """Delete or count the uploads of imports that have ended or wait for a decision, for the command `prune`."""
+    """Delete or count the uploads of imports that have ended or wait for a decision, for the command `prune`.
+
+    The same file may be uploaded again long after its import was created: the time of its last check or run counts.
+    """
     ended = Q(status__in=[MoveStatus.DONE, MoveStatus.UNDONE, MoveStatus.CHECKED, MoveStatus.FAILED])
-    old = Move.objects.filter(ended, has_upload=True, created_at__lt=now - STORED)
+    at = Coalesce("finished_at", "created_at")
+    old = Move.objects.alias(at=at).filter(ended, has_upload=True, at__lt=now - STORED)
     ids = list(old.values_list("pk", flat=True))
-    if not dry_run:
-        MovePart.objects.filter(move__in=ids, kind=MovePart.Kind.UPLOAD).delete()
-        Move.objects.filter(pk__in=ids).update(has_upload=False)
+    for move_id in [] if dry_run else ids:
+        _prune_one(move_id, old)
     return {"files of imports": len(ids)}
+
+
+@retried
+@transaction.atomic
+def _prune_one(move_id: UUID, old: QuerySet[Move]) -> None:
+    """Unless it has begun meanwhile."""
+    if old.filter(pk=move_id).update(has_upload=False):
+        MovePart.objects.filter(move=move_id, kind=MovePart.Kind.UPLOAD).delete()

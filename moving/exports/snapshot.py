@@ -9,6 +9,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import IsolationLevel
 
+from config.database.bounds import MARGIN_SECONDS
 from config.database.sql import Row
 
 # A generic plan would take a scope for a small one.
@@ -56,6 +57,8 @@ def open_snapshot(*, statement_seconds: int, idle_seconds: int) -> Iterator[Snap
         database.set_autocommit(False)
         with database.cursor() as cursor:
             cursor.execute(SETTINGS, [f"{statement_seconds}s", f"{idle_seconds}s"])
+        # The copy waits as long as a request does.
+        database.connection.answer_seconds = statement_seconds + MARGIN_SECONDS if statement_seconds else None
         yield Snapshot(database)
     finally:
         database.close()

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
 from config.admin.actions import REASON_MAX
@@ -27,7 +27,7 @@ from moving.exceptions import ImportBusy
 from moving.imports.announcing import announce, count_on_pages
 from moving.imports.progress import Step, Tell
 from moving.imports.writing import lock_source
-from moving.models import CAN_UNDO, ImportedAuthor, ImportedPost, Move, MovePart, MoveStatus
+from moving.models import CAN_UNDO, CAN_UNDO_POSTS, ImportedAuthor, ImportedPost, Move, MovePart, MoveStatus
 from reactions.models import Reaction
 
 BATCH = 500
@@ -51,9 +51,10 @@ def begin_undo(move: Move, *, by: Account | None, reason: str = "") -> None:
 
     Raises ImportBusy (409) unless it can be undone.
     """
-    total = ImportedPost.objects.filter(move=move).count()
-    moves, values = Move.objects.filter(pk=move.pk), {"done": 0, "total": total, "error": "", "step": "undoing"}
-    if moves.filter(status__in=CAN_UNDO).update(status=MoveStatus.UNDOING, **values):
+    posts = ImportedPost.objects.filter(move=move)
+    can_undo = Q(status__in=CAN_UNDO) | Q(Exists(posts), status__in=CAN_UNDO_POSTS)
+    moves, values = Move.objects.filter(pk=move.pk), {"done": 0, "total": posts.count(), "error": "", "step": "undoing"}
+    if moves.filter(can_undo).update(status=MoveStatus.UNDOING, **values):
         text = f"{move.file_name}: {reason}" if reason else move.file_name
         note_for_moderators(move.community, Act.UNDONE, by=by, reason=text[:REASON_MAX])
     elif not moves.filter(status=MoveStatus.UNDOING).update(**values):

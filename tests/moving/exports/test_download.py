@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test import Client
 
 from messaging.models import Account, Community
@@ -15,6 +15,7 @@ from moving.exceptions import ExportBusy
 from moving.exports import downloads
 from moving.exports.downloads import Download
 from moving.exports.scopes import of_community
+from moving.exports.snapshot import open_snapshot
 from tests.embeds.making import an_embed
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
 from tests.waiting import eventually
@@ -142,3 +143,19 @@ def test_a_post_that_is_written_meanwhile_is_not_in_the_file(owner: Account, com
     download = Download(of_community(community), "jsonl", account_id=owner.pk)
     MessageFactory(community=community, content="too late")
     assert b"too late" not in b"".join(download)
+
+
+@pytest.mark.parametrize("seconds", [60, 0])
+def test_a_statement_of_an_export_may_take_longer_than_one_of_a_request(
+    seconds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(connection.settings_dict, "ANSWER_SECONDS", 0.2)
+    with open_snapshot(statement_seconds=seconds, idle_seconds=60) as snapshot:
+        assert snapshot.all("SELECT 1 FROM pg_sleep(1)", []) == [(1,)]
+
+
+def test_an_export_does_not_wait_for_a_server_that_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("moving.exports.snapshot.MARGIN_SECONDS", -4.5)
+    unanswered = pytest.raises(OperationalError, match=r"has not answered for 0\.5 s")
+    with open_snapshot(statement_seconds=5, idle_seconds=60) as snapshot, unanswered:
+        snapshot.all("SELECT pg_sleep(60)", [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -9,6 +10,7 @@ from uuid import uuid4
 import pytest
 from django.contrib.sessions.models import Session
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.http.multipartparser import MultiPartParser
 from django.test import Client
 from django.utils import timezone
@@ -17,6 +19,7 @@ from messaging.models import Account, Community, Message
 from messaging.models.personal_data import LEASE
 from messaging.services.communities import create_community
 from moving import uploads
+from moving.exceptions import ImportBusy
 from moving.imports.progress import Step
 from moving.jobs import Progress, run_due_imports
 from moving.models import Move, MovePart, MoveStatus
@@ -225,3 +228,107 @@ def test_old_uploads_are_pruned_and_reports_stay(person: Account, community: Com
     assert uploads.prune(now=later, dry_run=True) == uploads.prune(now=later, dry_run=False) == {"files of imports": 1}
     assert set(MovePart.objects.values_list("kind", flat=True)) == {"report"}
     assert not Move.objects.get().can_start
+
+
+@pytest.fixture
+def imported(person: Account, community: Community) -> Move:
+    """An import that has ended eight days ago, and whose file is deleted."""
+    client = client_of(person)
+    upload(client, community)
+    run_due_imports()
+    act(client, Move.objects.get(), "start")
+    run_due_imports()
+    long_ago = timezone.now() - timedelta(days=8)
+    Move.objects.update(created_at=long_ago, finished_at=long_ago)
+    assert uploads.prune(now=timezone.now(), dry_run=False) == {"files of imports": 1}
+    return Move.objects.get()
+
+
+def test_the_file_of_an_old_import_that_is_uploaded_again_is_stored_for_a_week(
+    person: Account, community: Community, imported: Move
+) -> None:
+    client = client_of(person)
+    upload(client, community)
+    run_due_imports()
+    now = timezone.now()
+    assert uploads.prune(now=now, dry_run=False) == {"files of imports": 0}
+    act(client, imported, "start")
+    assert run_due_imports() == 1
+    assert Move.objects.get().status == MoveStatus.DONE
+    assert uploads.prune(now=now + uploads.STORED * 2, dry_run=False) == {"files of imports": 1}
+
+
+def test_the_file_of_an_import_that_begins_meanwhile_is_not_pruned(
+    person: Account, community: Community, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload(client_of(person), community)
+    run_due_imports()
+    prune_one = uploads._prune_one
+
+    def begins_before(*arguments: Any) -> None:
+        uploads.start(Move.objects.get())
+        prune_one(*arguments)
+
+    monkeypatch.setattr(uploads, "_prune_one", begins_before)
+    uploads.prune(now=timezone.now() + uploads.STORED * 2, dry_run=False)
+    assert run_due_imports() == 1
+    assert Move.objects.get().status == MoveStatus.DONE
+
+
+@pytest.mark.parametrize("status", [MoveStatus.UPLOADED, MoveStatus.CHECKED, MoveStatus.WAITING])
+@pytest.mark.parametrize("by", ["page", "command"])
+def test_an_import_whose_file_is_uploaded_again_can_be_removed(
+    person: Account, community: Community, imported: Move, status: MoveStatus, by: str
+) -> None:
+    client = client_of(person)
+    upload(client, community)
+    if status != MoveStatus.UPLOADED:
+        run_due_imports()
+    if status == MoveStatus.WAITING:
+        act(client, imported, "start")
+    assert Move.objects.get().status == status
+    assert "Remove this import" in client.get(path(community, f"{imported.pk}/")).content.decode()
+    if by == "page":
+        act(client, imported, "undo")
+        assert client.post(path(community, f"{imported.pk}/"), {"action": "start"}).status_code == 409
+        run_due_imports()
+    else:
+        call_command("undo_import", str(imported.pk))
+    move = Move.objects.get()
+    assert (move.status, move.has_upload, Message.objects.count()) == (MoveStatus.UNDONE, False, 0)
+    assert run_due_imports() == 0
+
+
+@pytest.mark.parametrize("status", [MoveStatus.UPLOADED, MoveStatus.CHECKED, MoveStatus.WAITING])
+def test_an_import_without_posts_cannot_be_removed(person: Account, community: Community, status: MoveStatus) -> None:
+    client = client_of(person)
+    upload(client, community)
+    Move.objects.update(status=status)
+    assert "Remove this import" not in client.get(path(community, f"{Move.objects.get().pk}/")).content.decode()
+    assert client.post(path(community, f"{Move.objects.get().pk}/"), {"action": "undo"}).status_code == 409
+    assert Move.objects.get().status == status
+
+
+def test_a_removal_that_begins_during_an_upload_goes_on(person: Account, community: Community, imported: Move) -> None:
+    calls = []
+
+    def pieces() -> Iterator[bytes]:
+        calls.append(1)
+        if len(calls) == 2:
+            uploads.start_undo(Move.objects.get(), by=person)
+        yield DISQUS
+
+    with pytest.raises(ImportBusy):
+        uploads.upload(
+            community=community,
+            format="disqus",
+            map=MAP,
+            file_name="old.xml",
+            size=len(DISQUS),
+            pieces=pieces,
+            by=person,
+        )
+    run_due_imports()
+    move = Move.objects.get()
+    assert (move.status, move.has_upload, Message.objects.count()) == (MoveStatus.UNDONE, False, 0)
+    assert not move.parts.filter(kind="upload").exists()
