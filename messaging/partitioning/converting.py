@@ -16,6 +16,8 @@ from messaging.partitioning.tables import BOUND_CHECK, FIRST, TABLE, Partition
 
 Say = Callable[[str], None]
 LONG_SECONDS = 24 * 3600
+# A validation has a transaction id from its beginning, for which readers wait (`config.changes.reading`).
+MEANWHILE = "reads and writes go on, and new changes reach streams, inboxes, webhooks and mails when it has ended"
 # The first partition ends with the month after the next one, so that the conversion has a month to be completed.
 MONTHS_LEFT = 3
 POSTGRESQL_MIN = 180_000
@@ -51,15 +53,15 @@ def steps(*, months: int) -> list[str]:
     """What `convert` would do now."""
     invalid = [reference for reference in structure.references() if not reference.is_valid]
     if tables.is_partitioned():
-        return [f"Validate the foreign key {reference.name} of {reference.table}." for reference in invalid]
+        return [f"Validate the foreign key {key.name} of {key.table}; {MEANWHILE}." for key in invalid]
     _require_no_obstacle()
     check, known = tables.bound_check(), structure.structure()
     first = _first(check)
     return [
         *([f"Add a check that ids are before {first.end:%Y-%m-%d}."] if check is None else []),
-        *(["Read all posts to validate it."] if check is None or not check.is_valid else []),
+        *([f"Read all posts to validate it; {MEANWHILE}."] if check is None or not check.is_valid else []),
         "In one transaction: " + "; ".join(_statements(known, first, months)) + ".",
-        f"Validate {len(known.to_posts)} foreign keys.",
+        f"Validate {len(known.to_posts)} foreign keys, one after the other; {MEANWHILE}.",
     ]
 
 
@@ -83,7 +85,7 @@ def _bounded(say: Say) -> Partition:
             say=say,
         )
     if check is None or not check.is_valid:
-        say("Reading all posts to validate it; reads and writes go on …")
+        say(f"Reading all posts to validate it; {MEANWHILE} …")
         _run_long(f"ALTER TABLE {TABLE} VALIDATE CONSTRAINT {BOUND_CHECK}")
     return first
 
@@ -115,7 +117,7 @@ def _swap_back() -> None:
 def _validate_references(say: Say) -> None:
     for reference in structure.references():
         if not reference.is_valid:
-            say(f"Validating {reference.name} of {reference.table}; reads and writes go on …")
+            say(f"Validating {reference.name} of {reference.table}; {MEANWHILE} …")
             _run_long(reference.validate())
 
 
@@ -134,6 +136,6 @@ def _run(statements: Iterable[str]) -> None:
 def _run_long(statement: str) -> None:
     with transaction.atomic():
         allow_long_statements(LONG_SECONDS)
-        # It waits for vacuum, and blocks neither reads nor writes.
+        # It waits for vacuum, and blocks neither reads nor writes of posts.
         execute("SET LOCAL lock_timeout = 0")
         execute(statement)

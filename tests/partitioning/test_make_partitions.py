@@ -15,7 +15,7 @@ from messaging.models import Message
 from messaging.partitioning import ahead, tables
 from messaging.partitioning.ahead import AHEAD, BOUND_MARGIN, FAR, make_partitions, missing
 from messaging.partitioning.bounds import first_id, month_after
-from messaging.partitioning.converting import convert
+from messaging.partitioning.converting import convert, steps
 from messaging.partitioning.tables import BOUND_CHECK, FIRST, REST, TABLE, Partition
 from tests.factories import MessageFactory
 
@@ -139,6 +139,19 @@ def test_a_divided_table_keeps_no_bound() -> None:
     assert tables.partitions()[0].name == FIRST
     MessageFactory(id=first_id(database_now() + FAR))
     make_partitions(say=lambda _line: None)
+
+
+@pytest.mark.django_db
+def test_each_step_that_delays_readers_of_the_change_log_says_so() -> None:
+    said: list[str] = []
+    planned = steps(months=1)
+    convert(months=1, say=said.append)
+    for lines in (said, planned):
+        long = [line for line in lines if "to validate it" in line or line.startswith("Validat")]
+        assert len(long) >= 2
+        assert all(
+            "new changes reach streams, inboxes, webhooks and mails when it has ended" in line for line in long
+        ), long
 
 
 @pytest.mark.django_db

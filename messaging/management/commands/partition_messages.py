@@ -16,8 +16,9 @@ MONTHS = 24
 class Command(BaseCommand):
     help = (
         "Divide the table of posts into partitions by time, while the service runs. The posts that exist become the "
-        "first partition, and are not moved. Safe to stop and to repeat at every step; housekeeping "
-        "(`make_partitions`) makes later partitions. docs/scale.md says when to."
+        "first partition, and are not moved. New changes reach streams, inboxes, webhooks and mails late while it "
+        "validates constraints, which takes minutes with ten million posts. Safe to stop and to repeat at every step; "
+        "housekeeping (`make_partitions`) makes later partitions. docs/scale.md says when to."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
