@@ -7,20 +7,24 @@
 const VARIABLES = ["accent", "background", "surface", "text", "muted", "border", "radius", "font"];
 const LENGTH_MAX = 200;
 
-/** Add the style sheet. Resolves when it is loaded, or could not be, to the theme of this embed. */
+/** Add the style sheet. Resolves when it is loaded, or could not be, to the theme of this embed, unless that is destroyed. */
 export function follow(embed) {
   const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: embed.theme });
   const loaded = new Promise((resolve) => {
     link.onload = link.onerror = resolve;
   });
   document.head.append(link);
-  return loaded.then(() => new Theme(embed, link));
+  return loaded.then(() => {
+    if (!embed.destroyed) return new Theme(embed, link);
+    link.remove();
+    return null;
+  });
 }
 
 class Theme {
   constructor(embed, link) {
-    Object.assign(this, { embed, link, sent: "" });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.apply());
+    Object.assign(this, { embed, link, sent: "", ended: new AbortController() });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.apply(), { signal: this.ended.signal });
     // A site's switch of its colours sets an attribute of one of these.
     const observer = new MutationObserver(() => this.apply());
     for (const node of [document.documentElement, document.body]) if (node) observer.observe(node, { attributes: true });
@@ -35,7 +39,6 @@ class Theme {
 
   apply() {
     const { embed } = this;
-    if (embed.destroyed) return this.stop();
     if (!embed.host || !embed.host.isConnected) return;
     const values = this.values();
     this.paint(values);
@@ -64,7 +67,9 @@ class Theme {
     return match && { color, ink: inkOn(match[1].split(" ").map(Number)) };
   }
 
+  /** Called when the embed is destroyed. */
   stop() {
+    this.ended.abort();
     this.observer.disconnect();
     this.link.remove();
   }

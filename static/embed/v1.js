@@ -12,7 +12,6 @@
 (function () {
   "use strict";
 
-  const GLOBAL = "CommunityEmbed";
   const LANGUAGES = "/*languages*/".split(" ");
   // Milliseconds after which a loaded frame without a message counts as blocked.
   const SILENCE = 1500;
@@ -29,8 +28,8 @@
   const embeds = new Map();
   // The URL whose count an element or the button of an embed has.
   const counted = new WeakMap();
-  let sheet = null;
-  let isFollowing = false;
+  let sheet;
+  let isFollowing;
   // The id of the post in the URL, once an embed has opened at it.
   let linked;
 
@@ -120,10 +119,9 @@
     start() {
       safely(() => this.create())();
       const url = this.app + "/api/embeds/config/" + encodeURIComponent(this.id) + "?lang=" + this.lang;
-      const configure = safely((config) => this.configure(config));
       const themed = this.loadTheme();
       fetch(url, { credentials: "omit" }).then(
-        (response) => (response.ok ? response.json().then((config) => themed.then(() => configure(config)), () => this.report("config_invalid")) : this.report(REFUSALS[response.status] || "config_unreachable")),
+        (response) => (response.ok ? response.json().then((config) => themed.then(safely(() => this.configure(config))), () => this.report("config_invalid")) : this.report(REFUSALS[response.status] || "config_unreachable")),
         () => this.report("config_unreachable"),
       ).then(safely(() => {
         this.settled = true;
@@ -133,9 +131,8 @@
     }
 
     /** Load the style sheet of `data-theme`, if that is a URL. Without it the embed has the colours of its config. */
-    loadTheme() {
-      if (/^(auto|light|dark)$/.test(this.theme)) return Promise.resolve();
-      return import(this.app + THEME).then((module) => module.follow(this)).then((site) => { this.site = site; }, () => this.report("theme_unreachable"));
+    async loadTheme() {
+      if (!/^(auto|light|dark)$/.test(this.theme)) return import(this.app + THEME).then((module) => module.follow(this)).then((site) => { this.site = site; }, () => this.report("theme_unreachable"));
     }
 
     report(reason) {
@@ -267,9 +264,10 @@
     close() {
       if (!this.opened || this.isInPage) return;
       this.turn(false);
+      const { activeElement } = document;
       this.panel.close();
       // The dialog gives focus back by itself only where a click had focused the trigger, which Safari does not do.
-      this.trigger.focus();
+      if (activeElement === this.host || activeElement === document.body) this.trigger.focus();
       this.post({ type: "close" });
       this.track("panel_close");
       this.tell("close");
@@ -383,7 +381,7 @@
     }
 
     post(message) {
-      if (this.ready) this.frame.contentWindow.postMessage(message, this.app);
+      if (this.ready) this.frame.contentWindow?.postMessage(message, this.app);
     }
 
     /** Queue an event until the first click or the end of the visit: a visit without a click sends no early request. */
@@ -400,10 +398,12 @@
     }
 
     destroy() {
+      // Removed first, it takes no focus when it closes.
+      this.host.remove();
       this.close();
       this.flush();
       this.destroyed = true;
-      this.host.remove();
+      this.site?.stop();
       embeds.delete(this.id);
     }
   }
@@ -425,7 +425,12 @@
     const add = (shown, text, fill) => {
       if (counted.get(shown) === text) return;
       counted.set(shown, text);
-      const url = URL.canParse(text, document.baseURI) ? new URL(text, document.baseURI).href : "";
+      let url;
+      try {
+        url = new URL(text, document.baseURI).href;
+      } catch {
+        // No URL. Safari 16 has no `URL.canParse`.
+      }
       if (fills.has(url)) fills.get(url).push(fill);
       else if (url && url.length <= URL_MAX && fills.size < URLS_MAX) fills.set(url, [fill]);
       else report("not_counted", text);
@@ -489,9 +494,9 @@
   safely(() => {
     const own = document.currentScript;
     const scripts = own ? [own] : document.querySelectorAll('script[data-service-id][src*="/embed/v1.js"]');
-    if (!window[GLOBAL]) {
-      window[GLOBAL] = { version: "1.0.0", mount: safely(mount), open: call("open"), close: call("close"), destroy: safely(destroy), counts };
+    if (!window.CommunityEmbed) {
+      window.CommunityEmbed = { version: "1.0.0", mount: safely(mount), open: call("open"), close: call("close"), destroy: safely(destroy), counts };
     }
-    scripts.forEach(window[GLOBAL].mount);
+    scripts.forEach(window.CommunityEmbed.mount);
   })();
 })();

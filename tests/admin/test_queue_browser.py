@@ -17,10 +17,12 @@ from tests.admin.pages import page as path_of
 from tests.admin.test_browser import INLINE, boss, context, fits_the_width, page, screen, widths
 from tests.agents.factories import RequestFactory
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory
+from tests.widget.live import intercept, wait_for_first
 
 __all__ = ["boss", "context", "page", "screen"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PENDING = "?status__exact=pending"
+DECIDE = "**/decide/**"
 
 
 def expect_current(page: Page, name: str) -> None:
@@ -135,6 +137,50 @@ def test_decisions_are_undone_one_after_the_other_for_thirty_seconds(page: Page)
     expect(undo).to_be_visible()
     page.clock.run_for(200)
     expect(undo).to_be_hidden()
+
+
+def test_a_key_that_is_held_decides_once_and_moves_on(page: Page) -> None:
+    requests = [RequestFactory(agent_handle=f"agent_{n}") for n in range(4)]
+    page.goto(path_of(AgentRequest, "changelist") + PENDING)
+    expect_current(page, str(requests[0]))
+    page.keyboard.down("a")
+    expect_current(page, str(requests[1]))
+    page.keyboard.down("a")
+    # A second decision would have replaced this text at once.
+    assert f"{requests[0]}: " in page.locator(".decision-done").inner_text()
+    page.keyboard.up("a")
+    page.keyboard.down("j")
+    page.keyboard.down("j")
+    expect_current(page, str(requests[3]))
+    assert Agent.objects.count() == 1
+
+
+def test_a_late_answer_does_not_move_the_selection_from_a_row_chosen_meanwhile(page: Page) -> None:
+    requests = [RequestFactory(agent_handle=f"agent_{n}") for n in range(4)]
+    page.goto(path_of(AgentRequest, "changelist") + PENDING)
+    late = intercept(page.context, DECIDE)
+    page.keyboard.press("a")
+    answer = wait_for_first(page.context, late)
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect_current(page, str(requests[2]))
+    answer.fallback()
+    expect(page.locator(".decision-done")).to_contain_text(f"{requests[0]}: ")
+    expect_current(page, str(requests[2]))
+
+
+def test_the_list_is_loaded_again_after_the_last_decision_whichever_row_is_current(page: Page) -> None:
+    first, second = RequestFactory(agent_handle="first_one"), RequestFactory(agent_handle="second_one")
+    page.goto(path_of(AgentRequest, "changelist") + PENDING)
+    page.keyboard.press("a")
+    expect_current(page, str(second))
+    late = intercept(page.context, DECIDE)
+    page.keyboard.press("a")
+    answer = wait_for_first(page.context, late)
+    page.keyboard.press("k")
+    expect_current(page, str(first))
+    answer.fallback()
+    expect(page.get_by_text("0 agent requests", exact=True)).to_be_visible()
 
 
 def test_the_purpose_is_whole_under_the_pointer_the_focus_and_in_the_current_row(page: Page) -> None:

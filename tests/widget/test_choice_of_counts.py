@@ -79,6 +79,22 @@ def test_navigation_counts_the_new_page_and_new_elements(site: Site) -> None:
     assert site.counted == [[f"{HOST}/", f"{HOST}/x"], [f"{HOST}/next", f"{HOST}/"]]
 
 
+def test_browser_without_can_parse_has_counts_and_follows_navigation(site: Site) -> None:
+    """As Safari 16."""
+    site.context.add_init_script("delete URL.canParse")
+    site.config["pageRules"] = {"type": "exclude", "patterns": ["/admin/*"]}
+    site.posts = {f"{HOST}/": 1, f"{HOST}/next": 2, f"{HOST}/x": 3}
+    site.page = html(tag(data_count="") + span("/x"))
+    page = site.open()
+    expect(page.locator(BADGE)).to_have_text("1")
+    expect(page.locator("[data-community-count]")).to_have_text(["3"])
+    navigate(page, "/next")
+    expect(page.locator(BADGE)).to_have_text("2")
+    navigate(page, "/admin/users")
+    expect(page.locator("community-embed")).to_have_count(0)
+    assert site.reports() == ["[community-embed] not shown: page_not_allowed e1"]
+
+
 def test_badge_of_a_page_without_posts_is_hidden(site: Site) -> None:
     site.context.add_init_script(LISTEN)
     site.page = html(tag(data_count=""))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import FrameLocator, Page, Route, expect
 
-from tests.widget.live import Live
+from tests.widget.live import Live, intercept, wait_for_first
 from tests.widget.sites import APP, HOST, Site, html, tag
 from tests.widget.test_accessibility import add_messages, violations_of
 from tests.widget.test_loader_life import STRICT
@@ -91,9 +91,29 @@ def test_panel_gets_the_variables_and_their_changes(site: Site) -> None:
     assert values[0]["text"] == "#111"
     assert values[-1] | {"font": "'A B'"} == values[-1]
     assert list(values[-1]) == ["accent", "background", "surface", "text", "muted", "border", "radius", "font"]
+
+
+def test_destroyed_embed_removes_its_sheet(site: Site) -> None:
+    with_sheet(site, ":root { --community-text: #111 }")
+    page = site.open()
+    page.locator(TRIGGER).click()
+    page.frame_locator("iframe").get_by_role("button").wait_for()
     page.evaluate("CommunityEmbed.destroy()")
-    page.evaluate("document.documentElement.className = ''")
-    assert page.locator("link[href='/theme.css']").count() == 0
+    assert page.locator("link").count() == 0
+    assert site.errors == []
+
+
+def test_sheet_of_an_embed_that_is_destroyed_while_it_loads_is_removed(site: Site) -> None:
+    with_sheet(site, "")
+    late = intercept(site.context, f"{HOST}/theme.css")
+    page = site.context.new_page()
+    page.goto(HOST)
+    sheet = wait_for_first(site.context, late)
+    page.evaluate("CommunityEmbed.destroy()")
+    sheet.fallback()
+    expect(page.locator("link")).to_have_count(0)
+    expect(page.locator("community-embed")).to_have_count(0)
+    assert site.errors == []
 
 
 # ---- the panel ----

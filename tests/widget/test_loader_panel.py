@@ -39,6 +39,26 @@ def test_keyboard_opens_and_closes_the_panel_and_restores_focus(site: Site) -> N
     assert page.evaluate(FOCUSED) == "trigger"
 
 
+@pytest.mark.parametrize("call", ["close('e1')", "destroy()"])
+def test_script_that_closes_the_panel_leaves_the_focus_in_a_field_of_the_page(site: Site, call: str) -> None:
+    site.page = html(f"<input>{tag()}")
+    page = open_panel(site)
+    page.wait_for_function(f"({FOCUSED}) === ''")
+    page.locator("input").focus()
+    page.evaluate(f"CommunityEmbed.{call}")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert page.evaluate(FOCUSED) == "INPUT"
+    assert site.reports() == []
+
+
+def test_script_that_closes_a_panel_with_the_focus_moves_it_to_the_trigger(site: Site) -> None:
+    page = open_panel(site)
+    page.wait_for_function(f"({FOCUSED}) === ''")
+    page.evaluate("CommunityEmbed.close('e1')")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert page.evaluate(FOCUSED) == "trigger"
+
+
 def test_close_button_closes_the_panel_without_unloading_its_frame(site: Site) -> None:
     page = open_panel(site)
     page.get_by_role("button", name="Close").click()

@@ -113,6 +113,36 @@ def test_an_edit_and_a_deletion_are_seen_in_another_window_at_once(live: Live, a
     assert live.errors == []
 
 
+def test_the_text_of_an_edit_is_read_only_while_it_is_saved(live: Live, ada: Account) -> None:
+    message = live.message(author=ada, content="Before")
+    live.signed_in(ada)
+    _, panel = live.open()
+    post = post_of(panel, message)
+    choose(post, "edit")
+    area = post.locator("textarea")
+    area.fill("After")
+    saving = live.intercept(f"/api/messages/{message.pk}")
+    post.get_by_role("button", name="Save").click()
+    late = live.wait_for_first(saving)
+    expect(area).not_to_be_editable()
+    late.fulfill(status=503, json={"error": "temporarily_unavailable"})
+    expect(post.locator("form .problem")).to_have_text(ERRORS["temporarily_unavailable"])
+    expect(area).to_be_editable()
+
+
+def test_the_focus_is_on_the_post_after_its_deletion_by_key(live: Live, ada: Account) -> None:
+    answered = live.message(author=ada, content="Answered")
+    live.message(parent=answered, content="An answer")
+    live.signed_in(ada)
+    page, panel = live.open()
+    post = post_of(panel, answered)
+    choose(post, "delete")
+    expect(post.locator("form").get_by_role("button", name="Delete")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(post.locator("> header .name")).to_have_text(WORDS["deleted"])
+    expect(post).to_be_focused()
+
+
 def test_a_failed_edit_says_why_and_the_text_stays(live: Live, ada: Account) -> None:
     message = live.message(author=ada, content="Before", community=CommunityFactory(blocked_words=["forbidden"]))
     live.signed_in(ada)

@@ -10,7 +10,7 @@ from playwright.sync_api import FrameLocator, Page, expect
 
 from embeds.widget.locales import words
 from messaging.models import Message
-from tests.factories import PersonFactory
+from tests.factories import PageFactory, PersonFactory
 from tests.widget.live import Live, wait_until_drawn
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -117,6 +117,27 @@ def test_a_post_that_is_not_there_is_told_and_the_thread_is_shown(live: Live) ->
     _page, panel = arrive(live, hidden.pk)
     expect(panel.locator("#toast")).to_have_text(WORDS["error"]["message_not_found"])
     expect(panel.locator("article .content")).to_have_text(["Another"])
+
+
+@pytest.mark.parametrize("held", ["reply", "root"])
+def test_a_post_that_is_loaded_after_a_change_of_page_is_not_shown_there_and_no_failure(live: Live, held: str) -> None:
+    root = long_page(live, 25)[0]
+    posts = {"root": root, "reply": live.message(content="Reply", parent=root)}
+    other = live.message(page=PageFactory(url=f"{live.host}/host/other"), content="Other root")
+    others = [live.message(page=other.page, content=f"Other reply {n}", parent=other) for n in range(2)]
+    late = live.intercept(f"/api/messages/{posts[held].pk}")
+    page, panel = arrive(live, posts["reply"].pk)
+    response = live.wait_for_first(late)
+    page.evaluate("history.pushState(null, '', '/host/other')")
+    expect(panel.locator("article .content").first).to_have_text("Other root")
+    response.fallback()
+    # The next post is loaded after it.
+    page.evaluate(f"location.hash = 'community-post-{others[1].pk}'")
+    expect_arrived(panel, others[1])
+    expect(panel.locator("article .content")).to_have_text(["Other root", "Other reply 0", "Other reply 1"])
+    # A failure would be shown for some seconds.
+    assert panel.locator("#toast").inner_text() == ""
+    assert live.errors == []
 
 
 @pytest.mark.parametrize("fragment", ["community-post-../../x", "other"])

@@ -73,6 +73,13 @@ def test_cancel_closes_the_reply_box_and_the_text_stays_a_draft(live: Live) -> N
     expect(panel.get_by_label("Reply to")).to_have_value("Half a thought")
 
 
+def test_focus_is_on_the_sign_in_button_after_signing_out(live: Live, ada: Account) -> None:
+    live.signed_in(ada)
+    _, panel = live.open()
+    panel.get_by_role("button", name="Sign out").press("Enter")
+    expect(panel.get_by_role("button", name="Sign in")).to_be_focused()
+
+
 def test_notice_says_what_happened_and_covers_nothing(live: Live, ada: Account) -> None:
     for n in range(12):
         live.reaction(live.message(content=f"Post {n}"), "👍")

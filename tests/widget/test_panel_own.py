@@ -15,11 +15,13 @@ from messaging.services.moderation import approve_message
 from reactions.models import Reaction
 from reactions.services import set_reaction
 from tests.factories import PersonFactory, SuperAdminFactory
-from tests.widget.live import Live, reopen
+from tests.widget.live import Live, panel_frame, reopen
 from tests.widget.test_panel_actions import choose, items
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 AWAITING = words("en")["panel"]["awaiting"]
+COLLECT_EVENTS = "window.beacons = []; navigator.sendBeacon = (url, body) => beacons.push(body);"
+EVENTS = "Promise.all(beacons.map((body) => new Response(body).json()))"
 
 
 def react(account: Account, message: Message, emoji: str) -> None:
@@ -67,6 +69,22 @@ def test_press_of_an_unpressed_emoji_never_removes_the_reaction(live: Live, ada:
     chip.click()
     expect(chip).to_have_attribute("aria-pressed", "true")
     assert Reaction.objects.filter(message=post, account=ada).exists()
+
+
+def test_press_of_a_reaction_that_is_set_already_is_not_counted(live: Live, ada: Account) -> None:
+    """Own reactions could not be loaded. Removed and set again, it is counted."""
+    post = live.message()
+    live.reaction(post, "👍")
+    react(ada, post, "👍")
+    live.context.add_init_script(COLLECT_EVENTS)
+    live.context.route("**/v1/me/reactions?*", lambda route: route.fulfill(status=503, json={"error": "x"}))
+    live.signed_in(ada)
+    page, panel = live.open()
+    for pressed, counted in (("true", 0), ("false", 0), ("true", 1)):
+        panel.locator(".chip").click()
+        expect(panel.locator(".chip")).to_have_attribute("aria-pressed", pressed)
+        events = panel_frame(page).evaluate(EVENTS)
+        assert [event["event"] for event in events].count("reaction_added") == counted
 
 
 def test_late_own_reactions_undo_no_press(live: Live, ada: Account) -> None:

@@ -49,6 +49,24 @@ def test_a_deleted_post_with_replies_becomes_a_tombstone(live: Live) -> None:
     assert live.errors == []
 
 
+def test_a_reply_being_written_below_a_deleted_post_keeps_its_text_and_the_focus(live: Live) -> None:
+    message = live.message(content="Secret")
+    live.message(content="An answer", parent=message)
+    page, panel = live.follow()
+    tombstone = panel.locator(f"#community-post-{message.pk}")
+    tombstone.get_by_role("button", name="Reply").first.click()
+    page.keyboard.type("Half a sen")
+    page.keyboard.press("ArrowLeft")
+    delete(message)
+    poll(page)
+    expect(tombstone.locator("> header .name")).to_have_text(DELETED)
+    expect(tombstone.locator("textarea")).to_be_focused()
+    page.keyboard.type("X")
+    expect(tombstone.locator("textarea")).to_have_value("Half a seXn")
+    expect(panel.get_by_text("Secret")).to_have_count(0)
+    assert live.errors == []
+
+
 def test_a_deleted_post_without_replies_disappears(live: Live) -> None:
     message = live.message(content="Secret")
     live.message(content="Another")

@@ -7,21 +7,35 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import FrameLocator, expect
+from playwright.sync_api import FrameLocator, Page, expect
 
 from embeds.widget.locales import words
 from messaging.models import Account, Message
-from tests.factories import AgentAccountFactory
+from tests.factories import AgentAccountFactory, PageFactory
 from tests.widget.live import PASSWORD, Live, panel_frame
 from tests.widget.sign_in import open_window, submit
+from tests.widget.test_panel_session import SIGNED_IN, expect_account, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 DRAFT_SAVED = words("en")["panel"]["draft_saved"]
+TO_OTHER_PAGE, BACK = "history.pushState(null, '', '/host/other')", "history.back()"
 
 
 def write(panel: FrameLocator, text: str) -> None:
     panel.get_by_label("Write a post…").fill(text)
     panel.locator("#write").get_by_role("button", name="Post").click()
+
+
+def add_post_of_each_page(live: Live) -> None:
+    live.message(content="Of the first page")
+    live.message(page=PageFactory(url=f"{live.host}/host/other"), content="Of the other page")
+
+
+def change_page(page: Page, panel: FrameLocator, how: str) -> None:
+    """Wait for the post of the page: the form takes no text before."""
+    page.evaluate(how)
+    text = "Of the other page" if how == TO_OTHER_PAGE else "Of the first page"
+    expect(panel.locator("article .content").last).to_have_text(text)
 
 
 def test_signed_in_person_can_post_reply_quote_and_react(live: Live, ada: Account) -> None:
@@ -229,6 +243,7 @@ def test_changed_retry_of_a_stored_post_stays_a_draft(live: Live, ada: Account, 
 
 
 def test_a_post_that_arrives_after_a_change_of_page_leaves_the_key_of_the_draft_there(live: Live, ada: Account) -> None:
+    add_post_of_each_page(live)
     live.signed_in(ada)
     page, panel = live.open()
     attempts: list[tuple[str, str]] = []
@@ -242,15 +257,15 @@ def test_a_post_that_arrives_after_a_change_of_page_leaves_the_key_of_the_draft_
         if len(attempts) == 1:
             return route.abort()
         if len(attempts) == 2:
-            page.evaluate("history.pushState(null, '', '/host/other')")
+            page.evaluate(TO_OTHER_PAGE)
             expect(panel.get_by_label("Write a post…")).to_have_value("Other page")
         return route.fulfill(response=response)
 
     live.context.route(f"{live.app}/api/messages", lose_and_delay)
-    page.evaluate("history.pushState(null, '', '/host/other')")
+    change_page(page, panel, TO_OTHER_PAGE)
     write(panel, "Other page")
     expect(panel.locator("#write .problem")).to_be_visible()
-    page.evaluate("history.back()")
+    change_page(page, panel, BACK)
     expect(panel.get_by_label("Write a post…")).to_have_value("")
     write(panel, "This page")
     expect(panel.get_by_label("Write a post…")).to_have_value("Other page")
@@ -260,6 +275,91 @@ def test_a_post_that_arrives_after_a_change_of_page_leaves_the_key_of_the_draft_
     assert [text for text, _key in attempts] == ["Other page", "This page", "Other page"]
     assert attempts[0][1] == attempts[2][1]
     assert Message.objects.filter(content="Other page").count() == 1
+
+
+def test_changed_retry_of_a_stored_reply_stays_in_its_form_with_the_focus(live: Live, ada: Account) -> None:
+    live.message(content="Root")
+    live.signed_in(ada)
+    _, panel = live.open()
+    first = []
+
+    def lose_the_first(route: Any) -> None:
+        if route.request.method == "POST" and not first:
+            first.append(route.fetch())
+            return route.abort()
+        return route.fallback()
+
+    live.context.route(f"{live.app}/api/messages", lose_the_first)
+    panel.get_by_role("button", name="Reply").click()
+    area, problem = panel.get_by_label("Reply to"), panel.locator("article form .problem")
+    area.fill("Version one")
+    area.press("Control+Enter")
+    expect(problem).to_contain_text(DRAFT_SAVED)
+    area.fill("Version two")
+    area.press("Control+Enter")
+    expect(panel.locator("article.reply .content")).to_have_text(["Version one"])
+    expect(problem).to_have_text(words("en")["panel"]["earlier"])
+    expect(area).to_have_value("Version two")
+    expect(area).to_be_focused()
+    area.press("Control+Enter")
+    expect(panel.locator("article.reply .content")).to_have_text(["Version one", "Version two"])
+    expect(area).to_have_count(0)
+    expect(panel.locator("article.reply").last).to_be_focused()
+
+
+def test_a_post_that_is_sent_twice_while_the_session_is_renewed_is_written_once(live: Live, ada: Account) -> None:
+    live.context.clock.install()
+    page, panel = live.open()
+    sign_in(page, panel)
+    page.clock.fast_forward(16 * 60_000)
+    renewals, posts = live.intercept("/api/auth/panel-token"), live.intercept("/api/messages")
+    write(panel, "Only once")
+    panel.locator("#write").get_by_role("button", name="Post").click()
+    live.wait_for_first(renewals).fallback()
+    live.wait_for_first(posts).fallback()
+    expect(panel.locator("article .content")).to_have_text(["Only once"])
+    expect(panel.locator("#write form.busy")).to_have_count(0)
+    panel.get_by_label("Write a post…").fill("The next")
+    # A second request would have left the panel with the first.
+    assert len(posts) == 1
+    expect(panel.get_by_label("Write a post…")).to_have_value("The next")
+
+
+def test_a_change_of_page_during_the_sign_in_sends_the_draft_of_neither_page(live: Live, ada: Account) -> None:
+    add_post_of_each_page(live)
+    page, panel = live.open()
+    draft = panel.get_by_label("Write a post…")
+    change_page(page, panel, TO_OTHER_PAGE)
+    draft.fill("Other page")
+    change_page(page, panel, BACK)
+    with page.context.expect_page() as opened:
+        write(panel, "This page")
+    change_page(page, panel, TO_OTHER_PAGE)
+    expect(draft).to_have_value("Other page")
+    posts = live.intercept("/api/messages")
+    submit(opened.value, "login", handle="ada", password=PASSWORD)
+    expect_account(panel, SIGNED_IN)
+    # The form would have been busy since the sign-in.
+    expect(panel.locator("#write form.busy")).to_have_count(0)
+    assert posts == []
+    expect(draft).to_have_value("Other page")
+    page.evaluate(BACK)
+    expect(draft).to_have_value("This page")
+
+
+def test_a_post_that_arrives_after_a_change_of_page_is_not_shown_there(live: Live, ada: Account) -> None:
+    add_post_of_each_page(live)
+    live.signed_in(ada)
+    page, panel = live.open()
+    posts = live.intercept("/api/messages")
+    write(panel, "Mine")
+    late = live.wait_for_first(posts)
+    change_page(page, panel, TO_OTHER_PAGE)
+    late.fallback()
+    expect(panel.locator("#toast")).to_have_text(words("en")["panel"]["published"])
+    expect(panel.locator("article .content")).to_have_text(["Of the other page"])
+    page.evaluate(BACK)
+    expect(panel.locator("article .content")).to_have_text(["Mine", "Of the first page"])
 
 
 def test_idempotency_in_progress_is_retried(live: Live, ada: Account) -> None:
@@ -281,9 +381,9 @@ def test_idempotency_in_progress_is_retried(live: Live, ada: Account) -> None:
 def test_drafts_survive_a_reload_and_are_separate_by_page(live: Live) -> None:
     page, panel = live.open()
     panel.get_by_label("Write a post…").fill("Half a thought")
-    page.evaluate("history.pushState(null, '', '/host/other')")
+    page.evaluate(TO_OTHER_PAGE)
     expect(panel.get_by_label("Write a post…")).to_have_value("")
-    page.evaluate("history.back()")
+    page.evaluate(BACK)
     expect(panel.get_by_label("Write a post…")).to_have_value("Half a thought")
     page.reload()
     page.locator("community-embed button.trigger").click()

@@ -108,7 +108,8 @@ function start() {
     for (const button of buttonsOf(row)) button.disabled = true;
     lineOf(row).classList.add("decided-row");
     say(answer.text);
-    next();
+    // Before the response, another row may have been chosen. If no row is open, the list is loaded again.
+    if (row === current || !rows.some(isOpen)) next();
   }
 
   function sayError(answer) {
@@ -143,9 +144,9 @@ function start() {
     const latest = undoable.at(-1);
     const { row, decision } = latest;
     isBusy = true;
-    withdrawUndo(latest);
     try {
       const answer = await send(row, decision);
+      withdrawUndo(latest);
       if (answer.error) {
         sayError(answer);
         return;
@@ -181,6 +182,8 @@ function start() {
     }
     if (event.target.closest("input:not([type=checkbox]), textarea, select")) return;
     const key = event.key.toLowerCase();
+    // A key that is held moves on, and decides once.
+    if (event.repeat && !["j", "k"].includes(key)) return;
     const button = barButtons.find((one) => one.dataset.key === key && !one.disabled);
     const moves = { j: () => move(1), k: () => move(-1), o: () => toggle(current), u: undo, "?": help };
     if (button && current) decide(current, button);

@@ -71,6 +71,7 @@ export class PostForm {
 
   setBusy(busy) {
     this.busy = busy;
+    for (const area of this.element.querySelectorAll("textarea")) area.readOnly = busy;
     this.element.classList.toggle("busy", busy);
     this.button.setAttribute("aria-disabled", String(busy));
   }

@@ -32,27 +32,34 @@ export class Arrival {
     const { loaded } = thread;
     if (!this.id || !(await loaded) || loaded !== thread.loaded || !this.id) return;
     const { id } = this;
+    const { pageId } = thread;
     if (thread.kind && !thread.find(id)) return this.panel.showEveryone();
     this.id = null;
     try {
       const post = thread.find(id) || (await this.load(id));
-      if (post.element.isConnected) return highlight(post, this.panel.scroller);
+      // The reader has changed the page.
+      if (pageId !== thread.pageId) return;
+      if (post?.element.isConnected) return highlight(post, this.panel.scroller);
       // The list was replaced meanwhile.
       this.id = this.id || id;
       return this.attempt();
     } catch (failure) {
+      if (pageId !== thread.pageId) return;
       this.panel.failed(failure, failure.status === 404 ? t("error.message_not_found") : explain(failure));
     }
   }
 
-  /** Insert the top-level post of the thread, then each reply on the way down. */
+  /** Insert the top-level post of the thread, then each reply on the way down, unless the list is replaced meanwhile. */
   async load(id) {
     const { thread } = this;
+    const { loaded } = thread;
     const [first, ...rest] = await this.ancestors(id);
+    if (loaded !== thread.loaded) return null;
     let post = thread.find(first.id) || this.insert(first);
     for (const message of rest) {
       await post.replies.reveal(message);
       post = thread.find(message.id);
+      if (!post) return null;
     }
     return post;
   }

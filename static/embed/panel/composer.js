@@ -70,10 +70,12 @@ export class Composer {
     this.showProblem("");
   }
 
+  get isEmpty() {
+    return !this.area.value && !this.quote;
+  }
+
   saveDraft() {
-    const text = this.area.value;
-    const draft = text || this.quote ? { text, quote: this.quote, key: this.key } : null;
-    store(this.draftName, draft);
+    store(this.draftName, this.isEmpty ? null : { text: this.area.value, quote: this.quote, key: this.key });
   }
 
   setQuote(message) {
@@ -119,10 +121,11 @@ export class Composer {
       this.showProblem(t("error.empty_message"));
       return this.area.focus();
     }
-    const session = await this.panel.signedIn();
-    if (!session) return;
-    this.setBusy(true);
     const { draftName } = this;
+    const session = await this.panel.signedIn();
+    // Meanwhile it may have been pressed again, or show the draft of another page.
+    if (!session || this.busy || draftName !== this.draftName) return;
+    this.setBusy(true);
     try {
       await this.send(session);
     } catch (failure) {

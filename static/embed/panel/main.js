@@ -110,10 +110,13 @@ const live = new Live({
 function showAccount() {
   const session = current();
   const leave = () => signOut().catch((failure) => showToast(explain(failure), "problem"));
-  byId("account").classList.toggle("unknown", isUnknown());
-  fill(byId("account"), session
+  const account = byId("account");
+  const hadFocus = account.contains(document.activeElement);
+  account.classList.toggle("unknown", isUnknown());
+  fill(account, session
     ? [h("span", {}, t("panel.signed_in_as", { name: session.user.name })), h("button", { type: "button", class: "quiet", onclick: leave }, t("panel.sign_out"))]
     : [h("span", {}, t("panel.join")), h("button", { type: "button", class: "quiet", onclick: panel.signedIn }, t("panel.sign_in"))]);
+  if (hadFocus) account.querySelector("button").focus();
 }
 
 function openPage(url) {

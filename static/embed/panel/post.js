@@ -51,14 +51,18 @@ export class Post {
     this.tick();
   }
 
-  /** Show a deleted post that has replies. What the reader is writing stays. */
+  /** Show a deleted post that has replies. What the reader is writing stays, with the focus. */
   bury() {
+    if (this.element.classList.contains("deleted")) return;
     this.element.classList.add("deleted");
+    const hadFocus = this.element.contains(document.activeElement);
     fill(this.name, t("panel.deleted"));
     fill(this.meta, this.link);
     fill(this.avatar);
     this.menu.element.remove();
-    fill(this.body, isWriting(this.tool) && this.tool, this.replyPlace);
+    const kept = [isWriting(this.tool) && this.tool, this.replyPlace];
+    for (const part of [...this.body.children]) if (!kept.includes(part)) part.remove();
+    if (hadFocus && !this.element.contains(document.activeElement)) this.element.focus({ preventScroll: true });
   }
 
   action(name, onclick) {
@@ -136,10 +140,12 @@ export class Post {
     this.replyAction.focus({ preventScroll: true });
   }
 
+  /** A form with text stays: an earlier text was sent. */
   replied(message) {
-    fill(this.replyPlace);
+    const isSent = this.composer.isEmpty;
+    if (isSent) fill(this.replyPlace);
     this.panel.published(message);
-    this.replies.append(message);
+    this.replies.append(message, { hasFocus: isSent });
   }
 }
 

@@ -127,7 +127,7 @@ export class Reactions {
       const isRemoved = record.action === "removed";
       this.panel.own.set(this.id, isRemoved ? null : emoji);
       if (!isRemoved) {
-        count("reaction_added");
+        if (record.action !== "unchanged") count("reaction_added");
         remember(emoji);
       }
       this.counts = { ...this.counts, [emoji]: record.count };

@@ -106,13 +106,14 @@ export class Replies {
     else if (replies.hiddenCount === 1) await replies.load(lists);
   }
 
-  /** Show a reply of the reader, with those before it. */
-  async append(message) {
+  /** Show a reply of the reader, with those before it. `hasFocus`: whether it gets the focus. */
+  async append(message, { hasFocus }) {
     const hasHidden = !this.open && this.hiddenCount > 0;
     if (!this.posts.has(message.id) && message.status !== "pending") this.parent.replyCount += 1;
     if (hasHidden) await this.load(1);
     const { element } = this.add(message);
     this.label();
+    if (!hasFocus) return;
     element.scrollIntoView({ block: "nearest" });
     element.focus({ preventScroll: true });
   }

@@ -6,7 +6,7 @@ import { postPosted } from "./host.js";
 import { addPending, pendingPosts, settlePending } from "./own.js";
 import { t } from "./words.js";
 
-/** Show a new post in the thread. A reply is shown by the post that it answers. */
+/** Show a new post in the thread, unless that has opened another page. A reply is shown by the post that it answers. */
 export function showWritten(thread, message) {
   const { panel, news } = thread;
   const isPending = message.status === "pending";
@@ -14,7 +14,7 @@ export function showWritten(thread, message) {
   postPosted(message);
   panel.announce(t(isPending ? "panel.pending" : "panel.published"));
   if (isPending) addPending(message);
-  if (message.parentId) return;
+  if (message.parentId || message.pageId !== thread.pageId) return;
   if (thread.hasFailed) return thread.reload();
   news.messages.delete(message.id);
   news.label();
