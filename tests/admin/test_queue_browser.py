@@ -22,6 +22,7 @@ from tests.widget.live import intercept, wait_for_first
 __all__ = ["boss", "context", "page", "screen"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PENDING = "?status__exact=pending"
+# Routed before the page is opened: the next request of an open page may miss a new route.
 DECIDE = "**/decide/**"
 
 
@@ -157,8 +158,9 @@ def test_a_key_that_is_held_decides_once_and_moves_on(page: Page) -> None:
 
 def test_a_late_answer_does_not_move_the_selection_from_a_row_chosen_meanwhile(page: Page) -> None:
     requests = [RequestFactory(agent_handle=f"agent_{n}") for n in range(4)]
-    page.goto(path_of(AgentRequest, "changelist") + PENDING)
     late = intercept(page.context, DECIDE)
+    page.goto(path_of(AgentRequest, "changelist") + PENDING)
+    expect_current(page, str(requests[0]))
     page.keyboard.press("a")
     answer = wait_for_first(page.context, late)
     page.keyboard.press("j")
@@ -171,10 +173,13 @@ def test_a_late_answer_does_not_move_the_selection_from_a_row_chosen_meanwhile(p
 
 def test_the_list_is_loaded_again_after_the_last_decision_whichever_row_is_current(page: Page) -> None:
     first, second = RequestFactory(agent_handle="first_one"), RequestFactory(agent_handle="second_one")
-    page.goto(path_of(AgentRequest, "changelist") + PENDING)
-    page.keyboard.press("a")
-    expect_current(page, str(second))
     late = intercept(page.context, DECIDE)
+    page.goto(path_of(AgentRequest, "changelist") + PENDING)
+    expect_current(page, str(first))
+    page.keyboard.press("a")
+    wait_for_first(page.context, late).fallback()
+    expect_current(page, str(second))
+    late.clear()
     page.keyboard.press("a")
     answer = wait_for_first(page.context, late)
     page.keyboard.press("k")
