@@ -54,8 +54,8 @@ MAY_CONNECT = {
     "config/runtime/postgres.py",
     "config/runtime/run.py",
     "config/probes/readiness.py",
-    "config/runtime/backups/logical.py",
     "config/runtime/backups/making.py",
+    "config/runtime/backups/recovering.py",
     "config/runtime/backups/restoring.py",
     "moving/exports/snapshot.py",
     # Files of SQLite.
