@@ -111,7 +111,7 @@ def test_a_link_of_a_mail_sets_a_password_once(
 def test_a_link_is_sent_to_the_address_that_was_verified(
     person: Account, django_capture_on_commit_callbacks: Any
 ) -> None:
-    """In lower case, the Kelvin sign is a k: what was typed may be somebody else's address."""
+    """In lower case, the Kelvin sign is a k: what was typed may be the address of another person."""
     person.emailaddress_set.create(email="mike@example.com", verified=True, primary=True)
     ask = lambda: Client(HTTP_HOST="localhost").post(RESET, {"address": "mi\u212ae@example.com"})  # noqa: E731
     links_of_mails(django_capture_on_commit_callbacks, ask)

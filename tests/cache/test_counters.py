@@ -56,7 +56,7 @@ def test_keys_have_separate_counts(keys: list[int]) -> None:
 
 
 def test_the_bucket_of_a_key_depends_on_the_secret(path: Path) -> None:
-    """Else anybody could fill the bucket of somebody's count, such as that of codes of a second factor."""
+    """Else an attacker could fill the bucket of another count, such as that of codes of a second factor."""
     assert SharedCounters(path, SECRET).increment("the same", 60) == 1
     assert SharedCounters(path, "another").increment("the same", 60) == 1
     assert SharedCounters(path, SECRET).increment("the same", 60) == 2

@@ -60,8 +60,8 @@ export class Post {
     fill(this.meta, this.link);
     fill(this.avatar);
     this.menu.element.remove();
-    const kept = [isWriting(this.tool) && this.tool, this.replyPlace];
-    for (const part of [...this.body.children]) if (!kept.includes(part)) part.remove();
+    const written = [isWriting(this.tool) && this.tool, this.replyPlace];
+    for (const part of [...this.body.children]) if (!written.includes(part)) part.remove();
     if (hadFocus && !this.element.contains(document.activeElement)) this.element.focus({ preventScroll: true });
   }
 
