@@ -65,6 +65,15 @@ def test_every_text_of_the_sources_is_translated(language: str, collected: set[t
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_a_counted_text_has_each_plural_form_of_its_language(language: str) -> None:
+    forms = re.match(r"nplurals=(\d+);", catalog(language).metadata["Plural-Forms"])
+    assert forms
+    counted = {entry.msgid: sorted(entry.msgstr_plural) for entry in catalog(language) if entry.msgid_plural}
+    every = list(range(int(forms[1])))
+    assert {text: found for text, found in counted.items() if found != every} == {}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_translation_has_the_placeholders_of_its_text(language: str) -> None:
     for entry in catalog(language):
         if not entry.msgid_plural:
