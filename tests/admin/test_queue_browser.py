@@ -26,6 +26,10 @@ PENDING = "?status__exact=pending"
 DECIDE = "**/decide/**"
 
 
+# Enter while an input method composes a word.
+COMPOSED = "{ key: 'Enter', isComposing: true, bubbles: true, cancelable: true }"
+
+
 def expect_current(page: Page, name: str) -> None:
     expect(page.locator(".decision-name")).to_have_text(name)
 
@@ -58,6 +62,32 @@ def test_keys_move_narrow_and_undo(page: Page) -> None:
     expect_current(page, str(second))
     first.refresh_from_db()
     assert first.reason.endswith("ask again. Thank you.")
+
+
+def test_enter_in_the_reason_of_a_page_decides_nothing(page: Page) -> None:
+    rows = [RequestFactory(), MessageFactory(status="pending", community=CommunityFactory())]
+    for row in rows:
+        page.goto(path_of(row))
+        page.get_by_label("Reason", exact=True).fill("Imitates another.")
+        page.get_by_label("Reason", exact=True).press("Enter")
+        page.get_by_role("button", name="Approve").focus()
+        row.refresh_from_db()
+        assert row.status == "pending"
+        assert page.url.endswith(path_of(row))
+
+
+def test_a_key_that_composes_a_word_decides_nothing(page: Page) -> None:
+    first, _second = RequestFactory(agent_handle="first_one"), RequestFactory(agent_handle="second_one")
+    page.goto(path_of(AgentRequest, "changelist") + PENDING)
+    expect_current(page, str(first))
+    reason = page.get_by_label("Reason", exact=True)
+    reason.fill("Imit")
+    reason.evaluate(f"field => field.dispatchEvent(new KeyboardEvent('keydown', {COMPOSED}))")
+    reason.fill("Imitates another.")
+    reason.press("Enter")
+    expect(page.locator(".decision-done")).to_contain_text(f"{first}: ")
+    first.refresh_from_db()
+    assert first.reason == "Imitates another."
 
 
 @widths

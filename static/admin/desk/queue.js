@@ -17,7 +17,7 @@ function start() {
 
   const formOf = (row) => document.getElementById(`decide-${row.dataset.decide}`);
   const lineOf = (row) => row.closest("tr");
-  const buttonsOf = (row) => [...row.querySelectorAll("button")];
+  const buttonsOf = (row) => [...row.querySelectorAll("button[name]")];
   const isOpen = (row) => buttonsOf(row).some((button) => !button.disabled);
   const say = (text) => { part("done").textContent = text; };
 
@@ -174,8 +174,11 @@ function start() {
     part("help").setAttribute("aria-expanded", String(!keys.hidden));
   }
 
+  /* The key belongs to an input method: Safari ends a composition before the key, and gives that 229. */
+  const isComposed = (event) => event.isComposing || event.keyCode === 229;
+
   function onKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || isComposed(event)) return;
     if (event.target === reason) {
       onKeyInReason(event);
       return;

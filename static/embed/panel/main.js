@@ -138,7 +138,7 @@ applyTheme(firstTheme()).then(showThemed, showThemed);
 document.documentElement.classList.toggle("embedded", embedded);
 scroller.append(thread.element);
 byId("write").querySelector("form").replaceWith(composer.element);
-addEventListener("keydown", (event) => event.key === "Escape" && requestClose());
+addEventListener("keydown", (event) => event.key === "Escape" && !event.isComposing && requestClose());
 byId("skip").onclick = () => composer.area.focus();
 onChange(() => {
   showAccount();
