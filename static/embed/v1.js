@@ -72,8 +72,7 @@
   }
 
   function pageAllowed(rules, path) {
-    const type = rules?.type;
-    if (type !== "patterns" && type !== "exclude") return true;
+    if (!/^(patterns|exclude)$/.test(rules?.type)) return true;
     let readable = path;
     try {
       readable = decodeURIComponent(path);
@@ -81,7 +80,7 @@
       // Not percent-encoded UTF-8: the path is compared unchanged.
     }
     const hit = (rules.patterns || []).some((pattern) => pathMatches(pattern, path) || pathMatches(pattern, readable));
-    return hit === (type === "patterns");
+    return hit === (rules.type === "patterns");
   }
 
   function pickLanguage(requested) {
@@ -122,7 +121,7 @@
       const themed = this.loadTheme();
       fetch(url, { credentials: "omit" }).then(
         (response) => (response.ok ? response.json().then((config) => themed.then(safely(() => this.configure(config))), () => this.report("config_invalid")) : this.report(REFUSALS[response.status] || "config_unreachable")),
-        () => this.report("config_unreachable"),
+        () => this.report("config_unreachable")
       ).then(safely(() => {
         this.settled = true;
         if (!this.shown) this.host.remove();
@@ -136,8 +135,7 @@
     }
 
     report(reason) {
-      if (!this.reported[reason]) report(reason, this.id);
-      this.reported[reason] = true;
+      this.reported[reason] ||= !report(reason, this.id);
     }
 
     configure(config) {
@@ -150,11 +148,16 @@
       this.update();
     }
 
-    /** Called after the config is loaded and on every navigation of a single-page site. */
+    /** Called after the config is loaded, and when a single-page site navigates or changes its elements. */
     update() {
       if (!this.config) return;
       const page = currentPage();
-      if (page === this.page) return this.shown && this.arrive();
+      if (page === this.page) {
+        if (!this.shown) return;
+        // A view that is replaced takes the host with it: move to the place in the new one.
+        if (this.spot?.isConnected === false) this.attach(true);
+        return this.arrive();
+      }
       this.page = page;
       fillCounts();
       this.shown = pageAllowed(this.config.pageRules, location.pathname);
@@ -165,7 +168,7 @@
         return;
       }
       if (!this.label) this.paint();
-      this.attach();
+      this.attach(this.target && this.spot);
       this.site?.apply();
       if (this.trigger) this.track("trigger_view");
       this.arrive();
@@ -224,13 +227,14 @@
     }
 
     /** Append the host outside the body, which single-page sites replace; unless it floats, it follows its script. */
-    /** `isEarly`: only if its place is there already. */
+    /** `isEarly`: only if its place is there; it may follow. */
     attach(isEarly) {
       if (this.host.isConnected) return;
       const spot = this.target ? document.querySelector(this.target) : this.script;
       const body = this.isFloating ? null : document.body;
-      if (!body?.contains(spot)) isEarly || (body || document.documentElement).append(this.host);
-      else if (this.target) spot.append(this.host);
+      if (!body?.contains(spot)) return isEarly || (body || document.documentElement).append(this.host);
+      this.spot = spot;
+      if (this.target) spot.append(this.host);
       else spot.after(this.host);
     }
 
@@ -343,7 +347,7 @@
       if (type === "close") this.close();
       if (type === "posted") this.posted(message);
       if (type === "height") this.grow(height, loaded);
-      if (type === "scroll") this.scroll(by);
+      if (type === "scroll") scrollBy({ top: by, behavior: "instant" });
       if (type !== "ready") return;
       this.ready = true;
       this.failed.hidden = true;
@@ -366,12 +370,8 @@
       this.frame.style.height = height + "px";
       if (loaded && bottom >= innerHeight) this.panel.style.minHeight = Math.max(0, innerHeight - top) + "px";
       // Browsers hold what follows a discussion above the screen.
-      if (!this.loaded && bottom > 0 && bottom < innerHeight) this.scroll(this.panel.getBoundingClientRect().bottom - bottom);
+      if (!this.loaded && bottom > 0 && bottom < innerHeight) scrollBy({ top: this.panel.getBoundingClientRect().bottom - bottom, behavior: "instant" });
       this.loaded = loaded;
-    }
-
-    scroll(by) {
-      scrollBy({ top: by, behavior: "instant" });
     }
 
     showCount(count) {
@@ -462,21 +462,19 @@
     addEventListener("pagehide", flush);
     document.addEventListener("visibilitychange", () => { if (document.hidden) flush(); });
     document.addEventListener("DOMContentLoaded", safely(fillCounts));
-    if (window.navigation) return navigation.addEventListener("currententrychange", update);
+    window.navigation?.addEventListener("currententrychange", update);
     addEventListener("popstate", update);
-    ["pushState", "replaceState"].forEach((name) => {
-      const original = history[name];
-      history[name] = (...values) => {
-        original.apply(history, values);
-        update();
-      };
-    });
+    // Other browsers tell no navigation by script. What it shows changes elements.
+    new MutationObserver(update).observe(document, { childList: true, subtree: true });
   }
 
   function mount(script) {
     const id = script?.getAttribute("data-service-id");
     if (!id) return report("no_service_id");
-    if (embeds.has(id)) return embeds.get(id).report("already_included");
+    const known = embeds.get(id);
+    if (known?.host.isConnected || known?.script.isConnected) return known.report("already_included");
+    // A view that is replaced takes its script and the host with it.
+    known?.destroy();
     // Browsers with it have all other features that the loader uses.
     if (!("adoptedStyleSheets" in document)) return report("unsupported_browser", id);
     if (!isFollowing) follow();

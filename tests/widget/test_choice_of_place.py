@@ -212,6 +212,60 @@ def test_two_places_and_a_panel_follow_navigation(site: Site) -> None:
     assert site.errors == []
 
 
+def show_view(page: Page, path: str, view: str) -> None:
+    """As a router does: it changes the URL first, and renders the view later."""
+    page.evaluate(
+        """([path, view]) => {
+            history.pushState(null, "", path);
+            setTimeout(() => {
+                const app = document.querySelector("#app");
+                app.innerHTML = view;
+                for (const inert of app.querySelectorAll("script")) {
+                    const script = document.createElement("script");
+                    for (const { name, value } of inert.attributes) script.setAttribute(name, value);
+                    inert.replaceWith(script);
+                }
+                app.append(path);
+            });
+        }""",
+        [path, view],
+    )
+    page.locator("#app").get_by_text(path).wait_for()
+
+
+def test_a_discussion_moves_to_its_place_in_each_view(site: Site) -> None:
+    site.page = html("<div id=app><div class=place></div></div>" + tag("e1", data_mode="inline", data_target=".place"))
+    page = site.open()
+    in_place = page.locator(".place > community-embed")
+    expect(in_place).to_have_count(1)
+    show_view(page, "/second", "<h2>Second</h2><div class=place></div>")
+    expect(in_place).to_have_count(1)
+    expect(page.locator("iframe")).to_have_count(1)
+    page.frame_locator("iframe").get_by_role("button").wait_for()
+    page.frames[-1].wait_for_function("(url) => received.at(-1)[1].url === url", arg=f"{HOST}/second")
+    show_view(page, "/about", "<h2>About</h2>")
+    expect(page.locator("community-embed")).to_have_count(0)
+    show_view(page, "/third", "<h2>Third</h2><div class=place></div>")
+    expect(in_place).to_have_count(1)
+    expect(page.locator("community-embed")).to_have_count(1)
+    page.locator("community-embed").evaluate("host => host.remove()")
+    page.evaluate("document.body.append('The site has removed it.')")
+    expect(page.locator("community-embed")).to_have_count(0)
+    assert site.errors == []
+
+
+def test_the_script_of_a_new_view_is_the_place_of_the_discussion(site: Site) -> None:
+    site.page = html("<div id=app>" + tag("e1", data_mode="inline") + "</div>")
+    page = site.open()
+    expect(page.locator("#app > script + community-embed")).to_have_count(1)
+    view = "<h2>Second</h2>" + tag("e1", data_mode="inline", data_page_url=f"{HOST}/canonical")
+    show_view(page, "/second", view)
+    expect(page.locator("#app > script + community-embed")).to_have_count(1)
+    page.frame_locator("iframe").get_by_role("button").wait_for()
+    page.frames[-1].wait_for_function("(url) => received.at(-1)[1].url === url", arg=f"{HOST}/canonical")
+    assert (site.reports(), site.errors) == ([], [])
+
+
 @pytest.mark.parametrize("target", ["#none", "](", "body"])
 def test_place_that_does_not_exist_throws_nothing(site: Site, target: str) -> None:
     site.page = html(tag(data_mode="inline", data_target=target))

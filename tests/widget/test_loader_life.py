@@ -28,7 +28,8 @@ def expect_triggers(page: Page, count: int) -> None:
 
 
 def navigate(page: Page, path: str) -> None:
-    page.evaluate("(path) => history.pushState(null, '', path)", path)
+    """As a single-page site does."""
+    page.evaluate("(path) => { history.pushState(null, '', path); document.title = path; }", path)
     page.wait_for_timeout(20)
 
 
