@@ -59,7 +59,9 @@ def test_escape_closes_the_reply_box_first_and_then_the_panel(live: Live) -> Non
     reply.click()
     expect(panel.get_by_label("Reply to")).to_have_value("Half a thought")
     page.keyboard.press("Escape")
-    panel.get_by_label("Write a post…").evaluate(f"area => area.dispatchEvent(new KeyboardEvent('keydown', {COMPOSED}))")
+    panel.get_by_label("Write a post…").evaluate(
+        f"area => area.dispatchEvent(new KeyboardEvent('keydown', {COMPOSED}))"
+    )
     page.wait_for_timeout(50)
     expect(page.locator("community-embed dialog")).to_be_visible()
     page.keyboard.press("Escape")
