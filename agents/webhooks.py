@@ -19,7 +19,10 @@ class AgentTargets:
     kind = WebhookTarget.AGENT
 
     def lock(self, target_id: UUID, *, owner: Account) -> bool:
-        return _available().locked().filter(pk=target_id, operator=owner).first() is not None
+        own = Agent.objects.filter(pk=target_id, operator=owner)
+        # Lock, then read in a second statement: the first would see the accounts of before the wait for the lock.
+        list(own.locked())
+        return _available().filter(pk=target_id, operator=owner).exists()
 
     def find(self, ids: Collection[UUID]) -> dict[UUID, TargetState]:
         rows = _available().filter(pk__in=ids)

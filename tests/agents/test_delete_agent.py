@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.db import transaction
 
 from agents.models import AgentToken
 from agents.services import freeze_agent
+from agents.services.deletion import delete_agent
 from messaging.models import HandleClaim, Message, Webhook
 from messaging.services.webhooks import disable_webhook
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race
 from tests.api import Answer, Api
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
-from tests.webhooks.making import a_webhook
+from tests.sessions import in_background, wait_until_another_waits
+from tests.webhooks.making import GLOBAL_URL, a_webhook
 
 pytestmark = pytest.mark.django_db
 
@@ -102,3 +108,16 @@ def test_no_token_is_created_beside_a_deletion() -> None:
     path = f"/v1/agent-tokens/requests/{holder.request.pk}/token"
     race(6, lambda n: delete(holder.operator, holder.account.handle) if n == 3 else holder.operator.post(path, {}))
     assert not AgentToken.objects.active().exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_webhook_is_created_beside_a_deletion(settings: Any) -> None:
+    settings.WEBHOOKS = True
+    holder = agent_with_token()
+    body = {"url": GLOBAL_URL, "agentId": str(holder.account.pk)}
+    with ThreadPoolExecutor(1) as pool, transaction.atomic():
+        delete_agent(handle=holder.account.handle, by=holder.request.requester)
+        created = in_background(pool, lambda: holder.operator.post("/v1/webhooks", body))
+        wait_until_another_waits()
+    assert created.result().status == 404
+    assert not Webhook.objects.exists()
