@@ -22,13 +22,14 @@ from mails.models import Notice
 from messaging.deleted_accounts import HEIR_IDS
 from messaging.models import Account, Community, Decision, HandleClaim, Message, Page, Webhook
 from messaging.page_ids import normalize
+from messaging.services.moderation import hide_message
 from messaging.services.moving import move_page
 from moving.imports import running
 from moving.imports.undoing import begin_undo, undo
 from moving.models import ImportedAuthor, ImportedPage, ImportedPost, Move
 from tests.api import Api
 from tests.commands.running import refused, run
-from tests.factories import CommunityFactory, PersonFactory
+from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
 from tests.messaging.test_derived_rows import check
 from tests.moving.imports.generating import disqus, one_thread
 from tests.moving.imports.importing import FACTS, HOST, MAP, SAMPLES, import_own, import_posts, page_of, shown
@@ -267,6 +268,18 @@ def test_undoing_restores_what_was_before(community: Community, tmp_path: Path) 
     check()
     again = import_posts("disqus", SAMPLE, community, tmp_path / "r.csv", map=MAP)
     assert again.counts["new"] == imported.counts["new"]
+
+
+def test_a_post_that_a_moderator_has_decided_on_is_removed_and_the_decision_stays(
+    community: Community, tmp_path: Path
+) -> None:
+    imported = import_posts("disqus", SAMPLE, community, tmp_path / "r.csv", map=MAP)
+    hidden = Message.objects.filter(status="published").latest("id")
+    hide_message(message_id=hidden.pk, by=SuperAdminFactory(), reason="An advertisement.")
+    assert undo_import(imported.id) == imported.counts["new"]
+    assert not Message.objects.filter(pk=hidden.pk).exists()
+    decided = Decision.objects.get(act="hidden")
+    assert (decided.message_id, decided.reason) == (None, "An advertisement.")
 
 
 def undo_import(move_id: str) -> int:
