@@ -35,12 +35,16 @@ def log_entries_about(rows: Iterable[models.Model], *, latest: int) -> list[LogE
     return list(LogEntry.objects.filter(about).select_related("user", "content_type").order_by("-pk")[:latest])
 
 
+def entries_about(model: type[models.Model], ids: Collection[object]) -> models.QuerySet[LogEntry]:
+    of_model = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(model))
+    return of_model.filter(object_id__in=[str(row_id) for row_id in ids])
+
+
 def forget_entries_about(model: type[models.Model], ids: Collection[object]) -> None:
     """Remove from the history what rows were called and the reasons that were given; what was decided stays."""
-    entries = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(model))
-    named = entries.filter(object_id__in=[str(row_id) for row_id in ids])
-    forget_reasons(named)
-    named.update(object_repr="")
+    entries = entries_about(model, ids)
+    forget_reasons(entries)
+    entries.update(object_repr="")
 
 
 def forget_reasons(entries: models.QuerySet[LogEntry]) -> None:

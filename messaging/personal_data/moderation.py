@@ -27,12 +27,15 @@ def sections(account_id: UUID) -> Iterable[Section]:
 
 
 def erase(subject: Subject) -> int:
-    """The reasons of decisions by the accounts or about them. The rest of their rows is deleted with the accounts."""
+    """The reasons of decisions by the accounts or about them. The rest of their rows is deleted with the accounts.
+
+    `posts.erase` has erased those of decisions about their posts.
+    """
     ids = subject.account_ids
     banned = Decision.objects.filter(
         act=Act.BANNED, by__in=ids, community=OuterRef("community"), account=OuterRef("account")
     )
     Ban.objects.exclude(reason="").filter(Exists(banned)).update(reason="")
-    concerned = Decision.objects.filter(Q(by__in=ids) | Q(account__in=ids) | Q(message__author__in=ids))
+    concerned = Decision.objects.filter(Q(by__in=ids) | Q(account__in=ids))
     batch = concerned.exclude(reason="").order_by("pk").values("pk")[:BATCH]
     return Decision.objects.filter(pk__in=batch).update(reason="")

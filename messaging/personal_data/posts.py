@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from config.admin.audit import forget_entries_about
+from config.admin.audit import entries_about, forget_entries_about, forget_reasons
 from config.cache.versions import EVERYTHING, invalidate
 from config.changes.log import append
 from config.database.sql import allow_long_statements, database_now
 from config.personal_data import Subject
-from messaging.models import Message, MessageStatus, MessageVersion
+from messaging.models import Decision, Message, MessageStatus, MessageVersion
 from messaging.queries.message_fields import CONTENT_FIELDS
 from messaging.services.changes import deletion_of
 from messaging.services.counting import count_answers
@@ -33,6 +33,9 @@ def erase(subject: Subject) -> int:
     )
     posts = locked_posts(ids, Message.objects.all())
     MessageVersion.objects.filter(message__in=ids).delete()
+    # Here, while the posts are known to be of the person.
+    Decision.objects.filter(message__in=ids).exclude(reason="").update(reason="")
+    forget_reasons(entries_about(Message, ids))
     for kind, heir_id in subject.heirs.items():
         of_kind = [post.pk for post in posts if post.author_kind == kind]
         Message.objects.filter(pk__in=of_kind).update(author_id=heir_id, updated_at=database_now())

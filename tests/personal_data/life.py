@@ -25,7 +25,7 @@ from messaging.services.moderation import hide_message, restore_message
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
 from tests.api import Api
 from tests.embeds.making import an_embed, send
-from tests.factories import PageFactory, PersonFactory, SuperAdminFactory
+from tests.factories import CommunityFactory, PageFactory, PersonFactory, SuperAdminFactory
 from tests.panel_sessions import panel_secret
 from tests.webhooks.making import GLOBAL_URL
 
@@ -89,11 +89,11 @@ def live(settings: Any) -> Life:
     answer = posted(other_api, "An answer", page=asked.page, parentId=str(asked.pk))
     posted(api, f"A reply {MARK}", page=asked.page, parentId=str(answered.pk))
     posted(other_api, "Quoting", page=asked.page, quoteId=str(asked.pk))
-    alone = posted(api, f"Alone {MARK} one")
+    alone = posted(api, f"Alone {MARK} one", communityId=str(CommunityFactory().pk))
     assert api.put(f"/api/messages/{alone.pk}", {"content": f"Alone {MARK} two"}).status == 200
     deleted = posted(api, f"Deleted {MARK}")
     assert api.delete(f"/api/messages/{deleted.pk}").status == 200
-    hide_message(message_id=alone.pk, by=boss, reason=f"Bad words of @{HANDLE}")
+    hide_message(message_id=alone.pk, by=boss, reason=f"Bad words of {NAME}")
     restore_message(message_id=alone.pk, by=boss)
     assert api.post("/v1/reactions", {"messageId": str(answer.pk), "emoji": "🎉"}).status == 200
     note = {"reason": "other", "note": f"A note {MARK}"}
