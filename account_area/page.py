@@ -10,8 +10,10 @@ from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from account_area import languages
 from account_area.refusals import sentence
@@ -92,7 +94,7 @@ def _response(
     view: View, request: HttpRequest, args: Any, kwargs: Any, *, methods: Sequence[str], signed_in: bool
 ) -> HttpResponse:
     if signed_in and not request.user.is_authenticated:
-        return redirect_to_login(request.get_full_path(), settings.LOGIN_URL)
+        return redirect_to_login(_to_return_to(request, methods), settings.LOGIN_URL)
     try:
         _check(request, methods)
         target = _only_page(request) if signed_in else None
@@ -106,6 +108,16 @@ def _response(
         if error is None:
             raise
         return error_page(request, NotFound() if isinstance(error, NotOwner) else error)
+
+
+def _to_return_to(request: HttpRequest, methods: Sequence[str]) -> str:
+    """The page itself; if it cannot be opened, the one whose button was pressed."""
+    if "GET" in methods:
+        return request.get_full_path()
+    pressed_on = request.headers.get("Referer", "")
+    own = pressed_on.removeprefix(f"{request.scheme}://{request.get_host()}")
+    is_own = own.startswith("/") and url_has_allowed_host_and_scheme(own, allowed_hosts=None)
+    return own if is_own else reverse("account")
 
 
 def _only_page(request: HttpRequest) -> str | None:

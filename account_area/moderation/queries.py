@@ -157,10 +157,12 @@ def decisions_of(community: Community, *, before: int | None) -> list[Decision]:
     return list(found.order_by("-pk")[: LISTED_MAX + 1])
 
 
-def people_of(community: Community) -> dict[str, list[Any]]:
-    moderators = community.moderators.select_related("account")
-    bans = community.bans.select_related("account")
-    return {"moderators": list(moderators), "bans": list(bans[:LISTED_MAX])}
+def bans_of(community: Community, *, before: int | None) -> list[Ban]:
+    """Newest first; one more than a page shows, if others follow."""
+    found = community.bans.select_related("account")
+    if before is not None:
+        found = found.filter(pk__lt=before)
+    return list(found.order_by("-pk")[: LISTED_MAX + 1])
 
 
 def account_called(handle: str) -> Account | None:

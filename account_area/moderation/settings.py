@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.contrib import messages
 from django.db import transaction
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -26,6 +27,7 @@ from messaging.services import bans, moderating, moderators
 from messaging.word_lists import compile_words
 from messaging.word_lists.marking import marked
 
+Row = TypeVar("Row", bound=Model)
 ACTS: dict[str, Any] = {
     Act.APPROVED: _("Approved a post"),
     Act.HIDDEN: _("Hid a post"),
@@ -85,7 +87,14 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and _changed(request, community, action, add=add, ban=ban):
         still = moderators.moderates(request.user, community.pk)  # type: ignore[arg-type]
         return redirect(reverse("moderation-people", args=[slug]) if still else reverse("communities"))
-    context = queries.people_of(community) | {"add": add, "ban_form": ban}
+    banned, older = _page(queries.bans_of(community, before=_before(request)))
+    context = {
+        "moderators": community.moderators.select_related("account"),
+        "bans": banned,
+        "older": older,
+        "add": add,
+        "ban_form": ban,
+    }
     return render(request, "account_area/moderation/people.html", frame(community, "people") | context)
 
 
@@ -120,13 +129,19 @@ def _banned(form: BanForm, shared: dict[str, Any]) -> bool:
 @account_page(methods=("GET", "HEAD"))
 def log(request: HttpRequest, slug: str) -> HttpResponse:
     community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
-    sent = request.GET.get("before", "")
-    before = int(sent) if sent.isascii() and sent.isdigit() and len(sent) < 19 else None
-    found = queries.decisions_of(community, before=before)
-    shown = found[: queries.LISTED_MAX]
-    context = {
-        # A newer release may write acts that this one does not know.
-        "decisions": [(decision, ACTS.get(decision.act, decision.act)) for decision in shown],
-        "older": shown[-1].pk if len(found) > len(shown) else None,
-    }
+    shown, older = _page(queries.decisions_of(community, before=_before(request)))
+    # A newer release may write acts that this one does not know.
+    context = {"decisions": [(decision, ACTS.get(decision.act, decision.act)) for decision in shown], "older": older}
     return render(request, "account_area/moderation/log.html", frame(community, "log") | context)
+
+
+def _before(request: HttpRequest) -> int | None:
+    """The number that the rows of a page have to be below; None: the first page."""
+    sent = request.GET.get("before", "")
+    return int(sent) if sent.isascii() and sent.isdigit() and len(sent) < 19 else None
+
+
+def _page(found: list[Row]) -> tuple[list[Row], int | None]:
+    """The rows of a page, and the number below which others follow."""
+    shown = found[: queries.LISTED_MAX]
+    return shown, shown[-1].pk if len(found) > len(shown) else None

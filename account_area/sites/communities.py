@@ -31,19 +31,21 @@ class CommunityField(forms.CharField):
     """Cleans to the slug of a community. `community` is the one that was found."""
 
     community: Community | None = None
+    account: Account
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=NAME_MAX, widget=CommunityInput(), label=_("Community"), **options)
 
     def suggest_for(self, account: Account) -> None:
-        """Offer the communities of which the account is a moderator, then others."""
+        """Offer the communities of which the account is a moderator, then others. Its own wins over others of a name."""
+        self.account = account
         self.widget.suggestions = suggested_communities(account)
 
     def clean(self, value: Any) -> str:
         text = super().clean(value)
         if not text:
             return ""
-        found = communities_called(text)
+        found = communities_called(text, by=self.account)
         if not found:
             raise ValidationError(_("There is no such community."))
         if len(found) > 1:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
+from django.db.models import Q
+
 from embeds.models import Embed, Sighting
 from embeds.models.embed import EmbedQuerySet
 from messaging.models import Account, Community, Moderator
@@ -35,10 +37,11 @@ def last_seen(embed_ids: Sequence[UUID]) -> dict[UUID, Sighting]:
     return {row.embed_id: row for row in rows}
 
 
-def communities_called(text: str) -> list[Community]:
-    """The community with this slug, else at most two with this name."""
-    by_slug = Community.objects.filter(slug=text.lower()).first()
-    return [by_slug] if by_slug else list(Community.objects.filter(name=text).order_by("pk")[:SAME_NAME_MAX])
+def communities_called(text: str, *, by: Account) -> list[Community]:
+    """At most two with this slug or name; if some have exactly the slug or are moderated by the account, of these."""
+    called = Community.objects.filter(Q(slug=text.lower()) | Q(name=text)).order_by("pk")
+    meant = called.filter(Q(slug=text) | Q(moderators__account=by)).distinct()
+    return list(meant[:SAME_NAME_MAX]) or list(called[:SAME_NAME_MAX])
 
 
 def suggested_communities(account: Account) -> list[Community]:

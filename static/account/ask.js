@@ -50,7 +50,8 @@ whileTyping(search, (text) => `${form.dataset.communitySearch}?q=${encodeURIComp
 search.addEventListener("keydown", (event) => {
   if (event.key === "Enter") event.preventDefault();
 });
-form.querySelector("[name=find]").hidden = true;
+// As a submit button, Enter in the other fields would press it.
+Object.assign(form.querySelector("[name=find]"), { hidden: true, type: "button" });
 
 function option({ id, name }) {
   const box = Object.assign(document.createElement("input"), { type: "checkbox", name: "communities", value: id });

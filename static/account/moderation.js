@@ -15,7 +15,8 @@ document.addEventListener("submit", async (event) => {
     history.replaceState(null, "", response.url);
   } catch {
     // The page of the refusal, or of a browser without a connection.
-    form.append(hidden("decision", event.submitter?.value || ""));
+    queue.removeAttribute("aria-busy");
+    if (event.submitter?.name) form.append(hidden(event.submitter.name, event.submitter.value));
     form.submit();
   }
 });

@@ -45,6 +45,12 @@ def ask(page: Page) -> None:
     page.locator("[name=agent_name]").wait_for()
     page.locator("[name=agent_name]").focus()
     page.keyboard.type("Taken Handle")
+    # Sends the form, which is not complete.
+    page.evaluate("window.opened = true")
+    page.keyboard.press("Enter")
+    expect(page.locator(":invalid:focus")).to_have_count(1)
+    assert page.evaluate("window.opened")
+    page.locator("[name=agent_name]").focus()
     page.keyboard.press("Tab")
     expect(page.locator("#handle-result")).to_have_text("This handle is already in use. Choose another one.")
     page.keyboard.type("library_helper")

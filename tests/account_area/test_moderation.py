@@ -234,6 +234,21 @@ def test_moderators_and_bans_are_added_and_removed(client: Client, community: Co
     assert (community.moderators.count(), community.bans.count()) == (1, 0)
 
 
+def test_older_bans_are_on_further_pages_and_can_be_lifted(client: Client, community: Community) -> None:
+    oldest = PersonFactory(name="The Oldest")
+    accounts = [oldest, *PersonFactory.create_batch(50)]
+    Ban.objects.bulk_create([Ban(community=community, account=account) for account in accounts])
+    people = path(community, "people/")
+    first = html(client, people)
+    (older,) = re.findall(r'href="(\?before=\d+)"', first)
+    assert "The Oldest" not in first
+    second = html(client, people + older)
+    assert "The Oldest" in second
+    assert "?before=" not in second
+    assert client.post(people + older, {"action": "lift", "account": str(oldest.pk)}).status_code == 302
+    assert community.bans.count() == 50
+
+
 @pytest.mark.parametrize(("action", "says"), [("add", "No person has this handle"), ("ban", "Nobody has this handle")])
 def test_an_unknown_handle_is_an_error_of_the_field(
     action: str, says: str, client: Client, community: Community

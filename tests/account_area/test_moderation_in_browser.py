@@ -74,6 +74,24 @@ def test_a_post_is_approved_and_hidden_and_the_pages_are_accessible(
     assert Message.objects.get(pk=pending.pk).status == "published"
 
 
+def test_a_decision_that_a_script_cannot_send_is_sent_by_its_form(
+    browser_context: BrowserContext, live_server: Any
+) -> None:
+    moderator = PersonFactory()
+    community, pending = harbour(moderator)
+    sign_in(browser_context, live_server.url, moderator)
+    page = browser_context.new_page()
+    page.add_init_script("window.fetch = () => Promise.reject(new TypeError('Failed to fetch'))")
+    page.goto(path(community))
+    card = page.locator(f"#post-{pending.pk}")
+    card.get_by_role("button", name="Hide", exact=True).click()
+    expect(page.get_by_role("status")).to_have_text("1 post hidden.")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("status")).to_have_text("1 post restored.")
+    page.go_back()
+    assert page.locator("#queue[aria-busy=true]").count() == 0
+
+
 def test_several_posts_are_decided_without_scripts(browser: Browser, live_server: Any) -> None:
     moderator = PersonFactory()
     community, pending = harbour(moderator)

@@ -22,6 +22,26 @@ def test_without_a_session_a_page_redirects_to_the_sign_in_and_back() -> None:
     assert response["Location"] == "/account/sign-in/?next=/account/%3Fa%3D1"
 
 
+@pytest.mark.parametrize(
+    ("pressed_on", "page"),
+    [
+        (
+            "http://testserver/account/communities/x/moderation/?state=pending",
+            "/account/communities/x/moderation/%3Fstate%3Dpending",
+        ),
+        ("https://evil.example/account/me/posts/", "/account/"),
+        ("http://testserver//evil.example/", "/account/"),
+        ("http://[", "/account/"),
+        ("", "/account/"),
+    ],
+)
+def test_a_button_without_a_session_leads_back_to_its_page(pressed_on: str, page: str) -> None:
+    address = reverse("moderation-decide", args=["x"])
+    response = Client().post(address, headers={"Referer": pressed_on} if pressed_on else {})
+    assert response.status_code == 302
+    assert response["Location"] == f"/account/sign-in/?next={page}"
+
+
 def test_a_page_is_not_stored_and_has_the_strict_policy(client: Client) -> None:
     response = client.get(HOME)
     assert response.status_code == 200

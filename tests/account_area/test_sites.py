@@ -14,6 +14,7 @@ from django.test import Client
 from embeds.models import Embed, EmbedStatus
 from embeds.services import disable_embed
 from messaging.models import Account, Community, Moderator
+from messaging.services.communities import create_community
 from tests.embeds.making import UNKNOWN_ID, an_embed, send
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
 
@@ -139,6 +140,20 @@ def test_a_name_of_two_communities_has_to_be_chosen_of_the_list(client: Client) 
     CommunityFactory(name="Twice"), CommunityFactory(name="Twice")
     response = client.post(NEW, sent(community_choice="existing", community="Twice"))
     assert "Several communities have this name" in body(response)
+
+
+def test_a_name_that_is_the_slug_of_another_is_that_of_the_own_community(client: Client, person: Account) -> None:
+    taken = CommunityFactory(name="News", slug="news")
+    client.post(NEW, sent(community_choice="existing", community="News"))
+    assert Embed.objects.get().community == taken
+    own = create_community(owner=person, name="News")
+    client.post(NEW, sent(community_choice="existing", community="News"))
+    assert Embed.objects.latest("created_at").community == own
+    CommunityFactory(name="Tides", slug="tides"), CommunityFactory(name="Tides")
+    response = client.post(NEW, sent(community_choice="existing", community="Tides"))
+    assert "Several communities have this name" in body(response)
+    client.post(NEW, sent(community_choice="existing", community="tides"))
+    assert Embed.objects.latest("created_at").community.slug == "tides"
 
 
 def test_the_sixth_community_is_refused_in_the_form(client: Client) -> None:
