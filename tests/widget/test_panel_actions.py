@@ -176,6 +176,22 @@ def test_a_failed_edit_says_why_and_the_text_stays(live: Live, ada: Account) -> 
     assert page.locator("dialog").is_visible()
 
 
+def test_the_text_of_an_edit_survives_another_order_of_the_thread(live: Live, ada: Account) -> None:
+    message = live.message(author=ada, content="Hello")
+    live.signed_in(ada)
+    panel = live.open_alone()
+    post = post_of(panel, message)
+    choose(post, "edit")
+    post.get_by_label(WORDS["edit"]).fill("Hello, long thoughts")
+    panel.locator("#sort").select_option("oldest")
+    expect(post.get_by_label(WORDS["edit"])).to_have_count(0)
+    choose(post, "edit")
+    expect(post.get_by_label(WORDS["edit"])).to_have_value("Hello, long thoughts")
+    post.get_by_role("button", name=WORDS["cancel"]).click()
+    choose(post, "edit")
+    expect(post.get_by_label(WORDS["edit"])).to_have_value("Hello")
+
+
 def test_an_edit_that_waits_for_approval_stays_visible_to_its_author(live: Live, ada: Account) -> None:
     live.context.clock.install()
     message = live.message(author=ada, content="Before", community=CommunityFactory(pre_moderation="everyone"))

@@ -2,6 +2,7 @@
 
 import { getMessage, write } from "../panel/api.js";
 import { h } from "../panel/dom.js";
+import { load, store } from "../panel/memory.js";
 import { addPending, settlePending } from "../panel/own.js";
 import { t } from "../panel/words.js";
 import { PostForm } from "./form.js";
@@ -9,11 +10,15 @@ import { PostForm } from "./form.js";
 const NOTE_MAX = 500;
 
 const pathOf = ({ id }) => `/api/messages/${id}`;
+const draftOf = ({ id }) => `edit ${id}`;
 
 export function edit(post) {
   const { element, message, panel } = post;
   const area = h("textarea", { dir: "auto", "aria-label": t("panel.edit") });
-  area.value = message.content;
+  // Another order or filter of the thread removes the form. The draft is of this text: after another edit it is void.
+  const draft = load(draftOf(message));
+  area.value = draft?.of === message.content ? draft.text : message.content;
+  area.oninput = () => store(draftOf(message), { of: message.content, text: area.value });
   const form = new PostForm(post, {
     fields: area,
     label: t("panel.save"),
@@ -24,7 +29,10 @@ export function edit(post) {
       post.update(edited);
       panel.announce(t(isPending ? "panel.pending" : "panel.saved"));
     },
-    onClose: () => element.classList.remove("editing"),
+    onClose: () => {
+      element.classList.remove("editing");
+      store(draftOf(message), null);
+    },
   });
   form.show(area);
   element.classList.add("editing");
