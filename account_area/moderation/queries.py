@@ -13,6 +13,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils.safestring import SafeString, mark_safe
 
 from config.api.pagination import CursorPage
+from messaging.deleted_accounts import NOBODY
 from messaging.exceptions import CommunityNotFound
 from messaging.excerpts import excerpt
 from messaging.markdown.html import to_html
@@ -102,7 +103,8 @@ def _hidden_last(community: Community) -> list[UUID]:
 
 def cards(messages: Sequence[Mapping[str, Any]], community: Community, *, whole: bool = False) -> list[Card]:
     """Four queries: parents, the authors' posts, bans, and who cannot be banned."""
-    authors = {message["author"]["id"] for message in messages}
+    # Of erased authors, nothing is known.
+    authors = {message["author"]["id"] for message in messages} - {NOBODY}
     parents = (
         Message.objects.select_related("author")
         .only("content", "author__name", "author__handle")
@@ -145,7 +147,7 @@ def _card(
         parent_excerpt=excerpt(parent.content, EXCERPT) if parent else "",
         author_counts=counts.get(author, {}),
         is_banned=author in banned,
-        can_be_banned=author not in safe,
+        can_be_banned=author != NOBODY and author not in safe,
     )
 
 

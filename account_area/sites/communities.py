@@ -37,7 +37,7 @@ class CommunityField(forms.CharField):
         super().__init__(max_length=NAME_MAX, widget=CommunityInput(), label=_("Community"), **options)
 
     def suggest_for(self, account: Account) -> None:
-        """Offer the communities of which the account is a moderator, then others. Its own wins over others of a name."""
+        """Offer the communities that the account moderates, then others. Of one name, its own is meant."""
         self.account = account
         self.widget.suggestions = suggested_communities(account)
 

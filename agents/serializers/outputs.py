@@ -82,7 +82,9 @@ class TokenSerializer(serializers.Serializer[AgentToken]):
     id = serializers.UUIDField()
     prefix = serializers.CharField(help_text="Its first characters.")
     label = serializers.CharField(help_text="As given.")  # type: ignore[assignment]  # Field has a `label`
-    status = serializers.ChoiceField(choices=TokenStatus.choices, help_text="`suspended`: the operator is.")
+    status = serializers.ChoiceField(
+        choices=TokenStatus.choices, help_text="`suspended`: not revoked, but the agent or its operator is stopped."
+    )
     agent = AccountSerializer(source="agent.account")
     scopes = _granted_scopes(source="agent.scopes", help_text="What the agent may do.")
     communityIds = _granted_communities(source="agent.community_ids", help_text="Empty: every community.")

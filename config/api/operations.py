@@ -28,6 +28,13 @@ CREDENTIALS = {
     CredentialKind.PERSON: "a user token and X-User-Id",
     CredentialKind.SIGNED_IN: "a sign-in JWT",
 }
+
+
+def uncharged(_body: Body) -> frozenset[str]:
+    """For `scopes_of_body`: the view checks the scopes itself, and no limit is charged."""
+    return frozenset()
+
+
 READS = ("get", "list", "search", "stream")
 
 
@@ -127,6 +134,11 @@ class Operation:
     def is_dry_run(self, request: HttpRequest) -> bool:
         """Whether the request checks a write without doing it. Another value of `dryRun` is the view's to refuse."""
         return self.has_dry_run and request.GET.getlist("dryRun") in (["true"], ["1"])
+
+    @property
+    def is_charged(self) -> bool:
+        """Whether a success is charged to the hourly limits of an agent."""
+        return bool(self.scopes) and self.scopes_of_body is not uncharged
 
     def required_scopes(self, body: Body) -> list[str]:
         """The agent scopes that a body needs, sorted."""

@@ -20,7 +20,7 @@ from django.http import HttpRequest, HttpResponse
 from config.api import signing
 from config.api.exceptions import IdempotencyKeyReused, InvalidIdempotencyKey
 from config.api.operations import IDEMPOTENCY_KEY_MAX
-from config.api.responses import JSON_TYPE
+from config.api.responses import JSON_TYPE, LINK
 from config.database.sql import Row, execute
 from config.metrics.definitions import replays
 
@@ -65,6 +65,7 @@ class Replay:
     def response(self) -> HttpResponse:
         replays.labels("no" if self.mismatch else "yes").inc()
         response = HttpResponse(self.body, status=self.status, content_type=JSON_TYPE)
+        response.headers["Link"] = LINK
         response.headers["Idempotent-Replayed"] = "true"
         if self.location:
             response.headers["Location"] = self.location

@@ -12,7 +12,7 @@ from config.api.credentials import CredentialKind
 from config.api.exceptions import NotOwner
 from config.api.operations import operation
 from config.api.requests import ApiRequest
-from config.api.responses import Response
+from config.api.responses import LINK, Response
 from config.api.viewsets import ApiViewSet
 from config.database.sql import database_now
 from embeds.analytics.ingest import record_event
@@ -67,7 +67,7 @@ class AnalyticsViewSet(ApiViewSet):
 
 def _csv(summary: Summary) -> HttpResponse:
     name = f"embed-{summary.embed_id}-{summary.first}-{summary.last}.csv"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Link": LINK}
     response = HttpResponse(content_type=f"{CSV_TYPE}; charset=utf-8", headers=headers)
     csv.writer(response).writerows(table_of(summary))
     return response

@@ -38,11 +38,6 @@ def authorize_replay(request: HttpRequest, _body: Mapping[str, Any], replay: Rep
     request.auth.require_community(community_id and UUID(community_id))  # type: ignore[attr-defined]
 
 
-def no_scopes_of_body(_data: Mapping[str, Any]) -> frozenset[str]:
-    """An edit and a deletion are charged to no limit. They need the scopes that the post needed: `require_rights`."""
-    return frozenset()
-
-
 def authorize_author_replay(request: HttpRequest, _body: Mapping[str, Any], _replay: Replay) -> None:
     """Checks the scopes and the community of the post in the path."""
     match = request.resolver_match

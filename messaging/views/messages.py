@@ -8,7 +8,7 @@ from drf_spectacular.utils import OpenApiResponse
 
 from config.api.credentials import CredentialKind
 from config.api.exceptions import AgentCommunityNotAllowed, ContentTooLong, InvalidParameter, PayloadTooLarge
-from config.api.operations import operation
+from config.api.operations import operation, uncharged
 from config.api.requests import ApiRequest
 from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
@@ -42,7 +42,6 @@ from messaging.views.message_rights import (
     authorize,
     authorize_author_replay,
     authorize_replay,
-    no_scopes_of_body,
     scopes_of_body,
 )
 
@@ -61,7 +60,8 @@ WRITING_ERRORS = (
 OF_AUTHOR: dict[str, Any] = {
     "callers": WRITERS,
     "scopes": WRITING_SCOPES,
-    "scopes_of_body": no_scopes_of_body,
+    # The scopes that the post needed: `require_rights`.
+    "scopes_of_body": uncharged,
     "authorize_replay": authorize_author_replay,
 }
 

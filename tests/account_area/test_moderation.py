@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from messaging.models import Account, Ban, Community, Decision, Message, MessageStatus, Moderator
+from messaging.personal_data.erasing import heirs
 from messaging.services.bans import ban_account
 from messaging.services.communities import create_community
 from messaging.services.reporting import report_message
@@ -219,6 +220,15 @@ def test_an_author_is_banned_from_the_card(client: Client, community: Community)
     assert "The author is banned" in decide(client, community, "ban", post, reason="Spam.")
     assert Ban.objects.get().account == post.author
     assert "Ban the author" not in html(client, path(community), state="recent")
+
+
+def test_nobody_can_be_banned_from_the_card_of_an_erased_author(client: Client, community: Community) -> None:
+    heir = Account.objects.get(pk=heirs()["human"])
+    MessageFactory.create_batch(2, community=community, author=heir)
+    page = html(client, path(community), state="recent")
+    assert page.count("Deleted") >= 2
+    assert "Ban the author" not in page
+    assert "published, " not in page
 
 
 def test_moderators_and_bans_are_added_and_removed(client: Client, community: Community) -> None:

@@ -98,6 +98,18 @@ def test_every_documented_error_has_a_shared_component() -> None:
     assert limits["properties"]["error"]["enum"] == ["content_too_long", "payload_too_large"]
 
 
+def test_what_is_not_charged_has_no_limits() -> None:
+    post, (edit, delete) = (
+        document()["paths"]["/api/messages"]["post"],
+        (document()["paths"]["/api/messages/{id}"][method] for method in ("put", "delete")),
+    )
+    assert "RateLimit" in post["responses"]["201"]["headers"]
+    assert "agent_rate_limited" in str(post)
+    for operation in (edit, delete):
+        assert "RateLimit" not in operation["responses"]["200"].get("headers", {})
+        assert "agent_rate_limited" not in str(operation)
+
+
 # Bytes of compact JSON for each operation, components included: docs/decisions/0054.
 SIZE_MAX = 1_600
 

@@ -63,6 +63,7 @@ def test_a_replay_has_the_same_bytes_and_a_header_and_writes_nothing(agent: Toke
     assert again.headers["Location"] == first.headers["Location"] == f"{PATH}/{first.json['id']}"
     assert again.headers["Content-Type"] == first.headers["Content-Type"]
     assert (is_replay(first), is_replay(again)) == (False, True)
+    assert again.headers["Link"] == first.headers["Link"]
     assert "Idempotency-Payload-Mismatch" not in again.headers
     assert Message.objects.count() == 1
 

@@ -11,6 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from messaging.models import Account, Ban, Community, Decision, Message, Moderator
+from messaging.personal_data.erasing import heirs
 from messaging.services.communities import create_community
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
@@ -195,6 +196,13 @@ def test_nobody_is_banned_and_a_moderator(community: Community, creator: Account
     first, second = ban(api, community, troll), ban(api, community, troll)
     assert (first.json, Ban.objects.count()) == (second.json, 1)
     assert api.post(of(community, "/moderators"), {"handle": troll.handle}).error == "moderator_banned"
+
+
+def test_the_account_of_all_erased_people_is_not_banned(community: Community, api: Api) -> None:
+    for heir_id in heirs().values():
+        answer = api.post(of(community, "/bans"), {"accountId": str(heir_id), "reason": "Floods."})
+        assert (answer.status, answer.error) == (404, "account_not_found")
+    assert not Ban.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -55,8 +55,8 @@ def possible_errors(operation: Operation) -> set[type[ApiError]]:
     errors |= {UserMismatch, NotAuthenticated}
     if not operation.accepts_agents:
         errors.add(AgentRouteNotAllowed)
-    if operation.scopes:
-        errors |= {AgentScopeMissing, AgentRateLimited}
+    errors |= {AgentScopeMissing} if operation.scopes else set()
+    errors |= {AgentRateLimited} if operation.is_charged else set()
     if operation.super_admin:
         errors.add(SuperAdminRequired)
     if operation.has_body:
@@ -69,8 +69,8 @@ def possible_errors(operation: Operation) -> set[type[ApiError]]:
 def own_errors(operation: Operation) -> set[type[ApiError]]:
     """The refusals that not every operation of its kind has."""
     errors = set(operation.errors)
-    if operation.scopes:
-        errors |= {AgentScopeMissing, AgentRateLimited}
+    errors |= {AgentScopeMissing} if operation.scopes else set()
+    errors |= {AgentRateLimited} if operation.is_charged else set()
     return errors | ({SuperAdminRequired} if operation.super_admin else set())
 
 

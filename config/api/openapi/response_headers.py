@@ -71,7 +71,7 @@ def of_other_success(operation: Operation, status: int) -> dict[str, Any]:
 
 
 def _limits(operation: Operation) -> list[str]:
-    return ["RateLimit", "RateLimit-Policy"] if operation.scopes else []
+    return ["RateLimit", "RateLimit-Policy"] if operation.is_charged else []
 
 
 def of_refusals(errors: Iterable[type[ApiError]]) -> dict[str, Any]:
