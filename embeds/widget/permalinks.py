@@ -29,6 +29,8 @@ from messaging.queries.threads import LinkedPost, linked_post
 from messaging.queries.tombstones import DELETED
 
 DESCRIPTION_MAX = 300
+# How much is shown of quotes and of the posts around the linked one. These are up to a hundred, and parsed each time.
+QUOTE_MAX, CONTEXT_MAX = 1_000, 3_000
 
 
 @read_only
@@ -78,8 +80,8 @@ def _thread(linked: LinkedPost, cursor: str | None) -> dict[str, Any]:
     parent = None if parent_id is None else visible_message(parent_id)
     replies = _replies(linked.message, cursor)
     return {
-        "parent": parent and _plain(parent),
-        "replies": [_plain(reply) for reply in replies.shown],
+        "parent": parent and _plain(parent, CONTEXT_MAX),
+        "replies": [_plain(reply, CONTEXT_MAX) for reply in replies.shown],
         "next_cursor": replies.next_cursor,
     }
 
@@ -107,12 +109,17 @@ def _cursor_page(message_id: UUID, cursor: str | None) -> CursorPage:
         return CursorPage.of("thread", query, message=message_id)
 
 
-def _plain(message: dict[str, Any]) -> dict[str, Any]:
-    """The message as clients get it, and the texts of its payload."""
+def _plain(message: dict[str, Any], size: int | None = None) -> dict[str, Any]:
+    """The message as clients get it, the texts of its payload, and what is shown of its content: `size` characters."""
     plain: dict[str, Any] = orjson.loads(to_json(message))
-    quote = plain["quote"]
+    content, quote = plain["content"], plain["quote"]
     return plain | {
         "texts": [text for text in (plain["payload"] or {}).values() if isinstance(text, str)],
-        "html": mark_safe(to_html(plain["content"])),  # noqa: S308  # nosec B308 B703  it escapes every text
-        "quoted": to_plain(quote["content"]) if quote else "",
+        "html": mark_safe(to_html(content[:size])),  # noqa: S308  # nosec B308 B703  it escapes every text
+        "is_cut": size is not None and len(content) > size,
+        "quoted": _quoted(quote["content"]) if quote else "",
     }
+
+
+def _quoted(content: str) -> str:
+    return to_plain(content[:QUOTE_MAX]) + ("…" if len(content) > QUOTE_MAX else "")

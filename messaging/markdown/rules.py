@@ -22,6 +22,8 @@ from messaging.markdown.addresses import bare_url, safe_url
 LEVEL_MAX = 10
 # The longest text of a link.
 LABEL_MAX = 500
+# How often, on average, a character is read in search of the ends of such texts.
+LABEL_READS = 10
 # The rule `code` matches nothing: it tells the others that a mark after four spaces is text.
 BLOCKS = ["code", "fence", "blockquote", "hr", "list", "paragraph"]
 INLINES = ["text", "address", "newline", "escape", "backticks", "emphasis", "link", "image"]
@@ -33,7 +35,7 @@ BlockRule = Callable[[StateBlock, int, int, bool], bool]
 
 
 def tokenize(text: str) -> list[Token]:
-    return RULES.parse(text)
+    return RULES.parse(text, {"label_reads": LABEL_READS * len(text)})
 
 
 def _no_code(_state: StateBlock, _start: int, _end: int, _silent: bool) -> bool:
@@ -98,13 +100,15 @@ def _address(state: StateInline, silent: bool) -> bool:
 
 
 def _label(state: StateInline, start: int, disable_nested: bool = False) -> int:
-    """The end of the text of a link, if it is near: this bounds the time for a text of many brackets."""
+    """The end of the text of a link, if it is near. What many brackets without ends leave no reads for is no link."""
+    if state.env["label_reads"] <= 0:
+        return -1
     end = state.posMax
-    state.posMax = min(end, start + LABEL_MAX)
-    try:
-        return parseLinkLabel(state, start, disable_nested)
-    finally:
-        state.posMax = end
+    state.posMax = near = min(end, start + LABEL_MAX)
+    found = parseLinkLabel(state, start, disable_nested)
+    state.posMax = end
+    state.env["label_reads"] -= (near if found < 0 else found) - start
+    return found
 
 
 def _destination(text: str, start: int, end: int) -> Any:

@@ -12,10 +12,11 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it.rules_inline import StateInline
 
 from messaging.excerpts import excerpt
 from messaging.markdown.html import to_html, to_plain
-from messaging.markdown.rules import LEVEL_MAX
+from messaging.markdown.rules import LABEL_MAX, LABEL_READS, LEVEL_MAX, RULES
 from messaging.markdown.tree import DEPTH_MAX, Node, parse
 from tests.markdown.cases import CASES, LENGTH, LONGEST_ADDRESS, PARTS, TOO_LONG_ADDRESSES, longest_texts
 
@@ -102,6 +103,23 @@ def test_the_longest_text_makes_a_bounded_tree(text: str) -> None:
     tree = parse(text)
     assert depth_of(tree) <= DEEPEST
     assert nodes_in(tree) <= LENGTH
+
+
+@pytest.mark.parametrize("text", longest_texts(), ids=lambda text: ascii(text[:12]))
+def test_the_ends_of_links_are_searched_in_steps_that_grow_with_the_text_alone(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skip, steps = RULES.inline.skipToken, 0
+
+    def counting(state: StateInline) -> None:
+        nonlocal steps
+        steps += 1
+        skip(state)
+
+    monkeypatch.setattr(RULES.inline, "skipToken", counting)
+    parse(text)
+    nested = RULES.options["maxNesting"] * LABEL_MAX
+    assert steps <= LABEL_READS * len(text) + nested
 
 
 def test_an_address_is_read_to_the_length_of_a_link_only() -> None:

@@ -11,7 +11,12 @@ from uuid import uuid4
 import pytest
 from django.conf import settings
 from django.test import Client
+from markdown_it.token import Token
 
+from embeds.widget.permalinks import CONTEXT_MAX, DESCRIPTION_MAX, QUOTE_MAX
+from messaging.excerpts import SOURCE_MAX, TITLE_MAX
+from messaging.markdown import tree
+from messaging.markdown.rules import tokenize
 from messaging.models import Message, MessageStatus, Page
 from messaging.services.moderation import hide_message
 from tests.days import today
@@ -122,6 +127,27 @@ def test_many_replies_are_on_several_pages() -> None:
     second = Document(Client().get(f"/p/{post.pk}{more}").content.decode())
     shown = [*first.articles[1:], *second.articles[1:]]
     assert shown == [f"community-post-{reply.pk}" for reply in replies]
+
+
+def test_posts_around_the_linked_one_and_quotes_are_cut_before_they_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[int] = []
+
+    def counting(text: str) -> list[Token]:
+        parsed.append(len(text))
+        return tokenize(text)
+
+    monkeypatch.setattr(tree, "tokenize", counting)
+    long = "word " * 3_900
+    top = MessageFactory(content=f"parent {long}")
+    post = MessageFactory(parent=top, content=f"linked {long}")
+    reply = MessageFactory(parent=post, content=f"reply {long}", quote=top)
+    document = document_of(post)
+    title_and_description = [SOURCE_MAX + TITLE_MAX, SOURCE_MAX + DESCRIPTION_MAX]
+    whole = len(post.content)
+    assert sorted(parsed) == [QUOTE_MAX, *title_and_description, CONTEXT_MAX, CONTEXT_MAX, whole]
+    links = [link["href"] for link in document.of("a")]
+    # Beside its date, what is cut has a link to the rest.
+    assert [links.count(f"{settings.BASE_URL}/p/{each.pk}") for each in (top, post, reply)] == [2, 1, 2]
 
 
 @pytest.mark.parametrize("cursor", ["x", "", "\x00", "A" * 500])

@@ -11,6 +11,8 @@ const { ParserBlock, ParserInline, helpers, hr, blockquote, list } = markdownIt;
 const LEVEL_MAX = 10;
 // The longest text of a link.
 const LABEL_MAX = 500;
+// How often, on average, a character is read in search of the ends of such texts.
+const LABEL_READS = 10;
 const BLOCKS = ["fence", "blockquote", "hr", "list", "paragraph"];
 const INLINES = ["text", "address", "newline", "escape", "backticks", "emphasis", "link", "image"];
 const PAIRS = ["balance_pairs", "emphasis", "fragments_join"];
@@ -22,10 +24,11 @@ const SCHEME = /(?:^|[^a-z0-9])(https?)$/i;
 /** Returns the tokens of a text. */
 export function tokenize(text) {
   const tokens = [];
+  const env = { labelReads: LABEL_READS * text.length };
   const source = text.replace(/\r\n?/g, "\n").replace(/\0/g, "\ufffd");
-  rules.block.parse(source, rules, {}, tokens);
+  rules.block.parse(source, rules, env, tokens);
   for (const token of tokens) {
-    if (token.type === "inline") rules.inline.parse(trim(token.content), rules, {}, (token.children = []));
+    if (token.type === "inline") rules.inline.parse(trim(token.content), rules, env, (token.children = []));
   }
   return tokens;
 }
@@ -121,12 +124,15 @@ function address(state, silent) {
   return true;
 }
 
-/** The end of the text of a link, if it is near: this bounds the time for a text of many brackets. */
+/** The end of the text of a link, if it is near. What many brackets without ends leave no reads for is no link. */
 function parseLinkLabel(state, start, disableNested) {
+  if (state.env.labelReads <= 0) return -1;
   const max = state.posMax;
-  state.posMax = Math.min(max, start + LABEL_MAX);
+  const near = Math.min(max, start + LABEL_MAX);
+  state.posMax = near;
   const end = helpers.parseLinkLabel(state, start, disableNested);
   state.posMax = max;
+  state.env.labelReads -= (end < 0 ? near : end) - start;
   return end;
 }
 
