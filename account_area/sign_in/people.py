@@ -16,12 +16,17 @@ def verified_address(address: str) -> EmailAddress | None:
     return rows.filter(email=address.lower(), user__is_active=True, user__kind=AccountKind.HUMAN).first()
 
 
-def handle_of(login: str) -> str:
-    """The handle of the person with this handle or verified address; else the text, which is nobody's handle.
+def spelling_of(login: str) -> str:
+    """What attempts are counted by: the same for every spelling of one handle, and for every spelling of one address.
 
-    Attempts are counted by it, so every spelling of one handle is the same.
+    An address is not counted as the handle of its person, which would tell strangers whose it is.
     """
-    text = login.strip(" @").lower()
+    return login.strip(" @").lower()
+
+
+def handle_of(login: str) -> str:
+    """The handle of the person with this handle or verified address; else the text, which is nobody's handle."""
+    text = spelling_of(login)
     row = verified_address(text) if "@" in text else None
     return text if row is None else row.user.handle
 

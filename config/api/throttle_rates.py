@@ -14,7 +14,7 @@ SOFT_THROTTLES = {
     "normalize_url": (env.integer("THROTTLE_NORMALIZE_URL_PER_MINUTE", 120), 60),
     "register": (env.integer("THROTTLE_REGISTER_PER_MINUTE", 10), 60),
     "sign_in": (env.integer("THROTTLE_SIGN_IN_PER_MINUTE", 10), 60),
-    # Sign-ins of one account, and requests for a new password for one address, from any client address.
+    # Sign-ins with one handle or address, and requests for a new password for one address, from any client address.
     "sign_in_account": (env.integer("THROTTLE_SIGN_IN_ACCOUNT_PER_HOUR", 100), 3600),
     "password_reset": (env.integer("THROTTLE_PASSWORD_RESET_PER_HOUR", 10), 3600),
     # Codes of one account: six digits are guessed once in 300,000 attempts.
