@@ -17,7 +17,7 @@ from account_area.me.forms import ErasureForm
 from account_area.page import READ_METHODS, account_page, error_page
 from account_area.people import person_of
 from account_area.sign_in.recent import is_recent
-from config.api import throttling
+from account_area.sign_in.throttles import count_confirmation
 from config.api.exceptions import ApiError
 from messaging.models import Account, PersonErasure, PostsChoice
 from messaging.personal_data.erasures import cancel_erasure, erasure_of, request_erasure
@@ -60,7 +60,7 @@ def erase(request: HttpRequest) -> HttpResponse:
     if has_second_factor(account=person) and not is_recent(request):
         return redirect(f"{reverse('account_reauthenticate')}?{urlencode({'next': request.path})}")
     if request.method == "POST":
-        throttling.hit("sign_in", str(person.pk))
+        count_confirmation(request, person)
     form = ErasureForm(request.POST or None, account=person)
     if request.method == "POST" and form.is_valid():
         posts = PostsChoice(form.cleaned_data["posts"])

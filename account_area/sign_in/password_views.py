@@ -19,7 +19,7 @@ from account_area.sign_in.adapters import absolute, send_mail
 from account_area.sign_in.forms import AddressForm, ChangePasswordForm, NewPasswordForm
 from account_area.sign_in.people import verified_address
 from account_area.sign_in.recent import recent_sign_in_needed
-from account_area.sign_in.throttles import count_mail, count_sign_in
+from account_area.sign_in.throttles import count_confirmation, count_mail
 from messaging.exceptions import InvalidCredentials
 from messaging.models import Account, AccountKind
 from messaging.services.accounts import check_password, choose_password
@@ -87,7 +87,7 @@ def _changed(request: HttpRequest) -> HttpResponse:
 
 def _replace(*, request: HttpRequest, form: ChangePasswordForm) -> bool:
     person: Account = request.user  # type: ignore[assignment]
-    count_sign_in(request, person.handle)
+    count_confirmation(request, person)
     try:
         check_password(handle=person.handle, password=form.cleaned_data["current"])
     except InvalidCredentials:

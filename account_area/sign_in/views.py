@@ -18,9 +18,9 @@ from account_area.forms import AccountForm
 from account_area.page import account_page
 from account_area.sign_in.forms import CodeForm, PasswordForm, SignInForm, SignUpForm
 from account_area.sign_in.log import log_wrong_password
-from account_area.sign_in.people import begin_session, handle_of, next_path, spelling_of
+from account_area.sign_in.people import begin_session, handle_of, next_path
 from account_area.sign_in.recent import can_confirm
-from account_area.sign_in.throttles import count_sign_in, count_sign_up
+from account_area.sign_in.throttles import count_confirmation, count_sign_in, count_sign_up
 from config.api.exceptions import ApiError, MethodNotAllowed
 from messaging.exceptions import InvalidCredentials, RegistrationClosed
 from messaging.models import Account
@@ -87,7 +87,7 @@ def _register(*, request: HttpRequest, fields: dict[str, Any]) -> Account:
 def _person_of(request: HttpRequest, form: SignInForm) -> Account | None:
     login, password = form.cleaned_data["login"], form.cleaned_data["password"]
     try:
-        count_sign_in(request, spelling_of(login))
+        count_sign_in(request, login)
         handle = handle_of(login)
         return check_password(handle=handle, password=password)
     except InvalidCredentials:
@@ -120,7 +120,7 @@ def _is_code(request: HttpRequest, form: AccountForm) -> bool:
 
 def _is_password(request: HttpRequest, form: AccountForm) -> bool:
     person: Account = request.user  # type: ignore[assignment]
-    count_sign_in(request, person.handle)
+    count_confirmation(request, person)
     try:
         check_password(handle=person.handle, password=form.cleaned_data["password"])
     except InvalidCredentials:

@@ -62,6 +62,10 @@ class SuperAdminSite(AdminSite):
         """The one sign-in of the service, which asks for the second factor."""
         return redirect_to_login(request.GET.get(REDIRECT_FIELD_NAME) or reverse("admin:index"))
 
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:  # type: ignore[override]
+        """The one page for it, which counts the passwords that are tried."""
+        return redirect("account_change_password")
+
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
         """In the order of INSTALLED_APPS, with Django's own app last."""
         order = [config.label for config in apps.get_app_configs()]

@@ -268,6 +268,15 @@ def test_the_admin_has_no_sign_in_of_its_own() -> None:
     assert client.get("/admin/").status_code == 200
 
 
+def test_the_admin_has_no_form_for_a_password_of_its_own() -> None:
+    boss, client = SuperAdminFactory(password=PASSWORD), Client()
+    client.force_login(boss)
+    form = {"old_password": PASSWORD, "new_password1": "another one 17", "new_password2": "another one 17"}
+    for response in (client.get("/admin/password_change/"), client.post("/admin/password_change/", form)):
+        assert response["Location"] == "/account/me/password/"
+    assert Account.objects.get(pk=boss.pk).check_password(PASSWORD)
+
+
 def test_super_admins_need_a_second_factor_if_the_operator_says_so(settings: Any) -> None:
     settings.ADMIN_MFA = True
     boss, client = SuperAdminFactory(password=PASSWORD), Client()
