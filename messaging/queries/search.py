@@ -1,4 +1,4 @@
-"""Full text search, in two statements: how common the words are, then the posts that have them.
+"""Full text search, in two statements: how common the words are, then the posts that match.
 
 At most MATCHES_MAX matches, the newest, are ranked. A word that many posts have is found by reading the newest posts
 until there are so many matches: the GIN index would return all of them, in no order. A rare word is found by the index,
@@ -34,6 +34,8 @@ QUERY = r"""
         '[\u0001-\u0021\u0023-\u002c\u002e\u002f\u003a-\u0040\u005b-\u0060\u007b-\u007f]+', ' ', 'g'),
         '(?<=[^[:space:]])-+|-+(?=[[:space:]]|$)', ' ', 'g'))
 """
+# What the index looks up: the words that must occur. It has no positions for phrases, and cannot exclude a word.
+LOOKED_UP = "regexp_replace(querytree(query.parsed), '<(-|[0-9]+)>', '&', 'g')::tsquery"
 SCOPES = {"page_id": "entry.page_id = %(page_id)s", "community_id": "entry.community_id = %(community_id)s"}
 # Always true; it selects the index of all entries (see the model).
 EVERYWHERE = "entry.page_id <> ''"
@@ -41,8 +43,8 @@ NEWEST_FIRST = "ORDER BY entry.created_at DESC, entry.message_id DESC"
 NEWEST = "SELECT entry.* FROM messaging_searchentry entry WHERE {{scope}} {order} LIMIT {limit}"
 SAMPLED = f"""
 SELECT query.parsed::text, numnode(query.parsed), querytree(query.parsed), sample.found, sample.read
-FROM (SELECT {QUERY} AS parsed OFFSET 0) query, LATERAL (
-    SELECT count(*) FILTER (WHERE newest.words @@ query.parsed) AS found, count(*) AS read
+FROM (SELECT {QUERY} AS parsed OFFSET 0) query, LATERAL (SELECT {LOOKED_UP} AS words OFFSET 0) looked_up, LATERAL (
+    SELECT count(*) FILTER (WHERE newest.words @@ looked_up.words) AS found, count(*) AS read
     FROM ({NEWEST.format(order=NEWEST_FIRST, limit=SAMPLE)}) newest
 ) sample
 """  # noqa: S608  built from constants
@@ -79,7 +81,7 @@ class Match(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """The parsed query, and how many of the newest posts match it."""
+    """The parsed query, and how many of the newest posts have what the index would look up."""
 
     query: str
     nodes: int

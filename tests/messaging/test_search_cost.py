@@ -130,7 +130,11 @@ def test_a_rare_word_in_a_scope_reads_no_more_rows_than_the_scope_has(entries: d
         assert entries_of(plan_of(search.OF_RARE_WORDS, "'rare'", **scope)) <= rows_max
 
 
-@pytest.mark.parametrize(("q", "by_index"), [("rare", True), ("post", False), ("-post", False), ("-rare", False)])
+BY_INDEX = ["rare", "rare -post", '"post rare"', "absent"]
+IN_ORDER = ["post", "-post", "-rare", "post or rare", '"post post"', "post -post", 'post -"post post"']
+
+
+@pytest.mark.parametrize(("q", "by_index"), [*((q, True) for q in BY_INDEX), *((q, False) for q in IN_ORDER)])
 def test_the_index_is_used_for_rare_words_that_must_occur(entries: dict[str, str], q: str, by_index: bool) -> None:
     with CaptureQueriesContext(connection) as captured:
         assert Api().get("/v1/search", q=q).status == 200
