@@ -195,6 +195,17 @@ def test_spellings_count_as_one_but_an_address_does_not_tell_its_handle(
     assert WRONG in answer(other)
 
 
+def test_strangers_do_not_use_up_the_confirmations_of_a_session(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in_account": (2, 3600), "sign_in": (100, 60)}
+    person, client = PersonFactory(password=PASSWORD), Client()
+    sign_in(client, person)
+    for login in (person.handle, f"@{person.pk}", f"@@{person.pk}"):
+        for _ in range(3):
+            answer = Client().post(SIGN_IN, {"login": login, "password": "x"}).content.decode()
+        assert "Too many requests" in answer
+    assert client.post("/account/confirm/", {"password": PASSWORD}).status_code == 302
+
+
 def test_challenges_for_passkeys_are_throttled_and_end_soon(settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"session": (1, 3600)}
     person, client = PersonFactory(password=PASSWORD), Client()
