@@ -9,8 +9,10 @@ import requests
 from allauth.account.models import EmailAddress
 from allauth.socialaccount.internal.flows.signup import clear_pending_signup, complete_social_signup, get_pending_signup
 from allauth.socialaccount.models import SocialLogin
+from allauth.socialaccount.providers.base import AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.openid_connect import views as openid_connect
+from allauth.utils import get_request_param
 from django.conf import settings
 from django.contrib import messages
 from django.db import IntegrityError, transaction
@@ -30,7 +32,8 @@ from messaging.services.accounts import create_person
 @account_page(signed_in=False, methods=("POST",))
 def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
     """A page that goes on to the provider: a redirect of the form would need the provider in `form-action`."""
-    if request.user.is_authenticated and not is_recent(request):
+    is_sign_in = get_request_param(request, "process", AuthProcess.LOGIN) == AuthProcess.LOGIN
+    if request.user.is_authenticated and not is_sign_in and not is_recent(request):
         # It would connect the account at the provider to the person who is signed in.
         return redirect("account_reauthenticate")
     response = _at_provider(request, openid_connect.login, provider_id)

@@ -1,4 +1,4 @@
-"""Changes of the sign-in itself need a password or code of the last five minutes."""
+"""Changes of the sign-in itself need a password, a code or a sign-in at the provider of the last five minutes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from allauth.account.internal.flows.login import get_authentication_records
+from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -38,5 +39,9 @@ def is_recent(request: HttpRequest) -> bool:
 
 
 def can_confirm(account: Account) -> bool:
-    """A person of an OpenID Connect provider alone has nothing to confirm with here."""
-    return account.has_usable_password() or has_second_factor(account=account)
+    """Someone of a provider that is switched off has nothing to confirm with here."""
+    return account.has_usable_password() or has_second_factor(account=account) or has_provider(account)
+
+
+def has_provider(account: Account) -> bool:
+    return bool(settings.SOCIALACCOUNT_PROVIDERS) and SocialAccount.objects.filter(user=account).exists()

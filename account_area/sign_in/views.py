@@ -65,12 +65,14 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 
 @account_page
 def confirm(request: HttpRequest) -> HttpResponse:
-    """Ask for the password again, or for a code if the person has a second factor."""
+    """Ask for a code if the person has a second factor, else for the password, else for a sign-in at the provider."""
     person: Account = request.user  # type: ignore[assignment]
     target = next_path(request) or reverse("account")
     if not can_confirm(person):
         return redirect(target)
     has_factor = has_second_factor(account=person)
+    if not has_factor and not person.has_usable_password():
+        return render(request, "account_area/sign_in/confirm.html", _entrance(request))
     form_class: type[CodeForm] | type[PasswordForm] = CodeForm if has_factor else PasswordForm
     form = form_class(request.POST or None)
     if form.is_valid() and _is_confirmed(request, form):

@@ -1,4 +1,4 @@
-"""Second factors of people in tests, and the codes of their apps."""
+"""Second factors of people in tests, the codes of their apps, and the age of sign-ins."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, generate_totp_secret, hotp_value
+from django.test import Client
 
 from messaging.models import Account
 
@@ -30,3 +31,11 @@ def code_of(secret: str, *, steps_later: int = 0) -> str:
 def recovery_codes_of(account: Account) -> list[str]:
     codes: list[str] = Authenticator.objects.get(user=account, type="recovery_codes").wrap().get_unused_codes()
     return codes
+
+
+def age(client: Client) -> None:
+    """Let the last sign-in of the client be an hour ago."""
+    session = client.session
+    for record in session["account_authentication_methods"]:
+        record["at"] -= 3600
+    session.save()

@@ -14,11 +14,12 @@ from account_area.sign_in.adapters import AccountAdapter
 from config.sign_in_settings import openid_connect
 from messaging.models import Account, SignIn
 from tests.account_area.oidc_provider import BEGIN, CLIENT_ID, CLIENT_SECRET, Provider, begin, running_provider
-from tests.account_area.second_factors import add_app, code_of
+from tests.account_area.second_factors import add_app, age, code_of
 from tests.factories import PersonFactory
 
 pytestmark = pytest.mark.django_db
 HANDLE, SIGN_IN = "/account/sign-in/provider/handle/", "/account/sign-in/"
+CONFIRM = "/account/confirm/"
 ADA = {"sub": "ada-1", "email": "ada@example.com", "email_verified": True, "preferred_username": "Ada.L", "name": "Ada"}
 
 
@@ -88,6 +89,43 @@ def test_the_second_factor_is_asked_for_after_the_provider(provider: Provider) -
     assert logged() == [("provider", "", False), ("provider", "code", True)]
     assert again.post("/account/sign-in/code/", {"code": code_of(secret)})["Location"] == "/account/"
     assert logged() == [("provider", "", False), ("provider", "app", False)]
+
+
+def test_who_has_only_the_provider_confirms_by_signing_in_there_again(provider: Provider) -> None:
+    client, path = Client(), "/account/me/password/"
+    go(client, provider)
+    client.post(HANDLE, {"handle": "ada_l", "name": "Ada"})
+    assert client.get(path).status_code == 200
+    age(client)
+    form = {"password": "one of a thief"}
+    for response in (client.get(path), client.post(path, form)):
+        assert response["Location"] == f"{CONFIRM}?next=%2Faccount%2Fme%2Fpassword%2F"
+    assert "Sign in with Example ID" in client.get(CONFIRM, {"next": path}).content.decode()
+    # The account of a thief at the provider is not connected, and confirms nothing.
+    assert client.post(BEGIN, {"process": "connect"})["Location"] == CONFIRM
+    assert client.get(path).status_code == 302
+    assert go(client, provider, next=path)["Location"] == path
+    assert client.get(path).status_code == 200
+    assert Account.objects.get(pk=client.session["_auth_user_id"]).handle == "ada_l"
+
+
+def test_a_sign_in_of_another_person_at_the_provider_confirms_nothing(provider: Provider) -> None:
+    client = Client()
+    go(client, provider)
+    client.post(HANDLE, {"handle": "ada_l", "name": "Ada"})
+    age(client)
+    provider.claims |= {"sub": "thief-1", "email": "thief@example.com"}
+    assert go(client, provider)["Location"] == HANDLE
+    assert "_auth_user_id" not in client.session
+
+
+def test_who_has_nothing_to_confirm_with_is_not_kept_out(provider: Provider, settings: Any) -> None:
+    client = Client()
+    go(client, provider)
+    client.post(HANDLE, {"handle": "ada_l", "name": "Ada"})
+    age(client)
+    settings.SOCIALACCOUNT_PROVIDERS = {}
+    assert client.get("/account/me/password/").status_code == 200
 
 
 def test_a_suspended_person_does_not_sign_in(provider: Provider) -> None:

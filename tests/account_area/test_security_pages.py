@@ -20,7 +20,7 @@ from account_area.sign_in import sessions
 from config.admin.sessions import stored_key
 from messaging.models import Account, SignIn
 from messaging.services.panel_sessions import start_panel_session
-from tests.account_area.second_factors import add_app, code_of, recovery_codes_of
+from tests.account_area.second_factors import add_app, age, code_of, recovery_codes_of
 from tests.api import Api
 from tests.factories import PersonFactory
 from tests.waiting import eventually
@@ -52,14 +52,6 @@ def client(person: Account) -> Client:
 
 def is_signed_in(client: Client) -> bool:
     return bool(client.get(SECURITY).status_code == 200)
-
-
-def age(client: Client) -> None:
-    """Let the last sign-in of the client be an hour ago."""
-    session = client.session
-    for record in session["account_authentication_methods"]:
-        record["at"] -= 3600
-    session.save()
 
 
 def links_of_mails(django_capture_on_commit_callbacks: Any, send: Any) -> list[str]:
