@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from django.conf import settings
 from django.db.models import F
 from django.db.models.functions import Now
 
@@ -22,6 +23,9 @@ from moving.uploads import content_of, pieces_of, store
 
 ATTEMPTS_MAX = 5
 EVERY_SECONDS = 2.0
+# The content of an upload, decompressed, in files of the largest size. Exports are texts, which gzip makes about five
+# times smaller.
+CONTENT_FILES = 10
 logger = logging.getLogger(__name__)
 
 
@@ -78,7 +82,14 @@ def _import(move: Move, *, is_dry_run: bool) -> Result:
             for piece in content_of(move, MovePart.Kind.UPLOAD):
                 out.write(piece)
         with report.open("w", encoding="utf-8", newline="") as rows:
-            result = run(move, file, report=Report(rows), tell=Progress(move), is_dry_run=is_dry_run)
+            result = run(
+                move,
+                file,
+                report=Report(rows),
+                tell=Progress(move),
+                is_dry_run=is_dry_run,
+                content_max=CONTENT_FILES * settings.IMPORT_UPLOAD_MAX,
+            )
         require_lease(move)
         store(move, MovePart.Kind.REPORT, pieces_of(report))
     return result

@@ -34,10 +34,17 @@ FORMATS: dict[str, Reader] = {
 }
 
 
-def read(format: str, path: Path, *, on_progress: Callable[[int], None] = lambda _size: None) -> Iterator[Record]:
+def read(
+    format: str,
+    path: Path,
+    *,
+    on_progress: Callable[[int], None] = lambda _size: None,
+    content_max: int | None = None,
+) -> Iterator[Record]:
     """The records of a file in the order of the file, read as a stream.
 
     `on_progress` gets the number of bytes of the file that have been read: of a compressed one the compressed bytes.
-    Raises UnreadableFile, also after the first records, where the file is no such export.
+    Raises UnreadableFile, also after the first records, where the file is no such export, or where its content is
+    longer than `content_max`.
     """
-    return FORMATS[format](Source(path, on_progress))
+    return FORMATS[format](Source(path, on_progress, content_max))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from moving.formats.json_document import Document, Part
@@ -34,7 +35,7 @@ def _read_commenters(source: Source, commenters: SpillingMap) -> None:
     """The first reading, which also checks that the file is an export. It makes no progress."""
     document = Document(frozenset({"commenters"}))
     try:
-        for piece in Source(source.path, lambda _size: None).pieces():
+        for piece in replace(source, on_progress=lambda _size: None).pieces():
             for part in document.feed(piece):
                 _add_commenter(commenters, part)
             _check_begin(document)

@@ -13,6 +13,7 @@ from moving.formats.isso_rows import COLUMNS, as_text, post_of
 from moving.formats.records import Record, UnreadableFile, Unusable
 from moving.formats.source import GZIP, Source
 from moving.formats.spill import SpillingMap
+from moving.formats.values import ADDRESS_MAX
 
 MAGIC = b"SQLite format 3\x00"
 TABLE = re.compile(r"CREATE\s+TABLE\b", re.IGNORECASE)
@@ -74,14 +75,16 @@ def _records(connection: sqlite3.Connection, threads: SpillingMap, source: Sourc
     try:
         _check_tables(connection)
         for thread_id, uri in connection.execute("SELECT id, uri FROM threads"):
-            threads.add(str(thread_id), as_text(uri))
+            address = as_text(uri)
+            source.take(len(address))
+            threads.add(str(thread_id), address[:ADDRESS_MAX])
         size = source.path.stat().st_size
         # No row is shorter: more of them than bytes means that the file refers to itself.
         rows = connection.execute(f"SELECT _rowid_ FROM comments LIMIT {size}")  # noqa: S608
         for number, (row_id,) in enumerate(rows):
             deadline = monotonic() + SECONDS_MAX
             is_read = True
-            yield _record(connection, row_id, threads)
+            yield _record(connection, row_id, threads, source)
             if number % ROWS_PER_PROGRESS == 0:
                 source.on_progress(min(size, number * 200))
         source.on_progress(size)
@@ -91,7 +94,7 @@ def _records(connection: sqlite3.Connection, threads: SpillingMap, source: Sourc
         yield Unusable("", "", f"The database is damaged: {error}. Comments that follow are not read.")
 
 
-def _record(connection: sqlite3.Connection, row_id: int, threads: SpillingMap) -> Record:
+def _record(connection: sqlite3.Connection, row_id: int, threads: SpillingMap, source: Source) -> Record:
     """Each row is read alone: one that is damaged or too long hides no other."""
     try:
         row = connection.execute(ROW, (row_id,)).fetchone()
@@ -100,6 +103,7 @@ def _record(connection: sqlite3.Connection, row_id: int, threads: SpillingMap) -
     # The two trees of a damaged file may say different things.
     if row is None:
         return Unusable(str(row_id), "", "The comment cannot be read.")
+    source.take(sum(len(value) for value in row if isinstance(value, bytes)))
     return post_of(dict(zip(COLUMNS, row, strict=True)), threads)
 
 

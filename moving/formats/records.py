@@ -62,3 +62,13 @@ Record = Post | Unusable
 
 class UnreadableFile(Exception):
     """The whole file is refused. The message is for the user: what the file is, and what is known."""
+
+
+class ContentTooLarge(UnreadableFile):
+    """A small compressed file may have any content, and so may a database whose rows share their pages."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"The content of the file has more than {most / 1_000_000:,.0f} MB. Divide it, or ask the operator to "
+            "import it with `manage.py import_posts`, which takes any size."
+        )

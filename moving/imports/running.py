@@ -72,12 +72,23 @@ def digest_of(path: Path) -> str:
     return digest.hexdigest()
 
 
-def run(move: Move, path: Path, *, report: Report, tell: Tell, is_dry_run: bool = False) -> Result:
-    """Import a file; a dry run writes nothing. Raises FileRefused (422), InvalidMap (400), ImportUndone (409)."""
+def run(
+    move: Move,
+    path: Path,
+    *,
+    report: Report,
+    tell: Tell,
+    is_dry_run: bool = False,
+    content_max: int | None = None,
+) -> Result:
+    """Import a file; a dry run writes nothing. `content_max`: the bytes of its content, decompressed; None: any number.
+
+    Raises FileRefused (422), InvalidMap (400), ImportUndone (409).
+    """
     pages = Pages(move.map)
     with opened() as database:
-        staging = Staging(database, pages=pages, report=report)
-        _read(staging, move, path, tell)
+        staging = Staging(database, pages=pages, report=report, content_max=content_max)
+        _read(staging, move, path, tell, content_max)
         plan = Planner(
             staging, report=report, known=lambda ids: known_sources(ids, move=move), now=database_now(), tell=tell
         ).plan()
@@ -96,10 +107,14 @@ def run(move: Move, path: Path, *, report: Report, tell: Tell, is_dry_run: bool 
     return result
 
 
-def _read(staging: Staging, move: Move, path: Path, tell: Tell) -> None:
+def _read(staging: Staging, move: Move, path: Path, tell: Tell, content_max: int | None) -> None:
     try:
         size = path.stat().st_size
-        staging.take(read(move.format, path, on_progress=lambda done: tell(Step("reading", done, size))))
+
+        def on_progress(done: int) -> None:
+            tell(Step("reading", done, size))
+
+        staging.take(read(move.format, path, on_progress=on_progress, content_max=content_max))
     except UnreadableFile as failure:
         raise FileRefused(str(failure)) from None
     except OSError as failure:

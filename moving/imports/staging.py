@@ -13,6 +13,7 @@ from messaging.models.account import NAME_MAX
 from messaging.models.message import CONTENT_MAX
 from messaging.page_ids import NormalizedUrl
 from moving.formats import Author, Post, Record
+from moving.formats.records import ContentTooLarge
 from moving.imports import texts
 from moving.imports.addresses import Pages
 from moving.imports.extras import checked
@@ -40,6 +41,8 @@ NOT_TAKEN = {
     "pingback": "It is a pingback or trackback of another site, not a comment.",
 }
 HUMAN, AGENT = "human", "agent"
+# What a post takes beside its texts, with the entry of the index.
+ROW_BYTES = 200
 
 
 class StagedPost(NamedTuple):
@@ -79,10 +82,16 @@ def opened() -> Iterator[sqlite3.Connection]:
 
 
 class Staging:
-    """Takes the records of one file; what cannot be taken becomes a row of the report."""
+    """Takes the records of one file; what cannot be taken becomes a row of the report.
 
-    def __init__(self, database: sqlite3.Connection, *, pages: Pages, report: Report) -> None:
+    `content_max`: how much of the posts is stored; None: all. A file may have an address once for any number of posts.
+    """
+
+    def __init__(
+        self, database: sqlite3.Connection, *, pages: Pages, report: Report, content_max: int | None = None
+    ) -> None:
         self.database, self._pages, self._report = database, pages, report
+        self._content_max, self._stored = content_max, 0
         self.found = 0
 
     def take(self, records: Iterable[Record]) -> None:
@@ -132,10 +141,16 @@ class Staging:
             self._extra(post),
             texts.storable(post.address),
         )
+        self._count(values)
         if not self.database.execute(ADD_POST, values).rowcount:
             self._report.skipped(
                 post.source_id, post.address, "An earlier post of the file has the same id.", kind="duplicate"
             )
+
+    def _count(self, values: Sequence[object]) -> None:
+        self._stored += ROW_BYTES + sum(len(value) for value in values if isinstance(value, str))
+        if self._content_max is not None and self._stored > self._content_max:
+            raise ContentTooLarge(self._content_max)
 
     def _extra(self, post: Post) -> str | None:
         if not post.extra:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import socket
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,11 @@ from typing import Any
 import pytest
 
 from messaging.markdown.html import to_html, to_plain
+from moving import formats
 from moving.formats import UnreadableFile
+from moving.formats.source import PIECE
 from tests.moving.files import FACTS, SAMPLES, posts, read, reasons
+from tests.moving.large_files import write_isso
 
 HOSTILE: dict[str, dict[str, Any]] = FACTS["hostile"]
 FOLDER = SAMPLES / "hostile"
@@ -142,3 +146,31 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path, format: str) ->
     for path in (tmp_path / "missing", tmp_path):
         with pytest.raises(UnreadableFile, match="cannot be opened"):
             read(format, path)
+
+
+BEGINS = {
+    "disqus": b"<disqus>",
+    "wordpress": b"<rss><channel>",
+    "remark42": b'{"version":1,"users":[],"posts":[]}\n',
+    "commento": b'{"version":1,"comments":[',
+    "jsonl": b'{"type":"header","format":"community-messaging","version":1}\n',
+}
+
+
+@pytest.mark.parametrize("format", BEGINS)
+def test_a_small_file_with_a_long_content_is_refused_before_it_is_read(tmp_path: Path, format: str) -> None:
+    path = tmp_path / "file.gz"
+    path.write_bytes(gzip.compress(BEGINS[format] + b" " * 20_000_000))
+    pieces: list[int] = []
+    with pytest.raises(UnreadableFile, match="more than 1 MB"):
+        list(formats.read(format, path, content_max=1_000_000, on_progress=pieces.append))
+    assert path.stat().st_size < 100_000
+    assert len(pieces) <= 1_000_000 // PIECE
+
+
+def test_a_database_whose_content_is_longer_than_allowed_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "isso.db"
+    write_isso(path, megabytes=1, length=1_000)
+    assert posts(list(formats.read("isso", path, content_max=1_000_000)))
+    with pytest.raises(UnreadableFile, match="The content of the file"):
+        list(formats.read("isso", path, content_max=500_000))

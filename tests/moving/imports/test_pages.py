@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -132,6 +133,31 @@ def test_a_file_that_is_no_export_fails_with_a_reason(person: Account, community
     page = client.get(path(community, f"{move.pk}/")).content.decode()
     assert move.error
     assert 'role="alert"' in page
+
+
+ITEM = b"<rss><channel><item><link>https://lantern.example/%s</link>%s</item></channel></rss>"
+COMMENT = (
+    b"<wp:comment><wp:comment_id>%d</wp:comment_id><wp:comment_content>A</wp:comment_content>"
+    b"<wp:comment_approved>1</wp:comment_approved></wp:comment>"
+)
+LONG_CONTENTS = {
+    # Decompressed.
+    "disqus": gzip.compress(DISQUS + b" " * 1_000_000),
+    # Of an address that the file has once for all of its comments.
+    "wordpress": ITEM % (b"a" * 2_000, b"".join(COMMENT % number for number in range(350))),
+}
+
+
+@pytest.mark.parametrize("format", LONG_CONTENTS)
+def test_an_upload_with_a_content_of_many_times_its_size_fails_with_a_reason(
+    person: Account, community: Community, settings: Any, format: str
+) -> None:
+    client, settings.IMPORT_UPLOAD_MAX = client_of(person), 60_000
+    assert upload(client, community, LONG_CONTENTS[format], format=format).status_code == 200
+    run_due_imports()
+    move = Move.objects.get()
+    assert move.status == MoveStatus.FAILED
+    assert "The content of the file has more than 1 MB." in client.get(path(community, f"{move.pk}/")).content.decode()
 
 
 @pytest.mark.parametrize(
