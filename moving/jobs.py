@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 from config.api.exceptions import ApiError
 from messaging.personal_data.leases import LeaseLost, release, require_lease, take
 from moving import services
+from moving.exceptions import FileRefused
 from moving.imports.progress import Step
 from moving.imports.report import Report
 from moving.imports.running import Result, run
@@ -81,6 +82,8 @@ def _import(move: Move, *, is_dry_run: bool) -> Result:
         with file.open("wb") as out:
             for piece in content_of(move, MovePart.Kind.UPLOAD):
                 out.write(piece)
+        if file.stat().st_size != move.size:
+            raise FileRefused("The upload has ended too early. Upload the file again.")
         with report.open("w", encoding="utf-8", newline="") as rows:
             result = run(
                 move,

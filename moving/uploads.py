@@ -6,16 +6,19 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from uuid import UUID
+from typing import Any
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Now
 
 from config.writes.retries import retried
 from messaging.models import Account, Community
 from messaging.models.moderation import moderated_by
+from messaging.models.personal_data import LEASE
+from messaging.personal_data.leases import release
 from messaging.personal_data.worker import wake
 from moving.exceptions import FileTooLarge, ImportBusy
 from moving.imports.undoing import begin_undo
@@ -25,6 +28,11 @@ from moving.services import import_of_file
 PART_BYTES = 1 << 20
 # Files of imports that have ended, or that nobody has started.
 STORED = timedelta(days=7)
+# Into one community, and by one person. A further one takes the place of the oldest that no step needs.
+FILES_MAX = 5
+ENDED = Q(status__in=[MoveStatus.DONE, MoveStatus.UNDONE, MoveStatus.CHECKED, MoveStatus.FAILED])
+# The same file may be uploaded again long after its import was created: the time of its last check or run counts.
+ENDED_AT = Coalesce("finished_at", "created_at")
 COMMAND = "run_imports"
 LISTED = 100
 
@@ -49,37 +57,71 @@ def upload(
     `pieces` returns the file from its beginning, twice. The parts are stored without a transaction: a long one would
     delay all readers of the change log.
 
-    Raises FileTooLarge (413), UnknownFormat (400), InvalidMap (400), ImportBusy (409) while it is under way.
+    Raises FileTooLarge (413), UnknownFormat (400), InvalidMap (400), ImportBusy (409) while it is under way, or while
+    FILES_MAX others are.
     """
     if size > settings.IMPORT_UPLOAD_MAX:
         raise FileTooLarge(field="file", max=settings.IMPORT_UPLOAD_MAX)
     digest = hashlib.sha256()
     for piece in pieces():
         digest.update(piece)
-    move = import_of_file(
+    move = _begin(
         community=community,
         format=format,
-        digest=digest.hexdigest(),
-        size=size,
-        file_name=file_name,
         map=map,
-        status=MoveStatus.UPLOADED,
-        started_by=by,
+        file_name=file_name,
+        size=size,
+        digest=digest.hexdigest(),
+        by=by,
     )
-    if move.status == MoveStatus.UNDOING or (move.has_upload and move.is_under_way):
-        raise ImportBusy(status=move.status)
-    # Of a second process that stores the same file, the parts are the same.
     for number, piece in enumerate(pieces()):
+        # After a lost lease, another process may have stored parts of the same file.
         part = MovePart(move=move, kind=MovePart.Kind.UPLOAD, number=number, data=piece)
         MovePart.objects.bulk_create([part], ignore_conflicts=True)
-    values = {"status": MoveStatus.UPLOADED, "has_upload": True, "options": {"map": list(map)}, "total": size}
-    free = Move.objects.filter(pk=move.pk).exclude(status__in=[MoveStatus.UNDOING, MoveStatus.UNDONE])
-    if not free.update(**values, error="", attempts=0, done=0, step=""):
-        MovePart.objects.filter(move=move, kind=MovePart.Kind.UPLOAD).delete()
-        raise ImportBusy(status=MoveStatus.UNDOING)
-    move.refresh_from_db()
+        move.renew()
+    _end(move)
     wake(COMMAND)
     return move
+
+
+@retried
+@transaction.atomic
+def _begin(*, community: Community, map: Sequence[str], size: int, by: Account, **file: Any) -> Move:
+    """The import of the file, whose lease is held until its parts are stored. Its place is counted from here on."""
+    Community.objects.select_for_update(no_key=True).get(pk=community.pk)
+    Account.objects.select_for_update(no_key=True).get(pk=by.pk)
+    move = import_of_file(community=community, map=map, size=size, status=MoveStatus.UPLOADED, started_by=by, **file)
+    if move.status == MoveStatus.UNDOING or (move.has_upload and move.is_under_way):
+        raise ImportBusy(status=move.status)
+    _make_room(Move.objects.filter(Q(community=community) | Q(started_by=by), has_upload=True).exclude(pk=move.pk))
+    move.lease_id = uuid4()
+    values = {"status": MoveStatus.UPLOADED, "has_upload": True, "options": {"map": list(map)}, "total": size}
+    values |= {"error": "", "attempts": 0, "done": 0, "step": "", "lease_id": move.lease_id}
+    free = Move.objects.filter(pk=move.pk).exclude(status__in=[MoveStatus.UNDOING, MoveStatus.UNDONE])
+    if not free.update(**values, leased_until=Now() + LEASE):
+        raise ImportBusy(status=MoveStatus.UNDOING)
+    return move
+
+
+def _make_room(stored: QuerySet[Move]) -> None:
+    """Delete the oldest files that no step needs, so that one more may be stored. Raises ImportBusy (409)."""
+    surplus = stored.count() - FILES_MAX + 1
+    if surplus <= 0:
+        return
+    ended = stored.alias(at=ENDED_AT).filter(ENDED).order_by("at", "pk")
+    for move_id in list(ended.values_list("pk", flat=True)[:surplus]):
+        _prune_one(move_id, ended)
+    if stored.count() >= FILES_MAX:
+        raise ImportBusy(status=stored.exclude(ENDED).order_by("pk")[0].status)
+
+
+def _end(move: Move) -> None:
+    """Let a background process take the import. Raises ImportBusy (409) if it has been undone meanwhile."""
+    release(move)
+    move.refresh_from_db()
+    if move.status in {MoveStatus.UNDOING, MoveStatus.UNDONE}:
+        MovePart.objects.filter(move=move, kind=MovePart.Kind.UPLOAD).delete()
+        raise ImportBusy(status=move.status)
 
 
 def start(move: Move) -> None:
@@ -127,13 +169,8 @@ def content_of(move: Move, kind: MovePart.Kind) -> Iterator[bytes]:
 
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
-    """Delete or count the uploads of imports that have ended or wait for a decision, for the command `prune`.
-
-    The same file may be uploaded again long after its import was created: the time of its last check or run counts.
-    """
-    ended = Q(status__in=[MoveStatus.DONE, MoveStatus.UNDONE, MoveStatus.CHECKED, MoveStatus.FAILED])
-    at = Coalesce("finished_at", "created_at")
-    old = Move.objects.alias(at=at).filter(ended, has_upload=True, at__lt=now - STORED)
+    """Delete or count the uploads of imports that have ended or wait for a decision, for the command `prune`."""
+    old = Move.objects.alias(at=ENDED_AT).filter(ENDED, has_upload=True, at__lt=now - STORED)
     ids = list(old.values_list("pk", flat=True))
     for move_id in [] if dry_run else ids:
         _prune_one(move_id, old)

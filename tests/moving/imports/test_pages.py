@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -16,7 +17,7 @@ from django.http.multipartparser import MultiPartParser
 from django.test import Client
 from django.utils import timezone
 
-from messaging.models import Account, Community, Message
+from messaging.models import Account, Community, Message, Moderator
 from messaging.models.personal_data import LEASE
 from messaging.services.communities import create_community
 from moving import uploads
@@ -24,6 +25,7 @@ from moving.exceptions import ImportBusy
 from moving.imports.progress import Step
 from moving.jobs import Progress, run_due_imports
 from moving.models import Move, MovePart, MoveStatus
+from tests.agents.racing import race
 from tests.factories import PersonFactory
 from tests.moving.imports.importing import MAP, SAMPLES
 
@@ -122,6 +124,85 @@ def test_the_same_file_is_the_same_import(person: Account, community: Community)
     run_due_imports()
     upload(client, community)
     assert Move.objects.count() == 1
+
+
+def others(count: int) -> list[bytes]:
+    """As many files as that, each of which is another import."""
+    return [DISQUS + b"<!-- %d -->" % number for number in range(count)]
+
+
+@pytest.mark.parametrize("of", ["community", "person"])
+def test_only_the_newest_files_are_stored(person: Account, community: Community, of: str) -> None:
+    client = client_of(person)
+    for number, content in enumerate(others(uploads.FILES_MAX)):
+        into = community if of == "community" or number % 2 else create_community(owner=person, name=f"Site {number}")
+        uploader = client if of == "person" else client_of(moderator_of(community))
+        upload(uploader, into, content)
+        run_due_imports()
+    upload(client, community)
+    stored = Move.objects.filter(has_upload=True).order_by("created_at").values_list("pk", flat=True)
+    moves = list(Move.objects.order_by("created_at").values_list("pk", flat=True))
+    assert list(stored) == moves[1:]
+    assert set(MovePart.objects.filter(kind="upload").values_list("move", flat=True)) == set(stored)
+
+
+def moderator_of(community: Community) -> Account:
+    moderator = PersonFactory()
+    Moderator.objects.create(community=community, account=moderator)
+    return moderator
+
+
+def test_files_of_imports_under_way_are_kept_and_a_further_one_is_refused(
+    person: Account, community: Community
+) -> None:
+    client = client_of(person)
+    *under_way, further = others(uploads.FILES_MAX + 1)
+    for content in under_way:
+        upload(client, community, content)
+    assert "Wait until the current step" in upload(client, community, further).content.decode()
+    assert Move.objects.filter(has_upload=True).count() == Move.objects.count() == uploads.FILES_MAX
+    assert MovePart.objects.count() == uploads.FILES_MAX
+
+
+@pytest.mark.django_db(transaction=True)
+def test_files_that_are_uploaded_at_once_are_counted_together(person: Account, community: Community) -> None:
+    contents = others(uploads.FILES_MAX + 3)
+
+    def is_taken(number: int) -> bool:
+        response = upload(client_of(person), community, contents[number])
+        return b"Wait until the current step" not in response.content
+
+    taken = race(len(contents), is_taken)
+    assert taken.count(True) == Move.objects.count() == uploads.FILES_MAX
+
+
+@pytest.mark.parametrize("is_cut_off", [False, True])
+def test_a_file_is_checked_when_all_of_it_is_stored(person: Account, community: Community, is_cut_off: bool) -> None:
+    content, states = DISQUS + b" " * uploads.PART_BYTES, []
+
+    def pieces() -> Iterator[bytes]:
+        yield content[: uploads.PART_BYTES]
+        states.append((run_due_imports(), Move.objects.filter(has_upload=True).count()))
+        if is_cut_off and len(states) == 2:
+            raise ConnectionError
+        yield content[uploads.PART_BYTES :]
+
+    with suppress(ConnectionError):
+        uploads.upload(
+            community=community,
+            format="disqus",
+            map=MAP,
+            file_name="old.xml",
+            size=len(content),
+            pieces=pieces,
+            by=person,
+        )
+    assert states == [(0, 0), (0, 1)]
+    Move.objects.filter(leased_until__isnull=False).update(leased_until=timezone.now() - LEASE)
+    assert run_due_imports() == 1
+    move = Move.objects.get()
+    assert move.status == (MoveStatus.FAILED if is_cut_off else MoveStatus.CHECKED)
+    assert ("Upload the file again" in move.error) == is_cut_off
 
 
 def test_a_file_that_is_no_export_fails_with_a_reason(person: Account, community: Community) -> None:
