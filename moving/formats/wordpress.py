@@ -27,7 +27,7 @@ COMMENT_FIELDS = frozenset(
         "wp:comment_user_id",
     }
 )
-ITEM_FIELDS = frozenset({"link", "wp:post_date_gmt", "wp:status"})
+ITEM_FIELDS = frozenset({"link", "wp:post_date_gmt", "wp:status", "wp:post_password"})
 SHAPE = Shape("WordPress", "rss", {ITEM: ITEM_FIELDS, COMMENT: COMMENT_FIELDS})
 # Of an item that readers see; attachments inherit the status of their page.
 SHOWN = frozenset({"", "publish", "inherit", "closed"})
@@ -84,9 +84,13 @@ def _state(fields: Mapping[str, str], item: Mapping[str, str]) -> State | None:
     if kind in {"pingback", "trackback"}:
         return "pingback"
     state = STATES.get(fields.get("approved", "").strip())
-    if state == "published" and item.get("wp:status", "").strip() not in SHOWN:
-        return "withdrawn"
-    return state if kind in TYPES else None
+    if state is None or kind not in TYPES:
+        return None
+    return state if _is_shown(item) else "withdrawn"
+
+
+def _is_shown(item: Mapping[str, str]) -> bool:
+    return item.get("wp:status", "").strip() in SHOWN and not item.get("wp:post_password", "").strip()
 
 
 def _author(fields: Mapping[str, str]) -> Author:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from messaging.markdown.html import to_html, to_plain
 from moving import formats
 from moving.formats import Post
-from tests.moving.files import FACTS, FORMATS, SAMPLES, posts, read_sample, reasons
+from tests.moving.files import FACTS, FORMATS, SAMPLES, posts, read, read_sample, reasons
 
 # isso has the spam of the Disqus file that it imported as published comments.
 NOT_SHOWN = {"disqus.xml", "wordpress.xml", "commento.json"}
@@ -172,3 +173,21 @@ def test_progress_ends_with_the_size_of_the_file(sample: tuple[str, list[Post]])
     list(formats.read(FORMATS[name], path, on_progress=told.append))
     assert told == sorted(told)
     assert told[-1] == path.stat().st_size
+
+
+WORDPRESS = """<rss><channel><item><link>https://lantern.example/</link><wp:status>{status}</wp:status>
+<wp:post_password>{password}</wp:post_password><wp:comment><wp:comment_id>1</wp:comment_id>
+<wp:comment_content>Text</wp:comment_content><wp:comment_approved>{approved}</wp:comment_approved></wp:comment></item>
+</channel></rss>"""
+
+
+@pytest.mark.parametrize(("approved", "shown"), [("1", "published"), ("0", "pending"), ("trash", "deleted")])
+def test_comments_that_wordpress_does_not_show_are_withdrawn(tmp_path: Path, approved: str, shown: str) -> None:
+    def state(status: str, password: str = "") -> str:
+        path = tmp_path / "wordpress.xml"
+        path.write_text(WORDPRESS.format(status=status, password=password, approved=approved))
+        return posts(read("wordpress", path))[0].state
+
+    assert {state(status) for status in ("publish", "closed", "")} == {shown}
+    hidden = [state("draft"), state("private"), state("future"), state("trash"), state("publish", "secret")]
+    assert set(hidden) == {"withdrawn"}
