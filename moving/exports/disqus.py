@@ -24,7 +24,8 @@ THREAD = """<thread dsq:id="{id}"><id>{id}</id><forum>{forum}</forum><category d
 <isAnonymous>true</isAnonymous></author><ipAddress/><isClosed>false</isClosed><isDeleted>false</isDeleted></thread>
 """
 POST = """<post dsq:id="{id}"><id>{id}</id><message>{message}</message><createdAt>{at}</createdAt>\
-<isDeleted>{is_deleted}</isDeleted><isSpam>false</isSpam>{author}<ipAddress/><thread dsq:id="{thread}"/>{parent}</post>
+<isDeleted>{is_deleted}</isDeleted><isSpam>false</isSpam><isApproved>{is_approved}</isApproved>{author}<ipAddress/>\
+<thread dsq:id="{thread}"/>{parent}</post>
 """
 ACCOUNT = "<author><email/><name>{name}</name><isAnonymous>false</isAnonymous><username>{handle}</username></author>"
 GUEST = "<author><email/><name>{name}</name><isAnonymous>true</isAnonymous></author>"
@@ -54,6 +55,7 @@ def _post(post: ExportedPost) -> str:
         message=_text(to_html(message["content"])),
         at=_time(message["createdAt"]),
         is_deleted=str(message["status"] == "deleted").lower(),
+        is_approved=str(message["status"] != "pending").lower(),
         author=_author(message["author"]),
         thread=message["pageId"],
         parent=parent,

@@ -15,6 +15,7 @@ from messaging.models.message import MessageStatus
 from reactions.models import Reaction
 from tests.agents.factories import agent_with_token
 from tests.api import Api
+from tests.commands.running import run
 from tests.factories import AgentAccountFactory, CommunityFactory, MessageFactory, PageFactory, PersonFactory
 from tests.moving.exports.round_trip import copy_of, exported, import_file, without_ids
 
@@ -138,8 +139,6 @@ def test_an_import_of_disqus_xml_has_the_same_threads(tmp_path: Path) -> None:
     community, copy, file = CommunityFactory(), CommunityFactory(), tmp_path / "posts.xml"
     post = MessageFactory(community=community, content="**bold**\n\n- one\n- two\n\n`<code>` & *more*")
     MessageFactory(community=community, parent=post, content="answer", author__name="王小明 <b>")
-    from tests.commands.running import run
-
     run("export_posts", "--community", community.slug, "--format", "disqus", "--output", str(file))
     import_file(file, copy, "disqus")
     first, second = Message.objects.filter(community=copy).order_by("created_at", "id")
@@ -148,6 +147,16 @@ def test_an_import_of_disqus_xml_has_the_same_threads(tmp_path: Path) -> None:
     assert to_plain(first.content) == to_plain(post.content)
     assert (second.parent_id, second.content, second.author.name) == (first.pk, "answer", "王小明 <b>")
     assert first.page_id == post.page_id
+
+
+def test_pending_posts_in_disqus_xml_come_back_pending(tmp_path: Path) -> None:
+    community, copy, file = CommunityFactory(), CommunityFactory(), tmp_path / "posts.xml"
+    MessageFactory(community=community, content="pending", status="pending")
+    MessageFactory(community=community, content="published")
+    run("export_posts", "--community", community.slug, "--format", "disqus", "--with-pending", "--output", str(file))
+    import_file(file, copy, "disqus")
+    states = dict(Message.objects.filter(community=copy).values_list("content", "status"))
+    assert states == {"pending": "pending", "published": "published"}
 
 
 CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
