@@ -31,6 +31,7 @@ from moving.models import CAN_UNDO, CAN_UNDO_POSTS, ImportedAuthor, ImportedPost
 from reactions.models import Reaction
 
 BATCH = 500
+UNDO_STATES = (MoveStatus.UNDOING, MoveStatus.UNDONE)
 # With the posts that they answer and quote, whose counts change.
 LOCK = """
 SELECT FROM messaging_message WHERE id IN (
@@ -148,13 +149,17 @@ def _delete_answered(posts: list[Message]) -> None:
 @retried
 @transaction.atomic
 def _forget_authors(move: Move) -> int:
-    """A batch of the authors of whom no post is left, with their accounts, unless a person has claimed them."""
+    """A batch of the authors of whom no post is left, with their accounts, unless a person has claimed them.
+
+    Also those of undone imports: this one may have had their last posts.
+    """
     lock_source(move)
+    undone = Q(community=move.community_id, format=move.format, move__status__in=UNDO_STATES)
     of_account = {"author": OuterRef("account")}
     unused = ImportedAuthor.objects.filter(
         ~Exists(Message.objects.filter(**of_account)),
         ~Exists(Reaction.objects.filter(account=OuterRef("account"))),
-        move=move,
+        undone,
         claimed_at=None,
     )
     authors = list(unused.select_related("account").order_by("pk")[:BATCH])

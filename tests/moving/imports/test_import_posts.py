@@ -282,6 +282,22 @@ def test_a_post_that_a_moderator_has_decided_on_is_removed_and_the_decision_stay
     assert (decided.message_id, decided.reason) == (None, "An advertisement.")
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_no_author_is_left_of_overlapping_imports_that_are_undone(
+    community: Community, tmp_path: Path, first: int
+) -> None:
+    before = Account.objects.count(), HandleClaim.objects.count()
+    ids = [
+        import_own(tmp_path / "a.jsonl", community, {"id": "1"}).id,
+        import_own(tmp_path / "b.jsonl", community, {"id": "1"}, {"id": "2"}).id,
+    ]
+    assert [undo_import(ids[first]), ImportedAuthor.objects.count()] == [1, 1]
+    undo_import(ids[1 - first])
+    assert ImportedAuthor.objects.count() == 0
+    # The accounts of erased people stay.
+    assert (Account.objects.exclude(pk__in=HEIR_IDS.values()).count(), HandleClaim.objects.count()) == before
+
+
 def undo_import(move_id: str) -> int:
     return int(run("undo_import", move_id).split(": ")[1].split()[0].replace(",", ""))
 
