@@ -143,6 +143,8 @@ class MovePart(models.Model):
 class OfSource(models.Model):
     """A record of the foreign system. A source is a community and a format: there, an id is written once.
 
+    Of formats whose sites all number from 1, the address of the site precedes the id (see `moving.imports.sites`).
+
     There are no foreign keys to posts and pages, whose checks would cost as much as the rows.
     """
 

@@ -46,6 +46,7 @@ def post_of(row: Mapping[str, object], threads: SpillingMap) -> Record:
         text="" if state == "deleted" else _text(as_text(row["text"])),
         state=state,
         score=_score(row["likes"], row["dislikes"]),
+        site="/",
     )
 
 

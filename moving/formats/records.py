@@ -32,7 +32,8 @@ class Post:
 
     `parent_id` is "" for a top-level post. `address` is as written there, unescaped. Times are aware, None where
     missing or unreadable. `text` is Markdown of `messaging.markdown`, of any length, without NUL. `extra` is the whole
-    object of a line of our own export, else empty.
+    object of a line of our own export, else empty. `site` is the address of the site where ids are numbers that other
+    sites have too, "/" where that is not known, and "" where ids are unique everywhere.
     """
 
     source_id: str
@@ -46,6 +47,7 @@ class Post:
     state: State
     score: int | None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    site: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from moving.formats.xml import elements
 from moving.formats.xml_parser import Element, Shape
 from moving.html_to_markdown import html_to_markdown
 
-ITEM = "rss/channel/item"
+CHANNEL = "rss/channel"
+ITEM = f"{CHANNEL}/item"
 COMMENT = f"{ITEM}/wp:comment"
 COMMENT_FIELDS = frozenset(
     {
@@ -28,7 +29,8 @@ COMMENT_FIELDS = frozenset(
     }
 )
 ITEM_FIELDS = frozenset({"link", "wp:post_date_gmt", "wp:status", "wp:post_password"})
-SHAPE = Shape("WordPress", "rss", {ITEM: ITEM_FIELDS, COMMENT: COMMENT_FIELDS})
+CHANNEL_FIELDS = frozenset({"wp:base_blog_url"})
+SHAPE = Shape("WordPress", "rss", {CHANNEL: CHANNEL_FIELDS, ITEM: ITEM_FIELDS, COMMENT: COMMENT_FIELDS})
 # Of an item that readers see; attachments inherit the status of their page.
 SHOWN = frozenset({"", "publish", "inherit", "closed"})
 STATES: Mapping[str, State] = {
@@ -76,6 +78,7 @@ def _post(element: Element) -> Record:
         text=html_to_markdown(clean(fields.get("content")), has_line_breaks=True) if is_shown else "",
         state=state,
         score=None,
+        site=line(element.outer.get("wp:base_blog_url"), ADDRESS_MAX) or "/",
     )
 
 

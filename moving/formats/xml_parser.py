@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import ChainMap
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
@@ -19,11 +20,11 @@ DEPTH_MAX = 100
 class Element:
     """A record: the texts of its fields by their path in it, attributes as `path@name`.
 
-    `outer` are the fields of the record around it that end before it.
+    `outer` are the fields of the records around it that end before it, of the innermost one that has the field.
     """
 
     path: str
-    outer: Mapping[str, str]
+    outer: MutableMapping[str, str]
     fields: dict[str, str] = field(default_factory=dict)
     is_too_long: bool = False
 
@@ -96,7 +97,9 @@ class Parser:
             raise TooLong(f"more than {DEPTH_MAX} elements are inside of one another")
         path = "/".join(self.path)
         if path in self.shape.records:
-            self.open.append(_Open(len(self.path), Element(path, self.open[-1].element.fields if self.open else {})))
+            around = self.open[-1].element if self.open else None
+            outer = ChainMap(around.fields, around.outer) if around else ChainMap[str, str]()
+            self.open.append(_Open(len(self.path), Element(path, outer)))
         for attribute, value in attributes.items() if self.open else ():
             self.set(self.key() + "@" + attribute, value)
 

@@ -13,7 +13,7 @@ from messaging.deleted_accounts import HEIR_HANDLES, HEIRS
 from messaging.models import Account, AccountKind, HandleClaim
 from messaging.personal_data.erasing import heirs
 from moving.imports.staging import StagedPost
-from moving.imports.texts import handle_for
+from moving.imports.texts import handle_for, source_id_of
 from moving.models import ImportedAuthor, Move
 
 # The format in which erased people are one author, as they are one account here.
@@ -33,16 +33,18 @@ class Writer(NamedTuple):
     author_kind: str
 
 
-def accounts_of(posts: Iterable[StagedPost | Writer], *, move: Move) -> dict[str, UUID]:
+def accounts_of(posts: Iterable[StagedPost | Writer], *, move: Move, site: str = "") -> dict[str, UUID]:
     """The account of each author, by foreign id; creates those that are missing. The caller has locked the source."""
     authors = {post.author_id: post for post in posts}
-    known: dict[str, UUID] = dict(fetch_all(KNOWN, [move.community_id, move.format, list(authors)]))
+    stored = {source_id_of(author_id, site=site): author_id for author_id in authors}
+    rows = fetch_all(KNOWN, [move.community_id, move.format, list(stored)])
+    known: dict[str, UUID] = {stored[source_id]: account_id for source_id, account_id in rows}
     if move.format == OWN and not HEIRS.isdisjoint(authors):
         known |= {HEIR_HANDLES[kind]: account_id for kind, account_id in heirs().items()}
-    return known | _create([post for author_id, post in authors.items() if author_id not in known], move)
+    return known | _create([post for author_id, post in authors.items() if author_id not in known], move, site)
 
 
-def _create(posts: list[StagedPost | Writer], move: Move) -> dict[str, UUID]:
+def _create(posts: list[StagedPost | Writer], move: Move, site: str) -> dict[str, UUID]:
     accounts = [_account(post) for post in posts]
     HandleClaim.objects.bulk_create(HandleClaim(handle=account.handle) for account in accounts)
     Account.objects.bulk_create(accounts)
@@ -50,7 +52,7 @@ def _create(posts: list[StagedPost | Writer], move: Move) -> dict[str, UUID]:
         ImportedAuthor(
             community_id=move.community_id,
             format=move.format,
-            source_id=post.author_id,
+            source_id=source_id_of(post.author_id, site=site),
             move=move,
             account=account,
             email=post.author_email,

@@ -6,6 +6,7 @@ import hashlib
 from array import array
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,10 @@ from moving.imports.planning import Plan, Planner
 from moving.imports.progress import Step, Tell
 from moving.imports.quotes import restore_quotes
 from moving.imports.report import CHANGED, SKIPPED, Report
+from moving.imports.sites import site_of
 from moving.imports.staging import StagedPost, Staging, opened
 from moving.imports.texts import cut, time_of
-from moving.imports.writing import known_sources, write
+from moving.imports.writing import Written, known_sources, write
 from moving.models import Move
 
 # Each batch locks the counts of its community, for which others wait.
@@ -89,14 +91,17 @@ def run(
     with opened() as database:
         staging = Staging(database, pages=pages, report=report, content_max=content_max)
         _read(staging, move, path, tell, content_max)
-        plan = Planner(
-            staging, report=report, known=lambda ids: known_sources(ids, move=move), now=database_now(), tell=tell
-        ).plan()
+        site = site_of(staging, move=move)
+        known = partial(known_sources, move=move, site=site)
+        plan = Planner(staging, report=report, known=known, now=database_now(), tell=tell).plan()
         result = Result(found=staging.found)
         for posts, times in _batches(staging, plan):
             # With DEBUG, Django stores the statements, and each has the texts of a batch.
             reset_queries()
-            _check(posts, times, result, move) if is_dry_run else _write(posts, times, result, move)
+            if is_dry_run:
+                _check(posts, times, result, known([post.source_id for post in posts]))
+            else:
+                _add_up(posts, result, write(posts, times, move=move, site=site))
             tell(Step("checking" if is_dry_run else "writing", result.new + result.earlier, len(plan.order)))
         if not is_dry_run:
             restore_quotes(database, move=move)
@@ -141,18 +146,8 @@ def _parts(posts: list[StagedPost]) -> Iterator[list[StagedPost]]:
         yield part
 
 
-def _write(posts: list[StagedPost], times: array[int], result: Result, move: Move) -> None:
-    written = write(posts, times, move=move)
-    result.new += written.new
-    result.earlier += written.earlier
-    _add_up(posts, result)
-
-
-def _check(posts: list[StagedPost], times: array[int], result: Result, move: Move) -> None:
-    known: Collection[str] = known_sources([post.source_id for post in posts], move=move)
-    result.earlier += len(known)
-    result.new += len(posts) - len(known)
-    _add_up(posts, result)
+def _check(posts: list[StagedPost], times: array[int], result: Result, known: Collection[str]) -> None:
+    _add_up(posts, result, Written(new=len(posts) - len(known), earlier=len(known)))
     for post, time in zip(posts, times, strict=True):
         if len(result.preview) < PREVIEWED and post.state == MessageStatus.PUBLISHED:
             result.preview.append(
@@ -165,7 +160,9 @@ def _check(posts: list[StagedPost], times: array[int], result: Result, move: Mov
             )
 
 
-def _add_up(posts: list[StagedPost], result: Result) -> None:
+def _add_up(posts: list[StagedPost], result: Result, written: Written) -> None:
+    result.new += written.new
+    result.earlier += written.earlier
     for post in posts:
         result.by_status[post.state] = result.by_status.get(post.state, 0) + 1
         result.pages.add(post.page_id)

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import orjson
 
@@ -93,6 +94,8 @@ class Staging:
         self.database, self._pages, self._report = database, pages, report
         self._content_max, self._stored = content_max, 0
         self.found = 0
+        # The address of the site whose numbers the ids are; "" where they are no numbers.
+        self.home = ""
 
     def take(self, records: Iterable[Record]) -> None:
         self.database.execute("BEGIN")
@@ -131,6 +134,7 @@ class Staging:
 
     def _add(self, post: Post, page: NormalizedUrl, content: str) -> None:
         self._report_cuts(post, content)
+        self.home = self.home or self._home(post, page)
         values = (
             *(None, texts.source_id_of(post.source_id), texts.source_id_of(post.parent_id)),
             self._number(ADD_PAGE, page.page_id, page.normalized_url),
@@ -146,6 +150,13 @@ class Staging:
             self._report.skipped(
                 post.source_id, post.address, "An earlier post of the file has the same id.", kind="duplicate"
             )
+
+    def _home(self, post: Post, page: NormalizedUrl) -> str:
+        """After the replacements of addresses, as pages; where the site has no address, the host of the page."""
+        home = self._pages.find(post.site) if post.site else ""
+        if isinstance(home, NormalizedUrl):
+            return home.normalized_url
+        return urlsplit(page.normalized_url).netloc if post.site else ""
 
     def _count(self, values: Sequence[object]) -> None:
         self._stored += ROW_BYTES + sum(len(value) for value in values if isinstance(value, str))

@@ -66,9 +66,9 @@ def handle_for(name: str) -> str:
     return f"{slug}_{''.join(secrets.choice(LETTERS) for _ in range(LETTERS_OF_HANDLE))}"
 
 
-def source_id_of(text: str) -> str:
-    """A foreign id, or a digest of one that is too long for the column."""
-    text = storable(text)
+def source_id_of(text: str, *, site: str = "") -> str:
+    """A foreign id, or a digest of one that is too long for the column. `site`: see `sites.site_of`."""
+    text = site + storable(text)
     return text if len(text) <= SOURCE_ID_MAX else sha256(text.encode()).hexdigest()
 
 

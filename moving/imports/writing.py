@@ -24,7 +24,7 @@ from moving.imports.authors import accounts_of
 from moving.imports.extras import columns_of
 from moving.imports.reactions import restore_reactions
 from moving.imports.staging import StagedPost
-from moving.imports.texts import AHEAD, id_at, time_of
+from moving.imports.texts import AHEAD, id_at, source_id_of, time_of
 from moving.models import WRITABLE, Move
 
 # Beyond this many posts whose counts changed, all responses are invalidated instead of those of each post.
@@ -87,22 +87,24 @@ class NewPost:
     id_of_parent: UUID | None
 
 
-def known_sources(source_ids: Collection[str], *, move: Move) -> dict[str, tuple[UUID, str]]:
+def known_sources(source_ids: Collection[str], *, move: Move, site: str = "") -> dict[str, tuple[UUID, str]]:
     """(id, page) of the posts that have come of these foreign ones, by foreign id."""
-    rows = fetch_all(KNOWN, [move.community_id, move.format, list(source_ids)])
-    return {source_id: (message_id, page_id) for source_id, message_id, page_id in rows}
+    stored = {source_id_of(source_id, site=site): source_id for source_id in source_ids}
+    rows = fetch_all(KNOWN, [move.community_id, move.format, list(stored)])
+    return {stored[source_id]: (message_id, page_id) for source_id, message_id, page_id in rows}
 
 
 @retried
 @transaction.atomic
-def write(posts: Sequence[StagedPost], times: Sequence[int], *, move: Move) -> Written:
+def write(posts: Sequence[StagedPost], times: Sequence[int], *, move: Move, site: str = "") -> Written:
     """Write those of the posts, parents first, that are not there yet. Raises ImportUndone (409)."""
     lock_source(move)
     require_writable(move)
-    known = known_sources({post.source_id for post in posts} | {post.parent_id for post in posts}, move=move)
+    source_ids = {post.source_id for post in posts} | {post.parent_id for post in posts}
+    known = known_sources(source_ids, move=move, site=site)
     new = _new_posts(posts, times, known)
     if new:
-        _add(new, known, move)
+        _add(new, move, site)
     return Written(new=len(new), earlier=len(posts) - len(new))
 
 
@@ -132,11 +134,14 @@ def _new_posts(posts: Sequence[StagedPost], times: Sequence[int], known: dict[st
     return new
 
 
-def _add(new: list[NewPost], known: dict[str, tuple[UUID, str]], move: Move) -> None:
-    accounts = accounts_of((post.staged for post in new), move=move)
+def _add(new: list[NewPost], move: Move, site: str) -> None:
+    accounts = accounts_of((post.staged for post in new), move=move, site=site)
     pages = {post.staged.page_id: post.staged.url for post in new}
     execute(ADD_PAGES, [_json([{"id": page_id, "url": url} for page_id, url in pages.items()])])
-    sources = [{"place": place, "source_id": post.staged.source_id, "id": post.id} for place, post in enumerate(new)]
+    sources = [
+        {"place": place, "source_id": source_id_of(post.staged.source_id, site=site), "id": post.id}
+        for place, post in enumerate(new)
+    ]
     execute(ADD_SOURCES, [move.community_id, move.format, move.pk, _json(sources)])
     replies = Counter(post.id_of_parent for post in new if post.id_of_parent and post.staged.state == PUBLISHED)
     # Those of other new posts are part of their rows. A deleted one becomes a tombstone when its count changes.
