@@ -13,8 +13,10 @@ from django.http import HttpRequest
 
 from config.api import subrequests
 from config.api.credentials import Credential
+from config.database.sql import database_now
 from config.writes import idempotency
 from config.writes.idempotency import IdempotencyKey
+from config.writes.models import StoredResponse
 
 # For so long a repeated call without a key is taken for a retry.
 DERIVED_KEY_SECONDS = 600
@@ -68,6 +70,11 @@ class Api:
         named = IdempotencyKey.named(method, path, key)
         idempotency.forget(named, account_id=self.credential.user.pk, seconds=DERIVED_KEY_SECONDS)
         return key
+
+    def renew_derived_key(self, method: str, path: str, key: str) -> None:
+        """Let DERIVED_KEY_SECONDS begin again, since the write has been repeated under the key after this one."""
+        rows = IdempotencyKey.named(method, path, key).row_macs(self.credential.user.pk)
+        StoredResponse.objects.filter(key_mac__in=rows).update(created_at=database_now())
 
 
 def next_key(key: str, post_id: str) -> str:

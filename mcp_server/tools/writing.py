@@ -75,7 +75,7 @@ def write_post(api: Api, arguments: WritePost) -> dict[str, Any]:
 
 def _written_once(api: Api, body: dict[str, Any]) -> Answer:
     """Write the post unless this was done some minutes ago, and the author has not deleted or edited it since."""
-    key = api.derived_key("POST", MESSAGES, body)
+    key = first_key = api.derived_key("POST", MESSAGES, body)
     answer = api.send("POST", MESSAGES, body=body, key=key)
     # Each round follows a post of these minutes, so the limits of an agent end the loop long before.
     for _ in range(REWRITES_MAX):
@@ -83,6 +83,8 @@ def _written_once(api: Api, body: dict[str, Any]) -> Answer:
             break
         key = next_key(key, answer.json["id"])
         answer = api.send("POST", MESSAGES, body=body, key=key)
+    if key != first_key and not answer.is_replayed:
+        api.renew_derived_key("POST", MESSAGES, first_key)
     return answer
 
 

@@ -192,6 +192,19 @@ class TestRetries:
         assert (later["id"] != first, later["replayed"]) == (True, False)
         assert mcp.call("write_post", url=URL, content="Again.").content["id"] == later["id"]
 
+    def test_the_ten_minutes_begin_with_the_last_post_of_the_text(self) -> None:
+        mcp = Mcp(agent_with_token().api)
+        first = mcp.call("write_post", url=URL, content="Again.").content["id"]
+        mcp.call("delete_post", id=first)
+        age_stored_responses(minutes=9)
+        second = mcp.call("write_post", url=URL, content="Again.").content["id"]
+        for _ in range(2):
+            age_stored_responses(minutes=4)
+            again = mcp.call("write_post", url=URL, content="Again.").content
+            assert (again["id"], again["replayed"]) == (second, True)
+        age_stored_responses(minutes=4)
+        assert mcp.call("write_post", url=URL, content="Again.").content["replayed"] is False
+
     def test_keys_write_the_same_text_twice(self) -> None:
         mcp = Mcp(agent_with_token().api)
         calls = [mcp.call("write_post", url=URL, content="Same.", idempotencyKey=key).content for key in "aba"]
