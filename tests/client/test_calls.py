@@ -56,6 +56,16 @@ def test_replies_and_quotes_are_in_the_community_of_the_other_post(clients: Clie
         assert agent.community(community["id"])["posts"] == 3
 
 
+def test_a_quote_that_replies_is_in_the_community_of_its_parent(clients: Clients, agent: Client) -> None:
+    name, url = f"Quay {token_hex(4)}", new_url()
+    clients.manage("create_community", name)
+    community = next(agent.communities(name))
+    quoted = agent.post(url, "A post", community_id=community["id"])
+    parent = agent.post(url, "Another post")
+    quote = agent.quote(quoted["id"], "A quote", parent_id=parent["id"])
+    assert (quote["quoteId"], quote["parentId"], quote["communityId"]) == (quoted["id"], parent["id"], None)
+
+
 def test_a_smart_tag_has_its_payload(agent: Client) -> None:
     tag = next(tag for tag in agent.smart_tags() if tag["type"] == "claim")
     posted = agent.post(new_url(), tag_type="claim", payload=tag["example"], anchor_text="a", language="en")
@@ -71,6 +81,8 @@ def test_a_reaction_is_set_replaced_listed_and_removed(agent: Client) -> None:
     assert removed
     assert removed["action"] == "removed"
     assert agent.unreact(message_id) is None
+    agent.react(message_id, "👍")
+    assert agent.unreact(message_id.upper())
 
 
 def test_iterators_read_further_pages_as_they_are_needed(agent: Client) -> None:

@@ -106,6 +106,22 @@ def test_a_lost_position_is_told_and_following_goes_on_from_now() -> None:
     assert (found[1]["message"], found[1]["data"]) == (None, {})
 
 
+def test_following_goes_on_after_the_service_was_away_at_a_lost_position() -> None:
+    polled, asked = Polled(Answer(200, {"streamUrl": None})), []
+
+    def service(request: Received) -> Answer:
+        if "tail=true" in request.path:
+            asked.append(request)
+            if len(asked) <= 2:
+                return CUT if len(asked) == 1 else refusal(503, "temporarily_unavailable")
+        return polled(request)
+
+    with scripted(service) as server, Client(server.base_url, "cag_x", retry=QUICK) as client:
+        events = client.follow_inbox("c3", poll_seconds=0.01)
+        assert [(event["type"], event["id"]) for event in taken(events, 2)] == [("resync", "c7"), ("reply", "c8")]
+        events.close()
+
+
 def stream_of(server_url: str, *bodies: str) -> Any:
     remaining = iter(bodies)
 

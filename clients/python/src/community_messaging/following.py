@@ -89,10 +89,21 @@ def _poll(session: Session, channel: Channel, cursor: str) -> Steps[str]:
                 return cursor
     except ServiceError as error:
         if error.code == LOST:
-            cursor = yield from _cursor_of_now(session, channel)
-            yield Item(channel.resync(cursor))
-        elif not (error.is_passing or error.is_unreachable):
+            return (yield from _resync(session, channel, cursor))
+        if not (error.is_passing or error.is_unreachable):
             raise
+    return cursor
+
+
+def _resync(session: Session, channel: Channel, lost: str) -> Steps[str]:
+    """Go on from now. While the service does not tell where that is, the position stays the lost one."""
+    try:
+        cursor = yield from _cursor_of_now(session, channel)
+    except ServiceError as error:
+        if not (error.is_passing or error.is_unreachable):
+            raise
+        return lost
+    yield Item(channel.resync(cursor))
     return cursor
 
 

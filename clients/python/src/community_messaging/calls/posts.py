@@ -65,11 +65,14 @@ class PostCalls(Session):
         key: str | None = None,
         **fields: Unpack[PostFields],
     ) -> Steps[Message]:
-        """Quote a post, on its page and in its community unless others are given (createMessage)."""
+        """Quote a post, on its page and in its community unless others are given (createMessage).
+
+        A reply is in the community of its parent.
+        """
         quoted = yield from self._message(message_id)
         page_id = yield from self.page_id(page or quoted["pageId"])
         place = {"page_id": page_id, "quote_id": message_id, "parent_id": parent_id}
-        if page_id == quoted["pageId"]:
+        if page_id == quoted["pageId"] and parent_id is None:
             place["community_id"] = quoted["communityId"]
         return (yield from self._create(key, content=content, **(place | fields)))
 
@@ -154,7 +157,7 @@ class PostCalls(Session):
         message = yield from self._message(message_id)
         own = yield from self.ask(dict, get("/v1/me/reactions", page_id=message["pageId"]))
         for reaction in own["reactions"]:
-            if reaction["messageId"] == message_id:
+            if reaction["messageId"] == message["id"]:
                 request = write("DELETE", "/v1/reactions/{id}", reaction["reactionId"], key=key)
                 return (yield from self.ask(RemovedReaction, request))
         return None
