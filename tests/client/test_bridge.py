@@ -11,6 +11,7 @@ from typing import Any
 import keyring
 import pytest
 from community_messaging import Credential
+from community_messaging.cli.app import State
 from community_messaging.cli.store import AGENT, PERSON, SERVICE, Store
 from keyring.backends.fail import Keyring as NoKeyring
 
@@ -132,6 +133,35 @@ def test_a_refusal_answers_the_request_with_the_error_of_the_service() -> None:
     with scripted(refusal(401, "token_revoked")) as server:
         (answer,) = bridge(server, CALL)
     assert (answer["id"], answer["error"]["data"]["error"]) == (7, "token_revoked")
+
+
+def test_a_bridge_that_started_before_the_sign_in_uses_it(tmp_path: Path) -> None:
+    def service(request: Received) -> Answer:
+        if "authorization" not in request.headers:
+            signed_in(tmp_path, server, Credential(TOKEN))
+        return echo(request)
+
+    with scripted(service) as server:
+        stdin = json.dumps(CALL) + "\n" + json.dumps(CALL)
+        assert len(Command(tmp_path, server.base_url)("mcp", stdin=stdin.encode()).out.splitlines()) == 2
+    assert [request.headers.get("authorization") for request in server.received] == [None, f"Bearer {TOKEN}"]
+
+
+def test_lines_are_sent_over_the_proxy_of_the_environment(server: Scripted) -> None:
+    variables = {"HTTP_PROXY": server.base_url, "http_proxy": server.base_url, "NO_PROXY": "", "no_proxy": ""}
+    cm = Command(Path("/nonexistent"), "http://service.example", {"CM_TOKEN": TOKEN} | variables)
+    assert json.loads(cm("mcp", stdin=json.dumps(CALL).encode()).out)["id"] == 7
+    assert [request.path for request in server.received] == ["http://service.example/mcp"]
+
+
+def test_a_line_is_sent_when_the_service_starts_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    with scripted(echo) as server:
+
+        def start(_seconds: float) -> None:
+            monkeypatch.setattr(State, "base_url", server.base_url)
+
+        monkeypatch.setattr("community_messaging.cli.bridge.sleep", start)
+        assert bridge(f"http://127.0.0.1:{free_port()}", CALL)[0]["result"] == {"echo": "tools/call"}
 
 
 def test_an_expired_user_token_is_renewed_with_the_sign_in_and_stored(tmp_path: Path) -> None:

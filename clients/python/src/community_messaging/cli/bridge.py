@@ -6,6 +6,8 @@ import base64
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from time import sleep
 from typing import Any
 
 import click
@@ -20,8 +22,8 @@ from community_messaging.errors import ServiceError, object_in
 PARSE_ERROR, NO_ANSWER = -32700, -32000
 VERSION_IN_META = "io.modelcontextprotocol/protocolVersion"
 TIMEOUT_SECONDS = 60.0
-# Connecting again is harmless: nothing has been sent.
-CONNECTION_RETRIES = 3
+# The pauses before connecting again. That is harmless: nothing has been sent.
+RECONNECT_SECONDS = (0.0, 0.5, 1.0)
 UNAUTHORIZED = 401
 
 
@@ -31,8 +33,7 @@ def mcp(state: State) -> None:
     """Forward JSON-RPC lines from standard input to the service's MCP server, and print its answers."""
     # Also after a sign-in to another service.
     state.url = state.base_url
-    transport = httpx.HTTPTransport(retries=CONNECTION_RETRIES)
-    with httpx.Client(transport=transport, timeout=TIMEOUT_SECONDS) as http:
+    with httpx.Client(timeout=TIMEOUT_SECONDS) as http:
         bridge = Bridge(http, state)
         for line in sys.stdin.buffer:
             for answer in bridge.answers(line):
@@ -72,6 +73,15 @@ class Bridge:
             yield from _refused(message, error)
 
     def _post(self, line: bytes, message: Any) -> httpx.Response:
+        # Without a credential, a refusal is the result of a tool, not a 401: there may be a sign-in since.
+        self._credential = self._credential or self._state.caller(AGENT, PERSON)
+        for seconds in RECONNECT_SECONDS:
+            with suppress(httpx.ConnectError):
+                return self._send(line, message)
+            sleep(seconds)
+        return self._send(line, message)
+
+    def _send(self, line: bytes, message: Any) -> httpx.Response:
         return self._http.post(f"{self._state.base_url}/mcp", content=line.strip(), headers=self._headers(message))
 
     def _renew(self) -> bool:
