@@ -19,6 +19,7 @@ from messaging.serializers.messages import NewMessage
 from messaging.validation import require_tag
 from moving.formats.own import time_of
 from moving.imports.texts import storable
+from moving.imports.usable_reactions import usable
 
 NAMES = {field.name: field.column for field in CONTENT_FIELDS if field.name != "content"}
 DEFAULTS = {field.column: field.model_field.get_default() for field in CONTENT_FIELDS if field.name != "content"}
@@ -43,7 +44,25 @@ def checked(extra: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     except APIException as failure:
         both = [name for name in OF_TAG if columns.pop(NAMES[name], None) is not None]
         refused |= dict.fromkeys(both, why(failure))
-    return columns | {name: sent[name] for name in OTHERS if name in sent}, refused
+    return columns | _others(sent, refused), refused
+
+
+def _others(sent: dict[str, Any], refused: dict[str, str]) -> dict[str, Any]:
+    """Those of OTHERS that can be used; adds to `refused` why others cannot."""
+    others = {name: sent[name] for name in OTHERS if name in sent}
+    if not isinstance(others.get("quoteId", ""), str):
+        del others["quoteId"]
+        refused["quoteId"] = "Not a string"
+    if "reactions" in others:
+        others["reactions"] = usable(sent["reactions"])
+        if left_out := len(sent["reactions"]) - len(others["reactions"]):
+            refused["reactions"] = f"{left_out:,} without an emoji, a date or an author, or of too many kinds"
+    return others
+
+
+def has_content(values: Mapping[str, Any]) -> bool:
+    """Whether a post may have these and no text."""
+    return bool(values.get("tag_type") or values.get("attachments") or values.get("quoteId"))
 
 
 def why(failure: Exception) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 import orjson
@@ -11,13 +11,10 @@ import orjson
 from config.api.ids import new_id
 from config.cache.rendering import to_json
 from config.database.sql import execute
-from moving.formats.own import BadLine, author_of, time_of
+from moving.formats.own import author_of
 from moving.imports import texts
 from moving.imports.authors import Writer, accounts_of
 from moving.models import Move
-from reactions.emoji import one_emoji
-from reactions.models import EMOJI_MAX
-from reactions.services import EMOJI_KINDS_MAX
 
 ADD_REACTIONS = """
 INSERT INTO reactions_reaction (id, message_id, account_id, emoji, created_at)
@@ -63,25 +60,8 @@ def restore_reactions(extras: Mapping[UUID, str | None], *, move: Move) -> None:
 
 
 def _reactions(extra: str) -> Iterator[_Reaction]:
-    """Those that createReaction would accept."""
-    kinds: set[str] = set()
     for value in orjson.loads(extra).get("reactions", ()):
-        reaction = _reaction(value)
-        if reaction is not None and len(kinds | {reaction.emoji}) <= EMOJI_KINDS_MAX:
-            kinds.add(reaction.emoji)
-            yield reaction
-
-
-def _reaction(value: Any) -> _Reaction | None:
-    if not isinstance(value, dict) or not isinstance(value.get("emoji"), str):
-        return None
-    emoji, at = one_emoji(value["emoji"][:EMOJI_MAX]), time_of(value.get("createdAt"))
-    try:
-        author = author_of(value.get("author"))
-    except BadLine:
-        return None
-    if emoji is None or at is None or at < texts.EARLIEST:
-        return None
-    kind = "agent" if value["author"].get("kind") == "agent" else "human"
-    writer = Writer(texts.source_id_of(author.source_id), texts.name_of(author.name), "", kind)
-    return _Reaction(writer, emoji, at.isoformat())
+        author = author_of(value["author"])
+        kind = "agent" if value["author"].get("kind") == "agent" else "human"
+        writer = Writer(texts.source_id_of(author.source_id), texts.name_of(author.name), "", kind)
+        yield _Reaction(writer, value["emoji"], value["createdAt"])

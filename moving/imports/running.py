@@ -18,6 +18,7 @@ from moving.exceptions import FileRefused
 from moving.formats import UnreadableFile, read
 from moving.imports.addresses import Pages
 from moving.imports.announcing import announce
+from moving.imports.missing_quotes import leave_out_missing_quotes
 from moving.imports.planning import Plan, Planner
 from moving.imports.progress import Step, Tell
 from moving.imports.quotes import restore_quotes
@@ -93,6 +94,7 @@ def run(
         _read(staging, move, path, tell, content_max)
         site = site_of(staging, move=move)
         known = partial(known_sources, move=move, site=site)
+        leave_out_missing_quotes(staging, known=known, report=report)
         plan = Planner(staging, report=report, known=known, now=database_now(), tell=tell).plan()
         result = Result(found=staging.found)
         for posts, times in _batches(staging, plan):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import orjson
@@ -17,7 +17,7 @@ from moving.formats import Author, Post, Record
 from moving.formats.records import ContentTooLarge
 from moving.imports import texts
 from moving.imports.addresses import Pages
-from moving.imports.extras import checked
+from moving.imports.extras import checked, has_content
 from moving.imports.report import Report
 
 SCHEMA = """
@@ -27,9 +27,11 @@ CREATE TABLE post (
     number INTEGER PRIMARY KEY, source_id TEXT UNIQUE, parent_id TEXT, page INTEGER, author INTEGER, state TEXT,
     created INTEGER, thread_created INTEGER, edited INTEGER, score INTEGER, content TEXT, extra TEXT, address TEXT
 );
+CREATE TABLE quote (number INTEGER PRIMARY KEY, quote_id TEXT, has_nothing_else INTEGER);
 """
 PRAGMAS = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000;"
 ADD_POST = "INSERT OR IGNORE INTO post VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+ADD_QUOTE = "INSERT INTO quote VALUES (last_insert_rowid(), ?, ?)"
 ADD_PAGE = "INSERT INTO page VALUES (NULL, ?, ?) ON CONFLICT (page_id) DO UPDATE SET url = url RETURNING number"
 ADD_AUTHOR = """
 INSERT INTO author VALUES (NULL, ?, ?, ?, ?)
@@ -133,6 +135,9 @@ class Staging:
         return None
 
     def _add(self, post: Post, page: NormalizedUrl, content: str) -> None:
+        fields = self._fields(post)
+        if not content and post.state != "deleted" and not has_content(fields):
+            return self._report.skipped(post.source_id, post.address, "It has no text.", kind="empty")
         self._report_cuts(post, content)
         self.home = self.home or self._home(post, page)
         values = (
@@ -142,7 +147,7 @@ class Staging:
             post.state,
             *map(texts.microseconds, (post.created_at, post.thread_created_at, post.edited_at)),
             *(texts.score_of(post.score), texts.cut(content, CONTENT_MAX)),
-            self._extra(post),
+            orjson.dumps(fields).decode() if post.extra else None,
             texts.storable(post.address),
         )
         self._count(values)
@@ -150,6 +155,10 @@ class Staging:
             self._report.skipped(
                 post.source_id, post.address, "An earlier post of the file has the same id.", kind="duplicate"
             )
+        elif (quote_id := fields.get("quoteId")) and post.state != "deleted":
+            has_nothing_else = not content and not has_content(fields | {"quoteId": None})
+            self.database.execute(ADD_QUOTE, (texts.source_id_of(quote_id), has_nothing_else))
+        return None
 
     def _home(self, post: Post, page: NormalizedUrl) -> str:
         """After the replacements of addresses, as pages; where the site has no address, the host of the page."""
@@ -163,14 +172,15 @@ class Staging:
         if self._content_max is not None and self._stored > self._content_max:
             raise ContentTooLarge(self._content_max)
 
-    def _extra(self, post: Post) -> str | None:
+    def _fields(self, post: Post) -> dict[str, Any]:
+        """What only our own exports have of a post, as far as it can be used."""
         if not post.extra:
-            return None
+            return {}
         values, refused = checked(post.extra)
         if refused:
             reason = f"Left out: {'; '.join(f'{name} ({why})' for name, why in refused.items())}."
             self._report.changed(post.source_id, post.address, reason, kind="fields")
-        return orjson.dumps(values).decode()
+        return values
 
     def _author(self, post: Post) -> int:
         author, writer = post.author, post.extra.get("author")

@@ -55,6 +55,14 @@ def test_a_refused_field_is_named_with_a_short_reason(extra: dict[str, Any], nam
     assert len(refused[name]) <= MESSAGE_MAX
 
 
+def test_reactions_that_cannot_be_restored_are_counted() -> None:
+    good = {"emoji": "👍", "createdAt": "2026-11-01T08:15:30Z", "author": {"id": "ada", "name": "Ada"}}
+    bad = [{"emoji": "x"}, {"createdAt": None}, {"createdAt": "1980-01-01T00:00:00Z"}, {"author": 5}]
+    columns, refused = checked(NOTE | {"reactions": [good, *(good | each for each in bad), None]})
+    assert [(each["emoji"], each["author"]["id"]) for each in columns["reactions"]] == [("👍", "ada")]
+    assert refused == {"reactions": "5 without an emoji, a date or an author, or of too many kinds"}
+
+
 def test_all_fields_at_once_fit_a_cell_of_the_report() -> None:
     _columns, refused = checked({name: ["x" * 9_000] for name in NAMES})
     assert set(refused) == set(NAMES)
