@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
 import psycopg
@@ -31,7 +31,7 @@ class CannotRun(Exception):
 
 
 class InUse(CannotRun):
-    """The service runs with this data folder."""
+    """The service, or a command that needs it stopped, runs with this data folder."""
 
 
 def main(name: str = "make run") -> None:
@@ -131,7 +131,8 @@ def sole_use(data: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise InUse(
-                f"another `make run` uses {data}; stop it, or choose another folder: DATA_DIR=… make run"
+                f"another `make run`, or a command such as `backup`, uses {data}; stop it, or choose another folder: "
+                "DATA_DIR=… make run"
             ) from error
         yield
 
@@ -169,12 +170,26 @@ def check_secrets(data: Path, *, debug: bool) -> None:
 
 @contextmanager
 def embedded_postgres(data: Path) -> Iterator[None]:
+    """With sole use of the data folder: it also stops a server that it has found running."""
     cluster = embedded(data)
     try:
         cluster.start()
         yield
     finally:
         cluster.stop()
+
+
+@contextmanager
+def postgres_of_command(data: Path, *, is_locked: bool = False) -> Iterator[None]:
+    """The server that runs, or one for the block; `is_locked`: the caller has sole use of the data folder.
+
+    Without the lock, a service that starts meanwhile would use the server that the command stops.
+    """
+    if embedded(data).is_running():
+        yield
+        return
+    with nullcontext() if is_locked else sole_use(data), embedded_postgres(data):
+        yield
 
 
 def manage(command: str) -> None:

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -16,6 +17,7 @@ from psycopg.conninfo import make_conninfo
 from config.runtime import wal_archive
 from config.runtime.backups import BackupError, afterwards, checking, logical, making, manifest, programs, restoring
 from config.runtime.backups.manifest import LOGICAL, PHYSICAL
+from config.runtime.run import sole_use
 from tests.backup.database import a_database
 from tests.commands.running import refused
 
@@ -133,6 +135,15 @@ def test_a_folder_that_is_not_empty_or_nowhere_is_refused(source: str, tmp_path:
         with pytest.raises(BackupError, match=r"is not empty|is no folder"):
             making.make(source, tmp_path / to, kind=LOGICAL, say=silent)
     assert [path.name for path in tmp_path.iterdir()] == ["full"]
+
+
+def test_a_service_that_starts_is_not_backed_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    monkeypatch.delenv("DATABASE_URL")
+    settings.DATA_DIR = tmp_path
+    (tmp_path / "postgres").mkdir()
+    (tmp_path / "postgres" / "PG_VERSION").write_text("18\n")
+    with sole_use(tmp_path):
+        assert f"uses {tmp_path}" in refused("backup", str(tmp_path / "backup"))
 
 
 def test_a_backup_that_fails_leaves_nothing(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from config.runtime.postgres import Cluster, socket_folder
+from config.runtime.run import InUse, postgres_of_command, sole_use
 from tests.temporary_cluster import SETTINGS, TemporaryCluster
 
 
@@ -110,6 +111,29 @@ def test_a_path_that_is_unfit_for_a_socket_gets_a_short_one(temporary: Temporary
 
 def test_an_ordinary_folder_contains_its_socket() -> None:
     assert socket_folder(Path("/srv/app/.data/postgres")) == Path("/srv/app/.data/postgres")
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_command_uses_a_server_that_runs_and_leaves_it_running(temporary: TemporaryCluster) -> None:
+    with sole_use(temporary.home), postgres_of_command(temporary.home):
+        assert temporary.cluster.is_running()
+    assert temporary.cluster.is_running()
+
+
+def test_a_server_that_a_command_starts_is_for_no_service_that_starts_meanwhile(cluster: Cluster) -> None:
+    cluster.stop()
+    data = cluster.folder.parent
+    with postgres_of_command(data):
+        assert cluster.is_running()
+        with pytest.raises(InUse), sole_use(data):
+            pass
+    assert not cluster.is_running()
+    # The other way round: the service has the lock, and is about to start the server.
+    with sole_use(data):
+        with pytest.raises(InUse), postgres_of_command(data):
+            pass
+        cluster.start()
+    assert cluster.is_running()
 
 
 def test_a_temporary_cluster_leaves_no_files() -> None:

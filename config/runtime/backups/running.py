@@ -17,6 +17,7 @@ from config import env
 from config.database import deployment
 from config.runtime.backups import BackupError
 from config.runtime.postgres import embedded
+from config.runtime.run import postgres_of_command
 
 SECONDS = 2.0
 
@@ -35,8 +36,10 @@ class Progress:
 
 
 @contextmanager
-def database_url() -> Iterator[str]:
+def database_url(*, to_restore: bool = False) -> Iterator[str]:
     """The connection string of the database. An embedded PostgreSQL that does not run is started for the block.
+
+    `to_restore`: also a new one; the caller has sole use of DATA_DIR. Raises CannotRun if another process starts it.
 
     Of several hosts, the one that takes writes: standbys may lack acknowledged ones. `DATABASE_DIRECT_URL` is first:
     a pooler passes on neither replication nor the sessions of a dump.
@@ -45,16 +48,10 @@ def database_url() -> Iterator[str]:
         yield make_conninfo("", **deployment.session_parameters(""))
         return
     cluster = embedded(settings.DATA_DIR)
-    if cluster.is_running():
+    if not (to_restore or cluster.is_made()):
+        raise BackupError(f"{settings.DATA_DIR} has no database: set DATA_DIR or DATABASE_URL to that of the service.")
+    with postgres_of_command(settings.DATA_DIR, is_locked=to_restore):
         yield cluster.url
-        return
-    if not settings.DATA_DIR.is_dir():
-        raise BackupError(f"{settings.DATA_DIR} does not exist: set DATA_DIR, or create it.")
-    try:
-        cluster.start()
-        yield cluster.url
-    finally:
-        cluster.stop()
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from config.runtime.backups import BackupError, making
 from config.runtime.backups.manifest import LOGICAL, PHYSICAL
 from config.runtime.backups.running import Progress, database_url, ended_by_signals
 from config.runtime.postgres_binaries import PostgresError
+from config.runtime.run import CannotRun
 
 
 class Command(BaseCommand):
@@ -34,7 +35,7 @@ class Command(BaseCommand):
             making.check_target(to)
             with ended_by_signals(), database_url() as url:
                 written = making.make(url, to, kind=kind, say=progress)
-        except (BackupError, PostgresError) as error:
+        except (BackupError, PostgresError, CannotRun) as error:
             raise CommandError(str(error)) from None
         self.stdout.write(
             f"{to}: {kind}, {written.bytes / 1e6:.1f} MB in {written.files} files, release {written.release}, "

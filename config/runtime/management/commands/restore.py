@@ -69,7 +69,7 @@ class Command(BaseCommand):
     def _logical(self, source: Path, found: Manifest, target: restoring.Target, *, force: bool) -> None:
         if target.until is not None:
             raise BackupError("--until needs a physical backup: a dump is of one moment.")
-        with database_url() as url:
+        with database_url(to_restore=True) as url:
             logical.restore(source, found, url, force=force, say=self._progress)
 
     def _physical(self, source: Path, found: Manifest, target: restoring.Target, *, force: bool) -> None:

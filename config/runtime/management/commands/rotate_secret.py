@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from django.conf import settings
@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from config import env, fingerprints, secrets
 from config.runtime.postgres import embedded
-from config.runtime.run import CannotRun, InUse, sole_use
+from config.runtime.run import CannotRun, InUse, postgres_of_command, sole_use
 
 AFTERWARDS = {
     "SECRET_KEY": "All sign-ins end: people and super admins sign in again. The previous key verifies nothing; it is "
@@ -49,13 +49,17 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with _database():
-            if options["lost"]:
-                self._give_up(options["name"])
-                return
-            fingerprints.require_known_secrets()
-            act = self._finish if options["finish"] else self._rotate
-            act(options["name"])
+        name, data = options["name"], settings.DATA_DIR
+        act = self._give_up if options["lost"] else self._finish if options["finish"] else self._rotate
+        # A process that starts with the new secret, such as `prune`, would write what running ones cannot read.
+        is_locked = act == self._rotate and secrets.is_in_file(name, data=data)
+        try:
+            with sole_use(data) if is_locked else nullcontext(), _database(is_locked=is_locked):
+                act(name)
+        except InUse:
+            raise CommandError(f"Stop the service first: its processes know only the present {name}.") from None
+        except CannotRun as error:
+            raise CommandError(str(error)) from None
 
     def _give_up(self, name: str) -> None:
         fingerprints.give_up(name)
@@ -63,10 +67,11 @@ class Command(BaseCommand):
         self.stderr.write(LOST[name])
 
     def _rotate(self, name: str) -> None:
+        fingerprints.require_known_secrets()
         if name in secrets.OUTLIVED and secrets.read_previous(name, data=settings.DATA_DIR):
             raise CommandError(f"The last rotation is not over: first `rotate_secret {name} --finish`.")
         if secrets.is_in_file(name, data=settings.DATA_DIR):
-            self._rotate_in_file(name)
+            secrets.rotate(name, data=settings.DATA_DIR)
             self.stdout.write("Done. Start the service.")
         else:
             self.stdout.write(f"{name}={secrets.new()}")
@@ -74,17 +79,8 @@ class Command(BaseCommand):
             self.stderr.write("Set these in the environment of the service and restart it.")
         self.stderr.write(AFTERWARDS[name])
 
-    def _rotate_in_file(self, name: str) -> None:
-        """A process that starts with the new secret, such as `prune`, would write what running ones cannot read."""
-        try:
-            with sole_use(settings.DATA_DIR):
-                secrets.rotate(name, data=settings.DATA_DIR)
-        except InUse:
-            raise CommandError(f"Stop the service first: its processes know only the present {name}.") from None
-        except CannotRun as error:
-            raise CommandError(str(error)) from None
-
     def _finish(self, name: str) -> None:
+        fingerprints.require_known_secrets()
         if not secrets.is_in_file(name, data=settings.DATA_DIR):
             raise CommandError(f"Take {secrets.previous(name)} out of the environment of the service and restart it.")
         secrets.forget_previous(name, data=settings.DATA_DIR)
@@ -92,14 +88,10 @@ class Command(BaseCommand):
 
 
 @contextmanager
-def _database() -> Iterator[None]:
+def _database(*, is_locked: bool) -> Iterator[None]:
     """Run the embedded PostgreSQL for the command, because a start may have been refused for a secret."""
-    cluster = embedded(settings.DATA_DIR)
-    if env.text("DATABASE_URL") or cluster.is_running() or not cluster.is_made():
+    if env.text("DATABASE_URL") or not embedded(settings.DATA_DIR).is_made():
         yield
         return
-    try:
-        cluster.start()
+    with postgres_of_command(settings.DATA_DIR, is_locked=is_locked):
         yield
-    finally:
-        cluster.stop()
