@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import psycopg
 from django.conf import settings
@@ -13,7 +14,7 @@ from config.fingerprints import fingerprint
 from tests.faults.hosts import empty_database
 
 TABLES = """
-CREATE TABLE api_secretfingerprint (name text PRIMARY KEY, fingerprint bytea);
+CREATE TABLE api_secretfingerprint (name text PRIMARY KEY, fingerprint bytea, updated_at timestamptz);
 CREATE TABLE django_migrations (app text, name text);
 CREATE TABLE changes_changelog (id int, generation smallint, cluster text, updated_at timestamptz);
 INSERT INTO django_migrations VALUES ('messaging', '0001_initial');
@@ -29,7 +30,11 @@ def a_database(*, tables: bool = True) -> Iterator[str]:
     with empty_database(os.environ["DATABASE_URL"]) as url:
         if tables:
             with psycopg.connect(url) as session:
-                session.execute(TABLES)
-                value = fingerprint("ROOT_KEY", settings.ROOT_KEY)
-                session.execute("INSERT INTO api_secretfingerprint VALUES ('ROOT_KEY', %s)", [value])
+                make_tables(session)
         yield url
+
+
+def make_tables(session: psycopg.Connection[tuple[Any, ...]]) -> None:
+    session.execute(TABLES)
+    value = fingerprint("ROOT_KEY", settings.ROOT_KEY)
+    session.execute("INSERT INTO api_secretfingerprint VALUES ('ROOT_KEY', %s)", [value])

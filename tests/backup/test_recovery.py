@@ -16,6 +16,7 @@ from config.runtime import wal_archive
 from config.runtime.backups import BackupError, checking, making, restoring
 from config.runtime.backups.manifest import PHYSICAL, Manifest
 from config.runtime.postgres import Cluster
+from tests.backup.database import make_tables
 from tests.service import ROOT
 from tests.temporary_cluster import SETTINGS, TemporaryCluster, copy_cluster
 from tests.waiting import eventually
@@ -63,6 +64,7 @@ def archiving() -> Iterator[TemporaryCluster]:
 def origin(archiving: TemporaryCluster) -> Origin:
     home, archive = archiving.home, archiving.home / "archive"
     with psycopg.connect(archiving.url, autocommit=True) as session:
+        make_tables(session)
         session.execute("CREATE TABLE written (number int)")
         making.make(archiving.url, home / "backup", kind=PHYSICAL, say=lambda _line: None)
         files = [archive / f"{written(session, number)}.gz" for number in range(SEGMENTS)]

@@ -146,6 +146,31 @@ def test_a_service_that_starts_is_not_backed_up(tmp_path: Path, monkeypatch: pyt
         assert f"uses {tmp_path}" in refused("backup", str(tmp_path / "backup"))
 
 
+@pytest.mark.parametrize("kind", [PHYSICAL, LOGICAL])
+def test_a_database_that_is_not_the_service_s_is_not_backed_up(tmp_path: Path, kind: str) -> None:
+    with a_database() as emptied, psycopg.connect(emptied) as session:
+        session.execute("DELETE FROM api_secretfingerprint")
+        session.commit()
+        with a_database(tables=False) as other:
+            for url in (emptied, other):
+                with pytest.raises(BackupError, match="check DATABASE_URL and DATA_DIR"):
+                    making.make(url, tmp_path / "backup", kind=kind, say=silent)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_backup_of_a_database_that_is_not_the_service_s_is_refused(copy: Path) -> None:
+    rewrite(copy, fingerprints={})
+    with pytest.raises(BackupError, match="no service has run with"):
+        checking.check(copy)
+
+
+def test_no_database_is_made_for_a_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    monkeypatch.delenv("DATABASE_URL")
+    settings.DATA_DIR = tmp_path
+    assert f"{tmp_path} has no database" in refused("backup", str(tmp_path / "backup"))
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_backup_that_fails_leaves_nothing(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(folder: Path) -> None:
         raise OSError(28, "No space left on device")

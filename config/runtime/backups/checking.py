@@ -15,6 +15,8 @@ def check(folder: Path) -> Manifest:
     """Raises BackupError if the backup is not whole, was altered, or is of a newer release."""
     found = manifest.read(folder)
     manifest.check_file(folder, found)
+    if not found.fingerprints:
+        raise BackupError(f"{folder} is of a database that no service has run with: use another backup.")
     if found.kind == PHYSICAL:
         files.verify(folder / manifest.CONTENTS[PHYSICAL], found.log)
     else:

@@ -47,6 +47,11 @@ def make(url: str, to: Path, *, kind: str, say: Callable[[str], None]) -> Manife
     """
     check_target(to)
     before = _ask(url)
+    if not before.fingerprints:
+        raise BackupError(
+            "The database has no fingerprints of secrets, so no service of this release has run with it: "
+            "check DATABASE_URL and DATA_DIR."
+        )
     _check_space(url, to.parent, kind)
     with _draft(to) as draft:
         _physical(url, draft, before.major, say) if kind == PHYSICAL else _logical(url, draft, before.major, say)
