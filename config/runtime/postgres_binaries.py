@@ -67,6 +67,14 @@ def owner() -> pwd.struct_passwd:
         return _create_system_user()
 
 
+def name_of_owner(path: Path) -> str:
+    """The number if the user has no name here, such as that of a volume of another machine."""
+    try:
+        return path.owner()
+    except KeyError:
+        return f"user {path.stat().st_uid}"
+
+
 def hand_over(folder: Path) -> None:
     """Under root: make the system user the owner of `folder`, with search permission on its parent folders.
 

@@ -15,7 +15,7 @@ from config import env, fingerprints, secrets
 from config.database.deployment import session_parameters
 from config.metrics import files
 from config.probes import draining
-from config.runtime import banner, bind_address, granian, processes
+from config.runtime import banner, bind_address, granian, postgres_binaries, processes
 from config.runtime.postgres import embedded
 from config.runtime.postgres_binaries import PostgresError
 from config.runtime.scheduler import scheduled_commands
@@ -119,6 +119,7 @@ def shared_metrics(data: Path, port: int) -> Iterator[None]:
 @contextmanager
 def sole_use(data: Path) -> Iterator[None]:
     """Lock the data folder. The lock ends with the process, also if it is killed."""
+    check_owner(data)
     try:
         data.mkdir(parents=True, exist_ok=True)
         file = (data / "lock").open("w")
@@ -135,6 +136,15 @@ def sole_use(data: Path) -> Iterator[None]:
                 "DATA_DIR=… make run"
             ) from error
         yield
+
+
+def check_owner(data: Path) -> None:
+    """Raises CannotRun if root would take the data of another user, who could not use it any more."""
+    if os.geteuid() != 0:
+        return
+    found = next((path for path in (data / "postgres", data / "secrets.json", data) if path.exists()), None)
+    if found and (owner := postgres_binaries.name_of_owner(found)) not in ("root", postgres_binaries.SYSTEM_USER):
+        raise CannotRun(f"{found} belongs to {owner}, and would belong to another user then: run this as {owner}.")
 
 
 def check_ports(port: int, stream_port: int | None, metrics_port: int | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,16 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Path
     settings.DATA_DIR = tmp_path
     secrets.make_once(tmp_path)
     return tmp_path
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="Only root may write the files of other users.")
+@pytest.mark.parametrize("options", [(), ("--finish",)])
+def test_root_does_not_take_the_secrets_of_another_user(data: Path, options: tuple[str, ...]) -> None:
+    os.chown(data / "secrets.json", 65534, -1)
+    before = (data / "secrets.json").read_text()
+    assert "run this as nobody" in refused("rotate_secret", "ROOT_KEY", *options)
+    assert (data / "secrets.json").read_text() == before
+    assert [path.name for path in data.iterdir()] == ["secrets.json"]
 
 
 @pytest.mark.parametrize("name", secrets.NAMES)

@@ -10,7 +10,8 @@ import psycopg
 import pytest
 
 from config.runtime.postgres import Cluster, socket_folder
-from config.runtime.run import InUse, postgres_of_command, sole_use
+from config.runtime.postgres_binaries import owner
+from config.runtime.run import CannotRun, InUse, postgres_of_command, sole_use
 from tests.temporary_cluster import SETTINGS, TemporaryCluster
 
 
@@ -134,6 +135,26 @@ def test_a_server_that_a_command_starts_is_for_no_service_that_starts_meanwhile(
             pass
         cluster.start()
     assert cluster.is_running()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="Only root may give a folder to another user.")
+def test_root_does_not_take_the_data_of_another_user(tmp_path: Path) -> None:
+    with sole_use(tmp_path):
+        """Those of root, and of the user that runs PostgreSQL for root."""
+    (tmp_path / "postgres").mkdir()
+    os.chown(tmp_path / "postgres", owner().pw_uid, -1)
+    with sole_use(tmp_path):
+        (tmp_path / "lock").unlink()
+    for user, name in ((65534, "nobody"), (54321, "user 54321")):
+        os.chown(tmp_path / "postgres", user, -1)
+        with pytest.raises(CannotRun, match=f"run this as {name}"), sole_use(tmp_path):
+            pass
+    # A new folder that root may write to is that of its user, too.
+    (tmp_path / "postgres").rmdir()
+    os.chown(tmp_path, 65534, -1)
+    with pytest.raises(CannotRun, match="run this as nobody"), sole_use(tmp_path):
+        pass
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_temporary_cluster_leaves_no_files() -> None:

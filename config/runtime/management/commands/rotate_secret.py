@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from config import env, fingerprints, secrets
 from config.runtime.postgres import embedded
-from config.runtime.run import CannotRun, InUse, postgres_of_command, sole_use
+from config.runtime.run import CannotRun, InUse, check_owner, postgres_of_command, sole_use
 
 AFTERWARDS = {
     "SECRET_KEY": "All sign-ins end: people and super admins sign in again. The previous key verifies nothing; it is "
@@ -54,6 +54,8 @@ class Command(BaseCommand):
         # A process that starts with the new secret, such as `prune`, would write what running ones cannot read.
         is_locked = act == self._rotate and secrets.is_in_file(name, data=data)
         try:
+            if secrets.is_in_file(name, data=data):
+                check_owner(data)
             with sole_use(data) if is_locked else nullcontext(), _database(is_locked=is_locked):
                 act(name)
         except InUse:
