@@ -10,6 +10,9 @@ from django.core.exceptions import ImproperlyConfigured
 
 _FLAGS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
+_ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<host>[\w.-]+|\[[^\]\s/@?#]+\])(?::(?P<port>[0-9]{1,5}))?/*", re.ASCII)
+_PORTS = {"http": 80, "https": 443}
+
 
 def text(name: str, default: str = "") -> str:
     """The variable without surrounding white space; an empty variable counts as unset."""
@@ -70,12 +73,13 @@ def choice(name: str, default: str, allowed: Sequence[str]) -> str:
 
 
 def origin(name: str, default: str) -> str:
-    """A scheme and host such as `https://api.example.com`, without a trailing slash."""
-    value = text(name, default).rstrip("/")
-    scheme, separator, host = value.partition("://")
-    if scheme not in ("http", "https") or not separator or not host or "/" in host:
+    """An origin such as `https://api.example.com` as browsers send it: in lower case, without the default port."""
+    value = text(name, default)
+    found = _ORIGIN.fullmatch(value)
+    if not found or int(found["port"] or 0) > 65535:
         raise ImproperlyConfigured(f"{name} is {value!r}: write an origin such as https://api.example.com.")
-    return value
+    scheme, host, port = found["scheme"], found["host"].lower(), found["port"]
+    return f"{scheme}://{host}" if port is None or int(port) == _PORTS[scheme] else f"{scheme}://{host}:{int(port)}"
 
 
 def contact(name: str) -> str:

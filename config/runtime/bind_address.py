@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from config import env
 
 PORT_MAX = 65535
+HTTP = 80
 
 
 def host() -> IPv4Address | IPv6Address:
@@ -19,8 +20,11 @@ def family() -> socket.AddressFamily:
 
 
 def origin(port: int) -> str:
-    """An origin such as `http://[::1]:8000`. For all addresses (`0.0.0.0`, `::`) it has the loopback address."""
-    return f"http://{in_url(local_host())}:{port}"
+    """An origin such as `http://[::1]:8000`. For all addresses (`0.0.0.0`, `::`) it has the loopback address.
+
+    As browsers send it (`env.origin`): without the default port.
+    """
+    return f"http://{in_url(local_host())}" + (f":{port}" if port != HTTP else "")
 
 
 def local_host() -> str:

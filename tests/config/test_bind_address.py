@@ -42,18 +42,25 @@ def listening_on(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 @pytest.mark.parametrize(
     ("host", "origin"),
     [
-        ("", "http://127.0.0.1:80"),
-        ("192.0.2.1", "http://192.0.2.1:80"),
-        ("0.0.0.0", "http://127.0.0.1:80"),
-        ("::1", "http://[::1]:80"),
-        ("[2001:db8::1]", "http://[2001:db8::1]:80"),
-        ("::", "http://[::1]:80"),
+        ("", "http://127.0.0.1:8000"),
+        ("192.0.2.1", "http://192.0.2.1:8000"),
+        ("0.0.0.0", "http://127.0.0.1:8000"),
+        ("::1", "http://[::1]:8000"),
+        ("[2001:db8::1]", "http://[2001:db8::1]:8000"),
+        ("::", "http://[::1]:8000"),
     ],
 )
 def test_the_origin_reaches_the_server(listening_on: Callable[[str], None], host: str, origin: str) -> None:
     listening_on(host)
-    assert bind_address.origin(80) == origin
-    assert env.origin("NOT_SET", bind_address.origin(80)) == origin
+    assert bind_address.origin(8000) == origin
+    assert env.origin("NOT_SET", bind_address.origin(8000)) == origin
+
+
+def test_the_origin_of_the_default_port_has_no_port(listening_on: Callable[[str], None]) -> None:
+    listening_on("")
+    assert bind_address.origin(80) == env.origin("NOT_SET", bind_address.origin(80)) == "http://127.0.0.1"
+    # The default of STREAM_URL is another port only for a BASE_URL that is the default one.
+    assert bind_address.stream_origin(80, bind_address.origin(80)) == "http://127.0.0.1:81"
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:80", "[::1", "::1]", "1.2.3", "*"])

@@ -63,7 +63,27 @@ def test_origin(variable: Callable[[str], None], written: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "written", ["api.example.com", "ftp://a.example", "https://", "https://a.example/path", "a://b"]
+    ("written", "sent"),
+    [
+        ("https://Community.Example", "https://community.example"),
+        ("https://service.example:443/", "https://service.example"),
+        ("http://service.example:80", "http://service.example"),
+        ("http://service.example:443", "http://service.example:443"),
+        ("http://[FE80::1]:08000", "http://[fe80::1]:8000"),
+    ],
+)
+def test_an_origin_is_the_one_that_browsers_send(variable: Callable[[str], None], written: str, sent: str) -> None:
+    variable(written)
+    assert env.origin("A_SETTING", "") == sent
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        *("api.example.com", "ftp://a.example", "https://", "https://a.example/path", "a://b", "https://[::1"),
+        *("https://user:pw@a.example", "https://a.example?x=1", "https://a.example#y", "https://a example"),
+        *("https://a.example:", "https://a.example:65536", "https://m\u00fcnchen.example"),
+    ],
 )
 def test_an_invalid_origin_is_refused(variable: Callable[[str], None], written: str) -> None:
     variable(written)
