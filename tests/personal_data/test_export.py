@@ -167,9 +167,11 @@ def test_a_long_export_reads_posts_in_batches_and_reports_its_progress(monkeypat
 
 def test_the_command_writes_the_archive_to_a_file(tmp_path: Any) -> None:
     person = PersonFactory()
-    file = tmp_path / "data.zip"
+    file, left_by_a_crash = tmp_path / "data.zip", tmp_path / "data.zip.part"
+    left_by_a_crash.touch(0o644)
     assert run("export_person", person.handle, "--output", str(file)).strip() == str(file)
     assert files(file.read_bytes())["account.json"][0]["handle"] == person.handle
     assert [path.name for path in tmp_path.iterdir()] == ["data.zip"]
+    assert file.stat().st_mode & 0o777 == 0o600
     assert "no_such" in refused("export_person", "no_such")
     assert "cannot be written" in refused("export_person", person.handle, "--output", str(tmp_path / "no" / "x.zip"))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,9 @@ class Command(BaseCommand):
         file = Path(options["output"] or f"{person.handle}.zip")
         draft = file.with_name(f"{file.name}.part")
         try:
-            with draft.open("wb") as out:
+            draft.unlink(missing_ok=True)
+            # Personal data: only this user may read it.
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
                 write_archive(out, account_id=person.pk)
             draft.rename(file)
         except OSError as error:
