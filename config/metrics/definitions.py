@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from prometheus_client import Counter, Gauge, Histogram
+from prometheus_client import Counter, Gauge, Histogram, values
+
+from config.metrics.allocated import AllocatedDict
+
+# The library's own files have holes.
+setattr(values, "MmapedDict", AllocatedDict)  # noqa: B010  the library does not export the name
 
 NAMESPACE = "community_messaging"
 # Bounds of the buckets in seconds; cached responses take less than the first.

@@ -70,13 +70,18 @@ def merge_ended(folder: Path) -> None:
     ended = [file for file in folder.glob("*.db") if _pid_of(file) is not None and not _runs(file)]
     for kind, combine in MERGED.items():
         if files := [file for file in ended if file.stem.rpartition("_")[0] == kind]:
-            _merge(folder / f"{kind}_{ENDED}.db", files, combine)
+            try:
+                _merge(folder / f"{kind}_{ENDED}.db", files, combine)
+            except OSError:
+                # On a full disk they are read as they are, and merged when there is room.
+                ended = [file for file in ended if file not in files]
     for file in ended:
         file.unlink(missing_ok=True)
 
 
 def _merge(target: Path, files: list[Path], combine: Callable[[float, float], float]) -> None:
-    from prometheus_client.mmap_dict import MmapedDict
+    """Raises OSError, and changes nothing then."""
+    from config.metrics.allocated import AllocatedDict
 
     values: dict[str, float] = {}
     for file in (target, *files):
@@ -84,13 +89,19 @@ def _merge(target: Path, files: list[Path], combine: Callable[[float, float], fl
         with suppress(FileNotFoundError, RuntimeError, ValueError, struct.error):
             for key, value in _read(file):
                 values[key] = combine(values.get(key, 0.0), value)
+    if not values:
+        return
     new = target.with_suffix(".new")
     new.unlink(missing_ok=True)
-    merged = MmapedDict(str(new))  # type: ignore[no-untyped-call]
-    for key, value in values.items():
-        merged.write_value(key, value, 0.0)  # type: ignore[no-untyped-call]
-    merged.close()  # type: ignore[no-untyped-call]
-    new.replace(target)
+    merged = AllocatedDict(str(new))
+    try:
+        for key, value in values.items():
+            merged.reserve(key)
+            merged.write_value(key, value, 0.0)
+        merged.close()  # type: ignore[no-untyped-call]
+        new.replace(target)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def _read(file: Path) -> list[tuple[str, float]]:
