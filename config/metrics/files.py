@@ -39,10 +39,10 @@ def share(data: Path) -> Path:
 
 
 def clear(folder: Path) -> None:
-    """Delete what the last run has left."""
+    """Delete what the last run has left. Before this process counts: in a container it has the id of the last run."""
     with locked(folder):
         for file in folder.glob("*.db"):
-            if _pid_of(file) is None or not _runs(file):
+            if _pid_of(file) in (None, os.getpid()) or not _runs(file):
                 file.unlink(missing_ok=True)
 
 

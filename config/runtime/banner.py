@@ -49,7 +49,7 @@ def _wait_and_print(ports: Sequence[int], data: Path) -> None:
 
 def _is_open(port: int) -> bool:
     """A worker opens the port after it has loaded the application."""
-    with socket.socket(bind_address.family(), socket.SOCK_STREAM) as probe:
+    with socket.socket(bind_address.family(bind_address.host()), socket.SOCK_STREAM) as probe:
         return probe.connect_ex((str(bind_address.host()), port)) == 0
 
 

@@ -15,8 +15,12 @@ def host() -> IPv4Address | IPv6Address:
     return env.address("HOST", "127.0.0.1")
 
 
-def family() -> socket.AddressFamily:
-    return socket.AF_INET6 if host().version == 6 else socket.AF_INET
+def metrics_host() -> IPv4Address | IPv6Address:
+    return env.address("METRICS_HOST", str(host()))
+
+
+def family(address: IPv4Address | IPv6Address) -> socket.AddressFamily:
+    return socket.AF_INET6 if address.version == 6 else socket.AF_INET
 
 
 def origin(port: int) -> str:

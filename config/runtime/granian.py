@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from ipaddress import IPv4Address, IPv6Address
 from multiprocessing import resource_tracker
 from typing import Any
 
@@ -175,8 +176,8 @@ def serve(
     server.serve(target_loader=partial(start_worker, load), wrap_loader=False)
 
 
-def check_free(port: int) -> None:
+def check_free(port: int, address: IPv4Address | IPv6Address) -> None:
     """Raises OSError. Granian's workers share a port, and would share that of another program as well."""
-    with socket.socket(bind_address.family(), socket.SOCK_STREAM) as probe:
+    with socket.socket(bind_address.family(address), socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind((str(bind_address.host()), port))
+        probe.bind((str(address), port))

@@ -105,8 +105,7 @@ def shared_metrics(data: Path, port: int) -> Iterator[None]:
     from config.metrics.exposition import registry
 
     if port:
-        address = str(env.address("METRICS_HOST", str(bind_address.host())))
-        server, _thread = start_http_server(port, address, registry())
+        server, _thread = start_http_server(port, str(bind_address.metrics_host()), registry())
         try:
             yield
         finally:
@@ -161,8 +160,9 @@ def check_ports(port: int, stream_port: int | None, metrics_port: int | None = N
 
 
 def check_port(port: int, variable: str) -> None:
+    address = bind_address.metrics_host() if variable == "METRICS_PORT" else bind_address.host()
     try:
-        granian.check_free(port)
+        granian.check_free(port, address)
     except OSError as error:
         raise CannotRun(
             f"port {port} cannot be used ({error.strerror}); choose another: {advice(port, variable)}"

@@ -17,7 +17,7 @@ from django.test import RequestFactory
 from config import env
 from config.api.addresses import client_address
 from config.runtime import bind_address
-from config.runtime.run import CannotRun, check_ports
+from config.runtime.run import CannotRun, check_port, check_ports
 from tests.service import ROOT, Service, a_service, free_port, running_service
 from tests.waiting import PATIENCE_SECONDS
 
@@ -85,6 +85,20 @@ def test_one_port_for_both_is_refused_with_advice() -> None:
     advice = f"PORT and STREAM_PORT are both {port}; choose another: STREAM_PORT={port + 1} make run"
     with pytest.raises(CannotRun, match=advice):
         check_ports(port, port)
+
+
+def test_the_port_of_metrics_is_tried_on_its_own_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("METRICS_HOST", "127.0.0.2")
+    with socket.socket() as other:
+        other.bind(("127.0.0.2", 0))
+        other.listen()
+        taken = other.getsockname()[1]
+        with pytest.raises(CannotRun, match=f"port {taken} cannot be used"):
+            check_port(taken, "METRICS_PORT")
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        check_port(other.getsockname()[1], "METRICS_PORT")
 
 
 @pytest.mark.parametrize(("port", "beside"), [(8000, 8001), (65535, 65534)])
