@@ -35,7 +35,7 @@ class Check:
 
 
 def checks() -> list[Check]:
-    return [*_of_readiness(), _housekeeping(), _disk()]
+    return [*_of_readiness(), _housekeeping(), *_disk()]
 
 
 def _of_readiness() -> Iterator[Check]:
@@ -73,11 +73,15 @@ def _housekeeping() -> Check:
     return Check("housekeeping", "Housekeeping", "late, last run", "Housekeeping does not run", at=at)
 
 
-def _disk() -> Check:
-    usage = shutil.disk_usage(settings.DATA_DIR)
+def _disk() -> Iterator[Check]:
+    try:
+        usage = shutil.disk_usage(settings.DATA_DIR)
+    except FileNotFoundError:
+        # Of a process that stores nothing, on a host of its own.
+        return
     state = f"{usage.free / GIGABYTE:.1f} GB free"
     is_short = usage.free < FREE_BYTES or usage.free * 100 < usage.total * FREE_PERCENT
-    return Check(_here("disk"), "Disk", state, f"The disk of {host()} is almost full" if is_short else "")
+    yield Check(_here("disk"), "Disk", state, f"The disk of {host()} is almost full" if is_short else "")
 
 
 def _here(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from django.test import Client
 
 from config.changes.models import Change
 from config.database.sql import database_now
-from desk.health.checks import Check
+from desk.health.checks import Check, checks
 from desk.health.watching import PATIENCE, record, watch
 from desk.models import Trouble
 from mails.kinds import Frequency, Kind
@@ -77,6 +78,12 @@ def test_the_checks_of_this_host_are_watched() -> None:
     assert [trouble.text.split(" on ")[0] for trouble in Trouble.objects.all()] == [
         "The stream process does not answer"
     ]
+
+
+def test_a_host_without_a_data_folder_has_no_disk_to_check(settings: Any, tmp_path: Path) -> None:
+    assert "Disk" in {check.label for check in checks()}
+    settings.DATA_DIR = tmp_path / "not made"
+    assert "Disk" not in {check.label for check in checks()}
 
 
 def test_a_mail_says_what_is_wrong_and_since_when(mail_server: MailServer) -> None:

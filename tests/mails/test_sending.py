@@ -22,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.conninfo import make_conninfo
 
+from desk.models import Trouble
 from mails import deliverer, sending
 from mails.collecting import collect
 from mails.composing import compose
@@ -215,6 +216,16 @@ def test_a_stop_ends_the_process(mail_server: MailServer, settings: Any) -> None
         mail_server.wait_for(1)
         running.terminate()
         assert running.wait() == 0
+
+
+def test_a_process_that_no_service_has_started_expects_no_stream_process_on_its_host(
+    mail_server: MailServer, settings: Any
+) -> None:
+    answered_post()
+    with process(settings):
+        # It has checked its host before.
+        mail_server.wait_for(1)
+    assert not [text for text in Trouble.objects.values_list("text", flat=True) if "stream process" in text]
 
 
 def test_an_expired_lease_does_not_overwrite_the_next_one(mail_server: MailServer) -> None:

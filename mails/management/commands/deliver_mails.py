@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from config import fingerprints
@@ -26,6 +27,8 @@ class Command(BaseCommand):
         if options["parent"] is None:
             # `make run` has checked them; a start by hand has not.
             fingerprints.require_known_secrets()
+            # It may have the environment of a service that runs on another host, with its stream process.
+            settings.STREAMS = False
         asyncio.run(_deliver(options["parent"]))
         # Without waiting for threads that wait for the mail server.
         sys.stdout.flush()
