@@ -36,6 +36,7 @@ class Service:
         ports = {"PORT": str(self.port), "STREAM_PORT": str(self.stream_port)}
         self.environment = inherited | {"DATA_DIR": str(data), "DEMO": "0", "STREAMS": "0"} | ports | environment
         self.output = data.with_name(data.name + ".out")
+        self.working_folder = ROOT
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -76,7 +77,7 @@ class Service:
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "config.runtime.run"],
-                cwd=ROOT,
+                cwd=self.working_folder,
                 env=self.environment,
                 stdout=output,
                 stderr=output,

@@ -48,6 +48,8 @@ def main(name: str = "make run") -> None:
 
 def run() -> None:
     data = env.folder("DATA_DIR", BASE_DIR / ".data")
+    # For the programs that it starts, which run in another folder than this one may.
+    os.environ["DATA_DIR"] = str(data)
     debug = env.flag("DEBUG", default=False)
     port = env.integer("PORT", granian.PORT, minimum=1, maximum=65535)
     with ExitStack() as running:

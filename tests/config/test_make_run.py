@@ -147,6 +147,18 @@ def test_a_second_run_on_the_same_data_is_refused(service: Service) -> None:
         assert f"uses {service.data}" in second.said()
 
 
+def test_a_relative_data_folder_is_one_of_the_folder_of_the_start() -> None:
+    """As `community-messaging serve` of the wheel, which is started anywhere."""
+    with a_service() as service:
+        service.copy_template()
+        service.working_folder = service.data.parent
+        service.environment |= {"DATA_DIR": service.data.name, "PYTHONPATH": str(ROOT)}
+        service.start()
+        assert status(f"{service.base_url}/readyz") == 200
+        assert service.stop() == 0
+        assert not (ROOT / service.data.name).exists()
+
+
 def test_a_busy_port_is_refused_with_advice(service: Service) -> None:
     with a_service(PORT=str(service.port)) as second:
         assert second.launch().wait(PATIENCE_SECONDS) == 1
