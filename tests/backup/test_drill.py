@@ -22,6 +22,7 @@ from psycopg import sql
 
 from config.runtime.postgres import DATABASE, SUPERUSER
 from config.runtime.postgres_binaries import owner
+from tests.backup.database import begin_again_by_hand
 from tests.clients import Clients, Person, bearer
 from tests.cluster.postgres import Place, Server
 from tests.faults.environment import SETTINGS
@@ -165,7 +166,7 @@ def by_hand(home: Path, moment: datetime, page_id: str, writer: Writer) -> None:
         server.run("pg_ctl", "start", "--wait", "-D", server.folder, "-l", server.folder / "log", "-o", listens)
         assert eventually(lambda: value_of(url, "SELECT pg_is_in_recovery()") is False)
         with psycopg.connect(url) as session:
-            session.execute("UPDATE changes_changelog SET cluster = ''")
+            begin_again_by_hand(session)
         writer.compare(contents(url, page_id), moment)
     finally:
         server.stop("immediate")
