@@ -241,7 +241,7 @@ def test_a_restore_that_fails_or_is_in_use_leaves_the_database_as_it_was(
     with a_database() as url:
         with (
             psycopg.connect(make_conninfo(url, application_name="community-messaging")),
-            pytest.raises(BackupError, match="stop it on every host"),
+            pytest.raises(BackupError, match="stop it on every host, restart its PgBouncer"),
         ):
             logical.restore(backups[LOGICAL], found, url, force=True, say=silent)
         with psycopg.connect(url) as session:

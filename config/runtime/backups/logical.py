@@ -31,7 +31,10 @@ def restore(folder: Path, found: Manifest, url: str, *, force: bool, say: Callab
     """Raises BackupError if the database is in use or, without `force`, not empty."""
     with connection(url) as session:
         if _count(session, SERVICES):
-            raise BackupError("The service still uses this database: stop it on every host, then restore.")
+            raise BackupError(
+                "The service still uses this database: stop it on every host, restart its PgBouncer, if it has one, "
+                "which holds idle connections, then restore."
+            )
         _undo_interrupted(session)
         has_tables = _count(session, TABLES) > 0
         if has_tables and not force:
