@@ -70,6 +70,15 @@ class Cluster:
     def is_running(self) -> bool:
         return postgres_binaries.answers(self.socket_folder)
 
+    def has_settings(self) -> bool:
+        """Whether the server was last started with these settings."""
+        written = "".join(f' "-c" "{name}={value}"' for name, value in self._all_settings().items())
+        return self._last_options().endswith(written)
+
+    def has_archived(self) -> bool:
+        """Whether the server was last started with an archive of its log."""
+        return re.search(r' "archive_command=[^"]', self._last_options()) is not None
+
     def start(self) -> None:
         """Create the cluster, start it and create its database, as far as that has not been done."""
         if not self.is_made():
@@ -140,8 +149,15 @@ class Cluster:
                 (self.socket_folder / f"{SOCKET_NAME}.lock").unlink()
 
     def _options(self) -> str:
-        settings = self.settings | {"unix_socket_directories": str(self.socket_folder)}
-        return " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in settings.items())
+        return " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in self._all_settings().items())
+
+    def _all_settings(self) -> dict[str, str]:
+        return self.settings | {"unix_socket_directories": str(self.socket_folder)}
+
+    def _last_options(self) -> str:
+        """As PostgreSQL writes them: each argument between quotes, without escapes."""
+        file = self.folder / "postmaster.opts"
+        return file.read_text().rstrip("\n") if file.exists() else ""
 
     def _control(self, action: str, *arguments: str) -> None:
         try:

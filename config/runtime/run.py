@@ -16,7 +16,7 @@ from config.database.deployment import session_parameters
 from config.metrics import files
 from config.probes import draining
 from config.runtime import banner, bind_address, granian, postgres_binaries, processes
-from config.runtime.postgres import embedded
+from config.runtime.postgres import Cluster, embedded
 from config.runtime.postgres_binaries import PostgresError
 from config.runtime.scheduler import scheduled_commands
 from config.runtime.supervisor import supervised
@@ -148,6 +148,15 @@ def check_owner(data: Path) -> None:
         raise CannotRun(f"{found} belongs to {owner}, and would belong to another user then: run this as {owner}.")
 
 
+def check_archive(cluster: Cluster) -> None:
+    """Raises CannotRun if the archive of the log would get a hole."""
+    if cluster.has_archived() and "archive_command" not in cluster.settings:
+        raise CannotRun(
+            "the service archives the log of PostgreSQL, and the environment of this command has no WAL_ARCHIVE: "
+            "set it to that of the service, or start the service once without it"
+        )
+
+
 def check_ports(port: int, stream_port: int | None, metrics_port: int | None = None) -> None:
     """Each port is free, and no two are the same."""
     used: dict[int, str] = {}
@@ -182,9 +191,14 @@ def check_secrets(data: Path, *, debug: bool) -> None:
 
 @contextmanager
 def embedded_postgres(data: Path) -> Iterator[None]:
-    """With sole use of the data folder: it also stops a server that it has found running."""
+    """With sole use of the data folder: it also stops a server that it has found running.
+
+    One with other settings is restarted: it would not archive its log.
+    """
     cluster = embedded(data)
     try:
+        if cluster.is_running() and not cluster.has_settings():
+            cluster.stop()
         cluster.start()
         yield
     finally:
@@ -200,8 +214,10 @@ def postgres_of_command(data: Path, *, is_locked: bool = False) -> Iterator[None
     if embedded(data).is_running():
         yield
         return
-    with nullcontext() if is_locked else sole_use(data), embedded_postgres(data):
-        yield
+    with nullcontext() if is_locked else sole_use(data):
+        check_archive(embedded(data))
+        with embedded_postgres(data):
+            yield
 
 
 def manage(command: str) -> None:
