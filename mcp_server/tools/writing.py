@@ -66,7 +66,8 @@ def write_post(api: Api, arguments: WritePost) -> dict[str, Any]:
     page = api.send("POST", "/v1/presence/normalize-url", body={"url": arguments.url})
     body = arguments.body | {"pageId": page.json["pageId"]}
     if arguments.dry_run:
-        checked = api.send("POST", MESSAGES, query={"dryRun": "true"}, body=body).json
+        # A key is checked, but not used.
+        checked = api.send("POST", MESSAGES, query={"dryRun": "true"}, body=body, key=arguments.idempotency_key).json
         return {"wouldBe": checked["wouldBe"], "limits": checked["limits"]}
     if arguments.idempotency_key is not None:
         return own_post(api.send("POST", MESSAGES, body=body, key=arguments.idempotency_key))

@@ -65,3 +65,5 @@ def test_a_dry_run_says_what_would_be() -> None:
 def test_a_dry_run_is_refused_as_the_write_would_be() -> None:
     mcp = Mcp(agent_with_token().api)
     assert mcp.call("write_post", url=URL, content=" ", dryRun=True).error == "empty_message"
+    key = mcp.call("write_post", url=URL, content="Only a trial.", dryRun=True, idempotencyKey="ключ").error
+    assert key == "invalid_idempotency_key"
