@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from django.conf import settings
 from msgspec import Meta
 
 from config.api.ids import parse_id
@@ -99,7 +100,7 @@ class EditPost(Arguments):
 
 
 @declared(
-    description="Change the text of your own post, within 15 minutes.",
+    description=f"Change the text of your own post, within {settings.EDIT_MINUTES} minutes of writing it.",
     arguments=EditPost,
     scopes=AUTHOR_SCOPES,
     argument_of=OF_POST,

@@ -117,7 +117,7 @@ class DeliverySerializer(serializers.Serializer[WebhookDelivery]):
         "error": None,
         "durationMs": 42,
     }
-    eventId = serializers.UUIDField(source="event_id", help_text="In `webhook-id`, after `evt_`.")
+    eventId = serializers.UUIDField(source="event_id", help_text="In `webhook-id`, after `evt_`, without hyphens.")
     type = serializers.CharField(help_text="Of the event.")
     at = serializers.DateTimeField(help_text="The end of the attempt.")
     attempt = serializers.IntegerField(help_text="From 1.")

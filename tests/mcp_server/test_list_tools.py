@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -12,6 +15,7 @@ from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.factories import CommunityFactory, PersonFactory
 from tests.mcp_server.rpc import Mcp, Result
+from tests.service import ROOT
 
 pytestmark = pytest.mark.django_db
 READING = ["read_page", "read_post", "search", "reference"]
@@ -31,6 +35,16 @@ def in_order(*names: str) -> list[str]:
 def test_there_are_at_most_ten_tools() -> None:
     assert [tool.name for tool in TOOLS] == EVERY
     assert len(TOOLS) <= 10
+
+
+def test_edit_post_names_the_minutes_of_the_setting() -> None:
+    program = (
+        "import django; django.setup(); from mcp_server.tools.writing import edit_post; print(edit_post.description)"
+    )
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings", "EDIT_MINUTES": "7"}
+    command = [sys.executable, "-c", program]
+    printed = subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True).stdout
+    assert "within 7 minutes" in printed
 
 
 def test_without_a_token_only_reading_tools_are_listed() -> None:

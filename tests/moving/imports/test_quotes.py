@@ -60,12 +60,8 @@ def test_a_quote_of_a_post_that_was_imported_before_is_restored(tmp_path: Path) 
 
 
 def test_a_post_without_any_content_is_left_out(tmp_path: Path) -> None:
-    imported = import_own(
-        tmp_path / "posts.jsonl",
-        CommunityFactory(),
-        {"id": "a", "content": ""},
-        {"id": "b", "content": "", "quoteId": 5},
-    )
+    empty = ({"id": "a", "content": ""}, {"id": "b", "content": "", "quoteId": 5})
+    imported = import_own(tmp_path / "posts.jsonl", CommunityFactory(), *empty)  # type: ignore[arg-type]
     reasons = [(row["source_id"], row["reason"]) for row in imported.report if row["action"] == "skipped"]
     assert reasons == [("a", "It has no text."), ("b", "It has no text.")]
     assert not Message.objects.exists()
