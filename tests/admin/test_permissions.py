@@ -35,7 +35,7 @@ def _expected(path: str) -> int:
     may_add, may_delete = before in {"community", "readyreason"}, "/readyreason/" in path
     if path == "/admin/autocomplete/" or (last == "delete" and not may_delete) or (last == "add" and not may_add):
         return 403
-    if last in {"nowhere", "1"} or before == "record":
+    if path == "/admin/r/1/1/" or last == "nowhere" or before == "record":
         return 404
     if last in {"logout", "decide", "run", "saved"}:
         return 405
