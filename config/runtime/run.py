@@ -1,11 +1,10 @@
 """`make run`: starts PostgreSQL, migrates, creates the demo and runs the server; stops them in reverse order."""
 
-import fcntl
 import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psycopg
@@ -15,8 +14,9 @@ from config import env, fingerprints, secrets
 from config.database.deployment import session_parameters
 from config.metrics import files
 from config.probes import draining
-from config.runtime import banner, bind_address, granian, postgres_binaries, processes
-from config.runtime.postgres import Cluster, embedded
+from config.runtime import banner, bind_address, granian, processes
+from config.runtime.data_folder import CannotRun, embedded_postgres, sole_use
+from config.runtime.postgres import embedded
 from config.runtime.postgres_binaries import PostgresError
 from config.runtime.scheduler import scheduled_commands
 from config.runtime.supervisor import supervised
@@ -24,14 +24,6 @@ from config.runtime.supervisor import supervised
 # After SIGTERM, where no DRAIN_SECONDS is set and BASE_URL is https.
 DRAIN_SECONDS = 5
 BASE_DIR = Path(__file__).resolve().parents[2]
-
-
-class CannotRun(Exception):
-    """A problem that the user can solve. The text describes how."""
-
-
-class InUse(CannotRun):
-    """The service, or a command that needs it stopped, runs with this data folder."""
 
 
 def main(name: str = "make run") -> None:
@@ -117,46 +109,6 @@ def shared_metrics(data: Path, port: int) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def sole_use(data: Path) -> Iterator[None]:
-    """Lock the data folder. The lock ends with the process, also if it is killed."""
-    check_owner(data)
-    try:
-        data.mkdir(parents=True, exist_ok=True)
-        file = (data / "lock").open("w")
-    except OSError as error:
-        raise CannotRun(
-            f"{data} cannot be written ({error.strerror}); choose another folder: DATA_DIR=… make run"
-        ) from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise InUse(
-                f"another `make run`, or a command such as `backup`, uses {data}; stop it, or choose another folder: "
-                "DATA_DIR=… make run"
-            ) from error
-        yield
-
-
-def check_owner(data: Path) -> None:
-    """Raises CannotRun if root would take the data of another user, who could not use it any more."""
-    if os.geteuid() != 0:
-        return
-    found = next((path for path in (data / "postgres", data / "secrets.json", data) if path.exists()), None)
-    if found and (owner := postgres_binaries.name_of_owner(found)) not in ("root", postgres_binaries.SYSTEM_USER):
-        raise CannotRun(f"{found} belongs to {owner}, and would belong to another user then: run this as {owner}.")
-
-
-def check_archive(cluster: Cluster) -> None:
-    """Raises CannotRun if the archive of the log would get a hole."""
-    if cluster.has_archived() and "archive_command" not in cluster.settings:
-        raise CannotRun(
-            "the service archives the log of PostgreSQL, and the environment of this command has no WAL_ARCHIVE: "
-            "set it to that of the service, or start the service once without it"
-        )
-
-
 def check_ports(port: int, stream_port: int | None, metrics_port: int | None = None) -> None:
     """Each port is free, and no two are the same."""
     used: dict[int, str] = {}
@@ -187,37 +139,6 @@ def advice(port: int, variable: str) -> str:
 def check_secrets(data: Path, *, debug: bool) -> None:
     with psycopg.connect(**session_parameters(embedded(data).url)) as connection:
         fingerprints.check(connection.cursor(), data=data, debug=debug)
-
-
-@contextmanager
-def embedded_postgres(data: Path) -> Iterator[None]:
-    """With sole use of the data folder: it also stops a server that it has found running.
-
-    One with other settings is restarted: it would not archive its log.
-    """
-    cluster = embedded(data)
-    try:
-        if cluster.is_running() and not cluster.has_settings():
-            cluster.stop()
-        cluster.start()
-        yield
-    finally:
-        cluster.stop()
-
-
-@contextmanager
-def postgres_of_command(data: Path, *, is_locked: bool = False) -> Iterator[None]:
-    """The server that runs, or one for the block; `is_locked`: the caller has sole use of the data folder.
-
-    Without the lock, a service that starts meanwhile would use the server that the command stops.
-    """
-    if embedded(data).is_running():
-        yield
-        return
-    with nullcontext() if is_locked else sole_use(data):
-        check_archive(embedded(data))
-        with embedded_postgres(data):
-            yield
 
 
 def manage(command: str) -> None:

@@ -12,7 +12,7 @@ from config.database.sql import fetch_all
 from messaging.deleted_accounts import HEIR_HANDLES, HEIRS
 from messaging.models import Account, AccountKind, HandleClaim
 from messaging.personal_data.erasing import heirs
-from moving.imports.staging import StagedPost
+from moving.imports.staged_rows import StagedPost
 from moving.imports.texts import handle_for, source_id_of
 from moving.models import ImportedAuthor, Move
 

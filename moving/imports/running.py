@@ -24,7 +24,8 @@ from moving.imports.progress import Step, Tell
 from moving.imports.quotes import restore_quotes
 from moving.imports.report import CHANGED, SKIPPED, Report
 from moving.imports.sites import site_of
-from moving.imports.staging import StagedPost, Staging, opened
+from moving.imports.staged_rows import StagedPost, opened
+from moving.imports.staging import Staging
 from moving.imports.texts import cut, time_of
 from moving.imports.writing import Written, known_sources, write
 from moving.models import Move

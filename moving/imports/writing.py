@@ -23,7 +23,7 @@ from moving.imports.announcing import count_on_pages
 from moving.imports.authors import accounts_of
 from moving.imports.extras import columns_of
 from moving.imports.reactions import restore_reactions
-from moving.imports.staging import StagedPost
+from moving.imports.staged_rows import StagedPost
 from moving.imports.texts import AHEAD, id_at, source_id_of, time_of
 from moving.models import WRITABLE, Move
 

@@ -32,6 +32,14 @@ def harbour(moderator: Account) -> tuple[Community, Message]:
     return community, pending
 
 
+def page_of_moderator(context: BrowserContext, url: str) -> tuple[Page, Community, Message]:
+    """A page in which the moderator of the harbour is signed in, its community, and the post that waits."""
+    moderator = PersonFactory()
+    community, pending = harbour(moderator)
+    sign_in(context, url, moderator)
+    return context.new_page(), community, pending
+
+
 def path(community: Community) -> str:
     return f"/account/communities/{community.slug}/moderation/"
 
@@ -50,10 +58,7 @@ def violations_of(page: Page) -> list[tuple[str, str, str]]:
 def test_a_post_is_approved_and_hidden_and_the_pages_are_accessible(
     browser_context: BrowserContext, live_server: Any
 ) -> None:
-    moderator = PersonFactory()
-    community, pending = harbour(moderator)
-    sign_in(browser_context, live_server.url, moderator)
-    page = browser_context.new_page()
+    page, community, pending = page_of_moderator(browser_context, live_server.url)
     found = []
     for address in PAGES:
         page.goto(path(community) + address)
@@ -77,10 +82,7 @@ def test_a_post_is_approved_and_hidden_and_the_pages_are_accessible(
 def test_a_decision_that_a_script_cannot_send_is_sent_by_its_form(
     browser_context: BrowserContext, live_server: Any
 ) -> None:
-    moderator = PersonFactory()
-    community, pending = harbour(moderator)
-    sign_in(browser_context, live_server.url, moderator)
-    page = browser_context.new_page()
+    page, community, pending = page_of_moderator(browser_context, live_server.url)
     page.add_init_script("window.fetch = () => Promise.reject(new TypeError('Failed to fetch'))")
     page.goto(path(community))
     card = page.locator(f"#post-{pending.pk}")
@@ -93,12 +95,9 @@ def test_a_decision_that_a_script_cannot_send_is_sent_by_its_form(
 
 
 def test_several_posts_are_decided_without_scripts(browser: Browser, live_server: Any) -> None:
-    moderator = PersonFactory()
-    community, pending = harbour(moderator)
     context = browser.new_context(java_script_enabled=False, base_url=live_server.url)
     context.set_default_timeout(PATIENCE_MS)
-    sign_in(context, live_server.url, moderator)
-    page = context.new_page()
+    page, community, pending = page_of_moderator(context, live_server.url)
     page.goto(path(community))
     page.get_by_role("checkbox").check()
     page.locator("#several").get_by_role("button", name="Approve").click()

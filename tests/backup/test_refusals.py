@@ -18,7 +18,7 @@ from config.changes.restored import GENERATION_MAX
 from config.runtime import wal_archive
 from config.runtime.backups import BackupError, afterwards, checking, logical, making, manifest, programs, restoring
 from config.runtime.backups.manifest import LOGICAL, PHYSICAL
-from config.runtime.run import sole_use
+from config.runtime.data_folder import sole_use
 from tests.backup.database import a_database, begin_again_by_hand
 from tests.commands.running import refused
 

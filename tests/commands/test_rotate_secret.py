@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from config import secrets
-from config.runtime.run import sole_use
+from config.runtime.data_folder import sole_use
 from tests.commands.running import refused, run
 
 pytestmark = pytest.mark.django_db

@@ -17,7 +17,8 @@ from django.test import RequestFactory
 from config import env
 from config.api.addresses import client_address
 from config.runtime import bind_address
-from config.runtime.run import CannotRun, check_port, check_ports
+from config.runtime.data_folder import CannotRun
+from config.runtime.run import check_port, check_ports
 from tests.service import ROOT, Service, a_service, free_port, running_service
 from tests.waiting import PATIENCE_SECONDS
 

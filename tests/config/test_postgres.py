@@ -9,9 +9,9 @@ import psutil
 import psycopg
 import pytest
 
+from config.runtime.data_folder import CannotRun, InUse, embedded_postgres, postgres_of_command, sole_use
 from config.runtime.postgres import Cluster, embedded, socket_folder
 from config.runtime.postgres_binaries import owner
-from config.runtime.run import CannotRun, InUse, embedded_postgres, postgres_of_command, sole_use
 from tests.temporary_cluster import SETTINGS, TemporaryCluster
 
 

@@ -16,8 +16,8 @@ from psycopg.conninfo import make_conninfo
 from config import env
 from config.database import deployment
 from config.runtime.backups import BackupError
+from config.runtime.data_folder import postgres_of_command
 from config.runtime.postgres import embedded
-from config.runtime.run import postgres_of_command
 
 SECONDS = 2.0
 

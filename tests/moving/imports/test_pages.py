@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -176,6 +176,11 @@ def test_files_that_are_uploaded_at_once_are_counted_together(person: Account, c
     assert taken.count(True) == Move.objects.count() == uploads.FILES_MAX
 
 
+def upload_pieces(community: Community, pieces: Callable[[], Iterator[bytes]], *, size: int, by: Account) -> None:
+    source = {"format": "disqus", "map": MAP, "file_name": "old.xml"}
+    uploads.upload(community=community, size=size, pieces=pieces, by=by, **source)
+
+
 @pytest.mark.parametrize("is_cut_off", [False, True])
 def test_a_file_is_checked_when_all_of_it_is_stored(person: Account, community: Community, is_cut_off: bool) -> None:
     content, states = DISQUS + b" " * uploads.PART_BYTES, []
@@ -188,15 +193,7 @@ def test_a_file_is_checked_when_all_of_it_is_stored(person: Account, community: 
         yield content[uploads.PART_BYTES :]
 
     with suppress(ConnectionError):
-        uploads.upload(
-            community=community,
-            format="disqus",
-            map=MAP,
-            file_name="old.xml",
-            size=len(content),
-            pieces=pieces,
-            by=person,
-        )
+        upload_pieces(community, pieces, size=len(content), by=person)
     assert states == [(0, 0), (0, 1)]
     Move.objects.filter(leased_until__isnull=False).update(leased_until=timezone.now() - LEASE)
     assert run_due_imports() == 1
@@ -426,15 +423,7 @@ def test_a_removal_that_begins_during_an_upload_goes_on(person: Account, communi
         yield DISQUS
 
     with pytest.raises(ImportBusy):
-        uploads.upload(
-            community=community,
-            format="disqus",
-            map=MAP,
-            file_name="old.xml",
-            size=len(DISQUS),
-            pieces=pieces,
-            by=person,
-        )
+        upload_pieces(community, pieces, size=len(DISQUS), by=person)
     run_due_imports()
     move = Move.objects.get()
     assert (move.status, move.has_upload, Message.objects.count()) == (MoveStatus.UNDONE, False, 0)

@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 from config.runtime.backups import BackupError, making
 from config.runtime.backups.manifest import LOGICAL, PHYSICAL
 from config.runtime.backups.running import Progress, database_url, ended_by_signals
+from config.runtime.data_folder import CannotRun
 from config.runtime.postgres_binaries import PostgresError
-from config.runtime.run import CannotRun
 
 
 class Command(BaseCommand):

@@ -14,9 +14,9 @@ from config.runtime import wal_archive
 from config.runtime.backups import BackupError, checking, logical, restoring
 from config.runtime.backups.manifest import LOGICAL, Manifest
 from config.runtime.backups.running import Progress, database_url, ended_by_signals
+from config.runtime.data_folder import CannotRun, sole_use
 from config.runtime.postgres import embedded
 from config.runtime.postgres_binaries import PostgresError
-from config.runtime.run import CannotRun, sole_use
 
 
 class Command(BaseCommand):

@@ -9,8 +9,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from config import env, fingerprints, secrets
+from config.runtime.data_folder import CannotRun, InUse, check_owner, postgres_of_command, sole_use
 from config.runtime.postgres import embedded
-from config.runtime.run import CannotRun, InUse, check_owner, postgres_of_command, sole_use
 
 AFTERWARDS = {
     "SECRET_KEY": "All sign-ins end: people and super admins sign in again. The previous key verifies nothing; it is "

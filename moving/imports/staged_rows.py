@@ -1,0 +1,55 @@
+"""The temporary SQLite database of an import, whose memory therefore does not depend on the file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import NamedTuple
+
+SCHEMA = """
+CREATE TABLE page (number INTEGER PRIMARY KEY, page_id TEXT UNIQUE, url TEXT);
+CREATE TABLE author (number INTEGER PRIMARY KEY, source_id TEXT UNIQUE, name TEXT, email TEXT, kind TEXT);
+CREATE TABLE post (
+    number INTEGER PRIMARY KEY, source_id TEXT UNIQUE, parent_id TEXT, page INTEGER, author INTEGER, state TEXT,
+    created INTEGER, thread_created INTEGER, edited INTEGER, score INTEGER, content TEXT, extra TEXT, address TEXT
+);
+CREATE TABLE quote (number INTEGER PRIMARY KEY, quote_id TEXT, has_nothing_else INTEGER);
+"""
+PRAGMAS = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000;"
+
+
+class StagedPost(NamedTuple):
+    """A row of `post` with those that it refers to. Times in microseconds since 1970."""
+
+    number: int
+    source_id: str
+    parent_id: str
+    page_id: str
+    url: str
+    author_id: str
+    author_name: str
+    author_email: str
+    author_kind: str
+    state: str
+    edited: int | None
+    score: int | None
+    content: str
+    extra: str | None
+    address: str
+
+
+SELECT = """
+SELECT post.number, post.source_id, parent_id, page_id, url, author.source_id, name, email, kind, state, edited, score,
+    content, extra, address
+FROM post JOIN page ON page.number = post.page JOIN author ON author.number = post.author
+WHERE post.number IN ({numbers})
+"""
+
+
+@contextmanager
+def opened() -> Iterator[sqlite3.Connection]:
+    """A database without a name: its file is in no folder, and vanishes with the process, also with a killed one."""
+    with closing(sqlite3.connect("", isolation_level=None)) as database:
+        database.executescript(PRAGMAS + SCHEMA)
+        yield database
