@@ -6,7 +6,7 @@ and redirects to its result.
     class SiteForm(OnceForm): ...
 
     form = SiteForm(request.POST)
-    if form.is_valid() and (location := form.submit_once(request.user, lambda: create(...))):
+    if form.is_valid() and (location := form.submit_once(person_of(request), lambda: create(...))):
         return redirect(location)
 """
 
@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import TypeVar
 from uuid import UUID
 
 from django import forms
-from django.db import transaction
+from django.db import models, transaction
 from django.utils.translation import gettext_lazy as _
 
 from account_area.forms import AccountForm
@@ -25,6 +26,8 @@ from account_area.models import Submission
 from config.api.exceptions import InvalidInput
 from config.api.ids import new_id
 from messaging.models import Account
+
+Row = TypeVar("Row", bound=models.Model)
 
 STORED_DAYS = 2
 
@@ -42,6 +45,23 @@ class OnceForm(AccountForm):
         Returns the path. None: the service refused, and the form has the errors; it can be sent again.
         """
         return self.carry_out(_once, account=account, key=self.cleaned_data["submission"], create=create)
+
+    def submit_once_with_secret(
+        self, account: Account, make: Callable[[], tuple[Row, str]], path_of: Callable[[Row], str]
+    ) -> tuple[str | None, tuple[Row, str] | None]:
+        """As `submit_once`, for a row with a secret that is shown once: (the path, the row and its secret).
+
+        The second is None if an equal form has made the row before.
+        """
+        made: list[tuple[Row, str]] = []
+
+        def create() -> str:
+            made[:] = [make()]
+            return path_of(made[0][0])
+
+        path = self.submit_once(account, create)
+        # An aborted try may have made a row that does not exist, before an equal form made its own.
+        return path, made[0] if made and path == path_of(made[0][0]) else None
 
 
 @transaction.atomic

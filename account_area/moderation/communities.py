@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from account_area.moderation import queries
 from account_area.moderation.forms import NewCommunityForm
 from account_area.page import account_page
+from account_area.people import person_of
 from config.api.exceptions import NotFound
 from config.api.ids import parse_id
 from config.api.pagination import CursorPage
@@ -33,12 +34,12 @@ TABS = {
 @account_page(methods=("GET", "HEAD"))
 def communities(request: HttpRequest) -> HttpResponse:
     words = request.GET.get("q", "").strip()[:NAME_MAX]
-    listed = queries.communities_of(request.user, words)  # type: ignore[arg-type]
+    listed = queries.communities_of(person_of(request), words)
     context = {
         "communities": listed,
         "words": words,
         "has_search": bool(words) or len(listed) == queries.LISTED_MAX,
-        "may_create": may_create(request.user),  # type: ignore[arg-type]
+        "may_create": may_create(person_of(request)),
     }
     return render(request, "account_area/moderation/communities.html", context)
 
@@ -50,18 +51,18 @@ def new(request: HttpRequest) -> HttpResponse:
         name, slug = form.cleaned_data["name"], form.cleaned_data["slug"] or None
 
         def create() -> str:
-            community = create_community(owner=request.user, name=name, slug=slug)  # type: ignore[arg-type]
+            community = create_community(owner=person_of(request), name=name, slug=slug)
             return reverse("moderation", args=[community.slug])
 
-        if location := form.submit_once(request.user, create):  # type: ignore[arg-type]
+        if location := form.submit_once(person_of(request), create):
             return redirect(location)
-    context = {"form": form, "may_create": may_create(request.user), "max": CREATED_MAX}  # type: ignore[arg-type]
+    context = {"form": form, "may_create": may_create(person_of(request)), "max": CREATED_MAX}
     return render(request, "account_area/moderation/new.html", context)
 
 
 @account_page(methods=("GET", "HEAD"))
 def queue(request: HttpRequest, slug: str) -> HttpResponse:
-    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    community = queries.community_of(slug=slug, by=person_of(request))
     tab = request.GET.get("state", "pending")
     if tab not in TABS:
         raise NotFound
@@ -69,7 +70,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
     if request.GET.get("cursor"):
         sent["cursor"] = request.GET["cursor"]
     page = CursorPage.of("moderation-page", sent)
-    listed = queries.posts_of(community=community, tab=tab, moderator=request.user, page=page)  # type: ignore[arg-type]
+    listed = queries.posts_of(community=community, tab=tab, moderator=person_of(request), page=page)
     context = (
         frame(community, "queue")
         | listed
@@ -90,7 +91,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
 @account_page(methods=("GET", "HEAD"))
 def post(request: HttpRequest, slug: str, post_id: str) -> HttpResponse:
     """One post with its whole text, in any status."""
-    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    community = queries.community_of(slug=slug, by=person_of(request))
     message_id: UUID = parse_id(post_id, missing=NotFound)
     found = stored_posts(community_id=community.pk, ids=[message_id])
     if not found:

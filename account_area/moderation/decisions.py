@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from account_area.moderation import queries
 from account_area.page import account_page
+from account_area.people import person_of
 from account_area.refusals import sentence
 from config.admin.actions import REASON_MAX
 from config.api.exceptions import ApiError, InvalidInput
@@ -35,7 +36,7 @@ NOTHING = _("Nothing was chosen. Select posts first.")
 
 @account_page(methods=("POST",))
 def decide(request: HttpRequest, slug: str) -> HttpResponse:
-    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    community = queries.community_of(slug=slug, by=person_of(request))
     decision = request.POST.get("decision", "")
     ids = [UUID(sent) for sent in dict.fromkeys(request.POST.getlist("posts")) if is_id(sent)][: queries.LISTED_MAX]
     reason = request.POST.get("reason", "").strip()
@@ -43,7 +44,7 @@ def decide(request: HttpRequest, slug: str) -> HttpResponse:
         raise InvalidInput(f"Send a reason of at most {REASON_MAX} characters.", field="reason")
     if decision not in (*POST_DECISIONS, "ban"):
         raise InvalidInput("Choose what to do.", field="decision")
-    by: Account = request.user  # type: ignore[assignment]
+    by = person_of(request)
     posts = stored_posts(community_id=community.pk, ids=ids)
     done, refusals = _carry_out(community, decision, posts, by=by, reason=reason)
     _tell(request, decision, done, refusals)

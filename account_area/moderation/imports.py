@@ -18,6 +18,7 @@ from account_area.forms import AccountForm
 from account_area.moderation import queries
 from account_area.moderation.communities import frame
 from account_area.page import READ_METHODS, account_page
+from account_area.people import person_of
 from config.api.exceptions import NotFound
 from messaging.markdown.html import to_html
 from messaging.models import Account
@@ -86,7 +87,7 @@ class UploadForm(AccountForm):
 
 @account_page
 def imports(request: HttpRequest, slug: str) -> HttpResponse:
-    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    community = queries.community_of(slug=slug, by=person_of(request))
     form = UploadForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         file = form.cleaned_data["file"]
@@ -113,10 +114,10 @@ def imports(request: HttpRequest, slug: str) -> HttpResponse:
 
 @account_page
 def one_import(request: HttpRequest, slug: str, move_id: UUID) -> HttpResponse:
-    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    community = queries.community_of(slug=slug, by=person_of(request))
     move = find_import(move_id, communities=[community.pk])
     if request.method == "POST":
-        _carry_out(request.POST.get("action", ""), move, by=request.user)  # type: ignore[arg-type]
+        _carry_out(request.POST.get("action", ""), move, by=person_of(request))
         return redirect(request.path)
     uploads.moves_of(community)
     context = _shown(move) | {"preview": _preview(move) if move.can_start else []}
@@ -137,7 +138,7 @@ def _carry_out(action: str, move: Move, *, by: Account) -> None:
 
 @account_page(methods=READ_METHODS)
 def report(request: HttpRequest, slug: str, move_id: UUID) -> HttpResponse:
-    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    community = queries.community_of(slug=slug, by=person_of(request))
     move = find_import(move_id, communities=[community.pk])
     headers = {"Content-Disposition": f'attachment; filename="import-{move.pk}.csv"'}
     rows = uploads.content_of(move, MovePart.Kind.REPORT)

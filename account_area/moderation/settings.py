@@ -19,6 +19,7 @@ from account_area.moderation import queries
 from account_area.moderation.communities import frame
 from account_area.moderation.forms import BanForm, ModeratorForm, RulesForm, TryForm
 from account_area.page import account_page
+from account_area.people import person_of
 from account_area.refusals import sentence
 from config.api.exceptions import ApiError, NotFound
 from config.api.ids import parse_id
@@ -45,7 +46,7 @@ ACTS: dict[str, Any] = {
 
 @account_page
 def rules(request: HttpRequest, slug: str) -> HttpResponse:
-    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    community = queries.community_of(slug=slug, by=person_of(request))
     tried: dict[str, Any] = {"try_form": TryForm(auto_id="try_%s")}
     form = RulesForm(instance=community)
     if request.method == "POST" and "try" in request.POST:
@@ -55,7 +56,7 @@ def rules(request: HttpRequest, slug: str) -> HttpResponse:
         with transaction.atomic():
             form = RulesForm(request.POST, instance=community)
             if form.is_valid():
-                _save(form, slug, by=request.user)  # type: ignore[arg-type]
+                _save(form, slug, by=person_of(request))
                 messages.success(request, gettext("Saved."))
                 return redirect(reverse("moderation-rules", args=[slug]))
     return render(request, "account_area/moderation/rules.html", frame(community, "rules") | tried | {"form": form})
@@ -80,12 +81,12 @@ def _tried(request: HttpRequest, community: Community) -> dict[str, Any]:
 
 @account_page
 def people(request: HttpRequest, slug: str) -> HttpResponse:
-    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    community = queries.community_of(slug=slug, by=person_of(request))
     action = request.POST.get("action", "")
     add = ModeratorForm(request.POST if action == "add" else None, auto_id="add_%s")
     ban = BanForm(request.POST if action == "ban" else None, auto_id="ban_%s")
     if request.method == "POST" and _changed(request, community, action, add=add, ban=ban):
-        still = moderators.moderates(request.user, community.pk)  # type: ignore[arg-type]
+        still = moderators.moderates(person_of(request), community.pk)
         return redirect(reverse("moderation-people", args=[slug]) if still else reverse("communities"))
     banned, older = _page(queries.bans_of(community, before=_before(request)))
     context = {
@@ -128,7 +129,7 @@ def _banned(form: BanForm, shared: dict[str, Any]) -> bool:
 
 @account_page(methods=("GET", "HEAD"))
 def log(request: HttpRequest, slug: str) -> HttpResponse:
-    community = queries.community_of(slug=slug, by=request.user)  # type: ignore[arg-type]
+    community = queries.community_of(slug=slug, by=person_of(request))
     shown, older = _page(queries.decisions_of(community, before=_before(request)))
     # A newer release may write acts that this one does not know.
     context = {"decisions": [(decision, ACTS.get(decision.act, decision.act)) for decision in shown], "older": older}

@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from account_area.page import account_page
+from account_area.people import person_of
 from account_area.sign_in.adapters import absolute, send_mail
 from account_area.sign_in.forms import AddressForm, ChangePasswordForm, NewPasswordForm
 from account_area.sign_in.people import verified_address
@@ -54,7 +55,7 @@ def reset(request: HttpRequest, id: UUID, token: str) -> HttpResponse:
 
 @account_page
 def change(request: HttpRequest) -> HttpResponse:
-    person: Account = request.user  # type: ignore[assignment]
+    person = person_of(request)
     return (_change if person.has_usable_password() else _set)(request)
 
 
@@ -76,7 +77,7 @@ def _set(request: HttpRequest) -> HttpResponse:
 
 def _changed(request: HttpRequest) -> HttpResponse:
     """All sessions have ended: this browser gets a new one."""
-    person: Account = request.user  # type: ignore[assignment]
+    person = person_of(request)
     person.refresh_from_db()
     request.session.flush()
     login(request, person, backend=BACKEND)
@@ -86,7 +87,7 @@ def _changed(request: HttpRequest) -> HttpResponse:
 
 
 def _replace(*, request: HttpRequest, form: ChangePasswordForm) -> bool:
-    person: Account = request.user  # type: ignore[assignment]
+    person = person_of(request)
     count_confirmation(request, person)
     try:
         check_password(handle=person.handle, password=form.cleaned_data["current"])

@@ -15,6 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from account_area.people import person_of
 from messaging.models import Account
 from messaging.services.second_factor import has_second_factor
 
@@ -26,7 +27,7 @@ def recent_sign_in_needed(view: View) -> View:
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if is_recent(request) or not can_confirm(request.user):  # type: ignore[arg-type]
+        if is_recent(request) or not can_confirm(person_of(request)):
             return view(request, *args, **kwargs)
         return redirect(f"{reverse('account_reauthenticate')}?{urlencode({'next': request.path})}")
 

@@ -15,15 +15,15 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from account_area.page import account_page
+from account_area.people import person_of
 from account_area.sign_in import sessions
 from config.admin.sessions import stored_key
 from config.second_factor import needs_second_factor
-from messaging.models import Account
 
 
 @account_page
 def security(request: HttpRequest) -> HttpResponse:
-    person: Account = request.user  # type: ignore[assignment]
+    person = person_of(request)
     factors = list(Authenticator.objects.filter(user=person).order_by("pk"))
     context = {
         "address": EmailAddress.objects.get_verified(person),
@@ -41,21 +41,21 @@ def security(request: HttpRequest) -> HttpResponse:
 
 @account_page(methods=("POST",))
 def end_session(request: HttpRequest, key: str) -> HttpResponse:
-    sessions.end_session(request.user, key)  # type: ignore[arg-type]
+    sessions.end_session(person_of(request), key)
     messages.success(request, _("This browser is signed out."))
     return redirect("account_security")
 
 
 @account_page(methods=("POST",))
 def end_panel(request: HttpRequest, id: UUID) -> HttpResponse:
-    sessions.end_panel(request.user, id)  # type: ignore[arg-type]
+    sessions.end_panel(person_of(request), id)
     messages.success(request, _("This panel is signed out."))
     return redirect("account_security")
 
 
 @account_page(methods=("POST",))
 def end_everywhere(request: HttpRequest) -> HttpResponse:
-    sessions.end_everywhere(request.user)  # type: ignore[arg-type]
+    sessions.end_everywhere(person_of(request))
     logout(request)
     messages.success(request, _("You are signed out everywhere."))
     return redirect("account_login")

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from account_area.forms import AccountForm
 from account_area.page import account_page
+from account_area.people import person_of
 from account_area.sign_in.forms import CodeForm, PasswordForm, SignInForm, SignUpForm
 from account_area.sign_in.log import log_wrong_password
 from account_area.sign_in.people import begin_session, handle_of, next_path
@@ -66,7 +67,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 @account_page
 def confirm(request: HttpRequest) -> HttpResponse:
     """Ask for a code if the person has a second factor, else for the password, else for a sign-in at the provider."""
-    person: Account = request.user  # type: ignore[assignment]
+    person = person_of(request)
     target = next_path(request) or reverse("account")
     if not can_confirm(person):
         return redirect(target)
@@ -113,7 +114,7 @@ def _is_confirmed(request: HttpRequest, form: CodeForm | PasswordForm) -> bool:
 
 
 def _is_code(request: HttpRequest, form: AccountForm) -> bool:
-    person: Account = request.user  # type: ignore[assignment]
+    person = person_of(request)
     is_right = verify_code(account=person, code=form.cleaned_data["code"]) is not None
     if is_right:
         record_authentication(request, person, "mfa", reauthenticated=True)
@@ -121,7 +122,7 @@ def _is_code(request: HttpRequest, form: AccountForm) -> bool:
 
 
 def _is_password(request: HttpRequest, form: AccountForm) -> bool:
-    person: Account = request.user  # type: ignore[assignment]
+    person = person_of(request)
     count_confirmation(request, person)
     try:
         check_password(handle=person.handle, password=form.cleaned_data["password"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -11,9 +11,9 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from account_area.people import person_of
 from embeds.models import Embed
 from embeds.services import owned_embed
-from messaging.models import Account
 
 TABS: tuple[tuple[str, str | Promise], ...] = (
     ("site", _("Numbers")),
@@ -25,14 +25,9 @@ TABS: tuple[tuple[str, str | Promise], ...] = (
 )
 
 
-def person(request: HttpRequest) -> Account:
-    """The signed-in person."""
-    return cast("Account", request.user)
-
-
 def own_site(request: HttpRequest, embed: UUID) -> Embed:
     """The signed-in person's site; raises EmbedNotFound or NotOwner, which are both a 404 page."""
-    return owned_embed(embed_id=embed, owner=person(request))
+    return owned_embed(embed_id=embed, owner=person_of(request))
 
 
 def is_new(request: HttpRequest) -> bool:

@@ -12,7 +12,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from account_area.page import account_page
-from account_area.sites.access import is_new, own_site, person, site_page
+from account_area.people import person_of
+from account_area.sites.access import is_new, own_site, site_page
 from account_area.sites.checks import answer
 from account_area.sites.edit_forms import LookForm, PagesForm, SettingsForm, WordsForm
 from account_area.sites.editing import EditForm
@@ -36,7 +37,7 @@ def look(request: HttpRequest, embed: UUID) -> HttpResponse:
 @account_page
 def settings(request: HttpRequest, embed: UUID) -> HttpResponse:
     site = own_site(request, embed)
-    may_export = moderates(person(request), site.community_id)
+    may_export = moderates(person_of(request), site.community_id)
     return _edited(request, "site-settings", site, SettingsForm, may_export=may_export)
 
 
@@ -71,7 +72,7 @@ def _edited(
 ) -> HttpResponse:
     """Show the form of a page, or save it and go to `after`, which is the same page by default."""
     form = form_class(site, request.POST if request.method == "POST" else None)
-    if form.is_bound and form.save(person(request)):
+    if form.is_bound and form.save(person_of(request)):
         if not after:
             messages.success(request, _("Saved."))
         return redirect(after or reverse(name, args=[site.pk]))

@@ -14,7 +14,8 @@ from django.utils.translation import gettext as _
 
 from account_area.forms import AccountForm
 from account_area.page import account_page
-from account_area.sites.access import own_site, person
+from account_area.people import person_of
+from account_area.sites.access import own_site
 from account_area.sites.forms import NewSiteForm
 from account_area.sites.numbers import spark
 from account_area.sites.queries import last_seen, sites_of
@@ -29,7 +30,7 @@ SPARK_DAYS = 7
 
 @account_page
 def sites(request: HttpRequest) -> HttpResponse:
-    page = Paginator(sites_of(person(request)), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = Paginator(sites_of(person_of(request)), PAGE_SIZE).get_page(request.GET.get("page"))
     ids = [site.pk for site in page]
     today = database_now().date()
     first = today - timedelta(days=SPARK_DAYS - 1)
@@ -40,7 +41,7 @@ def sites(request: HttpRequest) -> HttpResponse:
 
 @account_page
 def new_site(request: HttpRequest) -> HttpResponse:
-    form = NewSiteForm(person(request), request.POST if request.method == "POST" else None)
+    form = NewSiteForm(person_of(request), request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid() and (location := form.create()):
         return redirect(location)
     return render(request, "account_area/sites/new.html", {"form": form, "step": 1})
@@ -60,7 +61,7 @@ def resume(request: HttpRequest, embed: UUID) -> HttpResponse:
 def delete(request: HttpRequest, embed: UUID) -> HttpResponse:
     site = own_site(request, embed)
     if request.method == "POST":
-        delete_embed(embed_id=site.pk, owner=person(request))
+        delete_embed(embed_id=site.pk, owner=person_of(request))
         messages.success(request, _("The site “%(name)s” is deleted.") % {"name": site.name})
         return redirect("sites")
     context = {
@@ -79,6 +80,6 @@ def delete(request: HttpRequest, embed: UUID) -> HttpResponse:
 
 def _set_status(request: HttpRequest, embed: UUID, status: EmbedStatus, done: str) -> HttpResponse:
     site = own_site(request, embed)
-    update_embed(embed_id=site.pk, owner=person(request), status=status.value)
+    update_embed(embed_id=site.pk, owner=person_of(request), status=status.value)
     messages.success(request, done)
     return redirect("site", site.pk)

@@ -16,6 +16,7 @@ from account_area.agents import queries
 from account_area.agents.forms import DeletionForm
 from account_area.agents.texts import COUNTERS, SCOPES
 from account_area.page import READ_METHODS, account_page
+from account_area.people import person_of
 from account_area.plots import Plot, Series
 from agents.models import Agent, Scope
 from agents.services import delete_agent
@@ -24,7 +25,7 @@ from config.writes.rate_limits import usages_of
 
 @account_page(methods=READ_METHODS)
 def detail(request: HttpRequest, handle: str) -> HttpResponse:
-    agent = queries.own_agent(request.user, handle)  # type: ignore[arg-type]
+    agent = queries.own_agent(person_of(request), handle)
     refused_by_day, refused_codes = queries.refusals(agent)
     names = queries.community_names({*agent.community_ids, *agent.request.community_ids})
     context = {
@@ -45,10 +46,10 @@ def detail(request: HttpRequest, handle: str) -> HttpResponse:
 
 @account_page
 def delete(request: HttpRequest, handle: str) -> HttpResponse:
-    agent = queries.own_agent(request.user, handle)  # type: ignore[arg-type]
+    agent = queries.own_agent(person_of(request), handle)
     form = DeletionForm(request.POST or None, expected=handle)
     if request.method == "POST" and form.is_valid():
-        delete_agent(handle=handle, by=request.user)  # type: ignore[arg-type]
+        delete_agent(handle=handle, by=person_of(request))
         messages.success(request, _("@%(handle)s is deleted.") % {"handle": handle})
         return redirect("account_agents")
     context = {

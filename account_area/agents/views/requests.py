@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -17,6 +16,7 @@ from account_area.agents.forms import RequestForm
 from account_area.agents.handles import check_handle
 from account_area.agents.texts import REQUESTS, SCOPES
 from account_area.page import READ_METHODS, account_page
+from account_area.people import person_of
 from agents.models import RequestStatus, Scope
 from agents.models.request import PENDING_MAX
 from agents.services import cancel_request, request_agent
@@ -35,14 +35,14 @@ def ask(request: HttpRequest) -> HttpResponse:
         form.errors.clear()
     else:
         form = RequestForm(request.POST)
-        if form.is_valid() and (location := form.submit_once(_person(request), lambda: _ask(request, form))):
+        if form.is_valid() and (location := form.submit_once(person_of(request), lambda: _ask(request, form))):
             return redirect(location)
     context = {"form": form, "search": search, "pending_max": PENDING_MAX, "is_search": is_search}
     return render(request, "account_area/agents/ask.html", context)
 
 
 def _ask(request: HttpRequest, form: RequestForm) -> str:
-    asked = request_agent(requester=_person(request), **form.cleaned_data["arguments"])
+    asked = request_agent(requester=person_of(request), **form.cleaned_data["arguments"])
     return reverse("account_agent_request", args=[asked.pk])
 
 
@@ -63,7 +63,7 @@ def communities(request: HttpRequest) -> HttpResponse:
 
 @account_page(methods=READ_METHODS)
 def detail(request: HttpRequest, request_id: UUID) -> HttpResponse:
-    row = queries.own_request(_person(request), request_id)
+    row = queries.own_request(person_of(request), request_id)
     state, badge = REQUESTS[RequestStatus(row.status)]
     context = {
         "row": row,
@@ -77,10 +77,10 @@ def detail(request: HttpRequest, request_id: UUID) -> HttpResponse:
 
 @account_page
 def withdraw(request: HttpRequest, request_id: UUID) -> HttpResponse:
-    row = queries.own_request(_person(request), request_id)
+    row = queries.own_request(person_of(request), request_id)
     back = reverse("account_agent_request", args=[row.pk])
     if request.method == "POST":
-        cancel_request(request_id=row.pk, by=_person(request))
+        cancel_request(request_id=row.pk, by=person_of(request))
         messages.success(request, _("The request is withdrawn."))
         return redirect(back)
     context = {
@@ -91,8 +91,3 @@ def withdraw(request: HttpRequest, request_id: UUID) -> HttpResponse:
         "danger": True,
     }
     return render(request, "account_area/confirm.html", context)
-
-
-def _person(request: HttpRequest) -> Any:
-    """`account_page` lets in signed-in people only."""
-    return request.user

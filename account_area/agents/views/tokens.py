@@ -6,7 +6,7 @@ A second press of the button that creates one redirects to the list, which says 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 from uuid import UUID
 
 from django.contrib import messages
@@ -20,6 +20,7 @@ from account_area.agents.forms import RotationForm, TokenForm
 from account_area.agents.snippets import PLACEHOLDER, snippets_for
 from account_area.agents.texts import TOKENS
 from account_area.page import READ_METHODS, account_page
+from account_area.people import person_of
 from account_area.submissions import OnceForm
 from agents.models import Agent, AgentToken, TokenStatus
 from agents.models.token import ACTIVE_MAX
@@ -52,7 +53,7 @@ def create(request: HttpRequest, handle: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
 
         def make() -> tuple[AgentToken, str]:
-            return create_token(request_id=agent.request.pk, by=request.user, **form.cleaned_data["arguments"])  # type: ignore[arg-type]
+            return create_token(request_id=agent.request.pk, by=person_of(request), **form.cleaned_data["arguments"])
 
         if response := _made_once(request, agent, form, make):
             return response
@@ -70,7 +71,7 @@ def rotate(request: HttpRequest, handle: str, token_id: UUID) -> HttpResponse:
 
         def make() -> tuple[AgentToken, str]:
             ends = form.cleaned_data["old_ends_in"]
-            return rotate_token(token_id=token.pk, by=request.user, old_ends_in=ends)[:2]  # type: ignore[arg-type]
+            return rotate_token(token_id=token.pk, by=person_of(request), old_ends_in=ends)[:2]
 
         if response := _made_once(request, agent, form, make):
             return response
@@ -84,7 +85,7 @@ def revoke(request: HttpRequest, handle: str, token_id: UUID) -> HttpResponse:
     token = queries.own_token(agent, token_id)
     back = _list_of(agent)
     if request.method == "POST":
-        revoke_token(token_id=token.pk, by=request.user)  # type: ignore[arg-type]
+        revoke_token(token_id=token.pk, by=person_of(request))
         messages.success(request, _("The token %(prefix)s… is revoked.") % {"prefix": token.prefix})
         return redirect(back)
     context = {
@@ -101,19 +102,10 @@ def _made_once(
     request: HttpRequest, agent: Agent, form: OnceForm, make: Callable[[], tuple[AgentToken, str]]
 ) -> HttpResponse | None:
     """The page with the new token; a redirect if an equal form has made it already; None: the form has errors."""
-    made: list[tuple[AgentToken, str]] = []
-
-    def create() -> str:
-        made[:] = [make()]
-        return _made_at(agent, made[0][0])
-
-    location = form.submit_once(_person(request), create)
-    if location is None:
-        return None
-    # An aborted try may have made a token that does not exist, before an equal form made its own.
-    if not made or location != _made_at(agent, made[0][0]):
-        return redirect(location)
-    token, value = made[0]
+    path, made = form.submit_once_with_secret(person_of(request), make, partial(_made_at, agent))
+    if not made:
+        return redirect(path) if path else None
+    token, value = made
     context = {
         "agent": agent,
         "tab": "tokens",
@@ -134,9 +126,4 @@ def _list_of(agent: Agent) -> str:
 
 
 def _own(request: HttpRequest, handle: str) -> Agent:
-    return queries.own_agent(_person(request), handle)
-
-
-def _person(request: HttpRequest) -> Any:
-    """`account_page` lets in signed-in people only."""
-    return request.user
+    return queries.own_agent(person_of(request), handle)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from account_area.agents import queries, webhook_queries
 from account_area.agents.texts import DELIVERY_ERRORS, DISABLED, EVENTS, WEBHOOKS
 from account_area.agents.webhook_forms import WebhookForm
 from account_area.page import READ_METHODS, account_page
+from account_area.people import person_of
 from account_area.submissions import OnceForm
 from agents.models import Agent
 from messaging.changes.types import InboxType
@@ -41,7 +43,7 @@ def create(request: HttpRequest, handle: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
 
         def make() -> tuple[Webhook, str]:
-            return services.create_webhook(owner=_person(request), **form.cleaned_data["arguments"])
+            return services.create_webhook(owner=person_of(request), **form.cleaned_data["arguments"])
 
         if response := _secret_once(request, agent, form, make):
             return response
@@ -70,7 +72,7 @@ def test(request: HttpRequest, handle: str, webhook_id: UUID) -> HttpResponse:
     services.require_enabled()
     agent = _own(request, handle)
     webhook = webhook_queries.webhook_of(agent, webhook_id)
-    services.test_webhook(webhook_id=webhook.pk, owner=_person(request))
+    services.test_webhook(webhook_id=webhook.pk, owner=person_of(request))
     messages.success(request, _("A test is sent. Its result is in the list in some seconds."))
     return redirect(_page_of(agent, webhook))
 
@@ -83,7 +85,7 @@ def rotate(request: HttpRequest, handle: str, webhook_id: UUID) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
 
         def make() -> tuple[Webhook, str]:
-            return services.rotate_webhook_secret(webhook_id=webhook.pk, owner=_person(request))
+            return services.rotate_webhook_secret(webhook_id=webhook.pk, owner=person_of(request))
 
         if response := _secret_once(request, agent, form, make):
             return response
@@ -102,7 +104,7 @@ def delete(request: HttpRequest, handle: str, webhook_id: UUID) -> HttpResponse:
     agent = _own(request, handle)
     webhook = webhook_queries.webhook_of(agent, webhook_id)
     if request.method == "POST":
-        services.delete_webhook(webhook_id=webhook.pk, owner=_person(request))
+        services.delete_webhook(webhook_id=webhook.pk, owner=person_of(request))
         messages.success(request, _("The webhook is deleted."))
         return redirect("account_agent_webhooks", agent.account.handle)
     context = {
@@ -119,19 +121,10 @@ def _secret_once(
     request: HttpRequest, agent: Agent, form: OnceForm, make: Callable[[], tuple[Webhook, str]]
 ) -> HttpResponse | None:
     """The page with the new secret; a redirect if an equal form has made it already; None: the form has errors."""
-    made: list[tuple[Webhook, str]] = []
-
-    def create() -> str:
-        made[:] = [make()]
-        return _made_at(agent, made[0][0])
-
-    location = form.submit_once(_person(request), create)
-    if location is None:
-        return None
-    # An aborted try may have made a webhook that does not exist, before an equal form made its own.
-    if not made or location != _made_at(agent, made[0][0]):
-        return redirect(location)
-    webhook, secret = made[0]
+    path, made = form.submit_once_with_secret(person_of(request), make, partial(_made_at, agent))
+    if not made:
+        return redirect(path) if path else None
+    webhook, secret = made
     return render(request, "account_area/agents/webhook_secret.html", _context(agent, webhook=webhook, secret=secret))
 
 
@@ -148,9 +141,4 @@ def _page_of(agent: Agent, webhook: Webhook) -> str:
 
 
 def _own(request: HttpRequest, handle: str) -> Agent:
-    return queries.own_agent(_person(request), handle)
-
-
-def _person(request: HttpRequest) -> Any:
-    """`account_page` lets in signed-in people only."""
-    return request.user
+    return queries.own_agent(person_of(request), handle)
