@@ -20,7 +20,7 @@ from agents.services import require_revocable, revoke_token, rotate_token
 from config.api.credentials import CredentialKind
 from config.api.exceptions import SuperAdminRequired
 from config.api.fields import ListQuery
-from config.api.ids import parse_id
+from config.api.ids import id_in_path
 from config.api.operations import operation
 from config.api.requests import ApiRequest
 from config.api.responses import Response
@@ -31,7 +31,7 @@ PERSON = {CredentialKind.PERSON}
 
 
 def authorize_replay(request: HttpRequest, _body: Any, _replay: Replay) -> None:
-    token_id = parse_id(request.resolver_match.kwargs["id"], missing=InvalidTokenId)  # type: ignore[union-attr]
+    token_id = id_in_path(request, missing=InvalidTokenId)
     require_revocable(token_id=token_id, by=request.user)  # type: ignore[arg-type]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from uuid import UUID
 
+from messaging.exceptions import MessageNotFound
 from messaging.models import Message
 from messaging.models.message import MessageQuerySet
 
@@ -19,3 +20,10 @@ def locked_posts(ids: Collection[UUID], posts: MessageQuerySet) -> list[Message]
     locked = posts.select_for_update(no_key=True, of=("self",)).filter(pk__in=to_lock).order_by("id")
     requested = set(ids)
     return [message for message in locked if message.pk in requested]
+
+
+def locked_post(message_id: UUID, posts: MessageQuerySet | None = None) -> Message:
+    """As `locked_posts`, of all posts or of `posts`; raises MessageNotFound (404)."""
+    for post in locked_posts([message_id], Message.objects.all() if posts is None else posts):
+        return post
+    raise MessageNotFound

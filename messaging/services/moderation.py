@@ -15,11 +15,11 @@ from config.admin.audit import transition
 from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import allow_long_statements, database_now
 from config.writes.retries import retried
-from messaging.exceptions import MessageNotFound, NotInThisState
+from messaging.exceptions import NotInThisState
 from messaging.models import Account, Act, Message, MessageStatus
 from messaging.services.changes import record_moderated
 from messaging.services.decisions import log_about_post
-from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_posts
+from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_post
 from messaging.services.messages import count_answer
 from messaging.services.reporting import close_reports
 
@@ -61,9 +61,7 @@ def _move(
 
 
 def locked_message(message_id: UUID, *, start: Collection[MessageStatus]) -> Message:
-    message = next(iter(locked_posts([message_id], Message.objects.all())), None)
-    if message is None:
-        raise MessageNotFound
+    message = locked_post(message_id)
     if message.status not in start:
         raise NotInThisState(status=message.status)
     return message

@@ -8,7 +8,7 @@ from config.api.credentials import Credential
 from config.api.exceptions import AgentScopeMissing
 from messaging.exceptions import MessageNotFound, NotAuthor
 from messaging.models import Message, MessageStatus
-from messaging.services.locking import locked_posts
+from messaging.services.locking import locked_post
 
 EDITABLE = (MessageStatus.PUBLISHED, MessageStatus.PENDING)
 
@@ -19,8 +19,8 @@ def lock_own_post(*, auth: Credential, message_id: UUID) -> Message:
     Raises MessageNotFound (404) for a hidden or deleted post, and for one of another account that is not public;
     NotAuthor, AgentScopeMissing or AgentCommunityNotAllowed (403).
     """
-    post = next(iter(locked_posts([message_id], Message.objects.all())), None)
-    if post is None or post.status not in EDITABLE:
+    post = locked_post(message_id)
+    if post.status not in EDITABLE:
         raise MessageNotFound
     is_own = post.author_id == auth.user.pk
     if not is_own and not post.is_public:

@@ -21,7 +21,7 @@ from messaging.models import Account, Act, Ban, Message, MessageStatus, Report
 from messaging.models.report import REPORTABLE, dismissed_reports, open_reports
 from messaging.services.changes import record_reported
 from messaging.services.decisions import log_about_post
-from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_posts
+from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_post
 from messaging.services.messages import count_answer
 
 # So long the same person cannot report a post again, on whose report a moderator has decided.
@@ -35,9 +35,7 @@ def report_message(
 
     Raises MessageNotFound (404).
     """
-    post = next(iter(locked_posts([message_id], Message.objects.select_related("community"))), None)
-    if post is None:
-        raise MessageNotFound
+    post = locked_post(message_id, Message.objects.select_related("community"))
     if post.reports.filter(reporter=by).exists():
         return
     if not post.is_public:
@@ -60,9 +58,7 @@ def dismiss_reports(*, message_id: UUID, by: Account, reason: str = "") -> Messa
 
     Raises MessageNotFound (404), or NotInThisState (409) without open reports.
     """
-    post = next(iter(locked_posts([message_id], Message.objects.all())), None)
-    if post is None:
-        raise MessageNotFound
+    post = locked_post(message_id)
     if not close_reports([post.pk], at=database_now(), dismissed=True):
         raise NotInThisState(status=post.status)
     log_about_post(post, Act.DISMISSED, by=by, verb=transition("Reports dismissed", "open", "closed"), reason=reason)
@@ -76,9 +72,7 @@ def reopen_reports(*, message_id: UUID, by: Account, reason: str = "") -> Messag
 
     Raises MessageNotFound (404), or NotInThisState (409) if the post is hidden or deleted.
     """
-    post = next(iter(locked_posts([message_id], Message.objects.all())), None)
-    if post is None:
-        raise MessageNotFound
+    post = locked_post(message_id)
     if post.status not in REPORTABLE:
         raise NotInThisState(status=post.status)
     dismissed = dismissed_reports().filter(message=post)

@@ -10,7 +10,7 @@ import orjson
 from django.http import HttpRequest
 
 from config.api.credentials import Credential
-from config.api.ids import is_id, parse_id
+from config.api.ids import id_in_path, is_id
 from config.writes.idempotency import Replay
 from messaging.exceptions import MessageNotFound
 from messaging.models import Message
@@ -40,9 +40,7 @@ def authorize_replay(request: HttpRequest, _body: Mapping[str, Any], replay: Rep
 
 def authorize_author_replay(request: HttpRequest, _body: Mapping[str, Any], _replay: Replay) -> None:
     """Checks the scopes and the community of the post in the path."""
-    match = request.resolver_match
-    message_id = parse_id(match.kwargs["id"] if match else "", missing=MessageNotFound)
-    post = Message.objects.filter(pk=message_id).first()
+    post = Message.objects.filter(pk=id_in_path(request, missing=MessageNotFound)).first()
     if post is None:
         raise MessageNotFound
     require_rights(auth=request.auth, post=post)  # type: ignore[attr-defined]

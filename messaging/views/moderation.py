@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from rest_framework.decorators import action
 
 from config.api.credentials import CredentialKind
-from config.api.ids import parse_id
+from config.api.ids import id_in_path
 from config.api.operations import operation
 from config.api.requests import ApiRequest
 from config.api.responses import Response
@@ -36,24 +36,19 @@ from messaging.services import bans, moderating, moderators
 PERSON = {CredentialKind.PERSON}
 
 
-def _id_in_path(request: HttpRequest, missing: Any, name: str = "id") -> Any:
-    match = request.resolver_match
-    return parse_id(match.kwargs[name] if match else "", missing=missing)
-
-
 def _authorize_post_replay(request: HttpRequest, _body: Any, _replay: Replay) -> None:
-    message_id = _id_in_path(request, MessageNotFound)
+    message_id = id_in_path(request, missing=MessageNotFound)
     moderators.require_moderator_of_post(message_id=message_id, by=request.user)  # type: ignore[arg-type]
 
 
 def _authorize_community_replay(request: HttpRequest, _body: Any, replay: Replay) -> None:
-    community_id = _id_in_path(request, CommunityNotFound)
+    community_id = id_in_path(request, missing=CommunityNotFound)
     moderators.moderated_community(community_id=community_id, by=request.user)  # type: ignore[arg-type]
 
 
 def _authorize_removal_replay(request: HttpRequest, body: Any, replay: Replay) -> None:
     """Who has ended their own moderation is no moderator since."""
-    if _id_in_path(request, ModeratorNotFound, "accountId") != request.user.pk:
+    if id_in_path(request, missing=ModeratorNotFound, name="accountId") != request.user.pk:
         _authorize_community_replay(request, body, replay)
 
 
