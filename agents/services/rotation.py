@@ -45,10 +45,10 @@ def rotate_token(
     """Create a token with the label of a former one, which ends; returns the new row, its value and the former row.
 
     Without `expires_in_days`, the new token is valid as long as the former one was at first or, if that was rotated
-    before, as long as its successor. A former token that still
-    works is an active one of the five: at the limit only OldEnds.NOW is possible. A token may be rotated again while it
-    works, which can only shorten the rest of its time. Raises TokenNotFound (404) unless `by` operates the agent;
-    TokenNotActive, AgentFrozen or TooManyActiveTokens (409).
+    before, as long as its successor. A former token that still works is an active one of the five: at the limit only
+    OldEnds.NOW is possible. A token may be rotated again while it works, which can only shorten the rest of its time.
+
+    Raises TokenNotFound (404) unless `by` operates the agent; TokenNotActive, AgentFrozen or TooManyActiveTokens (409).
     """
     agent_id = AgentToken.objects.operated_by(by).filter(pk=token_id).values_list("agent", flat=True).first()
     if agent_id is None:

@@ -142,10 +142,10 @@ NOT_SHOWN = {
 def verdict(embed: Embed, address: str) -> str:
     """Return a sentence that states whether the embed shows on the page at `address`, and if not, why."""
     try:
-        verdict = check_page(embed, address)
+        checked = check_page(embed, address)
     except NoAddress:
         return "Enter a full address, such as https://example.com/blog."
-    return "Shown." if verdict.is_shown else f"Not shown: {NOT_SHOWN[verdict.reason]}."
+    return "Shown." if checked.is_shown else f"Not shown: {NOT_SHOWN[checked.reason]}."
 
 
 def _matches(term: str) -> Q:
