@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from threading import Barrier, Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +14,7 @@ from config.cache import memory
 from config.cache.memory import ResponseStore
 from config.cache.versions import invalidate, snapshot
 from config.cache.wsgi import ResponseCache
+from tests.agents.racing import race
 from tests.cache.conftest import environ_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -49,17 +49,8 @@ def test_a_response_expires(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_thread_at_a_time_fills_a_key() -> None:
-    application, start = Application(during=lambda: time.sleep(0.1)), Barrier(8)
-
-    def read() -> None:
-        start.wait()
-        assert application.read() == b"1"
-
-    threads = [Thread(target=read) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    application = Application(during=lambda: time.sleep(0.1))
+    assert race(8, lambda _index: application.read()) == [b"1"] * 8
     assert application.calls == 1
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from messaging.word_lists import MATCHES_MAX, WORD_MAX, InvalidWord, Match, check_words, compile_words
 from messaging.word_lists.folding import fold, origins
+from tests.machine_speed import scaled
 
 MATCHING = [
     ("cialis", "buy CIALIS today", "CIALIS"),
@@ -235,4 +236,4 @@ def test_hostile_texts_are_searched_within_the_time_limit(words: list[str], text
     compiled = compile_words(words)
     started = time.process_time()
     compiled.first_match(text)
-    assert time.process_time() - started < 0.5
+    assert time.process_time() - started < scaled(0.5)

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from messaging.services.moving import move_page
 from moving.imports import running
 from moving.imports.undoing import begin_undo, undo
 from moving.models import ImportedAuthor, ImportedPage, ImportedPost, Move
+from tests.agents.racing import race
 from tests.api import Api
 from tests.commands.running import refused, run
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
@@ -435,17 +435,7 @@ class TestProcesses:
     def test_importers_in_threads_write_each_post_once(self, community: Community, tmp_path: Path) -> None:
         files = [disqus(tmp_path / f"{posts}.xml", posts=posts, pages=2, words=3) for posts in (900, 1_000)]
 
-        def work(file: Path) -> None:
-            try:
-                import_posts("disqus", file, community, tmp_path / f"{file.name}.csv")
-            finally:
-                connection.close()
-
-        threads = [threading.Thread(target=work, args=[file]) for file in files]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        race(2, lambda at: import_posts("disqus", files[at], community, tmp_path / f"{at}.csv"))
         assert Message.objects.count() == 1_000
         check_counts()
 
