@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -10,7 +11,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 import psutil
@@ -21,6 +23,9 @@ from tests.temporary_cluster import copy_cluster
 from tests.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent
+# Below 32768, from where Linux chooses the ports of outgoing connections and of servers that bind port 0.
+FIRST_PORT, PORTS_OF_WORKER, WORKERS_MAX = 20_000, 1_500, 8
+_ports = count(random.randrange(PORTS_OF_WORKER))
 
 
 class Service:
@@ -162,6 +167,10 @@ def runs(process: psutil.Process) -> bool:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that is still free when a process binds it later: no other worker of the suite chooses the same."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    while True:
+        port = FIRST_PORT + worker % WORKERS_MAX * PORTS_OF_WORKER + next(_ports) % PORTS_OF_WORKER
+        with suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port

@@ -14,7 +14,18 @@ from config.api.operations import all_operations
 from tests.documents.reading import text_of
 from tests.service import ROOT
 
-PRODUCT = ("config", "messaging", "agents", "reactions", "embeds", "mails", "moving", "mcp_server")
+PRODUCT = (
+    "config",
+    "messaging",
+    "agents",
+    "reactions",
+    "embeds",
+    "mails",
+    "moving",
+    "mcp_server",
+    "account_area",
+    "desk",
+)
 SETTING = re.compile(r"`([A-Z][A-Z_]+)`")
 CODE = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
 
@@ -46,6 +57,14 @@ def codes(errors: type[ApiError]) -> Iterator[str]:
 def test_settings_table_lists_exactly_the_settings_that_are_read() -> None:
     rows = [line.split("|")[1] for line in section("docs/operations.md", "Settings").splitlines() if "|" in line]
     assert {name for row in rows for name in SETTING.findall(row)} == settings_that_are_read()
+
+
+def test_the_table_of_packages_lists_each_app_and_each_package_of_config() -> None:
+    rows = section("docs/architecture.md", "Packages").splitlines()
+    listed = {row.split("`")[1].rstrip("/") for row in rows if row.startswith("| `")}
+    of_config = {f"config/{file.parent.name}" for file in (ROOT / "config").glob("*/__init__.py")}
+    assert {*PRODUCT, *of_config} - listed == set()
+    assert {package for package in listed if not (ROOT / package).is_dir()} == set()
 
 
 def test_the_errors_of_agents_are_documented() -> None:
