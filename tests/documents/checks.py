@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -62,8 +63,9 @@ def check_make(arguments: Sequence[str]) -> None:
 
 @cache
 def _dry_run(targets: tuple[str, ...]) -> None:
-    """make --dry-run fails for an unknown target."""
-    finished = subprocess.run(["make", "--dry-run", *targets], cwd=ROOT, capture_output=True, text=True, check=False)
+    """make --dry-run fails for an unknown target. With PYTHON, it looks for no Python."""
+    command = ["make", "--dry-run", f"PYTHON={sys.executable}", *targets]
+    finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stderr
 
 

@@ -246,7 +246,10 @@ def test_the_command_stops_at_once_and_releases_its_leases(receiver: Receiver) -
         receiver.wait_for(1)
         running.send_signal(signal.SIGTERM)
         assert running.wait(PATIENCE_SECONDS) == 0
-    assert Webhook.objects.get().leased_until is None
+    webhook = Webhook.objects.get()
+    assert webhook.leased_until is None
+    # An attempt that is waited for is recorded.
+    assert not webhook.deliveries.exists()
 
 
 def test_the_command_stops_when_its_parent_has_ended() -> None:
