@@ -112,9 +112,11 @@ def stops_in_time(service: Service, stop: Callable[[Service], None]) -> bool:
 def test_a_host_drains_before_the_time_of_its_stop_begins() -> None:
     with running_service(DRAIN_SECONDS=str(DRAIN_SECONDS)) as service:
         assert service.process
+        remote = Remote(service.port)
+        # The first calls load code and connect, which may take longer than the drain.
+        assert [remote.call("GET", path).status for path in ("/readyz", "/v1/smart-tags")] == [200, 200]
         begun = time.monotonic()
         terminate(service)
-        remote = Remote(service.port)
         assert eventually(lambda: remote.call("GET", "/readyz").status == 503)
         assert remote.call("GET", "/v1/smart-tags").status == 200
         remote.close()
