@@ -8,7 +8,7 @@ from typing import Any
 from allauth.account.signals import authentication_step_completed
 from django.contrib.auth import user_logged_in
 from django.contrib.sessions.models import Session
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 from django.dispatch import receiver
 from django.http import HttpRequest
@@ -19,6 +19,7 @@ from account_area.sign_in.devices import device_of
 from account_area.sign_in.log import BY_METHOD, log_first_step, log_session
 from account_area.sign_in.renewal import USED_AT
 from config.admin.sessions import stored_key
+from config.writes.pruning import delete_in_batches
 from messaging.models import Account, PanelSession
 from messaging.services.second_factor import has_second_factor
 from messaging.services.sessions import end_all_sessions
@@ -87,7 +88,8 @@ def end_everywhere(account: Account) -> None:
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """Delete or count the sessions of the pages that have expired, for the command `prune`."""
     expired = Session.objects.filter(expire_date__lte=now)
-    number = expired.count() if dry_run else expired.delete()[1].get("sessions.Session", 0)
+    number = expired.count() if dry_run else delete_in_batches(expired)
     if not dry_run:
-        AccountSession.objects.exclude(session_id__in=Session.objects.values("pk")).delete()
+        # Joined: PostgreSQL would search a list of all sessions once for each row if it is larger than work_mem.
+        AccountSession.objects.filter(~Exists(Session.objects.filter(pk=OuterRef("session_id")))).delete()
     return {"expired sessions of the pages": number}

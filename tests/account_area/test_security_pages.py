@@ -12,17 +12,21 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.contrib.sessions.models import Session
 from django.core import mail
+from django.db import connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from account_area.models import AccountSession
 from account_area.sign_in import sessions
 from config.admin.sessions import stored_key
+from config.writes import pruning
 from messaging.models import Account, SignIn
 from messaging.services.panel_sessions import start_panel_session
 from tests.account_area.second_factors import add_app, age, code_of, recovery_codes_of
 from tests.api import Api
 from tests.factories import PersonFactory
+from tests.plans import generic_plan, nodes
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.django_db
@@ -295,6 +299,45 @@ def test_prune_removes_expired_sessions(person: Account, client: Client) -> None
         assert sessions.prune(now=timezone.now(), dry_run=dry_run) == {"expired sessions of the pages": 1}
     assert AccountSession.objects.count() == Session.objects.count() == 1
     assert is_signed_in(client)
+
+
+MANY_SESSIONS = """
+WITH made AS (
+    INSERT INTO django_session (session_key, session_data, expire_date)
+    SELECT lpad(n::text, 40, '0'), '', now() + interval '1 day' FROM generate_series(1, 5000) n RETURNING session_key
+)
+INSERT INTO account_area_accountsession (session_id, account_id, device) SELECT session_key, %s, '' FROM made
+"""
+
+
+def test_prune_joins_the_sessions_that_are_gone(person: Account) -> None:
+    """A list of all sessions would be searched for each one, where it takes more than work_mem."""
+    with connection.cursor() as cursor:
+        cursor.execute(MANY_SESSIONS, [person.pk])
+        cursor.execute("DELETE FROM django_session WHERE session_key > lpad('4990', 40, '0')")
+        cursor.execute("ANALYZE django_session, account_area_accountsession")
+        cursor.execute("SET LOCAL work_mem = '64kB'")
+    with transaction.atomic(), CaptureQueriesContext(connection) as queries:
+        sessions.prune(now=timezone.now(), dry_run=False)
+        transaction.set_rollback(True)
+    (statement,) = [
+        query["sql"] for query in queries if query["sql"].startswith('DELETE FROM "account_area_accountsession"')
+    ]
+    plan = generic_plan(statement, {})
+    assert not [node for node in nodes(plan) if "Subplan Name" in node]
+    assert any(node.get("Join Type") == "Anti" for node in nodes(plan))
+    assert AccountSession.objects.count() == 4990
+
+
+def test_prune_deletes_expired_sessions_in_batches(person: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pruning, "BATCH", 2)
+    for _ in range(5):
+        signed_in(person)
+    Session.objects.update(expire_date=timezone.now())
+    with CaptureQueriesContext(connection) as queries:
+        assert sessions.prune(now=timezone.now(), dry_run=False) == {"expired sessions of the pages": 5}
+    assert sum(query["sql"].startswith('DELETE FROM "django_session"') for query in queries) == 3
+    assert not AccountSession.objects.exists()
 
 
 @pytest.mark.parametrize("sent", ["", "null", "[]", "{}", '{"id": 1}', '{"response": {"userHandle": 5}}', "x" * 30_000])
