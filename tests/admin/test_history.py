@@ -1,0 +1,62 @@
+"""The history of a row is read by an index, however many entries are about others."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.contenttypes.models import ContentType
+from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from config.admin.audit import entries_about, log_decision, log_entries_about
+from messaging.models import Account, Message
+from tests.factories import MessageFactory
+from tests.plans import generic_plan, indexes, rows_read
+
+pytestmark = pytest.mark.django_db
+TABLE = "django_admin_log"
+MANY = f"""
+INSERT INTO {TABLE} (action_time, user_id, content_type_id, object_id, object_repr, action_flag, change_message)
+SELECT now(), %s, %s, gen_random_uuid()::text, 'A post', 2, 'Hidden.' FROM generate_series(1, 20000)
+"""
+
+
+@pytest.fixture
+def post(boss: Account) -> Message:
+    found: Message = MessageFactory()
+    with connection.cursor() as cursor:
+        cursor.execute(MANY, [boss.pk, ContentType.objects.get_for_model(Message).pk])
+        cursor.execute(f"ANALYZE {TABLE}")
+    for verb in ("Hidden", "Restored", "Hidden"):
+        log_decision(by=boss, about=found, verb=verb)
+    return found
+
+
+def test_the_decisions_about_a_post_are_read_by_an_index(post: Message) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        entries = log_entries_about([post], latest=2)
+    assert [entry.change_message for entry in entries] == ["Hidden.", "Restored."]
+    plan = generic_plan(queries[-1]["sql"], {})
+    assert rows_read(plan, TABLE) <= 10
+    assert "log_entries_about" in indexes(plan)
+
+
+def test_an_erasure_reads_the_entries_about_its_posts_alone(post: Message) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        assert len(entries_about(Message, [post.pk, *(other.pk for other in MessageFactory.create_batch(5))])) == 3
+    assert rows_read(generic_plan(queries[-1]["sql"], {}), TABLE) <= 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_migration_of_the_index_is_reversible() -> None:
+    try:
+        call_command("migrate", "messaging", "0035", verbosity=0)
+        assert "log_entries_about" not in indexes_of_history()
+    finally:
+        call_command("migrate", verbosity=0)
+    assert "log_entries_about" in indexes_of_history()
+
+
+def indexes_of_history() -> set[str]:
+    with connection.cursor() as cursor:
+        return set(connection.introspection.get_constraints(cursor, TABLE))
