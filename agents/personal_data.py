@@ -30,7 +30,7 @@ OF_A_TOKEN = (
 def sections(account_id: UUID) -> Iterable[Section]:
     """Of an agent, which has no export of its own but a record (`desk.records`): the agent itself."""
     agents = Agent.objects.filter(Q(operator=account_id) | Q(account=account_id)).select_related("account", "operator")
-    yield Section("agents", "The agents that you operate.", agents.count(), (_agent(agent) for agent in agents))
+    yield Section("agents", "The agents that you operate.", agents, (_agent(agent) for agent in agents))
     requests = AgentRequest.objects.filter(Q(requester=account_id) | Q(agent=account_id))
     yield table("agent_requests", "Your requests for agents.", requests, OF_A_REQUEST)
     tokens = AgentToken.objects.filter(agent__in=agents).defer("digest")
@@ -41,7 +41,7 @@ def sections(account_id: UUID) -> Iterable[Section]:
     for agent in agents.exclude(account=account_id):
         posts = exporters.posts_of(agent.pk)
         name = f"posts_of_{agent.account.handle}"
-        yield Section(name, "The posts of this agent.", posts.count(), exporters.post_records(posts))
+        yield Section(name, "The posts of this agent.", posts, exporters.post_records(posts))
 
 
 def stop(person: Account) -> list[UUID]:

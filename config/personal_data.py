@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -12,17 +13,24 @@ from django.db.models import Model, QuerySet
 Row = TypeVar("Row", bound=Model)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Section:
     """A file of an export: `name` without suffix, and its records, which are read while the file is written.
 
-    `about` describes the records in one English sentence. `count` is their number, for the progress.
+    `about` describes the records in one English sentence. `rows` are counted, for the progress; None is one row.
     """
 
     name: str
     about: str
-    count: int
+    rows: QuerySet[Any, Any] | None
     records: Iterable[Mapping[str, Any]]
+
+    @cached_property
+    def count(self) -> int:
+        return 1 if self.rows is None else self.rows.count()
+
+    def count_up_to(self, limit: int) -> int:
+        return 1 if self.rows is None else self.rows.order_by().values("pk")[:limit].count()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from desk.models import DailyCount, Top
 def sections(account_id: UUID) -> Iterable[Section]:
     rows = DailyCount.objects.filter(subject_id=account_id)
     about = "How many posts you wrote on each of the last days, and how often they were reported."
-    yield Section("daily_counts", about, rows.count(), rows.order_by("kind", "day").values("kind", "day", "count"))
+    yield Section("daily_counts", about, rows, rows.order_by("kind", "day").values("kind", "day", "count"))
 
 
 def erase(subject: Subject) -> int:

@@ -66,7 +66,7 @@ def decisions(account_id: UUID) -> Iterator[Section]:
         }
         for entry in in_batches(entries.select_related("user", "content_type"))
     )
-    yield Section("history", "What was decided about the account and its posts.", entries.count(), records)
+    yield Section("history", "What was decided about the account and its posts.", entries, records)
 
 
 def _types(*models: type[Model]) -> list[ContentType]:

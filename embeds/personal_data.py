@@ -31,7 +31,7 @@ def sections(account_id: UUID) -> Iterable[Section]:
     yield table("embeds", "Your sites, also those that you have deleted.", embeds, OF_AN_EMBED)
     seen = Sighting.objects.filter(embed_id__in=embeds.values("pk"))
     columns = ("embed_id", "host", "path", "first_seen_at", "last_seen_at")
-    yield Section("sightings", "Where your widgets were seen.", seen.count(), seen.values(*columns))
+    yield Section("sightings", "Where your widgets were seen.", seen, seen.values(*columns))
 
 
 def erase(subject: Subject) -> int:

@@ -14,10 +14,10 @@ BATCH = 1_000
 
 def sections(account_id: UUID) -> Iterable[Section]:
     mailings = Mailing.objects.filter(account=account_id)
-    yield Section("mails", "Which mails you get, and when the last one was sent.", mailings.count(), _rows(account_id))
+    yield Section("mails", "Which mails you get, and when the last one was sent.", mailings, _rows(account_id))
     refused = RefusedAddress.objects.filter(account=account_id)
     about = "An address of yours that a mail server has refused."
-    yield Section("refused_addresses", about, refused.count(), refused.values("address", "reason", "at"))
+    yield Section("refused_addresses", about, refused, refused.values("address", "reason", "at"))
 
 
 def _rows(account_id: UUID) -> Iterator[dict[str, Any]]:

@@ -16,10 +16,10 @@ BATCH = 500
 def sections(account_id: UUID) -> Iterable[Section]:
     moves = Move.objects.filter(started_by=account_id).order_by("created_at")
     columns = ("id", "community_id", "format", "file_name", "status", "created_at")
-    yield Section("imports", "Imports that you have started.", moves.count(), moves.values(*columns))
+    yield Section("imports", "Imports that you have started.", moves, moves.values(*columns))
     authors = ImportedAuthor.objects.filter(account=account_id).order_by("pk")
     about = "Who you were in the comment systems that imported posts come from."
-    yield Section("imported_authors", about, authors.count(), authors.values("format", "source_id", "email"))
+    yield Section("imported_authors", about, authors, authors.values("format", "source_id", "email"))
 
 
 def erase(subject: Subject) -> int:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +19,7 @@ from agents.exceptions import AgentNotFound, RequestNotFound, TokenNotFound
 from agents.models import Agent, AgentRequest, AgentToken, RefusedCall, RequestStatus
 from config.admin.audit import log_entries_about
 from messaging.models import Account, Community, Message
+from messaging.partitioning.bounds import first_id
 
 AGENTS_SHOWN = 50
 REQUESTS_SHOWN = 20
@@ -113,7 +114,8 @@ def decisions_about(agent: Agent, names: Mapping[UUID, str]) -> list[tuple[LogEn
 
 def latest_posts(agent: Agent) -> list[Message]:
     posts = Message.objects.filter(author=agent.pk).select_related("page", "community")
-    return list(posts.order_by("-created_at", "-pk")[:POSTS_SHOWN])
+    # Ids are in the order of time, also those of imported posts, and have an index with the author.
+    return list(posts.order_by("-pk")[:POSTS_SHOWN])
 
 
 def last_days() -> tuple[date, date]:
@@ -123,7 +125,10 @@ def last_days() -> tuple[date, date]:
 
 
 def posts_by_day(agent: Agent) -> Mapping[date, int]:
-    posts = Message.objects.filter(author=agent.pk, created_at__date__gte=last_days()[0])
+    first = last_days()[0]
+    # An id has the time of a host, whose clock may be behind.
+    ids_since = first_id(datetime.combine(first, time(), UTC) - timedelta(days=1))
+    posts = Message.objects.filter(author=agent.pk, pk__gte=ids_since, created_at__date__gte=first)
     return dict(posts.annotate(day=TruncDate("created_at")).values_list("day").annotate(Count("pk")).order_by())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils.safestring import SafeString, mark_safe
 
 from config.api.pagination import CursorPage
+from config.database.sql import fetch_all
 from messaging.deleted_accounts import NOBODY
 from messaging.exceptions import CommunityNotFound
 from messaging.excerpts import excerpt
@@ -28,6 +28,17 @@ POSTS_OF_PAGE = 10
 # Longer texts are cut in lists; the page of the post has the whole text.
 TEXT_MAX = 3_000
 EXCERPT = 160
+# The posts of an author that are counted, the latest ones of all communities, by the index of the author's posts.
+COUNTED_MAX = 200
+COUNTED = (MessageStatus.PUBLISHED.value, MessageStatus.PENDING.value, MessageStatus.HIDDEN.value)
+HERE = ", ".join(f"count(*) FILTER (WHERE community_id = %s AND status = '{status}')" for status in COUNTED)
+COUNTS = f"""
+SELECT author.id, latest.* FROM unnest(%s::uuid[]) AS author (id), LATERAL (
+    SELECT count(*), {HERE} FROM (
+        SELECT community_id, status FROM messaging_message WHERE author_id = author.id ORDER BY id DESC LIMIT %s
+    ) posts
+) latest
+"""  # noqa: S608  built from constants
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +51,7 @@ class Card:
     attachments: list[dict[str, str]]
     parent: Message | None
     parent_excerpt: str
-    author_counts: Mapping[str, int]
+    author_counts: Mapping[str, str]
     is_banned: bool
     can_be_banned: bool
 
@@ -110,10 +121,7 @@ def cards(messages: Sequence[Mapping[str, Any]], community: Community, *, whole:
         .only("content", "author__name", "author__handle")
         .in_bulk([message["parentId"] for message in messages if message["parentId"]])
     )
-    counts: dict[UUID, Counter[str]] = defaultdict(Counter)
-    of_authors = Message.objects.filter(community=community, author__in=authors).order_by()
-    for author, status, number in of_authors.values_list("author_id", "status").annotate(number=Count("pk")):
-        counts[author][status] = number
+    counts = _counts_of(authors, community)
     banned = set(Ban.objects.filter(community=community, account__in=authors).values_list("account_id", flat=True))
     deciders = Account.objects.filter(pk__in=authors).filter(
         Q(is_superuser=True) | Exists(Moderator.objects.filter(community=community, account=OuterRef("pk")))
@@ -125,10 +133,19 @@ def cards(messages: Sequence[Mapping[str, Any]], community: Community, *, whole:
     ]
 
 
+def _counts_of(authors: Iterable[UUID], community: Community) -> dict[UUID, dict[str, str]]:
+    """`{author: {status: "12"}}` of the posts in the community; `12+` of an author with more posts than are counted."""
+    counts: dict[UUID, dict[str, str]] = {}
+    for author, read, *numbers in fetch_all(COUNTS, [list(authors), *[community.pk] * len(COUNTED), COUNTED_MAX]):
+        more = "+" if read == COUNTED_MAX else ""
+        counts[author] = {status: f"{number}{more}" for status, number in zip(COUNTED, numbers, strict=True)}
+    return counts
+
+
 def _card(
     message: Mapping[str, Any],
     parent: Message | None,
-    counts: Mapping[UUID, Mapping[str, int]],
+    counts: Mapping[UUID, Mapping[str, str]],
     *,
     banned: set[UUID],
     safe: set[UUID],

@@ -54,7 +54,7 @@ class AgentAdmin(ManyRowsAdmin):
     def extra_context(self, request: HttpRequest, row: Agent) -> dict[str, Any]:
         tokens = list(row.tokens.defer("digest").order_by("-created_at", "-pk")[:TOKENS_SHOWN_MAX])
         agent_request = _request_of(row)
-        posts = Message.objects.filter(author=row.pk).select_related("community").order_by("-created_at", "-pk")
+        posts = Message.objects.filter(author=row.pk).select_related("community").order_by("-pk")
         related = [row, *tokens, *([agent_request] if agent_request else [])]
         return {
             "status_text": self.status_text(row),

@@ -19,7 +19,7 @@ COLUMNS = ("type", "at", "actor_id", "page_id", "message_id", "about_id", "data"
 
 def sections(account_id: UUID) -> Iterable[Section]:
     events = Change.objects.filter(account_id=account_id)
-    yield Section("inbox", "The events of your inbox, of the last 30 days.", events.count(), _records(events))
+    yield Section("inbox", "The events of your inbox, of the last 30 days.", events, _records(events))
 
 
 def erase(subject: Subject) -> int:

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from config.admin.actions import AdminAction
 from config.admin.audit import log_entries_about
 from config.admin.formatting import age, change_url
+from config.admin.paginator import bounded_count
 from config.admin.returning import return_url, returning
 from messaging.admin.desk.many import ManyRowsAdmin
 from messaging.admin.people import HIDE_POSTS, RESTORE_POSTS, SUSPEND, UNSUSPEND
@@ -40,11 +41,11 @@ class AccountAdmin(ManyRowsAdmin):
 
     def status_text(self, row: Account) -> str:
         state = "" if row.is_active else "not active; "
-        shown, hidden = posts_to_hide(row).count(), posts_hidden_together(row).count()
+        shown, hidden = bounded_count(posts_to_hide(row)), bounded_count(posts_hidden_together(row))
         return f"{state}{shown} posts published or pending, {hidden} hidden together"
 
     def extra_context(self, request: HttpRequest, row: Account) -> dict[str, Any]:
-        posts = Message.objects.filter(author=row).select_related("community").order_by("-created_at", "-pk")
+        posts = Message.objects.filter(author=row).select_related("community").order_by("-pk")
         return {
             "posts": posts[:POSTS_SHOWN_MAX],
             "sign_ins": latest_of(row),

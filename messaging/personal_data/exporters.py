@@ -23,10 +23,8 @@ OF_AN_EXPORT = ("id", "status", "requested_at", "finished_at", "size")
 
 def sections(account_id: UUID) -> Iterable[Section]:
     posts = posts_of(account_id)
-    yield Section("account", "Your account.", 1, _account(account_id))
-    yield Section(
-        "posts", "Your posts, replies and quotes, with their earlier versions.", posts.count(), post_records(posts)
-    )
+    yield Section("account", "Your account.", None, _account(account_id))
+    yield Section("posts", "Your posts, replies and quotes, with their earlier versions.", posts, post_records(posts))
     yield table("reports", "The posts that you have reported.", Report.objects.filter(reporter=account_id), OF_A_REPORT)
     yield table("webhooks", "Your webhooks.", Webhook.objects.filter(owner=account_id), OF_A_WEBHOOK)
     sessions = PanelSession.objects.filter(account=account_id)
@@ -41,7 +39,7 @@ def table(name: str, about: str, rows: Any, columns: Iterable[str]) -> Section:
     """Columns of rows as they are stored."""
     names = tuple(columns)
     records = ({column: getattr(row, column) for column in names} for row in in_batches(rows))
-    return Section(name, about, rows.count(), records)
+    return Section(name, about, rows, records)
 
 
 def _account(account_id: UUID) -> Iterator[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -33,8 +34,12 @@ def decisions_about(account_id: UUID) -> Iterator[Section]:
 
 
 def is_large(account_id: UUID) -> bool:
-    sections = (*sections_of(account_id), *decisions_about(account_id))
-    return sum(section.count for section in sections) > AT_ONCE_MAX
+    left = AT_ONCE_MAX
+    for section in chain(sections_of(account_id), decisions_about(account_id)):
+        left -= section.count_up_to(left + 1)
+        if left < 0:
+            return True
+    return False
 
 
 @retried

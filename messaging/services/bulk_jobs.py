@@ -55,6 +55,7 @@ def record_job(*, kind: str, label: str, ids: Sequence[UUID], by: Account, reaso
 @transaction.atomic
 def start_on_posts_of(author: Account, *, kind: str, by: Account, reason: str = "") -> BulkJob:
     """A job that hides (HIDE_POSTS) or restores (RESTORE_POSTS) all posts by an account."""
+    allow_long_statements(LONG_STATEMENT_SECONDS)
     hides = kind == BulkJob.HIDE_POSTS
     posts = posts_to_hide(author) if hides else posts_hidden_together(author)
     count = posts.count()

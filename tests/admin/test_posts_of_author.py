@@ -1,0 +1,111 @@
+"""What is shown of an author reads a bounded number of the author's posts, by the index of their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from account_area.agents.queries import DAYS, latest_posts, posts_by_day
+from account_area.moderation import queries
+from config.admin import paginator
+from messaging.models import Account, BulkJob, Community, Message
+from messaging.personal_data.records import AT_ONCE_MAX, is_large
+from messaging.services import bulk_jobs
+from messaging.services.locking import LONG_STATEMENT_SECONDS
+from tests.admin.pages import page
+from tests.agents.factories import TokenHolder, agent_with_token
+from tests.factories import CommunityFactory, MessageFactory
+from tests.plans import generic_plan, rows_read
+
+pytestmark = pytest.mark.django_db
+TABLE = "messaging_message"
+# One in each hour.
+MANY = """
+SET LOCAL session_replication_role = replica;
+INSERT INTO messaging_message
+    (id, page_id, author_id, author_kind, community_id, status, content, attachments, reply_count, quote_count,
+     reaction_counts, reaction_total, created_at, updated_at)
+    SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7000' || lpad(to_hex(n), 16, '8'))::uuid,
+        %(page)s, %(author)s, 'agent', %(community)s, 'published', 'Post number ' || n, '[]', 0, 0, '{}', 0, at, now()
+    FROM generate_series(1, 20000) n, LATERAL (SELECT now() - n * interval '1 hour' AS at) made;
+SET LOCAL session_replication_role = DEFAULT;
+ANALYZE messaging_message
+"""
+
+
+@pytest.fixture
+def holder() -> TokenHolder:
+    """An agent with 20,000 posts."""
+    found = agent_with_token()
+    first = MessageFactory(author=found.agent.account, community=CommunityFactory())
+    values = {"author": found.agent.pk, "page": first.page_id, "community": first.community_id}
+    with connection.cursor() as cursor:
+        for statement in MANY.split(";\n"):
+            cursor.execute(statement, values)
+    return found
+
+
+def posts_read(call: Callable[[], Any]) -> int:
+    """The largest number of posts that one of the queries reads."""
+    with CaptureQueriesContext(connection) as captured:
+        call()
+    statements = [query["sql"] for query in captured if TABLE in query["sql"] and "SELECT" in query["sql"][:10]]
+    return max(rows_read(generic_plan(statement.replace("%", "%%"), {}), TABLE) for statement in statements)
+
+
+def test_the_latest_posts_of_an_agent(holder: TokenHolder) -> None:
+    assert posts_read(lambda: latest_posts(holder.agent)) <= 10
+    latest = latest_posts(holder.agent)
+    assert latest == sorted(Message.objects.all(), key=lambda post: post.created_at)[: -len(latest) - 1 : -1]
+
+
+def test_the_posts_of_an_agent_by_day(holder: TokenHolder) -> None:
+    assert posts_read(lambda: posts_by_day(holder.agent)) <= (DAYS + 2) * 24
+    counts = list(posts_by_day(holder.agent).values())
+    assert len(counts) == DAYS
+    assert sorted(counts)[1:-1] == [24] * (DAYS - 2)
+
+
+def test_the_pages_of_an_agent_and_an_account_in_the_admin(
+    holder: TokenHolder, admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paginator, "COUNTED_MAX", 100)
+    assert posts_read(lambda: admin_client.get(page(holder.agent))) <= 101
+    assert posts_read(lambda: admin_client.get(page(holder.agent.account))) <= 101
+    assert posts_read(lambda: admin_client.get(page(holder.agent.account, "hide-posts"))) <= 101
+    confirmation = admin_client.get(page(holder.agent.account, "hide-posts")).content.decode()
+    assert "100+ posts published or pending, 0 hidden together" in confirmation
+
+
+def test_whether_a_record_is_large(holder: TokenHolder) -> None:
+    assert is_large(holder.agent.pk)
+    assert posts_read(lambda: is_large(holder.agent.pk)) <= AT_ONCE_MAX + 1
+
+
+def test_the_cards_of_moderators(holder: TokenHolder) -> None:
+    community = Community.objects.get()
+    newest = Message.objects.latest("pk")
+    cards: list[queries.Card] = []
+    posts = queries.stored_posts(community_id=community.pk, ids=[newest.pk])
+    assert posts_read(lambda: cards.extend(queries.cards(posts, community))) <= queries.COUNTED_MAX
+    assert cards[0].author_counts == {"published": f"{queries.COUNTED_MAX}+", "pending": "0+", "hidden": "0+"}
+
+
+def test_the_posts_of_an_author_may_take_long_to_count(
+    boss: Account, holder: TokenHolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timeouts = []
+
+    def record(*args: Any, **options: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT extract(epoch FROM current_setting('statement_timeout')::interval)")
+            timeouts.append(cursor.fetchone()[0])
+
+    monkeypatch.setattr(bulk_jobs, "log_all_posts", record)
+    job = bulk_jobs.start_on_posts_of(holder.agent.account, kind=BulkJob.HIDE_POSTS, by=boss)
+    assert (job.total, timeouts) == (20_001, [LONG_STATEMENT_SECONDS])
