@@ -1,4 +1,4 @@
-"""What the account area stores about a person, for their export. All of it is deleted with the account."""
+"""What the account area stores about a person, for their export. All but sessions is deleted with the account."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from uuid import UUID
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
+from django.contrib.sessions.models import Session
+from django.db.models import Exists, OuterRef
 
 from account_area.models import AccountSession
-from config.personal_data import Section
+from config.personal_data import Section, Subject, in_batches
 from messaging.personal_data.exporters import table
 
 
@@ -25,3 +27,14 @@ def sections(account_id: UUID) -> Iterable[Section]:
     sessions = AccountSession.objects.filter(account=account_id)
     about = "Where you are signed in to the account area."
     yield table("sessions", about, sessions, ("device", "created_at", "last_used_at"))
+
+
+def erase_sessions(subject: Subject) -> int:
+    """Of the pages and of the admin. Those without a row that names the account, as of an earlier release, name it in
+    their data alone, so each is read.
+    """
+    accounts = set(map(str, subject.account_ids))
+    named = AccountSession.objects.filter(account__in=subject.account_ids).values("pk")
+    unnamed = Session.objects.filter(~Exists(AccountSession.objects.filter(pk=OuterRef("pk"))))
+    ids = [row.pk for row in in_batches(unnamed) if row.get_decoded().get("_auth_user_id") in accounts]
+    return sum(Session.objects.filter(pk__in=keys).delete()[0] for keys in (named, ids))

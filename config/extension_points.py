@@ -67,6 +67,7 @@ PERSON_ERASERS = [
     "config.changes.personal_data.erase",
     "config.writes.personal_data.erase",
     "config.admin.personal_data.erase",
+    "account_area.personal_data.erase_sessions",
     "messaging.personal_data.erasers.sign_ins",
     "messaging.personal_data.erasers.handles",
 ]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from django.contrib.sessions.models import Session
 from django.db import transaction
 from rest_framework_simplejwt.token_blacklist.models import OutstandingToken
 
 from config.admin.audit import forget_entries_about
-from config.personal_data import Subject, in_batches
+from config.personal_data import Subject
 from messaging.models import (
     AccountRecord,
     ErasedHandle,
@@ -45,15 +44,8 @@ def reports(subject: Subject) -> int:
 
 
 def sign_ins(subject: Subject) -> int:
-    """Sessions and sign-in tokens. Those of cookies name the account in their data alone, so each is read."""
-    accounts = set(map(str, subject.account_ids))
-    of_subject = [
-        session.pk
-        for session in in_batches(Session.objects.all())
-        if session.get_decoded().get("_auth_user_id") in accounts
-    ]
-    erased = Session.objects.filter(pk__in=of_subject).delete()[0]
-    erased += SignIn.objects.filter(account__in=subject.account_ids).delete()[0]
+    """Sign-ins, the sessions of panels and sign-in tokens. `account_area.personal_data` erases those of the pages."""
+    erased = SignIn.objects.filter(account__in=subject.account_ids).delete()[0]
     erased += PanelSession.objects.filter(account__in=subject.account_ids).delete()[0]
     return erased + OutstandingToken.objects.filter(user__in=subject.account_ids).update(user=None)
 

@@ -8,14 +8,19 @@ from uuid import UUID
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.db import transaction
+from django.contrib.sessions.models import Session
+from django.db import connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from account_area.models import AccountSession
+from account_area.personal_data import erase_sessions
 from agents.models import Agent, AgentRequest, AgentToken
 from agents.services import approve_request
 from config import extension_points
 from config.changes.models import Change
+from config.personal_data import Subject
 from messaging.changes.service_events import SERVICE
 from messaging.deleted_accounts import HEIR_IDS, HEIRS, deleted_account
 from messaging.exceptions import ErasureNotFound, HandleTaken, LastSuperAdmin
@@ -265,6 +270,33 @@ def test_an_erased_agent_leaves_no_rows_of_its_own() -> None:
     assert not Agent.objects.exists()
     assert not AgentToken.objects.exists()
     assert Api().get(f"/v1/agents/{holder.account.handle}").status == 404
+
+
+@pytest.mark.django_db
+def test_an_erasure_reads_the_sessions_of_others_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only those without a row that names the account: of an older release, or of nobody."""
+    decoded: list[str] = []
+    decode = Session.get_decoded
+
+    def counted(session: Session) -> dict[str, Any]:
+        decoded.append(session.pk)
+        return decode(session)
+
+    monkeypatch.setattr(Session, "get_decoded", counted)
+    person, queries = PersonFactory(), []
+    for _ in range(2):
+        for _ in range(2):
+            Client().force_login(person)
+        AccountSession.objects.filter(account=person).first().delete()  # type: ignore[union-attr]
+        decoded.clear()
+        with CaptureQueriesContext(connection) as captured:
+            assert erase_sessions(Subject((person.pk,), (person.handle,), {}, delete_posts=False)) == 3
+        queries.append((len(captured), len(decoded)))
+        for _ in range(50):
+            Client().force_login(PersonFactory())
+    assert queries == [queries[0]] * 2
+    assert queries[0][1] == 1
+    assert Session.objects.count() == AccountSession.objects.count() == 100
 
 
 def test_a_process_that_has_lost_its_lease_stops(transactional_db: None) -> None:
