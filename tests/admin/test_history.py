@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from config.admin.audit import entries_about, log_decision, log_entries_about
+from desk.records import decisions
 from messaging.models import Account, Message
 from tests.factories import MessageFactory
 from tests.plans import generic_plan, indexes, rows_read
@@ -45,6 +46,17 @@ def test_an_erasure_reads_the_entries_about_its_posts_alone(post: Message) -> No
     with CaptureQueriesContext(connection) as queries:
         assert len(entries_about(Message, [post.pk, *(other.pk for other in MessageFactory.create_batch(5))])) == 3
     assert rows_read(generic_plan(queries[-1]["sql"], {}), TABLE) <= 10
+
+
+def test_a_record_reads_the_entries_about_the_account_and_its_posts_alone(post: Message, boss: Account) -> None:
+    log_decision(by=boss, about=post.author, verb="Suspended")
+    with CaptureQueriesContext(connection) as queries:
+        (section,) = decisions(post.author_id)
+        records = list(section.records)
+        assert section.count == section.count_up_to(10) == len(records) == 4
+    read = [query["sql"] for query in queries if f'FROM "{TABLE}"' in query["sql"]]
+    assert len(read) >= 3
+    assert max(rows_read(generic_plan(statement, {}), TABLE) for statement in read) <= 20
 
 
 @pytest.mark.django_db(transaction=True)
