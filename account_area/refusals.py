@@ -59,6 +59,9 @@ SENTENCES = {
     "invalid_map": _("Write each replacement as OLD=NEW, one a line."),
     "file_too_large": _("This file is too large to be uploaded."),
     "import_not_found": _("There is no such page, or it is not yours."),
+    "import_report_not_found": _(
+        "No report of this import is stored. Reports are deleted after 180 days, or for newer ones."
+    ),
     "import_busy": _("Wait until the current step of this import has ended."),
     "too_many_moderators": _("The community has as many moderators as are allowed."),
 }

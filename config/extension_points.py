@@ -30,7 +30,7 @@ PRUNERS = [
     "account_area.sign_in.sessions.prune",
     "account_area.submissions.prune",
     "desk.rolling.pruning.prune",
-    "moving.uploads.prune",
+    "moving.pruning.prune",
 ]
 # What an account has stored, for its export: `(account_id: UUID) -> Iterable[Section]` (see config.personal_data). A
 # section must not contain secrets.

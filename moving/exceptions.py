@@ -67,6 +67,13 @@ class ImportNotFound(NotFound):
     remedy = "Choose one of the imports that the page of the community lists."
 
 
+class ImportReportNotFound(NotFound):
+    default_code = "import_report_not_found"
+    message = "Nothing found: no report of this import is stored."
+    cause = "The report was deleted, since it was old or for newer ones, or a command has written it to a file."
+    remedy = "Upload the same file again: it is checked again, which makes a report."
+
+
 class ImportBusy(ApiError):
     """409: another step of the import is under way."""
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Now
 
 from config.writes.retries import retried
 from messaging.models import Account, Community
@@ -23,16 +22,12 @@ from messaging.personal_data.worker import wake
 from moving.exceptions import FileTooLarge, ImportBusy
 from moving.imports.undoing import begin_undo
 from moving.models import Move, MovePart, MoveStatus
+from moving.pruning import ENDED, ENDED_AT, delete_file, make_room_for_report
 from moving.services import import_of_file
 
 PART_BYTES = 1 << 20
-# Files of imports that have ended, or that nobody has started.
-STORED = timedelta(days=7)
 # Into one community, and by one person. A further one takes the place of the oldest that no step needs.
 FILES_MAX = 5
-ENDED = Q(status__in=[MoveStatus.DONE, MoveStatus.UNDONE, MoveStatus.CHECKED, MoveStatus.FAILED])
-# The same file may be uploaded again long after its import was created: the time of its last check or run counts.
-ENDED_AT = Coalesce("finished_at", "created_at")
 COMMAND = "run_imports"
 LISTED = 100
 
@@ -93,7 +88,9 @@ def _begin(*, community: Community, map: Sequence[str], size: int, by: Account, 
     move = import_of_file(community=community, map=map, size=size, status=MoveStatus.UPLOADED, started_by=by, **file)
     if move.status == MoveStatus.UNDOING or (move.has_upload and move.is_under_way):
         raise ImportBusy(status=move.status)
-    _make_room(Move.objects.filter(Q(community=community) | Q(started_by=by), has_upload=True).exclude(pk=move.pk))
+    others = Move.objects.filter(Q(community=community) | Q(started_by=by)).exclude(pk=move.pk)
+    _make_room(others.filter(has_upload=True))
+    make_room_for_report(others)
     move.lease_id = uuid4()
     values = {"status": MoveStatus.UPLOADED, "has_upload": True, "options": {"map": list(map)}, "total": size}
     values |= {"error": "", "attempts": 0, "done": 0, "step": "", "lease_id": move.lease_id}
@@ -110,7 +107,7 @@ def _make_room(stored: QuerySet[Move]) -> None:
         return
     ended = stored.alias(at=ENDED_AT).filter(ENDED).order_by("at", "pk")
     for move_id in list(ended.values_list("pk", flat=True)[:surplus]):
-        _prune_one(move_id, ended)
+        delete_file(move_id, ended)
     if stored.count() >= FILES_MAX:
         raise ImportBusy(status=stored.exclude(ENDED).order_by("pk")[0].status)
 
@@ -154,6 +151,10 @@ def store(move: Move, kind: MovePart.Kind, pieces: Iterable[bytes]) -> None:
         MovePart.objects.create(move=move, kind=kind, number=number, data=piece)
 
 
+def has_report(move: Move) -> bool:
+    return MovePart.objects.filter(move=move, kind=MovePart.Kind.REPORT).exists()
+
+
 def pieces_of(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while piece := file.read(PART_BYTES):
@@ -166,20 +167,3 @@ def content_of(move: Move, kind: MovePart.Kind) -> Iterator[bytes]:
     while part := MovePart.objects.filter(move=move, kind=kind, number=number).first():
         yield bytes(part.data)
         number += 1
-
-
-def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
-    """Delete or count the uploads of imports that have ended or wait for a decision, for the command `prune`."""
-    old = Move.objects.alias(at=ENDED_AT).filter(ENDED, has_upload=True, at__lt=now - STORED)
-    ids = list(old.values_list("pk", flat=True))
-    for move_id in [] if dry_run else ids:
-        _prune_one(move_id, old)
-    return {"files of imports": len(ids)}
-
-
-@retried
-@transaction.atomic
-def _prune_one(move_id: UUID, old: QuerySet[Move]) -> None:
-    """Unless it has begun meanwhile."""
-    if old.filter(pk=move_id).update(has_upload=False):
-        MovePart.objects.filter(move=move_id, kind=MovePart.Kind.UPLOAD).delete()

@@ -23,6 +23,7 @@ from config.api.exceptions import NotFound
 from messaging.markdown.html import to_html
 from messaging.models import Account
 from moving import uploads
+from moving.exceptions import ImportReportNotFound
 from moving.formats import FORMATS
 from moving.imports.progress import MEGABYTE
 from moving.models import Move, MovePart, MoveStatus
@@ -120,7 +121,8 @@ def one_import(request: HttpRequest, slug: str, move_id: UUID) -> HttpResponse:
         _carry_out(request.POST.get("action", ""), move, by=person_of(request))
         return redirect(request.path)
     uploads.moves_of(community)
-    context = _shown(move) | {"preview": _preview(move) if move.can_start else []}
+    preview = _preview(move) if move.can_start else []
+    context = _shown(move) | {"preview": preview, "has_report": uploads.has_report(move)}
     response = render(request, "account_area/moderation/import.html", frame(community, "imports") | context)
     if move.is_under_way:
         response.headers["Refresh"] = str(REFRESH_SECONDS)
@@ -140,6 +142,8 @@ def _carry_out(action: str, move: Move, *, by: Account) -> None:
 def report(request: HttpRequest, slug: str, move_id: UUID) -> HttpResponse:
     community = queries.community_of(slug=slug, by=person_of(request))
     move = find_import(move_id, communities=[community.pk])
+    if not uploads.has_report(move):
+        raise ImportReportNotFound
     headers = {"Content-Disposition": f'attachment; filename="import-{move.pk}.csv"'}
     rows = uploads.content_of(move, MovePart.Kind.REPORT)
     return cast(HttpResponse, StreamingHttpResponse(rows, content_type="text/csv; charset=utf-8", headers=headers))
@@ -151,7 +155,6 @@ def _shown(move: Move) -> dict[str, Any]:
         "format_name": NAMES.get(move.format, move.format),
         "status": STATUSES[MoveStatus(move.status)],
         "counts": [(label, move.counts[name]) for name, label in COUNTS.items() if name in move.counts],
-        "has_report": bool(move.counts),
         "step": STEPS.get(move.step, ""),
     }
 

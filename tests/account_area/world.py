@@ -11,7 +11,7 @@ from django.urls import URLPattern, get_resolver
 from messaging.models import Account, WebhookTarget
 from messaging.services.communities import create_community
 from messaging.services.webhooks import create_webhook
-from moving.models import Move, MoveStatus
+from moving.models import Move, MovePart, MoveStatus
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.embeds.making import an_embed
 from tests.factories import MessageFactory
@@ -36,6 +36,10 @@ def objects_of(person: Account) -> dict[str, Any]:
         owner=person, target_kind=WebhookTarget.AGENT, target_id=holder.agent.pk, url="https://hooks.example.com/"
     )
     community = create_community(owner=person, name=f"Community of {person.handle}")
+    move = Move.objects.create(
+        community=community, started_by=person, format="disqus", digest="0" * 64, size=0, status=MoveStatus.DONE
+    )
+    MovePart.objects.create(move=move, kind=MovePart.Kind.REPORT, number=0, data=b"")
     return {
         "embed": an_embed(person, community_id=community.pk).pk,
         "slug": community.slug,
@@ -43,9 +47,7 @@ def objects_of(person: Account) -> dict[str, Any]:
         "request_id": RequestFactory(requester=person).pk,
         "token_id": holder.token.pk,
         "webhook_id": webhook.pk,
-        "move_id": Move.objects.create(
-            community=community, started_by=person, format="disqus", digest="0" * 64, size=0, status=MoveStatus.DONE
-        ).pk,
+        "move_id": move.pk,
         "post_id": MessageFactory(community=community).pk,
     }
 

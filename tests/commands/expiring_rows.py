@@ -36,7 +36,7 @@ from messaging.models import (
 )
 from messaging.personal_data.erasures import request_erasure
 from messaging.services.sessions import end_session, start_session
-from moving.models import Move, MoveStatus
+from moving.models import Move, MovePart, MoveStatus
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
 from tests.panel_sessions import panel_secret
@@ -135,6 +135,10 @@ def uploads(now: datetime) -> None:
     done: dict[str, Any] = {"status": MoveStatus.DONE, "has_upload": True, "digest": "d", "size": 1}
     Move.objects.create(community=CommunityFactory(), format="disqus", file_name="f", **done)
     Move.objects.update(created_at=now - 7 * DAY + HOUR)
+    done |= {"has_upload": False, "digest": "e"}
+    move = Move.objects.create(community=CommunityFactory(), format="disqus", file_name="f", **done)
+    Move.objects.filter(pk=move.pk).update(finished_at=now - 180 * DAY + HOUR)
+    MovePart.objects.create(move=move, kind=MovePart.Kind.REPORT, number=0, data=b"r")
 
 
 def utc_day(moment: datetime) -> date:
@@ -200,7 +204,7 @@ EXPIRING: dict[str, Callable[[datetime], None]] = {
     "account_area.sign_in.sessions.prune": sessions,
     "account_area.submissions.prune": submissions,
     "desk.rolling.pruning.prune": desk,
-    "moving.uploads.prune": uploads,
+    "moving.pruning.prune": uploads,
     # The last one: the others write changes.
     "config.changes.pruning.prune": changes,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -20,7 +20,7 @@ from django.utils import timezone
 from messaging.models import Account, Community, Message, Moderator
 from messaging.models.personal_data import LEASE
 from messaging.services.communities import create_community
-from moving import uploads
+from moving import pruning, uploads
 from moving.exceptions import ImportBusy
 from moving.imports.progress import Step
 from moving.jobs import Progress, run_due_imports
@@ -325,11 +325,15 @@ def test_a_step_that_ends_its_process_each_time_fails_at_last(person: Account, c
     assert Move.objects.get().status == MoveStatus.FAILED
 
 
+def pruned(now: datetime, *, dry_run: bool = False) -> dict[str, int]:
+    return pruning.prune(now=now, dry_run=dry_run)
+
+
 def test_old_uploads_are_pruned_and_reports_stay(person: Account, community: Community) -> None:
     upload(client_of(person), community)
     run_due_imports()
-    later = timezone.now() + uploads.STORED * 2
-    assert uploads.prune(now=later, dry_run=True) == uploads.prune(now=later, dry_run=False) == {"files of imports": 1}
+    later = timezone.now() + pruning.FILES_STORED * 2
+    assert pruned(later, dry_run=True) == pruned(later) == {"files of imports": 1, "reports of imports": 0}
     assert set(MovePart.objects.values_list("kind", flat=True)) == {"report"}
     assert not Move.objects.get().can_start
 
@@ -344,7 +348,7 @@ def imported(person: Account, community: Community) -> Move:
     run_due_imports()
     long_ago = timezone.now() - timedelta(days=8)
     Move.objects.update(created_at=long_ago, finished_at=long_ago)
-    assert uploads.prune(now=timezone.now(), dry_run=False) == {"files of imports": 1}
+    assert pruned(timezone.now())["files of imports"] == 1
     return Move.objects.get()
 
 
@@ -355,11 +359,75 @@ def test_the_file_of_an_old_import_that_is_uploaded_again_is_stored_for_a_week(
     upload(client, community)
     run_due_imports()
     now = timezone.now()
-    assert uploads.prune(now=now, dry_run=False) == {"files of imports": 0}
+    assert pruned(now)["files of imports"] == 0
     act(client, imported, "start")
     assert run_due_imports() == 1
     assert Move.objects.get().status == MoveStatus.DONE
-    assert uploads.prune(now=now + uploads.STORED * 2, dry_run=False) == {"files of imports": 1}
+    assert pruned(now + pruning.FILES_STORED * 2)["files of imports"] == 1
+
+
+def reports() -> set[Any]:
+    return set(MovePart.objects.filter(kind="report").values_list("move", flat=True))
+
+
+def test_the_report_of_an_import_is_pruned_180_days_after_its_end(person: Account, imported: Move) -> None:
+    ended = imported.finished_at
+    assert ended is not None
+    assert pruned(ended + timedelta(days=180))["reports of imports"] == 0
+    later = ended + timedelta(days=180, seconds=1)
+    assert pruned(later, dry_run=True)["reports of imports"] == 1
+    assert reports() == {imported.pk}
+    assert pruned(later)["reports of imports"] == 1
+    assert pruned(later)["reports of imports"] == 0
+    assert not MovePart.objects.exists()
+
+
+def test_pages_say_that_a_report_is_deleted(person: Account, community: Community, imported: Move) -> None:
+    client, own, said = client_of(person), path(community, f"{imported.pk}/"), "No report of this import is stored."
+    assert said not in client.get(own).content.decode()
+    MovePart.objects.all().delete()
+    page = client.get(own).content.decode()
+    assert said in page
+    assert "report/" not in page
+    answer = client.get(f"{own}report/")
+    assert (answer.status_code, said in answer.content.decode()) == (404, True)
+
+
+def test_the_report_of_an_import_that_begins_meanwhile_is_not_pruned(
+    person: Account, community: Community, imported: Move, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    delete_report = pruning._delete_report
+
+    def begins_before(*arguments: Any) -> None:
+        upload(client_of(person), community)
+        delete_report(*arguments)
+
+    monkeypatch.setattr(pruning, "_delete_report", begins_before)
+    pruned(timezone.now() + pruning.REPORTS_STORED)
+    assert reports() == {imported.pk}
+
+
+@pytest.mark.parametrize("of", ["community", "person"])
+def test_only_the_newest_reports_are_stored(
+    person: Account, community: Community, of: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pruning, "REPORTS_MAX", 3)
+    others_report = imported_elsewhere()
+    client = client_of(person)
+    for number, content in enumerate(others(5)):
+        into = community if of == "community" or number % 2 else create_community(owner=person, name=f"Site {number}")
+        upload(client if of == "person" else client_of(moderator_of(community)), into, content)
+        run_due_imports()
+    moves = list(Move.objects.exclude(pk=others_report).order_by("created_at").values_list("pk", flat=True))
+    assert reports() == {others_report, *moves[-3:]}
+
+
+def imported_elsewhere() -> Any:
+    """By another person into another community."""
+    other = PersonFactory()
+    upload(client_of(other), create_community(owner=other, name="Elsewhere"))
+    run_due_imports()
+    return Move.objects.get().pk
 
 
 def test_the_file_of_an_import_that_begins_meanwhile_is_not_pruned(
@@ -367,14 +435,14 @@ def test_the_file_of_an_import_that_begins_meanwhile_is_not_pruned(
 ) -> None:
     upload(client_of(person), community)
     run_due_imports()
-    prune_one = uploads._prune_one
+    delete_file = pruning.delete_file
 
     def begins_before(*arguments: Any) -> None:
         uploads.start(Move.objects.get())
-        prune_one(*arguments)
+        delete_file(*arguments)
 
-    monkeypatch.setattr(uploads, "_prune_one", begins_before)
-    uploads.prune(now=timezone.now() + uploads.STORED * 2, dry_run=False)
+    monkeypatch.setattr(pruning, "delete_file", begins_before)
+    pruned(timezone.now() + pruning.FILES_STORED * 2)
     assert run_due_imports() == 1
     assert Move.objects.get().status == MoveStatus.DONE
 
