@@ -42,19 +42,27 @@ WHERE id = (
     FOR NO KEY UPDATE SKIP LOCKED
 )
 """
-UNUSED = """
-greatest(page.created_at, page.handed_out_at) < %(before)s
-AND NOT EXISTS (SELECT FROM messaging_message message WHERE message.page_id = page.id)
+COUNT_UNUSED = """
+SELECT count(*) FROM messaging_page page
+WHERE greatest(page.created_at, page.handed_out_at) < %(before)s
+    AND NOT EXISTS (SELECT FROM messaging_message message WHERE message.page_id = page.id)
 """
-COUNT_UNUSED = f"SELECT count(*) FROM messaging_page page WHERE {UNUSED}"  # noqa: S608  built from constants
-# Locking checks the condition again on a page that was issued meanwhile, and skips locked rows.
-DELETE_UNUSED = f"""
-WITH unused AS MATERIALIZED (
-    SELECT page.id FROM messaging_page page WHERE {UNUSED}
-    ORDER BY page.id LIMIT %(count)s FOR UPDATE OF page SKIP LOCKED
-)
-DELETE FROM messaging_page page USING unused WHERE page.id = unused.id
-"""  # noqa: S608  as above
+# The last page of a batch, by key. Without a parameter as the limit, for which the planner would expect a tenth of the
+# table.
+LAST_OF_BATCH = """
+SELECT max(id) FROM (SELECT id FROM messaging_page WHERE id > %(after)s ORDER BY id LIMIT {count:d}) batch
+"""
+# Locking checks the condition again on a page that was issued meanwhile, and skips locked rows. OFFSET makes it look
+# for a post of each page of the batch: a join could read all posts.
+DELETE_UNUSED = """
+DELETE FROM messaging_page WHERE id = ANY(ARRAY(
+    SELECT page.id FROM messaging_page page
+    WHERE page.id > %(after)s AND page.id <= %(last)s
+        AND greatest(page.created_at, page.handed_out_at) < %(before)s
+        AND NOT EXISTS (SELECT FROM messaging_message message WHERE message.page_id = page.id OFFSET 0)
+    ORDER BY page.id FOR UPDATE OF page SKIP LOCKED
+))
+"""
 
 
 def normalize_url(*, url: str, embed_id: str | None = None) -> NormalizedUrl:
@@ -120,15 +128,23 @@ def count_unused_pages(*, before: datetime) -> int:
 
 
 def delete_unused_pages(*, before: datetime, batch: int) -> int:
-    """Delete these pages in batches; returns their number. A page that gets its first post meanwhile is not deleted."""
-    total, deleted = 0, batch
-    while deleted:
+    """Delete these pages; returns their number. A page that gets its first post meanwhile is not deleted.
+
+    Walks the keys of all pages, a batch in each transaction: the readers of the change log wait for the oldest one.
+    """
+    total, after = 0, ""
+    while last := _last_of_batch(after, batch):
         try:
-            deleted = execute(DELETE_UNUSED, {"before": before, "count": batch})
+            total += execute(DELETE_UNUSED, {"before": before, "after": after, "last": last})
         except IntegrityError:
             continue
-        total += deleted
+        after = last
     return total
+
+
+def _last_of_batch(after: str, count: int) -> str | None:
+    row = fetch_one(LAST_OF_BATCH.format(count=count), {"after": after})
+    return row[0] if row else None
 
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection, transaction
 
-from config.database.sql import database_now
+from config.database.sql import database_now, execute
 from messaging.models import Message, Page
+from messaging.services import pages
 from messaging.services.pages import delete_unused_pages, normalize_url
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.commands.running import run_json
 from tests.factories import MessageFactory, PageFactory, PersonFactory
+from tests.plans import generic_plan, rows_read
 from tests.sessions import WAIT_SECONDS, in_background, wait_until_another_waits
 from tests.waiting import PATIENCE_SECONDS
 
@@ -82,6 +86,37 @@ def _version() -> tuple[str, str]:
 
 def prune() -> int:
     return delete_unused_pages(before=database_now() - timedelta(days=30), batch=10)
+
+
+@pytest.mark.django_db
+def test_each_statement_reads_a_batch_of_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streams wait for the oldest transaction. The pages without posts are among many that have some."""
+    unused, batch, plans = {"00", "5f", "ff"}, 20, []
+    old = database_now() - timedelta(days=31)
+    used = [Page(id=f"{number:04}", normalized_url=f"{URL}/{number}", created_at=old) for number in range(400)]
+    Page.objects.bulk_create([*used, *(Page(id=each, normalized_url=each, created_at=old) for each in unused)])
+    MessageFactory.create_batch(2, page=used[0])
+    for page in used[::4]:
+        MessageFactory(page=page)
+    Page.objects.filter(messages=None).exclude(pk__in=unused).update(handed_out_at=database_now())
+    execute("ANALYZE messaging_page, messaging_message")
+
+    def explained(run: Callable[..., Any]) -> Callable[..., Any]:
+        def run_explained(statement: str, values: dict[str, Any]) -> Any:
+            with transaction.atomic():
+                plans.append(generic_plan(statement, values))
+                transaction.set_rollback(True)
+            return run(statement, values)
+
+        return run_explained
+
+    for name in ("execute", "fetch_one"):
+        monkeypatch.setattr(pages, name, explained(getattr(pages, name)))
+    assert delete_unused_pages(before=database_now() - timedelta(days=30), batch=batch) == len(unused)
+    assert (Page.objects.count(), Page.objects.filter(pk__in=unused).exists()) == (400, False)
+    assert len(plans) > 400 / batch
+    assert max(rows_read(plan, "messaging_page") for plan in plans) <= batch + len(unused)
+    assert max(rows_read(plan, "messaging_message") for plan in plans) <= batch
 
 
 @pytest.mark.django_db(transaction=True)
