@@ -1,25 +1,36 @@
-"""Moves raw events into daily counts.
+"""Moves raw events into daily counts, those of a few embeds in each transaction.
 
 One statement deletes the raw events of its snapshot and adds them to the counts, so every event is always in exactly
-one of the two, even while new events are inserted. A repeated or concurrent roll-up changes no sum.
+one of the two, even while new events are inserted. A repeated, concurrent or interrupted roll-up changes no sum.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.db import connection, transaction
 
+from config.database.sql import fetch_all
 from embeds.analytics.aggregation import AGGREGATE, aggregate_parameters
 from embeds.analytics.events import SLOTS, slot_of
 
+# The events of a transaction, with those that its last embed has besides: streams wait for the oldest transaction, and
+# after a pause there may be millions. The events of one embed are ranked together.
+BATCH = 20_000
+# Without a parameter as the limit, for which the planner would expect a tenth of the table.
+NEXT_EMBEDS = """
+SELECT DISTINCT embed_id FROM (
+    SELECT embed_id FROM embeds_event WHERE embed_id > %(after)s ORDER BY embed_id LIMIT {batch:d}
+) AS events ORDER BY embed_id
+"""
 # A separate statement: the next statement must see the rows that the previous roll-up committed.
 LOCK = "SELECT pg_advisory_xact_lock(hashtext('embeds'), hashtext('rollup'))"
 
 TAKE = """
 WITH taken AS (
-    DELETE FROM embeds_event RETURNING slot, day, embed_id, event, path, visitor
+    DELETE FROM embeds_event WHERE embed_id = ANY(%(embeds)s) RETURNING slot, day, embed_id, event, path, visitor
 ),
 seen AS (
     INSERT INTO embeds_visitor (slot, day, embed_id, visitor)
@@ -49,7 +60,10 @@ EVENTS = "SELECT EXISTS (SELECT FROM embeds_event WHERE slot = %s)"
 
 def roll_up(*, at: datetime) -> int:
     """Move the raw events into counts, close the days before yesterday, and return the number of events moved."""
-    moved = _move()
+    moved, after = 0, UUID(int=0)
+    while embeds := _next_embeds(after):
+        moved += _move(embeds)
+        after = embeds[-1]
     _close_days(at)
     return moved
 
@@ -59,11 +73,16 @@ def first_open_day(at: datetime) -> date:
     return at.astimezone(UTC).date() - timedelta(days=1)
 
 
+def _next_embeds(after: UUID) -> list[UUID]:
+    """The next embeds with raw events, by their ids."""
+    return [embed_id for (embed_id,) in fetch_all(NEXT_EMBEDS.format(batch=BATCH), {"after": after})]
+
+
 @transaction.atomic
-def _move() -> int:
+def _move(embeds: list[UUID]) -> int:
     with connection.cursor() as cursor:
         cursor.execute(LOCK)
-        cursor.execute(MOVE, aggregate_parameters())
+        cursor.execute(MOVE, aggregate_parameters() | {"embeds": embeds})
         return int(cursor.fetchone()[0])
 
 

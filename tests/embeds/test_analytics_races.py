@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from django.db import connection, transaction
 
-from embeds.analytics import ingest, salts
+from embeds.analytics import ingest, rollup, salts
 from embeds.analytics.rollup import roll_up
 from embeds.analytics.summary import Summary, summarize
 from tests.embeds.making import an_embed, rows_of, send
@@ -82,6 +82,58 @@ def test_concurrent_roll_ups_count_every_event_once() -> None:
     assert len(after.counts) == 51
     assert seen == sorted(seen)
     assert rows_of("embeds_event") == 0
+
+
+def three_embeds() -> list[Any]:
+    """Embeds with two, three and four events, of two visitors each, the first of which was rolled up before."""
+    embeds = [an_embed() for _ in range(3)]
+    for number, embed in enumerate(embeds):
+        for n in range(number + 2):
+            send(embed, "trigger_view", NOON, path=f"/{n}", address=f"192.0.2.{n % 2}")
+        if number == 0:
+            roll_up(at=NOON)
+            send(embed, "trigger_view", NOON, address="192.0.2.0")
+    return embeds
+
+
+def transactions_of_counts() -> set[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT DISTINCT xmin::text FROM embeds_dailycount")
+        return {xid for (xid,) in cursor.fetchall()}
+
+
+def test_each_transaction_moves_the_events_of_a_few_embeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streams wait for the oldest transaction."""
+    embeds = three_embeds()
+    before = [summary_of(embed.pk) for embed in embeds]
+    monkeypatch.setattr(rollup, "BATCH", 1)
+    earlier = transactions_of_counts()
+    assert roll_up(at=NOON) == 1 + 3 + 4
+    assert len(transactions_of_counts() - earlier) == 3
+    assert [summary_of(embed.pk) for embed in embeds] == before
+    assert [(each.counts.total(), each.visitors) for each in before] == [(count, {DAY: 2}) for count in (3, 3, 4)]
+    assert (rows_of("embeds_event"), roll_up(at=NOON)) == (0, 0)
+
+
+def test_a_crash_between_two_transactions_leaves_exact_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    embeds = three_embeds()
+    before = [summary_of(embed.pk) for embed in embeds]
+    monkeypatch.setattr(rollup, "BATCH", 1)
+    move = rollup._move
+
+    def crash_at_the_last(moved: list[Any]) -> int:
+        if moved == [max(embed.pk for embed in embeds)]:
+            raise KeyboardInterrupt
+        return move(moved)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rollup, "_move", crash_at_the_last)
+        with pytest.raises(KeyboardInterrupt):
+            roll_up(at=NOON)
+    assert rows_of("embeds_event") == 4
+    assert [summary_of(embed.pk) for embed in embeds] == before
+    assert roll_up(at=NOON) == 4
+    assert [summary_of(embed.pk) for embed in embeds] == before
 
 
 def test_event_committed_after_a_roll_up_is_counted_by_the_next() -> None:
