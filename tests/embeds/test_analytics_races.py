@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from typing import Any
 from uuid import uuid4
@@ -15,9 +15,10 @@ import psycopg
 import pytest
 from django.db import connection, transaction
 
-from embeds.analytics import ingest, rollup, salts
+from embeds.analytics import ingest, retention, rollup, salts
 from embeds.analytics.rollup import roll_up
 from embeds.analytics.summary import Summary, summarize
+from embeds.models import DailyCount, DailyVisitors
 from tests.embeds.making import an_embed, rows_of, send
 from tests.temporary_cluster import TemporaryCluster
 from tests.waiting import PATIENCE_SECONDS
@@ -134,6 +135,29 @@ def test_a_crash_between_two_transactions_leaves_exact_counts(monkeypatch: pytes
     assert [summary_of(embed.pk) for embed in embeds] == before
     assert roll_up(at=NOON) == 4
     assert [summary_of(embed.pk) for embed in embeds] == before
+
+
+def test_old_counts_are_deleted_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each in its own transaction: streams wait for the oldest one."""
+    monkeypatch.setattr(retention, "PRUNE_BATCH", 10)
+    old, deleting = DAY - timedelta(days=900), []
+    DailyCount.objects.bulk_create(
+        DailyCount(embed_id=uuid4(), day=day, path=f"/{n}", event="e", count=1) for n in range(25) for day in (old, DAY)
+    )
+    DailyVisitors.objects.bulk_create(DailyVisitors(embed_id=uuid4(), day=old, visitors=1) for _ in range(12))
+
+    def record(run: Callable[..., Any], statement: str, values: Any, many: bool, context: Any) -> Any:
+        result = run(statement, values, many, context)
+        if "DELETE FROM" in statement and "embeds_dailycount" in statement:
+            deleting.append((context["cursor"].rowcount, connection.in_atomic_block))
+        return result
+
+    with connection.execute_wrapper(record):
+        counts = retention.prune(now=NOON, dry_run=False)
+    assert (counts["analytics counts"], counts["analytics visitor counts"]) == (25, 12)
+    assert deleting == [(10, False), (10, False), (5, False)]
+    assert set(DailyCount.objects.values_list("day", flat=True)) == {DAY}
+    assert not DailyVisitors.objects.exists()
 
 
 def test_event_committed_after_a_roll_up_is_counted_by_the_next() -> None:
