@@ -1,9 +1,19 @@
-"""What the list of posts offers: the columns of the CSV."""
+"""What the list of posts offers: the filters, and the columns of the CSV."""
 
 from __future__ import annotations
 
-from messaging.admin.desk.exporting import Columns
+from typing import Any
 
+from messaging.admin.desk.counted import CountedChoices
+from messaging.admin.desk.exporting import Columns
+from messaging.admin.filters import CommunityFilter
+from messaging.admin.moderation import TagFilter
+from messaging.admin.reports import ReportedFilter
+
+FILTERS: list[Any] = [
+    *(("status", CountedChoices), ReportedFilter, "author_kind", TagFilter),
+    *("created_at", ("community", CommunityFilter)),
+]
 CSV_COLUMNS: Columns = {
     "id": lambda row: row.pk,
     "status": lambda row: row.status,

@@ -16,13 +16,12 @@ from config.admin.audit import log_entries_about
 from config.admin.formatting import NOTHING, age, as_fields, change_url, external_link, lines, link, plain
 from config.admin.queues import QueueSummary
 from messaging.admin import review
-from messaging.admin.desk.counted import CountedChoices
 from messaging.admin.desk.lists import DecidingAdmin
 from messaging.admin.desk.saved import came_from, first_found
 from messaging.admin.formatting import POST_BADGES, post_badge
-from messaging.admin.message_lists import CSV_COLUMNS
-from messaging.admin.moderation import DECISIONS, OTHERS, TagFilter
-from messaging.admin.reports import DISMISS, REOPEN, REPORTS_SHOWN_MAX, ReportedFilter, with_open_reports
+from messaging.admin.message_lists import CSV_COLUMNS, FILTERS
+from messaging.admin.moderation import DECISIONS, OTHERS
+from messaging.admin.reports import DISMISS, REOPEN, REPORTS_SHOWN_MAX, with_open_reports
 from messaging.admin.searching import condition_for, ids_with
 from messaging.models import Ban, Message, MessageStatus, ReasonFor
 from messaging.models.message import EDITS_MAX
@@ -57,7 +56,7 @@ class MessageAdmin(DecidingAdmin):
     csv_columns = CSV_COLUMNS
     change_form_template = "admin/messaging/message.html"
     list_display = ["excerpt", "state", "review", "reported", "written_by", "community", "posted", "decide"]
-    list_filter = [("status", CountedChoices), ReportedFilter, "author_kind", TagFilter, "created_at", "community"]
+    list_filter = FILTERS
     search_fields = ["content"]
     search_help_text = (
         "Words of posts that are not deleted, part of the text of the newest 5,000, the id of a post or account, an "
@@ -70,8 +69,8 @@ class MessageAdmin(DecidingAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
         bans = Ban.objects.filter(community=OuterRef("community_id"), account=OuterRef("author_id"))
-        related = ("author", "community", "page", "parent__author", "quote__author")
-        posts = Message.objects.select_related(*related).annotate(is_banned=Exists(bans))
+        posts = Message.objects.select_related("author", "community", "page", "parent__author", "quote__author")
+        posts = posts.defer("community__blocked_words").annotate(is_banned=Exists(bans))
         return with_open_reports(posts)
 
     def prepare_rows(self, rows: list[Any]) -> None:
