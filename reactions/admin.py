@@ -8,6 +8,7 @@ from django.utils.safestring import SafeString
 from config.admin.formatting import age, link
 from config.admin.model_admin import ReadOnlyModelAdmin
 from config.api.ids import is_id
+from messaging.admin.filters import CreatedFilter
 from reactions.emoji import one_emoji
 from reactions.models import NO_EMOJI, Reaction
 
@@ -17,7 +18,9 @@ class ReactionAdmin(ReadOnlyModelAdmin):
     """Read-only: only the services change reactions, since they also update the counts."""
 
     list_display = ["emoji", "account", "account_kind", "post", "since"]
-    list_filter = ["account__kind", "created_at"]
+    list_filter = ["account__kind", ("created_at", CreatedFilter)]
+    # Any other order would read all reactions.
+    sortable_by = ["since"]
     list_select_related = ["account", "message"]
     ordering = ["-id"]
     search_fields = ["id"]
@@ -36,11 +39,11 @@ class ReactionAdmin(ReadOnlyModelAdmin):
     def post(self, reaction: Reaction) -> str | SafeString:
         return link(reaction.message)
 
-    @admin.display(description="since", ordering="created_at")
+    @admin.display(description="since", ordering="id")
     def since(self, reaction: Reaction) -> str | SafeString:
         return age(reaction.created_at)
 
-    @admin.display(description="kind", ordering="account__kind")
+    @admin.display(description="kind")
     def account_kind(self, reaction: Reaction) -> str:
         return reaction.account.kind
 

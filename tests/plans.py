@@ -1,4 +1,4 @@
-"""Generic plans, as the service uses them: prepared without knowing the values."""
+"""Plans of statements. Generic ones are those that the service uses: prepared without knowing the values."""
 
 from __future__ import annotations
 
@@ -24,6 +24,18 @@ def generic_plan(statement: str, values: dict[str, Any]) -> dict[str, Any]:
             (output,) = cursor.fetchone()
         finally:
             cursor.execute("DEALLOCATE probe")
+    return _plan(output)
+
+
+def plan_of(statement: str) -> dict[str, Any]:
+    """Execute a statement that names its values, and return its plan."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}")
+        (output,) = cursor.fetchone()
+    return _plan(output)
+
+
+def _plan(output: Any) -> dict[str, Any]:
     plan: dict[str, Any] = (json.loads(output) if isinstance(output, str) else output)[0]["Plan"]
     return plan
 

@@ -27,7 +27,11 @@ class BoundedCountPaginator(Paginator):
 
 
 class PagedChangeList(ChangeList):
-    """Shows as the current page the one that the paginator chose."""
+    """Shows as the current page the one that the paginator chose, and sorts by columns of `sortable_by` alone."""
+
+    def get_ordering_field(self, field_name: Any) -> Any:
+        """Django takes the links from the headers of other columns, and accepts the parameter of a link."""
+        return super().get_ordering_field(field_name) if field_name in (self.sortable_by or ()) else None
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)

@@ -2,26 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
 
-from django.contrib.admin import RelatedFieldListFilter
+from django.contrib.admin import DateFieldListFilter, RelatedFieldListFilter
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.timezone import is_aware
 
 from messaging.models import Community
+from messaging.partitioning.bounds import first_id
 
 LISTED_MAX = 50
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# The time of an id is that of the clock of a host, and `created_at` that of PostgreSQL.
+AHEAD = timedelta(days=1)
 
 
 class CommunityFilter(RelatedFieldListFilter):
     """Links to the first communities by name, and to the chosen one. The page of a community links to its posts."""
 
-    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[tuple[Any, Any]]:
         # Without the word lists, which are long.
         communities = Community.objects.order_by("name", "pk").values_list("pk", "name")
         first = list(communities[:LISTED_MAX])
         chosen = {_id_of(field, value) for value in self.lookup_val or ()} - {None, *(pk for pk, _name in first)}
         return [*first, *(communities.filter(pk__in=list(chosen)[:1]) if chosen else ())]
+
+
+class CreatedFilter(DateFieldListFilter):
+    """For tables without an index of `created_at`, by whose ids rows are listed. Rows of that time or later have ids of
+    that time or later: those of an import may be older than their ids say, and none is newer than AHEAD.
+    """
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        found = cast("QuerySet[Any]", super().queryset(request, queryset))
+        # Django accepts each value of a repeated parameter.
+        values = cast("list[str]", self.used_parameters.get(self.lookup_kwarg_since, []))
+        times = [self.field.to_python(value) for value in values]
+        if not times or not all(map(is_aware, times)):
+            return found
+        return found.filter(pk__gte=first_id(max(min(times), EPOCH + AHEAD) - AHEAD))
 
 
 def _id_of(field: Any, value: str) -> Any:

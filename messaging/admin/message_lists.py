@@ -6,13 +6,13 @@ from typing import Any
 
 from messaging.admin.desk.counted import CountedChoices
 from messaging.admin.desk.exporting import Columns
-from messaging.admin.filters import CommunityFilter
+from messaging.admin.filters import CommunityFilter, CreatedFilter
 from messaging.admin.moderation import TagFilter
 from messaging.admin.reports import ReportedFilter
 
 FILTERS: list[Any] = [
     *(("status", CountedChoices), ReportedFilter, "author_kind", TagFilter),
-    *("created_at", ("community", CommunityFilter)),
+    *(("created_at", CreatedFilter), ("community", CommunityFilter)),
 ]
 CSV_COLUMNS: Columns = {
     "id": lambda row: row.pk,

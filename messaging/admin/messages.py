@@ -57,6 +57,8 @@ class MessageAdmin(DecidingAdmin):
     change_form_template = "admin/messaging/message.html"
     list_display = ["excerpt", "state", "review", "reported", "written_by", "community", "posted", "decide"]
     list_filter = FILTERS
+    # Any other order would read all posts.
+    sortable_by = ["posted"]
     search_fields = ["content"]
     search_help_text = (
         "Words of posts that are not deleted, part of the text of the newest 5,000, the id of a post or account, an "
@@ -143,7 +145,7 @@ class MessageAdmin(DecidingAdmin):
         text = str(row) if not row.content else row.content[:EXCERPT]
         return text + ("…" if len(row.content) > EXCERPT else "")
 
-    @admin.display(description="author", ordering="author__handle")
+    @admin.display(description="author")
     def written_by(self, row: Message) -> str | SafeString:
         return link(row.author)
 
@@ -151,15 +153,15 @@ class MessageAdmin(DecidingAdmin):
     def written_as(self, row: Message) -> str:
         return "an agent" if row.author_kind == "agent" else "a person"
 
-    @admin.display(description="state", ordering="status")
+    @admin.display(description="state")
     def state(self, row: Message) -> SafeString:
         return post_badge(row)
 
-    @admin.display(description="reports", ordering="open_reports")
+    @admin.display(description="reports")
     def reported(self, row: Message) -> str:
         return str(row.open_reports or "")  # type: ignore[attr-defined]  # annotated
 
-    @admin.display(description="age", ordering="created_at")
+    @admin.display(description="age", ordering="id")
     def posted(self, row: Message) -> str | SafeString:
         return age(row.created_at)
 

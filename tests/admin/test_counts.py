@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
 from django.db import connection
 from django.test import Client
@@ -16,7 +13,7 @@ from config.admin import paginator
 from messaging.models import Account, Message, MessageStatus
 from tests.admin.pages import read
 from tests.factories import MessageFactory
-from tests.plans import indexes, nodes, rows_read
+from tests.plans import indexes, nodes, plan_of, rows_read
 
 pytestmark = pytest.mark.django_db
 ROWS = 20_000
@@ -38,14 +35,6 @@ def test_each_status_has_a_bounded_count(admin_client: Client, monkeypatch: pyte
         MessageFactory.create_batch(count, status=status)
     shown = strip_tags(read(admin_client, Message, "changelist"))
     assert all(text in shown for text in ("Published (2+)", "Pending (2)", "Hidden (1)", "Deleted (0)"))
-
-
-def plan_of(statement: str) -> dict[str, Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}")
-        (output,) = cursor.fetchone()
-    plan: dict[str, Any] = (json.loads(output) if isinstance(output, str) else output)[0]["Plan"]
-    return plan
 
 
 def test_no_count_reads_the_whole_table(boss: Account, monkeypatch: pytest.MonkeyPatch) -> None:
