@@ -75,9 +75,8 @@ def communities_of(account: Account, words: str) -> list[tuple[Community, Waitin
 def waiting_in(communities: Iterable[Community]) -> dict[UUID, Waiting]:
     """The numbers of pending and of reported posts of each community, in two queries."""
     ids = [community.pk for community in communities]
-    posts = Message.objects.filter(community__in=ids)
-    pending = _counted(posts.filter(status=MessageStatus.PENDING))
-    reported = _counted(reported_posts(posts))
+    pending = _counted(Message.objects.filter(community__in=ids, status=MessageStatus.PENDING))
+    reported = _counted(reported_posts(Message.objects.all(), communities=ids))
     return {pk: Waiting(pending.get(pk, 0), reported.get(pk, 0)) for pk in ids}
 
 

@@ -134,6 +134,11 @@ class Message(models.Model):
                 name="top_reply",
             ),
             models.Index("created_at", "id", condition=Q(status=MessageStatus.PENDING), name="moderation_queue"),
+            models.Index(
+                *("community", "created_at", "id"),
+                condition=Q(status=MessageStatus.PENDING),
+                name="community_queue",
+            ),
             # Of the counts beside the filters of the admin; most posts are published.
             models.Index("status", "id", condition=Q(status__in=RARE), name="rare_statuses"),
             # Of the search of the admin. Deleted posts have no words, those of published ones are in `SearchEntry`.

@@ -1,0 +1,114 @@
+"""The queue of a community costs what waits in it, not what waits in the whole service."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from account_area.moderation.queries import Waiting, waiting_in
+from config.api.pagination import CursorPage
+from messaging.models import Account, Community, Report
+from messaging.models.moderation import QueueState
+from messaging.queries import moderation
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+from tests.plans import generic_plan, plan_of, rows_read
+
+pytestmark = pytest.mark.django_db
+FILL = import_module("messaging.migrations.0039_reports_of_community")
+TABLES = ("messaging_message", "messaging_report")
+ELSEWHERE, HERE = 5_000, 3
+# Older than the posts of the community, so that a list in the order of time comes to them first.
+POSTS = """
+INSERT INTO messaging_message
+    (id, page_id, author_id, author_kind, community_id, status, content, attachments, reply_count, quote_count,
+     reaction_counts, reaction_total, created_at, updated_at)
+SELECT uuidv7(-n * interval '1 hour'), %(page)s, %(author)s, 'human', %(community)s, %(status)s, %(content)s, '[]', 0,
+    0, '{}', 0, now() - n * interval '1 hour', now()
+FROM generate_series(1, %(count)s) n
+"""
+REPORTS = """
+INSERT INTO messaging_report (message_id, reporter_id, reason, note, created_at)
+SELECT id, author_id, 'spam', '', now() FROM messaging_message WHERE content = 'Reported'
+"""
+WAITING = [("pending", "Pending"), ("published", "Reported")]
+EARLY = (datetime(2000, 1, 1, tzinfo=UTC), UUID(int=0))
+
+
+@pytest.fixture
+def boss() -> Account:
+    account: Account = SuperAdminFactory()
+    return account
+
+
+@pytest.fixture
+def community() -> Community:
+    """With three pending posts and three reported ones among many, beside communities where thousands wait."""
+    post, community = MessageFactory(status="hidden"), CommunityFactory()
+    others = [(other, ELSEWHERE // 5) for other in CommunityFactory.create_batch(5)]
+    posts = [
+        *(
+            (place, status, content, count)
+            for place, count in [*others, (community, HERE)]
+            for status, content in WAITING
+        ),
+        (community, "published", "Fine", ELSEWHERE),
+    ]
+    with connection.cursor() as cursor:
+        for place, status, content, count in posts:
+            values = {"page": post.page_id, "author": post.author_id, "community": place.pk}
+            cursor.execute(POSTS, values | {"status": status, "content": content, "count": count})
+        cursor.execute(REPORTS)
+        cursor.execute("ANALYZE messaging_message, messaging_report")
+    return community
+
+
+@pytest.mark.parametrize("after", [None, EARLY], ids=["first page", "next page"])
+@pytest.mark.parametrize("state", QueueState)
+def test_the_queue_of_a_community_reads_what_waits_there(
+    boss: Account, community: Community, state: QueueState, after: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans = []
+    fetch = moderation.fetch
+
+    def fetch_and_explain(statement: str, values: Any, **options: Any) -> Any:
+        plans.append(generic_plan(statement, values))
+        return fetch(statement, values, **options)
+
+    monkeypatch.setattr(moderation, "fetch", fetch_and_explain)
+    page = CursorPage(bound_to="queue", after=after)
+    queue = moderation.moderation_queue(moderator=boss, community_id=community.pk, state=state, page=page)
+    assert len(queue["messages"]) == HERE
+    assert [rows_read(plan, *TABLES) <= 20 for plan in plans] == [True], plans
+
+
+def test_the_numbers_of_a_community_read_what_waits_there(community: Community) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        assert waiting_in([community]) == {community.pk: Waiting(pending=HERE, reported=HERE)}
+    assert len(captured) == 2
+    for sql in captured:
+        plan = plan_of(sql["sql"])
+        assert rows_read(plan, *TABLES) <= 20, plan
+
+
+def of_communities() -> list[UUID | None]:
+    return list(Report.objects.order_by("pk").values_list("community_id", flat=True))
+
+
+def test_a_report_has_the_community_of_its_post(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that an older release inserted, before the trigger (NULL) and after it."""
+    community = CommunityFactory()
+    for post in (MessageFactory(community=community), MessageFactory()):
+        Report.objects.create(message=post, reporter=PersonFactory(), reason="spam")
+    assert of_communities() == [community.pk, None]
+    Report.objects.update(community_id=None)
+    monkeypatch.setattr(FILL, "BATCH", FILL.BATCH.replace("LIMIT 2000", "LIMIT 1"))
+    for _ in range(2):
+        with connection.schema_editor() as editor:
+            FILL.set_communities(None, editor)
+        assert of_communities() == [community.pk, None]
