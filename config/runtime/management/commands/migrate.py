@@ -82,10 +82,8 @@ class Command(migrate.Command):
         return True
 
     def _prepare(self, migration: Migration) -> None:
-        """Set the lock timeout of a migration: none for a concurrent index build, which blocks no request."""
-        concurrent = not migration.atomic and all(
-            isinstance(part, NotInTransactionMixin) for part in migration.operations
-        )
+        """Set the lock timeout of a migration: none if it builds an index concurrently, which blocks no request."""
+        concurrent = any(isinstance(part, NotInTransactionMixin) for part in migration.operations)
         with self._connection.cursor() as cursor:
             cursor.execute("SELECT set_config('lock_timeout', %s, false)", ["0" if concurrent else LOCK_TIMEOUT])
             if cursor.connection.info.server_version >= PARAMETER_PRIVILEGES_SINCE:

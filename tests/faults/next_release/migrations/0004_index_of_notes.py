@@ -8,4 +8,8 @@ class Migration(migrations.Migration):
     atomic = False
     dependencies = [("next_release", "0003_note")]
 
-    operations = [AddIndexConcurrently("note", models.Index(fields=["words"], name=INDEX))]
+    # With an operation of another kind, as where a migration fills the column before.
+    operations = [
+        migrations.RunPython(migrations.RunPython.noop, migrations.RunPython.noop),
+        AddIndexConcurrently("note", models.Index(fields=["words"], name=INDEX)),
+    ]
