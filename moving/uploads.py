@@ -88,9 +88,10 @@ def _begin(*, community: Community, map: Sequence[str], size: int, by: Account, 
     move = import_of_file(community=community, map=map, size=size, status=MoveStatus.UPLOADED, started_by=by, **file)
     if move.status == MoveStatus.UNDOING or (move.has_upload and move.is_under_way):
         raise ImportBusy(status=move.status)
-    others = Move.objects.filter(Q(community=community) | Q(started_by=by)).exclude(pk=move.pk)
-    _make_room(others.filter(has_upload=True))
-    make_room_for_report(others)
+    others = Move.objects.exclude(pk=move.pk)
+    _make_room(others.filter(Q(community=community) | Q(started_by=by), has_upload=True))
+    make_room_for_report(others.filter(community=community))
+    make_room_for_report(others.filter(started_by=by))
     move.lease_id = uuid4()
     values = {"status": MoveStatus.UPLOADED, "has_upload": True, "options": {"map": list(map)}, "total": size}
     values |= {"error": "", "attempts": 0, "done": 0, "step": "", "lease_id": move.lease_id}

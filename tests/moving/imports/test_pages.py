@@ -422,6 +422,21 @@ def test_only_the_newest_reports_are_stored(
     assert reports() == {others_report, *moves[-3:]}
 
 
+def test_reports_elsewhere_take_no_place_of_those_of_a_community(
+    person: Account, community: Community, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pruning, "REPORTS_MAX", 3)
+    contents = others(4)
+    upload(client_of(moderator_of(community)), community, contents[0])
+    run_due_imports()
+    of_the_moderator = Move.objects.get().pk
+    elsewhere = [create_community(owner=person, name=f"Site {number}") for number in range(2)]
+    for into, content in zip([*elsewhere, community], contents[1:], strict=True):
+        upload(client_of(person), into, content)
+        run_due_imports()
+    assert of_the_moderator in reports()
+
+
 def imported_elsewhere() -> Any:
     """By another person into another community."""
     other = PersonFactory()
