@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django import forms
@@ -56,12 +56,16 @@ class OnceForm(AccountForm):
         made: list[tuple[Row, str]] = []
 
         def create() -> str:
-            made[:] = [make()]
+            made.append(make())
             return path_of(made[0][0])
 
-        path = self.submit_once(account, create)
-        # An aborted try may have made a row that does not exist, before an equal form made its own.
-        return path, made[0] if made and path == path_of(made[0][0]) else None
+        def once(**arguments: Any) -> str:
+            # A try that was aborted has made a row that does not exist.
+            made.clear()
+            return _once(**arguments)
+
+        path = self.carry_out(once, account=account, key=self.cleaned_data["submission"], create=create)
+        return path, made[0] if made else None
 
 
 @transaction.atomic

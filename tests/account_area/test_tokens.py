@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
@@ -12,11 +11,11 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 
 from account_area.models import Submission
-from account_area.submissions import OnceForm
 from agents.models import AgentToken
 from agents.models.token import ACTIVE_MAX
 from agents.services import create_token, freeze_agent, revoke_token
 from messaging.models import Account
+from tests.account_area.aborting import aborted_before_an_equal_form
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race
 from tests.api import Api
@@ -84,17 +83,11 @@ def test_a_second_press_makes_no_token_and_says_that_it_was_shown(client: Client
     assert AgentToken.objects.count() == 2
 
 
-def test_a_token_of_an_aborted_try_is_not_shown(
-    client: Client, holder: TokenHolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An equal form may have made its own token before the next try."""
-
-    def abort_then_find(_form: OnceForm, _account: Account, create: Callable[[], str]) -> str:
-        create()
-        return f"{list_of(holder)}?made={holder.token.pk}"
-
-    monkeypatch.setattr(OnceForm, "submit_once", abort_then_find)
-    assert create(client, holder)["Location"] == f"{list_of(holder)}?made={holder.token.pk}"
+@pytest.mark.django_db(transaction=True)
+def test_a_token_of_an_aborted_try_is_not_shown(client: Client, holder: TokenHolder) -> None:
+    found = f"{list_of(holder)}?made={holder.token.pk}"
+    with aborted_before_an_equal_form(found):
+        assert create(client, holder)["Location"] == found
 
 
 @pytest.mark.django_db(transaction=True)

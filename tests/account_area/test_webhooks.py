@@ -10,6 +10,7 @@ from django.test import Client
 
 from messaging.models import Account, Webhook, WebhookDelivery
 from messaging.services.webhooks import disable_webhook
+from tests.account_area.aborting import aborted_before_an_equal_form
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.factories import SuperAdminFactory
 from tests.webhooks.making import GLOBAL_URL, a_webhook
@@ -34,6 +35,14 @@ def list_of(holder: TokenHolder) -> str:
 def create(client: Client, holder: TokenHolder, **changes: Any) -> Any:
     sent = {"submission": str(uuid4()), "url": GLOBAL_URL, "types": ["reply"]} | changes
     return client.post(f"{list_of(holder)}new/", sent)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_secret_of_an_aborted_try_is_not_shown(client: Client, holder: TokenHolder) -> None:
+    webhook = a_webhook(holder)
+    page = f"{list_of(holder)}{webhook.pk}/"
+    with aborted_before_an_equal_form(f"{page}?made"):
+        assert client.post(f"{page}rotate/", {"submission": str(uuid4())})["Location"] == f"{page}?made"
 
 
 def test_a_webhook_is_created_once_and_its_secret_shown_once(client: Client, holder: TokenHolder) -> None:
