@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -12,14 +10,14 @@ from django.utils.translation import gettext as _
 
 from account_area.mails.forms import MailsForm
 from account_area.page import account_page
+from account_area.people import person_of
 from mails import preferences
 from mails.addresses import refusal_of, verified_addresses
-from messaging.models import Account
 
 
 @account_page
 def mails(request: HttpRequest) -> HttpResponse:
-    account = cast(Account, request.user)
+    account = person_of(request)
     if request.method == "POST" and "again" in request.POST:
         preferences.try_address_again(account=account)
         messages.success(request, _("Mails are sent to your address again."))

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from account_area.moderation import queries
 from account_area.moderation.communities import frame
 from account_area.page import READ_METHODS, account_page
+from account_area.people import person_of
 from config.api import throttling
 from config.api.exceptions import NotFound
 from messaging.models import Account, Community
@@ -30,7 +31,7 @@ USES = {
 @account_page(methods=READ_METHODS)
 def export(request: HttpRequest, slug: str) -> HttpResponse:
     """The page; with `?format=` the file, and with `&pending=1` also posts that wait for approval."""
-    person = cast(Account, request.user)
+    person = person_of(request)
     community = queries.community_of(slug=slug, by=person)
     if "format" in request.GET:
         return _file(request, community, person)

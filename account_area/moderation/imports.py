@@ -100,7 +100,7 @@ def imports(request: HttpRequest, slug: str) -> HttpResponse:
             file_name=file.name or "",
             size=file.size,
             pieces=partial(file.chunks, uploads.PART_BYTES),
-            by=request.user,
+            by=person_of(request),
         )
         if move is not None:
             return redirect(reverse("moderation-import", args=[slug, move.pk]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -41,6 +41,16 @@ SELECT author.id, latest.* FROM unnest(%s::uuid[]) AS author (id), LATERAL (
 """  # noqa: S608  built from constants
 
 
+class AuthorCounts(NamedTuple):
+    """How many posts of an author a community has, in the order of COUNTED."""
+
+    published: int
+    pending: int
+    hidden: int
+    # Among so many latest posts of the author in all communities. None: among all.
+    of_latest: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class Card:
     """A post, with what a moderator needs to decide on it."""
@@ -51,7 +61,7 @@ class Card:
     attachments: list[dict[str, str]]
     parent: Message | None
     parent_excerpt: str
-    author_counts: Mapping[str, str]
+    author_counts: AuthorCounts | None
     is_banned: bool
     can_be_banned: bool
 
@@ -132,19 +142,18 @@ def cards(messages: Sequence[Mapping[str, Any]], community: Community, *, whole:
     ]
 
 
-def _counts_of(authors: Iterable[UUID], community: Community) -> dict[UUID, dict[str, str]]:
-    """`{author: {status: "12"}}` of the posts in the community; `12+` of an author with more posts than are counted."""
-    counts: dict[UUID, dict[str, str]] = {}
+def _counts_of(authors: Iterable[UUID], community: Community) -> dict[UUID, AuthorCounts]:
+    counts = {}
     for author, read, *numbers in fetch_all(COUNTS, [list(authors), *[community.pk] * len(COUNTED), COUNTED_MAX]):
-        more = "+" if read == COUNTED_MAX else ""
-        counts[author] = {status: f"{number}{more}" for status, number in zip(COUNTED, numbers, strict=True)}
+        published, pending, hidden = numbers
+        counts[author] = AuthorCounts(published, pending, hidden, of_latest=read if read == COUNTED_MAX else None)
     return counts
 
 
 def _card(
     message: Mapping[str, Any],
     parent: Message | None,
-    counts: Mapping[UUID, Mapping[str, str]],
+    counts: Mapping[UUID, AuthorCounts],
     *,
     banned: set[UUID],
     safe: set[UUID],
@@ -161,7 +170,7 @@ def _card(
         attachments=orjson.loads(orjson.dumps(message["attachments"])),
         parent=parent,
         parent_excerpt=excerpt(parent.content, EXCERPT) if parent else "",
-        author_counts=counts.get(author, {}),
+        author_counts=counts.get(author),
         is_banned=author in banned,
         can_be_banned=author != NOBODY and author not in safe,
     )

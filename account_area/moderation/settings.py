@@ -101,7 +101,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _changed(request: HttpRequest, community: Community, action: str, *, add: ModeratorForm, ban: BanForm) -> bool:
     """Whether the page can be shown again: what was asked is done, or its refusal is a message."""
-    shared = {"community_id": community.pk, "by": request.user}
+    shared = {"community_id": community.pk, "by": person_of(request)}
     if action == "add":
         handle = add.data.get("handle", "").strip().removeprefix("@").lower()
         return add.is_valid() and add.carry_out(moderators.add_moderator, handle=handle, **shared) is not None

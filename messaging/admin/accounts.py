@@ -10,13 +10,11 @@ from django.utils.safestring import SafeString
 from config.admin.actions import AdminAction
 from config.admin.audit import log_entries_about
 from config.admin.formatting import age, change_url
-from config.admin.paginator import bounded_count
 from config.admin.returning import return_url, returning
 from messaging.admin.desk.many import ManyRowsAdmin
-from messaging.admin.people import HIDE_POSTS, RESTORE_POSTS, SUSPEND, UNSUSPEND
+from messaging.admin.people import HIDE_POSTS, RESTORE_POSTS, SUSPEND, UNSUSPEND, count_posts
 from messaging.admin.sign_ins import latest_of
 from messaging.models import Account, BulkJob, JobState, Message
-from messaging.services.hiding import posts_hidden_together, posts_to_hide
 
 POSTS_SHOWN_MAX = 10
 DECISIONS_SHOWN_MAX = 10
@@ -41,8 +39,9 @@ class AccountAdmin(ManyRowsAdmin):
 
     def status_text(self, row: Account) -> str:
         state = "" if row.is_active else "not active; "
-        shown, hidden = bounded_count(posts_to_hide(row)), bounded_count(posts_hidden_together(row))
-        return f"{state}{shown} posts published or pending, {hidden} hidden together"
+        counts = count_posts(row)
+        which = f", of the latest {counts.of_latest}" if counts.of_latest else ""
+        return f"{state}{counts.to_hide} posts published or pending, {counts.hidden_together} hidden together{which}"
 
     def extra_context(self, request: HttpRequest, row: Account) -> dict[str, Any]:
         posts = Message.objects.filter(author=row).select_related("community").order_by("-pk")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import NamedTuple
 
+from django.db.models import Count
+
+from config.admin import paginator
 from config.admin.actions import AdminAction
 from messaging.admin.desk.running import run_slice, run_soon
-from messaging.models import Account, AccountKind, BulkJob, JobState
+from messaging.models import Account, AccountKind, BulkJob, JobState, Message
 from messaging.services.bulk_jobs import start_on_posts_of
-from messaging.services.hiding import posts_hidden_together, posts_to_hide
+from messaging.services.hiding import HIDDEN_TOGETHER, TO_HIDE
 from messaging.services.people import suspend_person, unsuspend_person
 
 
@@ -18,6 +22,34 @@ def _is_active_person(account: Account) -> bool:
 
 def _is_suspended_person(account: Account) -> bool:
     return account.kind == AccountKind.HUMAN and not account.is_active
+
+
+class PostCounts(NamedTuple):
+    """How many posts of an author can be hidden, and restored. An author may have millions of which none can."""
+
+    to_hide: int
+    hidden_together: int
+    # Among so many latest posts. None: among all.
+    of_latest: int | None
+
+
+def count_posts(author: Account) -> PostCounts:
+    most = paginator.COUNTED_MAX
+    posts = Message.objects.filter(author=author).order_by("-pk")[:most]
+    counts = posts.aggregate(
+        to_hide=Count("pk", filter=TO_HIDE), hidden=Count("pk", filter=HIDDEN_TOGETHER), read=Count("pk")
+    )
+    return PostCounts(counts["to_hide"], counts["hidden"], most if counts["read"] == most else None)
+
+
+def _may_hide(author: Account) -> bool:
+    counts = count_posts(author)
+    return counts.to_hide > 0 or counts.of_latest is not None
+
+
+def _may_restore(author: Account) -> bool:
+    counts = count_posts(author)
+    return counts.hidden_together > 0 or counts.of_latest is not None
 
 
 def _start(row: Account, *, kind: str, by: Account, reason: str = "") -> BulkJob:
@@ -51,7 +83,7 @@ HIDE_POSTS = AdminAction(
     confirmation=("All published and pending posts are hidden from public lists. You can restore them together."),
     success_message="the posts are being hidden",
     run=partial(_start, kind=BulkJob.HIDE_POSTS),
-    is_available=lambda row: posts_to_hide(row).exists(),
+    is_available=_may_hide,
     needs_reason=True,
     bulk=False,
 )
@@ -63,6 +95,6 @@ RESTORE_POSTS = AdminAction(
     ),
     success_message="the posts are being restored",
     run=partial(_start, kind=BulkJob.RESTORE_POSTS),
-    is_available=lambda row: posts_hidden_together(row).exists(),
+    is_available=_may_restore,
     bulk=False,
 )

@@ -11,7 +11,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 
 from config.admin.audit import log_decision
 from config.cache.versions import EVERYTHING, invalidate
@@ -29,6 +29,8 @@ from messaging.services.reporting import close_reports, open_closed_reports
 BATCH = 200
 # The statuses of the posts that are hidden, which `restore_posts_of` gives them again.
 HIDEABLE = (PUBLISHED, PENDING)
+TO_HIDE = Q(status__in=HIDEABLE)
+HIDDEN_TOGETHER = Q(status=HIDDEN, status_before_hiding__in=HIDEABLE)
 LOCKED = Message.objects.only(
     *("status", "status_before_hiding", "held_after_edit", "held_after_reports"),
     *("parent_id", "quote_id", "page_id", "community_id", "author_id"),
@@ -39,12 +41,12 @@ ChangeBatch = Callable[[list[UUID], Account, str], list[UUID]]
 
 def posts_to_hide(author: Account) -> MessageQuerySet:
     """The posts that `hide_posts_of` hides."""
-    return Message.objects.filter(author=author, status__in=HIDEABLE)
+    return Message.objects.filter(TO_HIDE, author=author)
 
 
 def posts_hidden_together(author: Account) -> MessageQuerySet:
     """The posts that `restore_posts_of` restores."""
-    return Message.objects.filter(author=author, status=HIDDEN, status_before_hiding__in=HIDEABLE)
+    return Message.objects.filter(HIDDEN_TOGETHER, author=author)
 
 
 def hide_posts_of(*, author: Account, by: Account, reason: str = "") -> int:

@@ -79,7 +79,22 @@ def test_the_pages_of_an_agent_and_an_account_in_the_admin(
     assert posts_read(lambda: admin_client.get(page(holder.agent.account))) <= 101
     assert posts_read(lambda: admin_client.get(page(holder.agent.account, "hide-posts"))) <= 101
     confirmation = admin_client.get(page(holder.agent.account, "hide-posts")).content.decode()
-    assert "100+ posts published or pending, 0 hidden together" in confirmation
+    assert "100 posts published or pending, 0 hidden together, of the latest 100" in confirmation
+
+
+def test_the_page_of_an_author_whose_posts_are_all_hidden(
+    holder: TokenHolder, admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paginator, "COUNTED_MAX", 100)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        Message.objects.update(status="hidden", status_before_hiding="published")
+        cursor.execute("SET LOCAL session_replication_role = DEFAULT")
+        cursor.execute("ANALYZE messaging_message")
+    assert posts_read(lambda: admin_client.get(page(holder.agent.account))) <= 101
+    assert "Restore all posts of this author" in admin_client.get(page(holder.agent.account)).content.decode()
+    confirmation = admin_client.get(page(holder.agent.account, "restore-posts")).content.decode()
+    assert "0 posts published or pending, 100 hidden together, of the latest 100" in confirmation
 
 
 def test_whether_a_record_is_large(holder: TokenHolder) -> None:
@@ -93,7 +108,7 @@ def test_the_cards_of_moderators(holder: TokenHolder) -> None:
     cards: list[queries.Card] = []
     posts = queries.stored_posts(community_id=community.pk, ids=[newest.pk])
     assert posts_read(lambda: cards.extend(queries.cards(posts, community))) <= queries.COUNTED_MAX
-    assert cards[0].author_counts == {"published": f"{queries.COUNTED_MAX}+", "pending": "0+", "hidden": "0+"}
+    assert cards[0].author_counts == (queries.COUNTED_MAX, 0, 0, queries.COUNTED_MAX)
 
 
 def test_the_posts_of_an_author_may_take_long_to_count(
