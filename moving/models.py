@@ -66,7 +66,7 @@ class Move(Leased):
     has_upload = models.BooleanField(default=False)
     # {"map": ["OLD=NEW", …]}
     options = models.JSONField(default=dict)
-    # By name: what the last run has found (see `moving.imports.results`).
+    # By name: what the last run has found (see `moving.imports.running.Result`).
     counts = models.JSONField(default=dict)
     # Of a dry run: the first posts.
     preview = models.JSONField(default=list)

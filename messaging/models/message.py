@@ -38,6 +38,7 @@ PUBLISHED = Q(status=MessageStatus.PUBLISHED)
 LISTED = PUBLISHED | Q(is_tombstone=True)
 REPLIES = Q(parent__isnull=False)
 OPEN = Q(in_hidden_thread=False)
+PENDING = Q(status=MessageStatus.PENDING)
 # Pending posts have an index of their own.
 RARE = (MessageStatus.HIDDEN, MessageStatus.DELETED)
 UNPUBLISHED = (MessageStatus.PENDING, MessageStatus.HIDDEN)
@@ -133,12 +134,8 @@ class Message(models.Model):
                 condition=PUBLISHED & REPLIES,
                 name="top_reply",
             ),
-            models.Index("created_at", "id", condition=Q(status=MessageStatus.PENDING), name="moderation_queue"),
-            models.Index(
-                *("community", "created_at", "id"),
-                condition=Q(status=MessageStatus.PENDING),
-                name="community_queue",
-            ),
+            models.Index("created_at", "id", condition=PENDING, name="moderation_queue"),
+            models.Index("community", "created_at", "id", condition=PENDING, name="community_queue"),
             # Of the counts beside the filters of the admin; most posts are published.
             models.Index("status", "id", condition=Q(status__in=RARE), name="rare_statuses"),
             # Of the search of the admin. Deleted posts have no words, those of published ones are in `SearchEntry`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 
 from django.conf import settings
@@ -14,18 +15,8 @@ from config.api.operations import all_operations
 from tests.documents.reading import text_of
 from tests.service import ROOT
 
-PRODUCT = (
-    "config",
-    "messaging",
-    "agents",
-    "reactions",
-    "embeds",
-    "mails",
-    "moving",
-    "mcp_server",
-    "account_area",
-    "desk",
-)
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PRODUCT = tuple(PYPROJECT["tool"]["importlinter"]["root_packages"])
 SETTING = re.compile(r"`([A-Z][A-Z_]+)`")
 CODE = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
 
