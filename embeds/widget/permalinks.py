@@ -88,7 +88,7 @@ def _thread(linked: LinkedPost, cursor: str | None) -> dict[str, Any]:
 
 def _replies(message: dict[str, Any], cursor: str | None) -> Replies:
     page = _cursor_page(message["id"], cursor)
-    shown, has_more = list_messages(
+    shown, next_position = list_messages(
         page_id=message["pageId"],
         parent_id=message["id"],
         filters={},
@@ -97,7 +97,7 @@ def _replies(message: dict[str, Any], cursor: str | None) -> Replies:
         with_top_reply=False,
         sort=Sort.OLDEST,
     )
-    return Replies(shown, page.cursor_at((shown[-1]["createdAt"], shown[-1]["id"])) if has_more else None)
+    return Replies(shown, None if next_position is None else page.cursor_at(next_position))
 
 
 def _cursor_page(message_id: UUID, cursor: str | None) -> CursorPage:

@@ -1,4 +1,6 @@
-"""Lists of messages, limited in bytes: 100 messages and their top replies may take 50 MB.
+"""Lists of messages, limited in bytes and in the rows that they read.
+
+100 messages and their top replies may take 50 MB. A filter that few messages match may read a whole page.
 
 Up to FEW messages are fetched without a limit in bytes. For more, PostgreSQL adds up their sizes and sends only those
 that fit, which bounds the memory of connection and process. For few messages, this would add a tenth to the cost.
@@ -7,13 +9,13 @@ that fit, which bounds the memory of connection and process. For few messages, t
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from config.api.pagination import Position
-from config.database.sql import Row, fetch_all
+from config.database.sql import Row, fetch_all, fetch_one
 from messaging.queries.joins import JOINS
 from messaging.queries.message_fields import MESSAGE_FIELDS
 from messaging.queries.message_orders import ORDERS, Order, Sort
@@ -23,6 +25,8 @@ from messaging.queries.visibility import is_listed, is_visible
 
 # A list of up to this many messages is fetched without a limit in bytes: at the documented caps, 11 take 3 MB.
 FEW = 10
+# A filtered list searches so many rows of a page, or replies, for its messages.
+SCAN_MAX = 5_000
 # The size of a message without its long columns (keys, ids, times, numbers, short strings), and of one character
 # escaped in JSON.
 MESSAGE_BYTES = 1_200
@@ -71,13 +75,16 @@ def list_messages(
     limit: int,
     with_top_reply: bool,
     sort: Sort = Sort.NEWEST,
-) -> tuple[list[dict[str, Any]], bool]:
-    """(messages of a page, or replies to `parent_id` there; whether more follow), in at most two statements.
+) -> tuple[list[dict[str, Any]], Position | None]:
+    """(messages of a page, or replies to `parent_id` there; where the next ones begin), in at most three statements.
 
-    At most `limit` messages, and no more than fit into PAGE_BYTES, but at least one.
+    At most `limit` messages, and no more than fit into PAGE_BYTES, but at least one. With filters only among SCAN_MAX
+    rows: there may be fewer messages, or none, although others follow.
     """
-    is_weighed = limit > FEW
-    statement, values = _statement(page_id, parent_id, filters, after, limit + 1, with_top_reply, is_weighed, sort)
+    is_weighed, order = limit > FEW, ORDERS[sort]
+    up_to = _end_of_scan(page_id, parent_id, after, order) if filters else None
+    where, values = _where(page_id, parent_id, filters, after, up_to, order)
+    statement = _statement(where, limit + 1, with_top_reply, is_weighed, order)
     fetched = fetch(statement, values, is_weighed=is_weighed)
     rows = fetched.rows[:limit]
     messages = [message_from_row(row) for row in rows]
@@ -87,7 +94,15 @@ def list_messages(
         rows = rows + replies.rows
     if _weight(rows) * ESCAPED_MAX > PAGE_BYTES:
         messages = messages[: fitting(messages)]
-    return messages, fetched.is_cut or len(fetched.rows) > len(messages)
+    if fetched.is_cut or len(fetched.rows) > len(messages):
+        return messages, position_of(messages[-1], sort)
+    return messages, up_to
+
+
+def position_of(message: Mapping[str, Any], sort: Sort) -> Position:
+    """Where a message is in a list of this order."""
+    rank = [message["reactionTotal"]] if sort == Sort.REACTIONS else []
+    return *rank, message["createdAt"], message["id"]
 
 
 def messages_by_id(ids: Sequence[UUID]) -> tuple[list[dict[str, Any]], set[UUID]]:
@@ -105,40 +120,41 @@ def messages_by_id(ids: Sequence[UUID]) -> tuple[list[dict[str, Any]], set[UUID]
     return [message_from_row(row) for row in rows], set(looked_up)
 
 
-def _statement(
-    page_id: str,
-    parent_id: UUID | None,
-    filters: dict[str, Any],
-    after: Position | None,
-    count: int,
-    with_top_reply: bool,
-    is_weighed: bool,
-    sort: Sort = Sort.NEWEST,
-) -> tuple[str, list[Any]]:
-    order = ORDERS[sort]
-    where, values = _where(page_id, parent_id, filters, after, order)
+def _statement(where: str, count: int, with_top_reply: bool, is_weighed: bool, order: Order) -> str:
     columns, joins = TEXT_COLUMNS if is_weighed else COLUMNS, JOINS
     if with_top_reply:
         columns, joins = columns + ", top.id AS top_id", joins + TOP_REPLY
     # The limit is a literal. As a parameter, it is unknown to a prepared plan: PostgreSQL expects a long list and plans
     # the statement again each time, which takes three times as long as the list itself.
-    by = ", ".join(f"m.{column}" for column in order.by)
-    listed = f"SELECT {columns} {joins} WHERE {where} ORDER BY {by} LIMIT {count:d}"
-    return limited(listed, order=", ".join(order.by)) if is_weighed else listed, values
+    listed = f"SELECT {columns} {joins} WHERE {where} {order.clause} LIMIT {count:d}"
+    return limited(listed, order=", ".join(order.by)) if is_weighed else listed
 
 
 def _where(
-    page_id: str, parent_id: UUID | None, filters: dict[str, Any], after: Position | None, order: Order
+    page_id: str,
+    parent_id: UUID | None,
+    filters: dict[str, Any],
+    after: Position | None,
+    up_to: Position | None,
+    order: Order,
 ) -> tuple[str, list[Any]]:
     values: list[Any] = [page_id] if parent_id is None else [parent_id, page_id]
     conditions = [OF_PAGE if parent_id is None else OF_PARENT]
     for name, value in filters.items():
         conditions.append(FILTERS[name])
         values.append(value)
-    if after is not None:
-        conditions.append(order.after)
-        values += after
+    for position, condition in ((after, order.after), (up_to, order.up_to)):
+        if position is not None:
+            conditions.append(condition)
+            values += position
     return " AND ".join(conditions), values
+
+
+def _end_of_scan(page_id: str, parent_id: UUID | None, after: Position | None, order: Order) -> Position | None:
+    """The position of the last of SCAN_MAX rows; None if fewer follow. Reads the index alone."""
+    where, values = _where(page_id, parent_id, {}, after, None, order)
+    scanned = f"SELECT {order.position} FROM messaging_message m WHERE {where} {order.clause}"  # noqa: S608  constants
+    return fetch_one(f"{scanned} LIMIT 1 OFFSET {SCAN_MAX - 1:d}", values)
 
 
 def limited(statement: str, *, order: str) -> str:

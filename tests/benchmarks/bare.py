@@ -27,13 +27,16 @@ from config.writes.idempotency import STORE
 from config.writes.rate_limits import RECORD
 from config.writes.transaction import OPENED, combine_statements, open_statement
 from messaging.queries import message_lists
+from messaging.queries.message_orders import ORDERS, Sort
 from messaging.queries.messages import INSERT, VISIBLE_BY_ID, message_from_row, new_message
 from messaging.queries.targets import FIND as FIND_TARGETS
 from reactions import queries as reactions
 
 Answer = tuple[str, bytes]
 
-LIST, _ = message_lists._statement("", None, {}, None, 11, with_top_reply=False, is_weighed=False)
+NEWEST = ORDERS[Sort.NEWEST]
+NEWEST_OF_PAGE, _ = message_lists._where("", None, {}, None, None, NEWEST)
+LIST = message_lists._statement(NEWEST_OF_PAGE, 11, with_top_reply=False, is_weighed=False, order=NEWEST)
 PEPPER = os.environ["TOKEN_PEPPER"].encode()
 HOURLY_POSTS = 30
 CONFIG = """

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from messaging.queries import message_lists
 from messaging.queries.feeds import POSTS_MAX
+from messaging.queries.message_orders import ORDERS, Sort
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
 
@@ -101,9 +102,9 @@ def test_a_feed_reads_about_as_many_posts_as_it_returns(large: dict[str, Any], s
 def test_a_list_by_community_does_not_use_the_index_of_feeds(large: dict[str, Any], small: Any) -> None:
     """With an index of the community itself, the generic plan read all its posts: 75,000, in 43 ms instead of 0.1."""
     filters = {"community_id": large["community"].pk}
-    statement, values = message_lists._statement(
-        small.pk, None, filters, None, 11, with_top_reply=False, is_weighed=False
-    )
+    order = ORDERS[Sort.NEWEST]
+    where, values = message_lists._where(small.pk, None, filters, None, None, order)
+    statement = message_lists._statement(where, 11, with_top_reply=False, is_weighed=False, order=order)
     for number in range(1, len(values) + 1):
         statement = statement.replace("%s", f"${number}", 1)
     with connection.cursor() as cursor:

@@ -16,6 +16,7 @@ from messaging.models import Message, Page
 from messaging.models.message import ANCHOR_TEXT_MAX, ATTACHMENT_URL_MAX, ATTACHMENTS_MAX, CONTENT_MAX
 from messaging.queries import message_lists
 from messaging.queries.message_lists import FEW
+from messaging.queries.message_orders import ORDERS, Sort
 from messaging.queries.page_sizes import PAGE_BYTES
 from tests.api import Answer, Api
 from tests.factories import CommunityFactory, PageFactory, PersonFactory
@@ -210,9 +211,9 @@ def test_the_size_counts_the_long_columns() -> None:
         "reaction_counts": {"👍": 1},
     }
     post = insert(PageFactory(), 1, fields=fields, quote=quoted)[0]
-    statement, values = message_lists._statement(
-        str(post.page_id), None, {}, None, 2, with_top_reply=True, is_weighed=False
-    )
+    order = ORDERS[Sort.NEWEST]
+    where, values = message_lists._where(str(post.page_id), None, {}, None, None, order)
+    statement = message_lists._statement(where, 2, with_top_reply=True, is_weighed=False, order=order)
     (row,) = message_lists.fetch_all(statement, values)
     long = ("content", post.page.normalized_url, "quoted", '{"p": 1}', "anchor", '{"c": 1}', "[]", '{"👍": 1}')
     assert message_lists.WEIGHED_OF(row) == long

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from messaging.models import Message
+from messaging.queries import message_lists
 from messaging.smart_tags import SMART_TAGS
 from tests.factories import AgentAccountFactory, PageFactory, PersonFactory
 from tests.widget.live import Live, panel_frame
@@ -57,6 +58,31 @@ def test_posts_load_in_pages_and_filter_by_kind(live: Live) -> None:
     expect(panel.get_by_role("button", name="Show more posts")).to_be_hidden()
     panel.get_by_label("Show posts by").select_option("Agents")
     expect(panel.locator("article .content")).to_have_text(["Machine"])
+
+
+@pytest.mark.parametrize(("scanned", "presses"), [(5, 0), (1, 1)])
+def test_posts_of_a_rare_kind_are_searched_for(
+    live: Live, monkeypatch: pytest.MonkeyPatch, scanned: int, presses: int
+) -> None:
+    """A press ends after ten parts of a page in which there are none."""
+    monkeypatch.setattr(message_lists, "SCAN_MAX", scanned)
+    live.message(content="Machine", author=AgentAccountFactory())
+    for n in range(12):
+        live.message(content=f"Person {n}")
+    _, panel = live.open()
+    expect(panel.locator("article")).to_have_count(13)
+    panel.get_by_label("Show posts by").select_option("Agents")
+    for _ in range(presses):
+        expect(panel.locator(".thread")).to_have_attribute("aria-busy", "false")
+        assert panel.locator("article").count() == 0
+        expect(panel.get_by_role("heading", name="No posts yet")).to_have_count(0)
+        panel.get_by_role("button", name="Show more posts").click()
+    expect(panel.locator("article .content")).to_have_text(["Machine"])
+    for _ in range(presses):
+        # Nothing follows, which only the next part can say: this one is full.
+        panel.get_by_role("button", name="Show more posts").click()
+    expect(panel.get_by_role("button", name="Show more posts")).to_be_hidden()
+    expect(panel.locator("article")).to_have_count(1)
 
 
 def test_every_smart_tag_is_shown_as_a_card(live: Live) -> None:

@@ -84,6 +84,7 @@ export function merge(thread, page) {
 
 /** Remove posts in the range of the list that it does not have: they were hidden or deleted. */
 function removeUnlisted({ posts, news, sort }, { messages, nextCursor }) {
+  if (nextCursor && !messages.length) return; // The range is not known.
   const last = nextCursor ? messages.at(-1).createdAt : null;
   const inRange = {
     newest: ({ createdAt }) => !last || createdAt > last,

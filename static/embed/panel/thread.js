@@ -14,6 +14,8 @@ import { t } from "./words.js";
 import { showPending } from "./written.js";
 
 const AT_ONCE = 20;
+// A list of one kind of authors is searched for in parts of a page. So many parts without a post are loaded for one press.
+const PARTS_AT_ONCE = 10;
 
 export class Thread {
   /** `panel`: see main.js. */
@@ -96,8 +98,11 @@ export class Thread {
     return !this.hasFailed;
   }
 
-  fetch(cursor) {
-    return listMessages({ pageId: this.pageId, limit: AT_ONCE, includeTopReply: true, authorKind: this.kind, sort: this.sort === "newest" ? "" : this.sort, cursor });
+  async fetch(cursor, parts = PARTS_AT_ONCE) {
+    const { run } = this;
+    const page = await listMessages({ pageId: this.pageId, limit: AT_ONCE, includeTopReply: true, authorKind: this.kind, sort: this.sort === "newest" ? "" : this.sort, cursor });
+    const isFound = page.messages.length || !page.nextCursor;
+    return isFound || parts === 1 || run !== this.run ? page : this.fetch(page.nextCursor, parts - 1);
   }
 
   async show(page) {
@@ -111,7 +116,7 @@ export class Thread {
     await this.append(page);
     if (run !== this.run) return;
     showPending(this);
-    if (!this.posts.size) this.showEmpty();
+    if (!this.posts.size && !this.cursor) this.showEmpty();
     this.panel.shown();
   }
 
