@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.contrib import admin
@@ -14,10 +14,9 @@ from django.utils.safestring import SafeString
 from config.admin.formatting import age
 from config.admin.model_admin import ReadOnlyModelAdmin
 from messaging.admin.community_form import CommunityForm
-from messaging.cache_tags import invalidate_community
-from messaging.models import Act, Community
+from messaging.models import Account, Community
 from messaging.models.message import CONTENT_MAX
-from messaging.services.decisions import note_for_moderators
+from messaging.services.communities import save_added, save_changed
 from messaging.services.differences import describe_changes
 from messaging.word_lists import compile_words
 from messaging.word_lists.marking import marked
@@ -71,12 +70,11 @@ class CommunityAdmin(ReadOnlyModelAdmin):
         return f"{done}: {reason}" if reason else f"{done}."
 
     def save_model(self, request: HttpRequest, obj: Community, form: CommunityForm, change: bool) -> None:
-        """Save changed columns only: the others may be newer than the form."""
-        obj.save(update_fields=[*form.changed_columns, "updated_at"] if change else None)
-        invalidate_community(obj.pk)
-        # For the moderators; Django writes the history of the admin.
-        act, reason = Act.CHANGED if change else Act.CREATED, form.cleaned_data["reason"]
-        note_for_moderators(obj, act, by=request.user, reason=reason, columns=form.changed_columns if change else ())
+        by, reason = cast(Account, request.user), form.cleaned_data["reason"]
+        if change:
+            save_changed(obj, form.changed_columns, by=by, reason=reason)
+        else:
+            save_added(obj, by=by, reason=reason)
 
     def extra_context(self, request: HttpRequest, row: Community) -> dict[str, Any]:
         moderators = [row.account for row in row.moderators.select_related("account")]

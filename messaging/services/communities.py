@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -18,7 +18,7 @@ from messaging.cache_tags import invalidate_community
 from messaging.exceptions import CommunityCreationClosed, SlugTaken, TooManyCommunities
 from messaging.models import Account, Act, Community, Moderator
 from messaging.models.community import CREATED_MAX, SLUG_MAX
-from messaging.services.decisions import log_about_community
+from messaging.services.decisions import log_about_community, note_for_moderators
 
 DIGEST_LENGTH = 8
 FLAGS = {"true": True, "false": False}
@@ -101,20 +101,36 @@ def ensure_community(
     if community is None:
         community = Community(slug=slug, **given)
         check_community(community, changed=[field.name for field in Community._meta.fields])
-        community.save(force_insert=True)
-        invalidate_community(community.pk)
+        save_added(community)
     else:
         change_community(community, given)
     return community
 
 
-def change_community(community: Community, given: Mapping[str, Any]) -> None:
-    """Set the columns `given` on a row that the caller has locked. Unchanged values are not validated."""
+def change_community(
+    community: Community, given: Mapping[str, Any], *, by: Account | None = None, reason: str = ""
+) -> None:
+    """Set the columns `given` on a row that the caller has locked. Unchanged values are neither validated nor saved."""
     changes = {column: value for column, value in given.items() if getattr(community, column) != value}
+    if not changes:
+        return
     for column, value in changes.items():
         setattr(community, column, value)
     check_community(community, changed=changes)
-    community.save(update_fields=[*changes, "updated_at"])
+    save_changed(community, list(changes), by=by, reason=reason)
+
+
+def save_added(community: Community, *, by: Account | None = None, reason: str = "") -> None:
+    """Insert a checked community without moderators. `by` None: a command."""
+    community.save(force_insert=True)
+    note_for_moderators(community, Act.CREATED, by=by, reason=reason)
+    invalidate_community(community.pk)
+
+
+def save_changed(community: Community, columns: Sequence[str], *, by: Account | None, reason: str) -> None:
+    """Save checked columns only: the others may be newer in the database."""
+    community.save(update_fields=[*columns, "updated_at"])
+    note_for_moderators(community, Act.CHANGED, by=by, reason=reason, columns=columns)
     invalidate_community(community.pk)
 
 

@@ -9,12 +9,12 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from config.admin.audit import log_decision
 from config.api.exceptions import InvalidInput
 from config.writes.retries import retried
 from messaging.exceptions import NotInThisState
-from messaging.models import Account, Act, Community, Message
+from messaging.models import Account, Community, Message
 from messaging.services.communities import RULES, change_community
-from messaging.services.decisions import log_about_community
 from messaging.services.differences import describe_changes
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from messaging.services.moderators import moderated_community, require_moderator_of_post
@@ -60,15 +60,10 @@ def change_rules(*, community_id: UUID, changes: Mapping[str, Any], by: Account,
     if changed:
         before = {column: getattr(community, column) for column in changed}
         try:
-            change_community(community, {column: changes[column] for column in changed})
+            given = {column: changes[column] for column in changed}
+            change_community(community, given, by=by, reason=reason)
         except ValidationError as failure:
             column, texts = next(iter(failure.message_dict.items()))
             raise InvalidInput(f"Correct `{NAMES[column]}`: {' '.join(texts)}", field=NAMES[column]) from None
-        log_change(community, before, by=by, reason=reason)
+        log_decision(by=by, about=community, verb=f"Changed {describe_changes(before, given)}", reason=reason)
     return community
-
-
-def log_change(community: Community, before: Mapping[str, Any], *, by: Account, reason: str = "") -> None:
-    """`before`: the former values of the columns that were changed."""
-    changes = describe_changes(before, {column: getattr(community, column) for column in before})
-    log_about_community(community, Act.CHANGED, by=by, verb=f"Changed {changes}", reason=reason, columns=list(before))

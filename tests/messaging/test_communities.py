@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from messaging.models import Community, MessageStatus
+from messaging.models import Community, Decision, MessageStatus
 from messaging.models.message import Message
 from messaging.services.communities import ensure_community
 from messaging.services.moderation import hide_message
@@ -138,3 +138,13 @@ def test_cached_responses_show_every_post_and_every_changed_rule(call: Call) -> 
     assert b"Another" in call(PATH).body
     for before, after in pairwise(seen):
         assert all(one != other for one, other in zip(before, after, strict=True))
+
+
+@pytest.mark.django_db
+def test_moderators_see_what_an_operator_changed() -> None:
+    ensure_community(name="Harbour", rules={})
+    ensure_community(name="Harbour", rules={"readOnly": "true", "reportsToHide": "3"})
+    ensure_community(name="Harbour", rules={"readOnly": "true"})
+    made, changed = Decision.objects.order_by("pk")
+    assert (made.act, made.by) == ("created", None)
+    assert (changed.act, changed.by, sorted(changed.columns)) == ("changed", None, ["read_only", "reports_to_hide"])
