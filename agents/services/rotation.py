@@ -27,8 +27,6 @@ class OldEnds(models.TextChoices):
     WEEK = "week"
 
 
-# The longest chain of rotations in which `_days` looks for the first validity.
-ROTATIONS_MAX = 10
 DELAYS = {
     OldEnds.NOW: timedelta(0),
     OldEnds.HOUR: timedelta(hours=1),
@@ -44,8 +42,8 @@ def rotate_token(
 ) -> tuple[AgentToken, str, AgentToken]:
     """Create a token with the label of a former one, which ends; returns the new row, its value and the former row.
 
-    Without `expires_in_days`, the new token is valid as long as the former one was at first or, if that was rotated
-    before, as long as its successor. A former token that still works is an active one of the five: at the limit only
+    Without `expires_in_days`, the new token is valid as long as the former one was or, if that was rotated before, as
+    long as its successor. A former token that still works is an active one of the five: at the limit only
     OldEnds.NOW is possible. A token may be rotated again while it works, which can only shorten the rest of its time.
 
     Raises TokenNotFound (404) unless `by` operates the agent; TokenNotActive, AgentFrozen or TooManyActiveTokens (409).
@@ -63,24 +61,20 @@ def rotate_token(
         end_tokens([former], by=by, reason="Rotated.")
     row, value = add_token(agent, by=by, label=former.label, expires_in_days=days)
     if old_ends_in != OldEnds.NOW:
-        _end_later(former, successor=row, at=now + DELAYS[OldEnds(old_ends_in)], by=by)
+        _end_later(former, at=now + DELAYS[OldEnds(old_ends_in)], days_of_successor=days, by=by)
     return row, value, former
 
 
-def _end_later(token: AgentToken, *, successor: AgentToken, at: datetime, by: Account) -> None:
-    """Its operator has chosen the time: no event announces it. `_days` finds the successor by the same time."""
+def _end_later(token: AgentToken, *, at: datetime, days_of_successor: int, by: Account) -> None:
+    """Its operator has chosen the time: no event announces it."""
     token.expires_at = min(token.expires_at, at)
-    token.expiry_announced_at = successor.created_at
-    token.save(update_fields=["expires_at", "expiry_announced_at"])
+    token.expiry_announced_at = database_now()
+    token.days_of_successor = days_of_successor
+    token.save(update_fields=["expires_at", "expiry_announced_at", "days_of_successor"])
     log_decision(by=by, about=token, verb="Rotated")
 
 
 def _days(token: AgentToken) -> int:
-    """How long the token was valid at first. A rotation may have shortened that: then its successor's."""
-    for _rotation in range(ROTATIONS_MAX):
-        announced_at = token.expiry_announced_at
-        successor = announced_at and token.agent.tokens.filter(created_at=announced_at).first()
-        if not successor:
-            break
-        token = successor
+    if token.days_of_successor is not None:
+        return token.days_of_successor
     return min(DAYS_MAX, max(1, ceil((token.expires_at - token.created_at) / timedelta(days=1))))

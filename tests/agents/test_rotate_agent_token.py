@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from itertools import pairwise
-from secrets import token_bytes
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -99,30 +97,6 @@ def test_a_token_that_is_rotated_again_has_a_successor_of_the_same_lifetime(hold
     second = rotate(holder.operator, token.pk, oldEndsIn="hour").json["tokenId"]
     last = rotate(holder.operator, token.pk).json["tokenId"]
     assert [lifetime(second), lifetime(last)] == [timedelta(days=6)] * 2
-
-
-def test_after_a_long_chain_of_rotations_the_token_can_be_rotated(holder: TokenHolder) -> None:
-    """Its calls are bounded, also of an operator who rotates all week."""
-    start = timezone.now()
-    times = [start + timedelta(seconds=number) for number in range(1_500)]
-    tokens = [replace_of(holder, created_at=created, announced_at=after) for created, after in pairwise(times)]
-    AgentToken.objects.bulk_create(tokens)
-    AgentToken.objects.filter(pk=holder.token.pk).update(expiry_announced_at=start)
-    assert rotate(holder.operator, holder.token.pk).status == 201
-
-
-def replace_of(holder: TokenHolder, *, created_at: datetime, announced_at: datetime) -> AgentToken:
-    owner = holder.request.requester
-    return AgentToken(
-        agent=holder.agent,
-        digest=token_bytes(32),
-        created_by=owner,
-        created_at=created_at,
-        expires_at=created_at + timedelta(days=1),
-        expiry_announced_at=announced_at,
-        revoked_at=announced_at,
-        revoked_by=owner,
-    )
 
 
 def test_a_lifetime_that_was_given_is_that_of_the_next_rotation(holder: TokenHolder) -> None:
