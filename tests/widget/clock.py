@@ -19,6 +19,11 @@ def poll(page: Page) -> None:
     page.clock.fast_forward(POLL_MS)
 
 
+def advance_and_stop(page: Page, milliseconds: int) -> None:
+    """Advance the clock, and stop it until `page.clock.resume()`: a notice that vanishes by itself stays."""
+    page.clock.pause_at((page.evaluate("Date.now()") + milliseconds) / 1000)
+
+
 def poll_until(page: Page, locator: Locator) -> None:
     """Poll until the document has the element: on a busy machine, a response may be too late for the panel."""
     for _ in range(PATIENCE_MS // ARRIVES_WITHIN_MS):

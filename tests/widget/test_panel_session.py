@@ -13,6 +13,7 @@ from playwright.sync_api import FrameLocator, Page, Route, expect
 from embeds.widget.locales import words
 from messaging.models import Account, Message, PanelSession
 from messaging.services.accounts import change_password
+from tests.widget.clock import advance_and_stop
 from tests.widget.live import CODE, PASSWORD, Live, open_panel, panel_frame, reopen
 from tests.widget.sign_in import open_window, submit
 from tests.widget.sites import html
@@ -137,11 +138,12 @@ def test_a_token_is_renewed_when_it_is_needed_and_the_panel_learns_that_the_sess
     assert asked.count("/api/auth/panel-token") == 1
 
     away = live.respond("/api/auth/panel-token", 503, {"error": "temporarily_unavailable"})
-    page.clock.fast_forward(16 * 60_000)
+    advance_and_stop(page, 16 * 60_000)
     draft_in(panel).fill("Not lost")
     panel.locator("#write").get_by_role("button", name="Post").click()
     expect(panel.locator("#toast")).to_contain_text("away for a moment")
     assert len(page.context.pages) == 1, "no sign-in window is opened"
+    page.clock.resume()
     page.reload()
     page.locator("community-embed button.trigger").click()
     panel.locator(".thread[aria-busy=false]").wait_for()

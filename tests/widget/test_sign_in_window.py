@@ -34,6 +34,15 @@ def expect_problem(window: Page, code: str, focused: str) -> None:
     expect(window.locator(f"#{focused}")).to_be_focused()
 
 
+def test_one_form_is_shown_without_the_common_styles(live: Live) -> None:
+    """Those of the window are applied before or without them: a browser loads each file by itself."""
+    live.context.route(f"{live.app}/static/embed/base.*css", lambda route: route.abort())
+    page, panel = live.open()
+    window = open_window(panel, page)
+    expect(window.locator("#handle")).to_be_visible()
+    expect(window.get_by_role("button", name="Create an account")).to_have_count(1)
+
+
 def test_a_person_with_a_second_factor_signs_in_with_a_code(live: Live, ada: Account) -> None:
     secret = add_app(ada)
     page, panel = live.open()
