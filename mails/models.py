@@ -8,14 +8,13 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from config.changes.rows import Cursor, Position
+from config.leases import Leased, LeasedQuerySet
 from mails.kinds import Frequency, Kind, default_frequency
 
 KIND_MAX = 12
 FREQUENCY_MAX = 8
 ADDRESS_MAX = 254
 REASON_MAX = 300
-# Longer than sending one mail takes.
-LEASE = timedelta(minutes=2)
 
 
 class Collector(models.Model):
@@ -34,22 +33,24 @@ class Collector(models.Model):
         return Cursor(self.generation, Position(self.xid, self.row_id))
 
 
-class MailingQuerySet(models.QuerySet["Mailing"]):
+class MailingQuerySet(LeasedQuerySet["Mailing"]):
     def known(self) -> MailingQuerySet:
         """During a rolling upgrade, a newer host may add kinds that only its release can write."""
         return self.filter(kind__in=Kind.values)
 
     def due(self) -> MailingQuerySet:
         """Those with a mail to send now that no process is sending."""
-        is_free = Q(leased_until=None) | Q(leased_until__lt=Now())
-        return self.known().filter(is_free, next_at__lte=Now())
+        return self.known().unleased().filter(next_at__lte=Now())
 
 
-class Mailing(models.Model):
+class Mailing(Leased):
     """The mails of one kind to one person: how often they arrive, and when the next one is due.
 
-    `next_at` is null while no notice waits. A process that sends has a lease, which expires if the process dies.
+    `next_at` is null while no notice waits. A process that sends has a lease.
     """
+
+    # Longer than sending one mail takes.
+    LEASE = timedelta(minutes=2)
 
     account = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(max_length=KIND_MAX, choices=Kind)
@@ -58,8 +59,6 @@ class Mailing(models.Model):
     sent_at = models.DateTimeField(null=True)
     next_at = models.DateTimeField(null=True)
     failures = models.IntegerField(default=0)
-    lease_id = models.UUIDField(null=True)
-    leased_until = models.DateTimeField(null=True)
 
     objects = MailingQuerySet.as_manager()
 

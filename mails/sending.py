@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from smtplib import SMTPException
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django.db import DatabaseError, transaction
 from django.db.models import Min
@@ -16,7 +16,7 @@ from mails.addresses import usable_address
 from mails.collecting import OLD
 from mails.composing import compose
 from mails.kinds import Frequency, Kind, next_mail_at
-from mails.models import LEASE, Mailing, Notice, RefusedAddress
+from mails.models import Mailing, Notice, RefusedAddress
 from mails.outcomes import Outcome, Result, failed, result_of
 
 DUE_MAX = 100
@@ -37,8 +37,8 @@ def seconds_to_next() -> float | None:
 
 def send(mailing_id: int) -> Outcome | None:
     """Send the mail of a mailing that is due. None: another process has it, or there was nothing to send."""
-    lease_id = uuid4()
-    if not Mailing.objects.due().filter(pk=mailing_id).update(lease_id=lease_id, leased_until=Now() + LEASE):
+    lease_id = Mailing.objects.due().filter(pk=mailing_id).lease()
+    if lease_id is None:
         return None
     mailing = Mailing.objects.select_related("account").get(pk=mailing_id)
     _drop_old(mailing)
@@ -80,7 +80,7 @@ def _record(lease_id: UUID, notices: Sequence[Notice], *, address: str, result: 
 
     `result` None: there was nothing to send.
     """
-    mailing = Mailing.objects.select_for_update(no_key=True).filter(lease_id=lease_id).first()
+    mailing = Mailing.objects.leased(lease_id).select_for_update(no_key=True).first()
     if mailing is None:
         return
     mailing.lease_id = mailing.leased_until = None

@@ -12,7 +12,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from config.api.exceptions import ApiError
-from messaging.personal_data.leases import LeaseLost, release, require_lease, take
+from config.leases import LeaseLost, release, require_lease, take
 from moving import services
 from moving.exceptions import FileRefused
 from moving.imports.progress import Step

@@ -8,9 +8,9 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from config.api.ids import new_id
+from config.leases import Leased, LeasedQuerySet
 from messaging.models import Account, Community
 from messaging.models.page import PAGE_ID_MAX
-from messaging.models.personal_data import Leased, LeasedQuerySet
 
 FORMAT_MAX = 20
 SOURCE_ID_MAX = 200

@@ -6,18 +6,15 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.db.models.functions import Now
 
+from config.leases import release
 from config.writes.retries import retried
 from messaging.models import Account, Community
 from messaging.models.moderation import moderated_by
-from messaging.models.personal_data import LEASE
-from messaging.personal_data.leases import release
 from messaging.personal_data.worker import wake
 from moving.exceptions import FileTooLarge, ImportBusy
 from moving.imports.undoing import begin_undo
@@ -73,7 +70,7 @@ def upload(
         # After a lost lease, another process may have stored parts of the same file.
         part = MovePart(move=move, kind=MovePart.Kind.UPLOAD, number=number, data=piece)
         MovePart.objects.bulk_create([part], ignore_conflicts=True)
-        move.renew()
+        Move.objects.renew(move.lease_id)
     _end(move)
     wake(COMMAND)
     return move
@@ -92,11 +89,11 @@ def _begin(*, community: Community, map: Sequence[str], size: int, by: Account, 
     _make_room(others.filter(Q(community=community) | Q(started_by=by), has_upload=True))
     make_room_for_report(others.filter(community=community))
     make_room_for_report(others.filter(started_by=by))
-    move.lease_id = uuid4()
     values = {"status": MoveStatus.UPLOADED, "has_upload": True, "options": {"map": list(map)}, "total": size}
-    values |= {"error": "", "attempts": 0, "done": 0, "step": "", "lease_id": move.lease_id}
+    values |= {"error": "", "attempts": 0, "done": 0, "step": ""}
     free = Move.objects.filter(pk=move.pk).exclude(status__in=[MoveStatus.UNDOING, MoveStatus.UNDONE])
-    if not free.update(**values, leased_until=Now() + LEASE):
+    move.lease_id = free.lease(**values)
+    if move.lease_id is None:
         raise ImportBusy(status=MoveStatus.UNDOING)
     return move
 

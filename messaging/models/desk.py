@@ -11,8 +11,8 @@ from django.db.models.functions import Now
 
 from config.admin.actions import REASON_MAX
 from config.api.ids import new_id
+from config.leases import Leased, LeasedQuerySet
 from messaging.models.account import Account
-from messaging.models.personal_data import Leased, LeasedQuerySet
 
 ERRORS_MAX = 20
 ERROR_MAX = 300

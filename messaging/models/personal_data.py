@@ -13,33 +13,12 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from config.api.ids import new_id
+from config.leases import Leased, LeasedQuerySet
 from messaging.models.account import Account
 
 EXPORT_LIFETIME = timedelta(days=7)
-# A process that runs a job renews its lease with each batch; after a crash another process takes over.
-LEASE = timedelta(seconds=60)
 
 Job = TypeVar("Job", bound=models.Model)
-
-
-class LeasedQuerySet(models.QuerySet[Job]):
-    def unleased(self) -> Self:
-        return self.filter(Q(leased_until=None) | Q(leased_until__lt=Now()))
-
-
-class Leased(models.Model):
-    """A job of which one process at a time has the lease, whichever host it runs on."""
-
-    lease_id = models.UUIDField(null=True)
-    leased_until = models.DateTimeField(null=True)
-
-    class Meta:
-        abstract = True
-
-    def renew(self) -> bool:
-        """Renew the lease; False if another process has it."""
-        held = type(self)._default_manager.filter(pk=self.pk, lease_id=self.lease_id)
-        return held.update(leased_until=Now() + LEASE) == 1
 
 
 class ExportStatus(models.TextChoices):

@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from config.api.ids import new_id
 from config.changes.models import TYPE_MAX
 from config.changes.rows import Cursor, Position
+from config.leases import Leased, LeasedQuerySet
 from messaging.models.account import Account
 
 URL_MAX = 2_048
@@ -18,7 +19,6 @@ REASON_MAX = 500
 # Of one embed or agent.
 WEBHOOKS_MAX = 10
 DELIVERIES_SHOWN = 50
-LEASE = timedelta(seconds=15)
 
 
 class WebhookTarget(models.TextChoices):
@@ -60,16 +60,9 @@ class DeliveryError(models.TextChoices):
     REFUSED = "refused"
 
 
-class WebhookQuerySet(models.QuerySet["Webhook"]):
+class WebhookQuerySet(LeasedQuerySet["Webhook"]):
     def owned_by(self, owner_id: UUID) -> WebhookQuerySet:
         return self.filter(owner_id=owner_id)
-
-    def unleased(self) -> WebhookQuerySet:
-        return self.filter(Q(leased_until=None) | Q(leased_until__lt=Now()))
-
-    def leased(self, lease_id: UUID) -> WebhookQuerySet:
-        """The webhook of a lease; none if the lease has passed on, or a super admin has disabled the webhook."""
-        return self.filter(lease_id=lease_id)
 
     def due(self) -> WebhookQuerySet:
         """Those that may have something to send now and that no process is sending."""
@@ -77,12 +70,14 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
         return self.unleased().filter(is_due | Q(test_id__isnull=False))
 
 
-class Webhook(models.Model):
+class Webhook(Leased):
     """A URL that gets the events of an embed or agent, in their order, at least once each.
 
     `generation`, `xid` and `row_id` are the cursor in the change log after the last delivered event. A process that
-    delivers has a lease, which it renews with each event.
+    delivers has a lease, which it renews with each event; a super admin who disables the webhook takes it away.
     """
+
+    LEASE = timedelta(seconds=15)
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     owner = models.ForeignKey(Account, on_delete=models.PROTECT, db_index=False, related_name="webhooks")
@@ -107,8 +102,6 @@ class Webhook(models.Model):
     row_id = models.BigIntegerField()
     # When the cursor was last compared with the log; the cursor of a webhook without events moves once an hour.
     checked_at = models.DateTimeField(db_default=Now())
-    lease_id = models.UUIDField(null=True)
-    leased_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     objects = WebhookQuerySet.as_manager()

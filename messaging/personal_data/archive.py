@@ -16,9 +16,9 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from config.leases import require_lease
 from config.personal_data import Section
 from messaging.models import Account, Archive, ExportStatus
-from messaging.personal_data.leases import require_lease
 
 PART_BYTES = 256 * 1024
 # Records between two reports of progress.

@@ -8,11 +8,10 @@ from typing import TypeVar
 from uuid import UUID
 
 from config.api.exceptions import ApiError
+from config.leases import Leased, LeaseLost, release, take
 from messaging.models import AccountRecord, PersonErasure, PersonExport
-from messaging.models.personal_data import Leased
 from messaging.personal_data.archive import write_export
 from messaging.personal_data.erasing import carry_out
-from messaging.personal_data.leases import LeaseLost, release, take
 from messaging.personal_data.records import write_record
 
 Job = TypeVar("Job", bound=Leased)

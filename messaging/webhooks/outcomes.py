@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce, Now
 from config.changes.rows import Cursor
 from config.metrics.definitions import webhook_attempts
 from messaging.models import DisabledReason, Webhook, WebhookDelivery, WebhookStatus
-from messaging.models.webhook import DELIVERIES_SHOWN, LEASE
+from messaging.models.webhook import DELIVERIES_SHOWN
 from messaging.webhooks.events import Event
 from messaging.webhooks.posting import Outcome
 
@@ -48,8 +48,7 @@ class Attempt:
 def record(attempt: Attempt, outcome: Outcome) -> bool:
     """Store the outcome and renew the lease; returns whether the next event may be sent at once."""
     # A process that was stopped for longer than its lease must not move the cursor of another.
-    leased = Webhook.objects.leased(attempt.lease_id)
-    if not leased.update(leased_until=Now() + LEASE, **_changes(attempt, outcome)):
+    if not Webhook.objects.renew(attempt.lease_id, **_changes(attempt, outcome)):
         return False
     webhook_attempts.labels("delivered" if outcome.is_delivered else "failed").inc()
     _log(attempt, outcome)

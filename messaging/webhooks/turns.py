@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.db.models.functions import Now
@@ -21,7 +21,7 @@ from config.changes.pending import find_pending
 from config.changes.rows import Cursor
 from config.database.sql import database_now
 from messaging.models import DisabledReason, Webhook, WebhookStatus
-from messaging.models.webhook import LEASE, WebhookQuerySet
+from messaging.models.webhook import WebhookQuerySet
 from messaging.webhooks.events import Event, event_of, resync_event, test_event
 from messaging.webhooks.outcomes import Attempt, at_cursor, disabled
 from messaging.webhooks.secrets import SecretLost, signed_headers
@@ -51,7 +51,7 @@ def waiting_webhooks() -> list[Waiting]:
     channels = channels_of(due.values())
     pending = find_pending({pk: (channel, due[pk].cursor) for pk, channel in channels.items()})
     idle = {pk for pk in channels if pk not in pending.keys and due[pk].test_id is None}
-    if to_move := {pk for pk in idle if due[pk].is_behind}:
+    if to_move := {pk for pk in idle if due[pk].is_behind}:  # type: ignore[attr-defined]  # annotated
         _move_idle(to_move, pending.now)
     # One without a channel is disabled at its turn.
     return [Waiting(pk, webhook.owner_id) for pk, webhook in due.items() if pk not in idle]
@@ -59,13 +59,11 @@ def waiting_webhooks() -> list[Waiting]:
 
 def lease(webhook_id: UUID) -> UUID | None:
     """Take the lease of a webhook that is due; None if another process was faster."""
-    lease_id = uuid4()
-    leased = Webhook.objects.due().filter(pk=webhook_id).update(lease_id=lease_id, leased_until=Now() + LEASE)
-    return lease_id if leased else None
+    return Webhook.objects.due().filter(pk=webhook_id).lease()
 
 
 def release(lease_id: UUID) -> None:
-    Webhook.objects.leased(lease_id).update(lease_id=None, leased_until=None)
+    Webhook.objects.release(lease_id)
 
 
 def next_attempt(lease_id: UUID) -> Attempt | None:

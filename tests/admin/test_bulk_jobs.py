@@ -22,11 +22,11 @@ from django.utils import timezone
 from agents.models import Agent, AgentRequest
 from agents.services import approve_request
 from config.admin.returning import returning
+from config.leases import take
 from messaging.admin.desk.many import ManyRowsAdmin
 from messaging.admin.desk.running import run_slice, run_soon, run_to_end
 from messaging.exceptions import JobFinished, TooManyRows
 from messaging.models import Account, BulkJob, JobState, Message
-from messaging.personal_data.leases import take
 from messaging.services import bulk_jobs
 from messaging.services.bulk_jobs import continue_job, start_job, start_on_posts_of, stop_job
 from tests.admin.pages import decide, page, read

@@ -18,7 +18,7 @@ SERVICES = sorted(
     if path.parts[-2] != "tests"
 )
 # `move_page` runs it again itself; the jobs of the others begin again where they have stopped.
-OTHERS = {"moving.py": {"_move"}, "archive.py": {"_store", "_finish"}, "erasers.py": {"handles"}, "leases.py": {"take"}}
+OTHERS = {"moving.py": {"_move"}, "archive.py": {"_store", "_finish"}, "erasers.py": {"handles"}}
 
 
 def transactions(path: Path) -> Iterator[tuple[str, list[str]]]:

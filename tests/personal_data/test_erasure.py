@@ -18,14 +18,14 @@ from account_area.models import AccountSession
 from account_area.personal_data import erase_sessions
 from agents.models import Agent, AgentRequest, AgentToken
 from agents.services import approve_request
-from config import extension_points
+from config import extension_points, leases
 from config.changes.models import Change
 from config.personal_data import Subject
 from messaging.changes.service_events import SERVICE
 from messaging.deleted_accounts import HEIR_IDS, HEIRS, deleted_account
 from messaging.exceptions import ErasureNotFound, HandleTaken, LastSuperAdmin
 from messaging.models import Account, ErasedHandleKey, HandleClaim, Message, PersonErasure, PostsChoice, erased_handle
-from messaging.personal_data import erasing, leases
+from messaging.personal_data import erasing
 from messaging.personal_data.erasures import cancel_erasure, request_erasure
 from messaging.personal_data.jobs import run_due_jobs
 from messaging.services.accounts import register_person

@@ -19,7 +19,6 @@ from django.db.models.functions import Now
 from psycopg.conninfo import make_conninfo
 
 from messaging.models import Webhook
-from messaging.models import webhook as models
 from messaging.webhooks import deliverer
 from messaging.webhooks.deliverer import IN_FLIGHT_OF_OWNER, Deliverer
 from messaging.webhooks.posting import Outcome, post
@@ -235,7 +234,7 @@ def test_a_killed_process_loses_nothing(receiver: Receiver, monkeypatch: pytest.
     with delivering():
         wait_for_posts(receiver, expected)
     assert receiver.received[3].id == receiver.received[4].id
-    assert models.LEASE.total_seconds() >= 3 * 5
+    assert Webhook.LEASE.total_seconds() >= 3 * 5
 
 
 def test_the_command_stops_at_once_and_releases_its_leases(receiver: Receiver) -> None:

@@ -5,14 +5,16 @@ The contexts of these tests block cookies of third parties, as private windows o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import FrameLocator, Page, Route, expect
+from playwright.sync_api import Browser, FrameLocator, Page, Route, expect
 
 from embeds.widget.locales import words
 from messaging.models import Account, Message, PanelSession
 from messaging.services.accounts import change_password
+from tests.browser import ARGUMENTS
 from tests.widget.clock import advance_and_stop
 from tests.widget.live import CODE, PASSWORD, Live, open_panel, panel_frame, reopen
 from tests.widget.sign_in import open_window, submit
@@ -22,6 +24,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OTHER_SITE = "http://other.example/article"
 SIGNED_IN, SIGNED_OUT = "Signed in as Ada Lovelace", words("en")["panel"]["join"]
 DRAFT = "Grüße: a draft of some words 🎉"
+
+
+@pytest.fixture(scope="module")
+def browser(browser: Browser, chromium: str) -> Iterator[Browser]:
+    with browser.browser_type.launch(executable_path=chromium, args=ARGUMENTS) as whole:
+        yield whole
 
 
 def sign_in(page: Page, panel: FrameLocator) -> None:

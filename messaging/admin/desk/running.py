@@ -18,9 +18,9 @@ from config.admin.actions import AdminAction, error_text
 from config.admin.model_admin import ReadOnlyModelAdmin
 from config.api.exceptions import ApiError
 from config.due import ask_for
+from config.leases import LeaseLost, release, require_lease, take
 from config.writes.retries import retried
 from messaging.models import Account, BulkJob, JobState
-from messaging.personal_data.leases import LeaseLost, release, require_lease, take
 from messaging.services.bulk_jobs import count_rows, finish_job
 from messaging.services.hiding import BATCH, hide_batch, posts_hidden_together, posts_to_hide, restore_batch
 

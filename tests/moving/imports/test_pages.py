@@ -18,7 +18,6 @@ from django.test import Client
 from django.utils import timezone
 
 from messaging.models import Account, Community, Message, Moderator
-from messaging.models.personal_data import LEASE
 from messaging.services.communities import create_community
 from moving import pruning, uploads
 from moving.exceptions import ImportBusy
@@ -195,7 +194,7 @@ def test_a_file_is_checked_when_all_of_it_is_stored(person: Account, community: 
     with suppress(ConnectionError):
         upload_pieces(community, pieces, size=len(content), by=person)
     assert states == [(0, 0), (0, 1)]
-    Move.objects.filter(leased_until__isnull=False).update(leased_until=timezone.now() - LEASE)
+    Move.objects.filter(leased_until__isnull=False).update(leased_until=timezone.now() - Move.LEASE)
     assert run_due_imports() == 1
     move = Move.objects.get()
     assert move.status == (MoveStatus.FAILED if is_cut_off else MoveStatus.CHECKED)
@@ -311,9 +310,9 @@ def test_another_process_goes_on_with_the_import_of_one_that_ended(person: Accou
     run_due_imports()
     move = Move.objects.get()
     act(client, move, "start")
-    Move.objects.update(status=MoveStatus.RUNNING, lease_id=uuid4(), leased_until=timezone.now() + LEASE)
+    Move.objects.update(status=MoveStatus.RUNNING, lease_id=uuid4(), leased_until=timezone.now() + Move.LEASE)
     assert run_due_imports() == 0
-    Move.objects.update(leased_until=timezone.now() - LEASE)
+    Move.objects.update(leased_until=timezone.now() - Move.LEASE)
     assert run_due_imports() == 1
     assert Move.objects.get().status == MoveStatus.DONE
 
