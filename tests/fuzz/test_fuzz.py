@@ -10,9 +10,9 @@ from tests.fuzz import content, contract, hostile, weights
 from tests.fuzz.scenario import a_scenario
 from tests.nginx import needs_nginx, nginx_before
 
-HOSTILE, CONTENT, WEIGHED, SEED = 400, 20, 15, 1
+HOSTILE, CONTENT, WEIGHED, SEED = 200, 10, 6, 1
 # Starts at each chain of operations, and the operations that the chains must reach of their forty.
-FOLLOWED, OPERATIONS = 12, 30
+FOLLOWED, OPERATIONS = 6, 30
 
 
 @needs_nginx
