@@ -112,6 +112,7 @@ def test_panel_on_a_small_screen_is_full_size_and_modal(site: Site) -> None:
         "document.querySelector('community-embed').shadowRoot.querySelector('dialog').matches(':modal')"
     )
     page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
     assert page.evaluate(FOCUSED) == "trigger"
 
 
