@@ -156,11 +156,11 @@ MIDDLEWARE = [
     "agents.middleware.AgentTokenMiddleware",
     "config.api.scopes.ScopeMiddleware",
     "config.writes.middleware.IdempotencyMiddleware",
-    "config.admin.middleware.AdminSessionMiddleware",
+    "config.pages.middleware.PageSessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "config.admin.middleware.AdminAuthenticationMiddleware",
+    "config.pages.middleware.PageAuthenticationMiddleware",
     "config.api.uploads.UploadMiddleware",
-    "config.admin.middleware.AdminMessageMiddleware",
+    "config.pages.middleware.PageMessageMiddleware",
     "account_area.sign_in.middleware.SignInMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -240,7 +240,7 @@ WHITENOISE_USE_FINDERS = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
-SESSION_ENGINE = "config.admin.sessions"
+SESSION_ENGINE = "config.pages.sessions"
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 # With the prefix, browsers accept the cookies from this very host only: no subdomain can set them.

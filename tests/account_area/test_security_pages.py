@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from account_area.models import AccountSession
 from account_area.sign_in import sessions
-from config.admin.sessions import stored_key
+from config.pages.sessions import stored_key
 from config.writes import pruning
 from messaging.models import Account, SignIn
 from messaging.services.panel_sessions import start_panel_session

@@ -86,7 +86,7 @@ SECRET_PARAMETER = "secret|key|token|code"
 # Modules that sign, encrypt or draw random texts.
 MODULES = {
     "agents/tokens.py": "agent token",
-    "config/admin/sessions.py": "session of the pages",
+    "config/pages/sessions.py": "session of the pages",
     "config/api/jwt_settings.py": "access token",
     "config/fingerprints.py": "ROOT_KEY",
     "config/secrets.py": "SECRET_KEY",

@@ -1,52 +1,21 @@
 from __future__ import annotations
 
-import asyncio
-import os
-import signal
-import sys
-from argparse import ArgumentParser
-from typing import Any
-
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from config import fingerprints
+from config.deliverers import DelivererCommand
 from messaging.webhooks.deliverer import Deliverer
 
 
-class Command(BaseCommand):
+class Command(DelivererCommand):
     help = (
         "Deliver the events of webhooks until SIGTERM or Ctrl-C. A service that runs with WEBHOOKS=1 starts it; any "
         "number of hosts may run it. An event that is being sent when it stops is sent again."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--parent", type=int, metavar="PID", help="also stop when this is no more the parent")
-
-    def handle(self, *args: Any, **options: Any) -> None:
+    def require_settings(self) -> None:
         if not settings.WEBHOOKS:
             raise CommandError("WEBHOOKS=1 is not set: this service sends no webhooks.")
-        if options["parent"] is None:
-            # `make run` has checked them; a start by hand has not.
-            fingerprints.require_known_secrets()
-        asyncio.run(_deliver(options["parent"]))
-        # Without waiting for threads that wait for name servers.
-        sys.stdout.flush()
-        os._exit(0)
 
-
-async def _deliver(parent: int | None) -> None:
-    deliverer = Deliverer()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, deliverer.stop)
-    watching = asyncio.create_task(_stop_without(parent, deliverer))
-    await deliverer.run()
-    watching.cancel()
-
-
-async def _stop_without(parent: int | None, deliverer: Deliverer) -> None:
-    while parent is not None:
-        if os.getppid() != parent:
-            deliverer.stop()
-        await asyncio.sleep(1)
+    def deliverer(self) -> Deliverer:
+        return Deliverer()

@@ -22,13 +22,13 @@ class SessionPathsOnly(MiddlewareMixin):
         return self.get_response(request)
 
 
-class AdminSessionMiddleware(SessionPathsOnly, SessionMiddleware):
+class PageSessionMiddleware(SessionPathsOnly, SessionMiddleware):
     pass
 
 
-class AdminAuthenticationMiddleware(SessionPathsOnly, AuthenticationMiddleware):
+class PageAuthenticationMiddleware(SessionPathsOnly, AuthenticationMiddleware):
     pass
 
 
-class AdminMessageMiddleware(SessionPathsOnly, MessageMiddleware):
+class PageMessageMiddleware(SessionPathsOnly, MessageMiddleware):
     pass
