@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
@@ -11,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from config.admin.audit import entries_about, log_decision, log_entries_about
 from desk.records import decisions
 from messaging.models import Account, Message
+from tests.admin.every_page import session_of
 from tests.factories import MessageFactory
 from tests.plans import generic_plan, indexes, rows_read
 
@@ -57,6 +60,19 @@ def test_a_record_reads_the_entries_about_the_account_and_its_posts_alone(post: 
     read = [query["sql"] for query in queries if f'FROM "{TABLE}"' in query["sql"]]
     assert len(read) >= 3
     assert max(rows_read(generic_plan(statement, {}), TABLE) for statement in read) <= 20
+
+
+def test_the_filter_of_the_log_offers_the_kinds_of_its_entries_and_reads_one_of_each(
+    post: Message, boss: Account
+) -> None:
+    log_decision(by=boss, about=post.author, verb="Suspended")
+    with CaptureQueriesContext(connection) as queries:
+        shown = session_of(boss).get("/admin/admin/logentry/").content.decode()
+    offered = re.findall(r"content_type__id__exact=(\d+)", shown)
+    kinds = [ContentType.objects.get_for_model(model).pk for model in (Account, Message)]
+    assert set(map(int, offered)) == set(kinds)
+    (choices,) = (query["sql"] for query in queries if "LIMIT 1)" in query["sql"])
+    assert rows_read(generic_plan(choices, {}), TABLE) == len(kinds)
 
 
 @pytest.mark.django_db(transaction=True)
