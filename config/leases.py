@@ -36,13 +36,13 @@ class LeasedQuerySet(models.QuerySet[Row]):
         lease_id = uuid4()
         return lease_id if self._until(lease_id=lease_id, **changes) else None
 
-    def renew(self, lease_id: UUID | None, **changes: Any) -> bool:
+    def renew(self, lease_id: UUID, **changes: Any) -> bool:
         """Renew a lease, and change its row; False if the lease has passed on."""
-        return self.filter(lease_id=lease_id)._until(**changes) == 1
+        return self.leased(lease_id)._until(**changes) == 1
 
-    def release(self, lease_id: UUID | None) -> None:
+    def release(self, lease_id: UUID) -> None:
         """Let another process take the row at once; does nothing if the lease has passed on."""
-        self.filter(lease_id=lease_id).update(lease_id=None, leased_until=None)
+        self.leased(lease_id).update(lease_id=None, leased_until=None)
 
     def _until(self, **changes: Any) -> int:
         lease: timedelta = self.model.LEASE  # type: ignore[attr-defined]  # see the class
@@ -70,14 +70,20 @@ def take(due: LeasedQuerySet[Job]) -> Job | None:
     return row
 
 
+def renew(row: Leased) -> bool:
+    """Renew the lease of a row, at each batch; False if it has passed on."""
+    return row.lease_id is not None and _rows_like(row).renew(row.lease_id)
+
+
 def require_lease(row: Leased) -> None:
-    """Renew the lease of a row, at each batch. Raises LeaseLost."""
-    if not _rows_like(row).renew(row.lease_id):
+    """Renew the lease of a row. Raises LeaseLost."""
+    if not renew(row):
         raise LeaseLost
 
 
 def release(row: Leased) -> None:
-    _rows_like(row).release(row.lease_id)
+    if row.lease_id is not None:
+        _rows_like(row).release(row.lease_id)
 
 
 def _rows_like(row: Job) -> LeasedQuerySet[Job]:

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from config.leases import release
+from config.leases import release, renew
 from config.writes.retries import retried
 from messaging.models import Account, Community
 from messaging.models.moderation import moderated_by
@@ -70,7 +70,7 @@ def upload(
         # After a lost lease, another process may have stored parts of the same file.
         part = MovePart(move=move, kind=MovePart.Kind.UPLOAD, number=number, data=piece)
         MovePart.objects.bulk_create([part], ignore_conflicts=True)
-        Move.objects.renew(move.lease_id)
+        renew(move)
     _end(move)
     wake(COMMAND)
     return move

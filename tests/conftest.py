@@ -86,6 +86,10 @@ def pytest_configure(config: pytest.Config) -> None:
     static_files.install()
 
 
+def pytest_report_header() -> str:
+    return f"browser: {quick_browser_path() or 'none'}"
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     processes.mark(item)
 
@@ -127,6 +131,10 @@ def browser_path() -> str | None:
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
+def quick_browser_path() -> str | None:
+    return os.environ.get("CHROMIUM") or shutil.which(WINDOWLESS) or browser_path()
+
+
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """Path of the browser, for tests marked `browser`."""
@@ -138,7 +146,7 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator[Any]:
     """The browser of all tests of this worker that do not start one of their own."""
-    with running_browser(os.environ.get("CHROMIUM") or shutil.which(WINDOWLESS) or chromium) as browser:
+    with running_browser(quick_browser_path() or chromium) as browser:
         yield browser
 
 

@@ -61,15 +61,15 @@ def rotate_token(
         end_tokens([former], by=by, reason="Rotated.")
     row, value = add_token(agent, by=by, label=former.label, expires_in_days=days)
     if old_ends_in != OldEnds.NOW:
-        _end_later(former, at=now + DELAYS[OldEnds(old_ends_in)], days_of_successor=days, by=by)
+        _end_later(former, successor=row, at=now + DELAYS[OldEnds(old_ends_in)], days=days, by=by)
     return row, value, former
 
 
-def _end_later(token: AgentToken, *, at: datetime, days_of_successor: int, by: Account) -> None:
+def _end_later(token: AgentToken, *, successor: AgentToken, at: datetime, days: int, by: Account) -> None:
     """Its operator has chosen the time: no event announces it."""
     token.expires_at = min(token.expires_at, at)
-    token.expiry_announced_at = database_now()
-    token.days_of_successor = days_of_successor
+    token.expiry_announced_at = successor.created_at
+    token.days_of_successor = days
     token.save(update_fields=["expires_at", "expiry_announced_at", "days_of_successor"])
     log_decision(by=by, about=token, verb="Rotated")
 

@@ -110,7 +110,7 @@ class EnvelopeSerializer(serializers.Serializer[Any]):
 
     openapi_example: ClassVar[dict[str, Any]] = {"hasMore": False, "nextCursor": None}
     hasMore = serializers.BooleanField(
-        help_text="Whether there is a next page, also after one with fewer rows than `limit`."
+        help_text="Whether there is a next page, also after one with fewer rows than `limit`, or none."
     )
     nextCursor = serializers.CharField(allow_null=True, help_text="The `cursor` of the next page.")
 

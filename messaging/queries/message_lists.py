@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from config.api.pagination import Position
-from config.database.sql import Row, fetch_all, fetch_one
+from config.database.sql import Row, fetch_all
 from messaging.queries.joins import JOINS
 from messaging.queries.message_fields import MESSAGE_FIELDS
 from messaging.queries.message_orders import ORDERS, Order, Sort
@@ -151,10 +151,11 @@ def _where(
 
 
 def _end_of_scan(page_id: str, parent_id: UUID | None, after: Position | None, order: Order) -> Position | None:
-    """The position of the last of SCAN_MAX rows; None if fewer follow. Reads the index alone."""
+    """The position of the last of SCAN_MAX rows; None if no more follow. Reads the index, and changed rows."""
     where, values = _where(page_id, parent_id, {}, after, None, order)
     scanned = f"SELECT {order.position} FROM messaging_message m WHERE {where} {order.clause}"  # noqa: S608  constants
-    return fetch_one(f"{scanned} LIMIT 1 OFFSET {SCAN_MAX - 1:d}", values)
+    rows = fetch_all(f"{scanned} LIMIT 2 OFFSET {SCAN_MAX - 1:d}", values)
+    return rows[0] if len(rows) == 2 else None
 
 
 def limited(statement: str, *, order: str) -> str:

@@ -77,7 +77,8 @@ class MessageViewSet(ApiViewSet):
     def list(self, request: ApiRequest) -> Response:
         """List the posts of a page, or the replies to one.
 
-        With `sort=reactions`, a post whose reactions change while you follow cursors may be listed twice or not
+        A filter searches 5,000 posts at a time: `hasMore` may be true with fewer posts than `limit`, or none. With
+        `sort=reactions`, a post whose reactions change while you follow cursors may be listed twice or not
         at all.
         """
         query = self.query()

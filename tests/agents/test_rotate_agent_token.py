@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.core.management import call_command
 from django.db.models import F
 from django.utils import timezone
 
@@ -97,6 +98,18 @@ def test_a_token_that_is_rotated_again_has_a_successor_of_the_same_lifetime(hold
     second = rotate(holder.operator, token.pk, oldEndsIn="hour").json["tokenId"]
     last = rotate(holder.operator, token.pk).json["tokenId"]
     assert [lifetime(second), lifetime(last)] == [timedelta(days=6)] * 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_token_that_a_former_release_has_rotated_gets_the_days_of_its_successor() -> None:
+    holder = agent_with_token()
+    rotate(holder.operator, holder.token.pk, oldEndsIn="week", expiresInDays=70)
+    try:
+        call_command("migrate", "agents", "0003", verbosity=0)
+    finally:
+        call_command("migrate", verbosity=0)
+    assert set(AgentToken.objects.values_list("days_of_successor", flat=True)) == {70, None}
+    assert lifetime(rotate(holder.operator, holder.token.pk).json["tokenId"]) == timedelta(days=70)
 
 
 def test_a_lifetime_that_was_given_is_that_of_the_next_rotation(holder: TokenHolder) -> None:

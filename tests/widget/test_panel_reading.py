@@ -11,6 +11,7 @@ from messaging.models import Message
 from messaging.queries import message_lists
 from messaging.smart_tags import SMART_TAGS
 from tests.factories import AgentAccountFactory, PageFactory, PersonFactory
+from tests.widget.clock import poll
 from tests.widget.live import Live, panel_frame
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -61,28 +62,57 @@ def test_posts_load_in_pages_and_filter_by_kind(live: Live) -> None:
 
 
 @pytest.mark.parametrize(("scanned", "presses"), [(5, 0), (1, 1)])
+@pytest.mark.parametrize("exists", [True, False])
 def test_posts_of_a_rare_kind_are_searched_for(
-    live: Live, monkeypatch: pytest.MonkeyPatch, scanned: int, presses: int
+    live: Live, monkeypatch: pytest.MonkeyPatch, scanned: int, presses: int, exists: bool
 ) -> None:
     """A press ends after ten parts of a page in which there are none."""
     monkeypatch.setattr(message_lists, "SCAN_MAX", scanned)
-    live.message(content="Machine", author=AgentAccountFactory())
+    live.message(content="First", author=AgentAccountFactory() if exists else PersonFactory())
     for n in range(12):
         live.message(content=f"Person {n}")
     _, panel = live.open()
-    expect(panel.locator("article")).to_have_count(13)
+    more = panel.get_by_role("button", name="Show more posts")
+    nothing = panel.get_by_role("heading", name="No posts yet")
     panel.get_by_label("Show posts by").select_option("Agents")
     for _ in range(presses):
         expect(panel.locator(".thread")).to_have_attribute("aria-busy", "false")
-        assert panel.locator("article").count() == 0
-        expect(panel.get_by_role("heading", name="No posts yet")).to_have_count(0)
-        panel.get_by_role("button", name="Show more posts").click()
-    expect(panel.locator("article .content")).to_have_text(["Machine"])
-    for _ in range(presses):
-        # Nothing follows, which only the next part can say: this one is full.
-        panel.get_by_role("button", name="Show more posts").click()
+        assert panel.locator("article").count() == nothing.count() == 0
+        more.click()
+    expect(more).to_be_hidden()
+    expect(panel.locator("article .content")).to_have_text(["First"] if exists else [])
+    expect(nothing).to_have_count(0 if exists else 1)
+
+
+def test_posts_of_a_kind_are_collected_from_the_parts_of_a_page(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(message_lists, "SCAN_MAX", 4)
+    for n in range(24):
+        live.message(content=f"Post {n}", author=AgentAccountFactory() if n % 4 == 0 else PersonFactory())
+    _, panel = live.open()
+    panel.get_by_label("Show posts by").select_option("Agents")
+    expect(panel.locator("article .content")).to_have_text([f"Post {n}" for n in range(20, -1, -4)])
     expect(panel.get_by_role("button", name="Show more posts")).to_be_hidden()
-    expect(panel.locator("article")).to_have_count(1)
+
+
+def test_a_change_does_not_restart_a_search(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(message_lists, "SCAN_MAX", 1)
+    live.context.clock.install()
+    live.message(content="Machine", author=AgentAccountFactory())
+    for n in range(12):
+        live.message(content=f"Person {n}")
+    page, panel = live.follow()
+    panel.get_by_label("Show posts by").select_option("Agents")
+    expect(panel.locator(".thread")).to_have_attribute("aria-busy", "false")
+    panel.get_by_role("button", name="Show more posts").wait_for()
+    lists: list[str] = []
+    live.context.on("request", lambda request: lists.append(request.url) if "/api/messages?" in request.url else None)
+    live.post("By a person")
+    with page.expect_response(lambda response: "/v1/changes?" in response.url):
+        poll(page)
+    expect(panel.locator("article")).to_have_count(0)
+    panel.get_by_role("button", name="Show more posts").click()
+    expect(panel.locator("article .content")).to_have_text(["Machine"])
+    assert len(lists) == 3
 
 
 def test_every_smart_tag_is_shown_as_a_card(live: Live) -> None:

@@ -7,8 +7,30 @@ import { ORDERS, following, newestFirst } from "./order.js";
 // So many posts are created in one task, and no other one after this time: between two tasks the browser draws and responds.
 const POSTS_PER_TASK = 4;
 const TASK_MS = 12;
+const AT_ONCE = 20;
+// The posts of one kind of authors are searched for in parts of a page: so many for one press.
+const PARTS_AT_ONCE = 10;
 
 const nextTask = () => (window.scheduler?.yield ? scheduler.yield() : new Promise((resolve) => setTimeout(resolve)));
+
+/** Load a page of posts. Those of one kind of authors are collected from parts; an error ends that with what was found. */
+export async function collect(thread, cursor) {
+  const { run, kind } = thread;
+  const messages = [];
+  let nextCursor = cursor;
+  for (let part = 0; part === 0 || (nextCursor && part < PARTS_AT_ONCE && messages.length < AT_ONCE); part++) {
+    try {
+      const page = await thread.fetch(nextCursor, AT_ONCE - messages.length);
+      messages.push(...page.messages);
+      nextCursor = page.nextCursor;
+    } catch (failure) {
+      if (part === 0) throw failure;
+      break;
+    }
+    if (!kind || run !== thread.run) break;
+  }
+  return { messages, nextCursor };
+}
 
 /** Append posts, until the thread loads another list; returns those that were not shown before. */
 export async function append(thread, messages) {
@@ -37,9 +59,10 @@ export async function loadMore(thread) {
   more.disabled = true;
   fill(notice);
   try {
-    const page = await thread.fetch(cursor);
+    const page = await collect(thread, cursor);
     if (run !== thread.run) return;
     const [first] = await thread.append(page);
+    if (!thread.posts.size && !thread.cursor) thread.showEmpty();
     if (first) first.element.focus({ preventScroll: true });
   } catch (failure) {
     if (run === thread.run) fill(notice, h("p", { class: "problem", role: "alert" }, explain(failure)));
@@ -78,7 +101,7 @@ export function merge(thread, page) {
   news.hasGap ||= hasGap;
   // Later posts than those of this list may not be shown yet.
   if (sort !== "oldest" || !nextCursor || thread.cursor) return;
-  thread.lastLoaded = messages.at(-1);
+  thread.lastLoaded = messages.at(-1) || thread.lastLoaded;
   thread.setCursor(nextCursor);
 }
 

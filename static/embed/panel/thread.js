@@ -2,7 +2,7 @@
 
 import { listMessages, pageIdOf } from "./api.js";
 import { fill, h } from "./dom.js";
-import { append, loadMore, merge, placeMore } from "./listing.js";
+import { append, collect, loadMore, merge, placeMore } from "./listing.js";
 import { load, store } from "./memory.js";
 import { News } from "./news.js";
 import { emptyNotice, failureNotice, skeletons } from "./notices.js";
@@ -13,9 +13,6 @@ import { holdPlace } from "./scroll.js";
 import { t } from "./words.js";
 import { showPending } from "./written.js";
 
-const AT_ONCE = 20;
-// A list of one kind of authors is searched for in parts of a page. So many parts without a post are loaded for one press.
-const PARTS_AT_ONCE = 10;
 
 export class Thread {
   /** `panel`: see main.js. */
@@ -68,7 +65,7 @@ export class Thread {
     this.retry.stop();
     this.posts.clear();
     this.news.reset();
-    Object.assign(this, { cursor: null, isLoaded: false });
+    Object.assign(this, { cursor: null, isLoaded: false, isSearching: false, lastLoaded: undefined });
     fill(this.list, skeletons());
     fill(this.notice);
     this.more.hidden = true;
@@ -86,7 +83,7 @@ export class Thread {
         await this.panel.pageChanged();
         if (run !== this.run) return this.loaded;
       }
-      const page = await this.fetch();
+      const page = await collect(this);
       if (run !== this.run) return this.loaded;
       await this.show(page);
       if (run !== this.run) return this.loaded;
@@ -98,11 +95,8 @@ export class Thread {
     return !this.hasFailed;
   }
 
-  async fetch(cursor, parts = PARTS_AT_ONCE) {
-    const { run } = this;
-    const page = await listMessages({ pageId: this.pageId, limit: AT_ONCE, includeTopReply: true, authorKind: this.kind, sort: this.sort === "newest" ? "" : this.sort, cursor });
-    const isFound = page.messages.length || !page.nextCursor;
-    return isFound || parts === 1 || run !== this.run ? page : this.fetch(page.nextCursor, parts - 1);
+  fetch(cursor, limit) {
+    return listMessages({ pageId: this.pageId, limit, includeTopReply: true, authorKind: this.kind, sort: this.sort === "newest" ? "" : this.sort, cursor });
   }
 
   async show(page) {
@@ -124,7 +118,8 @@ export class Thread {
     const { run } = this;
     const added = await append(this, messages);
     if (run !== this.run) return [];
-    this.lastLoaded = messages.at(-1);
+    this.lastLoaded = messages.at(-1) || this.lastLoaded;
+    this.isSearching = !this.posts.size && Boolean(nextCursor);
     this.setCursor(nextCursor);
     return added;
   }
@@ -152,8 +147,9 @@ export class Thread {
     const run = this.run;
     if (!this.pageId) return this.url ? this.reload({ quietly: true }) : false;
     try {
-      const page = await this.fetch();
+      const page = await collect(this);
       if (run !== this.run) return this.loaded;
+      if (this.isSearching && !page.messages.length) return true; // The search goes on where it is.
       if (!this.posts.size) await this.show(page);
       else this.update(page);
       return true;
@@ -171,7 +167,7 @@ export class Thread {
   /** Show or offer the new posts. If no post is left, older ones than the removed may be listed now. */
   settle() {
     this.news.show();
-    if (this.posts.size) return;
+    if (this.posts.size || this.isSearching) return;
     if (this.cursor) this.reload();
     else this.showEmpty();
   }

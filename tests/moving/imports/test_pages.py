@@ -17,6 +17,7 @@ from django.http.multipartparser import MultiPartParser
 from django.test import Client
 from django.utils import timezone
 
+from config.leases import take
 from messaging.models import Account, Community, Message, Moderator
 from messaging.services.communities import create_community
 from moving import pruning, uploads
@@ -106,9 +107,9 @@ def test_the_preview_shows_texts_as_posts_will_show_them(person: Account, commun
 def test_the_page_names_the_current_step(person: Account, community: Community, step: str, said: str) -> None:
     client = client_of(person)
     upload(client, community)
-    move = Move.objects.get()
     Move.objects.update(status=MoveStatus.RUNNING)
-    move.refresh_from_db()
+    move = take(Move.objects.due())
+    assert move
     if step:
         Progress(move)(Step(step, 1, 4))
     page = client.get(path(community, f"{move.pk}/")).content.decode()
