@@ -15,7 +15,7 @@ from config.database.sql import fetch_all
 from messaging.deleted_accounts import deleted_account
 from messaging.models import AccountKind
 from messaging.queries.joins import account_from_row
-from messaging.queries.message_lists import messages_by_id
+from messaging.queries.message_sizes import messages_by_id
 from messaging.queries.page_sizes import PAGE_BYTES
 
 DELETED = deleted_account(AccountKind.HUMAN)

@@ -17,7 +17,7 @@ from messaging.excerpts import title_of
 from messaging.markdown.html import to_html
 from messaging.permalinks import permalink, place_on_page
 from messaging.queries.feeds import FeedPost
-from messaging.queries.message_lists import ESCAPED_MAX
+from messaging.queries.message_sizes import ESCAPED_MAX
 from messaging.queries.page_sizes import PAGE_BYTES
 
 # The size of an entry without its texts, and that of a feed without entries.

@@ -1,51 +1,32 @@
-"""Lists of messages, limited in bytes and in the rows that they read.
-
-100 messages and their top replies may take 50 MB. A filter that few messages match may read a whole page.
-
-Up to FEW messages are fetched without a limit in bytes. For more, PostgreSQL adds up their sizes and sends only those
-that fit, which bounds the memory of connection and process. For few messages, this would add a tenth to the cost.
-"""
+"""Lists of the messages of a page, and of the replies to one. With a filter they read a bounded number of rows."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from operator import itemgetter
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from config.api.pagination import Position
-from config.database.sql import Row, fetch_all
+from config.database.sql import fetch_all
 from messaging.queries.joins import JOINS
-from messaging.queries.message_fields import MESSAGE_FIELDS
 from messaging.queries.message_orders import ORDERS, Order, Sort
+from messaging.queries.message_sizes import (
+    FEW,
+    TEXT_COLUMNS,
+    Fetched,
+    fetch,
+    fetch_by_ids,
+    limited,
+    may_exceed_a_page,
+)
 from messaging.queries.messages import COLUMNS, EXPRESSIONS, message_from_row
-from messaging.queries.page_sizes import PAGE_BYTES, fitting
+from messaging.queries.page_sizes import fitting
 from messaging.queries.visibility import is_listed, is_visible
 
-# A list of up to this many messages is fetched without a limit in bytes: at the documented caps, 11 take 3 MB.
-FEW = 10
 # A filtered list searches so many rows of a page, or replies, for its messages.
 SCAN_MAX = 5_000
-# The size of a message without its long columns (keys, ids, times, numbers, short strings), and of one character
-# escaped in JSON.
-MESSAGE_BYTES = 1_200
-ESCAPED_MAX = 6
-
-# The names of the columns in a row, and in a subquery.
-NAMES = [re.split(r"\W", expression)[-1] for expression in EXPRESSIONS]
-LONG = {"quoted", "page_url", *(field.column for field in MESSAGE_FIELDS if field.is_long)}
-WEIGHED = [name for name in NAMES if name in LONG]
-WEIGHT = " + ".join([str(MESSAGE_BYTES), *(f"coalesce(octet_length({name}), 0)" for name in WEIGHED)])
-WEIGHED_OF = itemgetter(*map(NAMES.index, WEIGHED))
 # The id of the top reply follows the columns of the message.
-TOP_ID = len(NAMES)
-# JSON is rendered once, for its size and for the response.
-JSON_AS_TEXT = {
-    f"m.{field.column}": f"m.{field.column}::text AS {field.column}" for field in MESSAGE_FIELDS if field.is_json
-}
-TEXT_COLUMNS = ", ".join(JSON_AS_TEXT.get(expression, expression) for expression in EXPRESSIONS)
-
+TOP_ID = len(EXPRESSIONS)
 TOP_REPLY = """
     LEFT JOIN LATERAL (
         SELECT r.id FROM messaging_message r WHERE r.parent_id = m.id AND r.status = 'published'
@@ -57,13 +38,6 @@ OF_PAGE = f"{is_listed('m')} AND m.page_id = %s AND m.parent_id IS NULL"
 # The page and the thread are checked on the parent, which is read by its id.
 OF_PARENT = f"""{is_listed("m")} AND m.parent_id = %s AND EXISTS (
     SELECT FROM messaging_message p WHERE p.id = m.parent_id AND p.page_id = %s AND {is_visible("p")})"""
-
-
-class Fetched(NamedTuple):
-    """Rows of COLUMNS, and whether PostgreSQL omitted others that do not fit."""
-
-    rows: list[Row]
-    is_cut: bool
 
 
 def list_messages(
@@ -92,7 +66,7 @@ def list_messages(
         replies = _top_replies([row[TOP_ID] for row in rows])
         messages = _with_top_replies(messages, [row[TOP_ID] for row in rows], replies)
         rows = rows + replies.rows
-    if _weight(rows) * ESCAPED_MAX > PAGE_BYTES:
+    if may_exceed_a_page(rows):
         messages = messages[: fitting(messages)]
     if fetched.is_cut or len(fetched.rows) > len(messages):
         return messages, position_of(messages[-1], sort)
@@ -103,21 +77,6 @@ def position_of(message: Mapping[str, Any], sort: Sort) -> Position:
     """Where a message is in a list of this order."""
     rank = [message["reactionTotal"]] if sort == Sort.REACTIONS else []
     return *rank, message["createdAt"], message["id"]
-
-
-def messages_by_id(ids: Sequence[UUID]) -> tuple[list[dict[str, Any]], set[UUID]]:
-    """(the visible ones among these messages, the ids that were looked up), in one statement.
-
-    All ids are looked up, or the first ones whose messages fit into PAGE_BYTES.
-    """
-    fetched = _fetch_by_ids(ids)
-    rows, is_cut = fetched
-    if _weight(rows) * ESCAPED_MAX > PAGE_BYTES:
-        rows = sorted(rows, key=lambda row: ids.index(row[0]))
-        rows = rows[: fitting([message_from_row(row) for row in rows])]
-        is_cut = is_cut or len(rows) < len(fetched.rows)
-    looked_up = ids[: ids.index(rows[-1][0]) + 1] if is_cut else ids
-    return [message_from_row(row) for row in rows], set(looked_up)
 
 
 def _statement(where: str, count: int, with_top_reply: bool, is_weighed: bool, order: Order) -> str:
@@ -158,39 +117,8 @@ def _end_of_scan(page_id: str, parent_id: UUID | None, after: Position | None, o
     return rows[0] if len(rows) == 2 else None
 
 
-def limited(statement: str, *, order: str) -> str:
-    """The rows of a statement of TEXT_COLUMNS that fit, at least one. The last column is true if more follow."""
-    return f"""
-        SELECT * FROM (
-            SELECT listed.*, lag(id) OVER w IS NULL AS is_first, sum({WEIGHT}) OVER w AS weight,
-                lead(id) OVER w IS NOT NULL AS has_next
-            FROM ({statement}) listed WINDOW w AS (ORDER BY {order} ROWS UNBOUNDED PRECEDING)
-        ) weighed WHERE weight <= {PAGE_BYTES} OR is_first ORDER BY {order}
-    """  # noqa: S608  built from constants and a statement of this module
-
-
-OF_IDS = f"{JOINS} WHERE m.id = ANY(%(ids)s::uuid[]) AND {is_visible('m')}"
-BY_IDS = f"SELECT {COLUMNS} {OF_IDS}"
-BY_IDS_LIMITED = limited(
-    f"SELECT {TEXT_COLUMNS}, array_position(%(ids)s::uuid[], m.id) AS place {OF_IDS}", order="place"
-)
-
-
-def fetch(statement: str, values: Any, *, is_weighed: bool) -> Fetched:
-    rows = fetch_all(statement, values)
-    return Fetched(rows, is_cut=is_weighed and bool(rows) and rows[-1][-1])
-
-
 def _top_replies(ids: list[UUID | None]) -> Fetched:
-    return _fetch_by_ids([message_id for message_id in ids if message_id is not None])
-
-
-def _fetch_by_ids(ids: Sequence[UUID]) -> Fetched:
-    """The visible messages of these ids, in their order if some are omitted."""
-    if not ids:
-        return Fetched([], is_cut=False)
-    is_weighed = len(ids) > FEW
-    return fetch(BY_IDS_LIMITED if is_weighed else BY_IDS, {"ids": list(ids)}, is_weighed=is_weighed)
+    return fetch_by_ids([message_id for message_id in ids if message_id is not None])
 
 
 def _with_top_replies(messages: list[dict[str, Any]], ids: list[UUID | None], replies: Fetched) -> list[dict[str, Any]]:
@@ -199,8 +127,3 @@ def _with_top_replies(messages: list[dict[str, Any]], ids: list[UUID | None], re
     for message, reply_id in zip(messages, ids, strict=True):
         message["topReply"] = by_id.get(reply_id)
     return messages[: ids.index(replies.rows[-1][0]) + 1] if replies.is_cut else messages
-
-
-def _weight(rows: Sequence[Row]) -> int:
-    """An upper estimate of the number of characters of the rows."""
-    return MESSAGE_BYTES * len(rows) + sum(len(text) for row in rows for text in WEIGHED_OF(row) if text)

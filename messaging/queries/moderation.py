@@ -12,7 +12,7 @@ from config.database.sql import Row, fetch_all
 from messaging.models import Account
 from messaging.models.moderation import REPORTS_SHOWN_MAX, QueueState
 from messaging.queries.joins import JOINS
-from messaging.queries.message_lists import TEXT_COLUMNS, fetch, limited
+from messaging.queries.message_sizes import TEXT_COLUMNS, fetch, limited
 from messaging.queries.messages import message_from_row
 from messaging.queries.page_sizes import fitting
 

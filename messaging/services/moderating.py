@@ -60,10 +60,10 @@ def change_rules(*, community_id: UUID, changes: Mapping[str, Any], by: Account,
     if changed:
         before = {column: getattr(community, column) for column in changed}
         try:
-            given = {column: changes[column] for column in changed}
-            change_community(community, given, by=by, reason=reason)
+            change_community(community, {column: changes[column] for column in changed}, by=by, reason=reason)
         except ValidationError as failure:
             column, texts = next(iter(failure.message_dict.items()))
             raise InvalidInput(f"Correct `{NAMES[column]}`: {' '.join(texts)}", field=NAMES[column]) from None
-        log_decision(by=by, about=community, verb=f"Changed {describe_changes(before, given)}", reason=reason)
+        after = {column: getattr(community, column) for column in changed}
+        log_decision(by=by, about=community, verb=f"Changed {describe_changes(before, after)}", reason=reason)
     return community

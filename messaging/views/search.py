@@ -11,7 +11,7 @@ from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
 from messaging.exceptions import page_id_needed
 from messaging.page_ids import is_page_id
-from messaging.queries.message_lists import messages_by_id
+from messaging.queries.message_sizes import messages_by_id
 from messaging.queries.search import SCOPES, find_matches
 from messaging.serializers.messages import MessageListSerializer
 from messaging.serializers.search import SearchQuery

@@ -14,9 +14,9 @@ from config.api.ids import new_id
 from messaging.fields import CONTEXT_ANCHOR_MAX
 from messaging.models import Message, Page
 from messaging.models.message import ANCHOR_TEXT_MAX, ATTACHMENT_URL_MAX, ATTACHMENTS_MAX, CONTENT_MAX
-from messaging.queries import message_lists
-from messaging.queries.message_lists import FEW
+from messaging.queries import message_lists, message_sizes
 from messaging.queries.message_orders import ORDERS, Sort
+from messaging.queries.message_sizes import FEW
 from messaging.queries.page_sizes import PAGE_BYTES
 from tests.api import Answer, Api
 from tests.factories import CommunityFactory, PageFactory, PersonFactory
@@ -144,8 +144,8 @@ def test_no_statement_fetches_more_than_fits(heavy: Page, monkeypatch: pytest.Mo
         fetched.append(sum(len(value) for row in rows for value in row if isinstance(value, str)))
         return rows
 
-    fetch_all = message_lists.fetch_all
-    monkeypatch.setattr(message_lists, "fetch_all", counted)
+    fetch_all = message_sizes.fetch_all
+    monkeypatch.setattr(message_sizes, "fetch_all", counted)
     one = len(Api().get(f"{PATH}/{newest_first(heavy)[0]}").body)
     for limit in (FEW, FEW + 1, 100):
         Api().get(PATH, pageId=heavy.pk, limit=limit, includeTopReply="true")
@@ -214,8 +214,8 @@ def test_the_size_counts_the_long_columns() -> None:
     order = ORDERS[Sort.NEWEST]
     where, values = message_lists._where(str(post.page_id), None, {}, None, None, order)
     statement = message_lists._statement(where, 2, with_top_reply=True, is_weighed=False, order=order)
-    (row,) = message_lists.fetch_all(statement, values)
+    (row,) = message_sizes.fetch_all(statement, values)
     long = ("content", post.page.normalized_url, "quoted", '{"p": 1}', "anchor", '{"c": 1}', "[]", '{"👍": 1}')
-    assert message_lists.WEIGHED_OF(row) == long
+    assert message_sizes.WEIGHED_OF(row) == long
     assert row[message_lists.TOP_ID] is None
     assert isinstance(row[0], UUID)

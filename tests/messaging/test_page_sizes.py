@@ -13,7 +13,7 @@ from config.changes.log import NewChange, append
 from messaging.models import Account, Community, Message, MessageStatus, Page, Report
 from messaging.models.message import CONTENT_MAX
 from messaging.models.report import NOTE_MAX
-from messaging.queries.message_lists import messages_by_id
+from messaging.queries.message_sizes import messages_by_id
 from messaging.queries.moderation import recent_posts
 from messaging.queries.page_sizes import PAGE_BYTES
 from tests.api import Api

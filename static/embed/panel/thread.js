@@ -13,11 +13,10 @@ import { holdPlace } from "./scroll.js";
 import { t } from "./words.js";
 import { showPending } from "./written.js";
 
-
 export class Thread {
   /** `panel`: see main.js. */
   constructor(panel) {
-    Object.assign(this, { panel, posts: new Map(), cursor: null, kind: "", sort: load("sort") in ORDERS ? load("sort") : "newest", pageId: null, run: 0, loaded: null, hasFailed: false, isLoaded: false });
+    Object.assign(this, { panel, posts: new Map(), cursor: null, kind: "", sort: load("sort") in ORDERS ? load("sort") : "newest", pageId: null, run: 0, loaded: null, hasFailed: false, isLoaded: false, isSearching: false });
     this.retry = new Retry(() => this.reload({ quietly: true }));
     this.list = h("div", { class: "list" });
     this.notice = h("div", { class: "notice" });
@@ -119,6 +118,7 @@ export class Thread {
     const added = await append(this, messages);
     if (run !== this.run) return [];
     this.lastLoaded = messages.at(-1) || this.lastLoaded;
+    // Posts of the chosen kind may follow. Without a post because those shown were removed, the list is loaded again.
     this.isSearching = !this.posts.size && Boolean(nextCursor);
     this.setCursor(nextCursor);
     return added;
