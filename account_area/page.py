@@ -67,9 +67,10 @@ def account_page(
 def _as_page(view: View, *, methods: Sequence[str], signed_in: bool, policy: dict[str, str] | None) -> View:
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        with translation.override(languages.of_request(request)):
+        language = languages.of_request(request)
+        with translation.override(language):
             response = _response(view, request, args, kwargs, methods=methods, signed_in=signed_in)
-            response.headers.setdefault("Content-Language", translation.get_language() or languages.DEFAULT)
+            response.headers.setdefault("Content-Language", language)
         response.headers.setdefault("Content-Security-Policy", policy_text(**(policy or {})))
         response.headers.setdefault("Cache-Control", "private, no-store")
         response.headers.setdefault("Referrer-Policy", "same-origin")

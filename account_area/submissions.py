@@ -25,6 +25,7 @@ from account_area.forms import AccountForm
 from account_area.models import Submission
 from config.api.exceptions import InvalidInput
 from config.api.ids import new_id
+from config.writes.pruning import delete_in_batches
 from messaging.models import Account
 
 Row = TypeVar("Row", bound=models.Model)
@@ -84,4 +85,4 @@ def _once(*, account: Account, key: UUID, create: Callable[[], str]) -> str:
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """Delete or count the keys of forms that were sent days ago, for the command `prune`."""
     old = Submission.objects.filter(created_at__lt=now - timedelta(days=STORED_DAYS))
-    return {"submitted forms": old.count() if dry_run else old.delete()[0]}
+    return {"submitted forms": old.count() if dry_run else delete_in_batches(old)}

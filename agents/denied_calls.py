@@ -16,6 +16,7 @@ from agents.models import RefusedCall
 from agents.models.refused_call import CODE_MAX
 from config.api import throttling
 from config.api.exceptions import RateLimited
+from config.writes.pruning import delete_in_batches
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +57,7 @@ def refused_calls(agent_id: UUID) -> QuerySet[RefusedCall, Any]:
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """Delete the counts of days before the stored ones. Part of the command `prune`."""
     old = RefusedCall.objects.filter(day__lt=(now - timedelta(days=STORED_DAYS)).date())
-    return {"refused calls": old.count() if dry_run else old.delete()[0]}
+    return {"refused calls": old.count() if dry_run else delete_in_batches(old)}
 
 
 def _code(response: HttpResponseBase) -> str:

@@ -26,6 +26,7 @@ PRUNERS = [
     "messaging.webhooks.pruning.prune",
     "agents.denied_calls.prune",
     "embeds.analytics.retention.prune",
+    "embeds.forgetting.prune",
     "embeds.sightings.prune",
     "account_area.sign_in.sessions.prune",
     "account_area.submissions.prune",

@@ -1,4 +1,8 @@
-"""The settings of mail, from EMAIL_URL. Without it, mails are printed to the output of the server."""
+"""The settings of mail, from EMAIL_URL.
+
+Without it, a service on this machine prints mails. One behind https sends none: its output is stored in logs, and a
+mail may have a link that sets a new password.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,15 @@ from environ import Env
 
 from config import env
 
-PRINTED = "consolemail://"
+PRINTED, DROPPED = "consolemail://", "dummymail://"
 # The library reads smtps as STARTTLS; in mail clients it is TLS from the first byte, on port 465.
 IMPLICIT_TLS = {"smtps": "smtp+ssl"}
 PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 INVALID = "EMAIL_URL is invalid: write an address such as smtp+tls://user:password@mail.example.com:587."
+
+
+def is_printed(url: str, *, base_url: str) -> bool:
+    return not url and not base_url.startswith("https://")
 
 
 def mail_settings(url: str) -> dict[str, Any]:
@@ -34,10 +42,11 @@ def mail_settings(url: str) -> dict[str, Any]:
 
 
 _url = env.text("EMAIL_URL")
-_read = mail_settings(_url or PRINTED)
-
-# Whether mails reach people. Pages say so if they do not.
+# Whether mails reach people, and whether they are printed. Pages say so if they do not.
 MAIL_IS_SENT = bool(_url)
+MAIL_IS_PRINTED = is_printed(_url, base_url=env.text("BASE_URL"))
+_read = mail_settings(_url or (PRINTED if MAIL_IS_PRINTED else DROPPED))
+
 EMAIL_BACKEND = _read["EMAIL_BACKEND"]
 EMAIL_HOST = _read["EMAIL_HOST"] or "localhost"
 EMAIL_PORT = _read["EMAIL_PORT"]

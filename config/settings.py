@@ -41,6 +41,7 @@ from config.mail_settings import (
     EMAIL_TIMEOUT,
     EMAIL_USE_SSL,
     EMAIL_USE_TLS,
+    MAIL_IS_PRINTED,
     MAIL_IS_SENT,
 )
 from config.metrics.metrics_settings import ACCESS_LOG, METRICS, METRICS_ALLOWED, METRICS_PORT, SLOW_STATEMENT_MS

@@ -42,13 +42,8 @@ def matches(pattern: str, path: str) -> bool:
     return True
 
 
-def shows_on(rules: Mapping[str, Any], path: str) -> bool:
-    """Whether page rules (`{"type", "patterns"}`) show the widget on a percent-encoded path."""
-    return explain(rules, path).is_shown
-
-
 def explain(rules: Mapping[str, Any], path: str) -> PathVerdict:
-    """Decide as `shows_on`, and name the pattern that decides."""
+    """Whether page rules (`{"type", "patterns"}`) show the widget on a percent-encoded path, and why."""
     if rules["type"] == "all":
         return PathVerdict(is_shown=True)
     decoded = _decode(path)

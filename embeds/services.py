@@ -17,7 +17,8 @@ from embeds.exceptions import EmbedDisabled, EmbedNotFound
 from embeds.models import Embed, EmbedStatus
 from embeds.models.embed import default_page_rules, default_trigger_config
 from messaging.exceptions import CommunityNotFound
-from messaging.models import Account, Community
+from messaging.models import Account, Community, WebhookTarget
+from messaging.services.webhooks import delete_webhooks_of
 
 # JSON columns into which a change is merged.
 MERGED = ("page_rules", "trigger_config")
@@ -76,13 +77,14 @@ def update_embed(*, embed_id: UUID, owner: Account, **changes: Any) -> Embed:
 @retried
 @transaction.atomic
 def delete_embed(*, embed_id: UUID, owner: Account) -> None:
-    """Delete an embed softly: its configuration is 404, its posts stay.
+    """Delete an embed softly, with its webhooks: its configuration is 404, its posts stay. Pruning blanks the row.
 
     Raises EmbedNotFound (404) or NotOwner (403).
     """
     embed = _require_owner(_locked(embed_id), owner)
     embed.deleted_at = timezone.now()
     _save(embed)
+    delete_webhooks_of(target_kind=WebhookTarget.EMBED, target_id=embed.pk)
 
 
 @retried

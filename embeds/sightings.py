@@ -18,6 +18,7 @@ from django.conf import settings
 from django.db import Error, connections, transaction
 
 from config.database.sql import execute
+from config.writes.pruning import delete_old_in_batches
 from embeds.domains import OPAQUE, is_host
 from embeds.models import Sighting
 from embeds.models.embed import DOMAIN_MAX
@@ -105,8 +106,10 @@ def forget_written() -> None:
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """Delete hosts that were not seen for STORED_DAYS. Part of the command `prune`."""
-    old = Sighting.objects.filter(last_seen_at__lt=now - timedelta(days=STORED_DAYS))
-    return {"hosts of widgets": old.count() if dry_run else old.delete()[0]}
+    before = now - timedelta(days=STORED_DAYS)
+    if dry_run:
+        return {"hosts of widgets": Sighting.objects.filter(last_seen_at__lt=before).count()}
+    return {"hosts of widgets": delete_old_in_batches(Sighting, column="last_seen_at", before=before)}
 
 
 def _is_fresh(key: Key, noted: Note) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 
 from django.conf import settings
 from django.db import Error
@@ -26,7 +27,7 @@ PAUSE_SECONDS, BEHIND_SECONDS, IDLE_SECONDS = 0.5, 1.0, 60.0
 ROUND_SECONDS = 60.0
 # While the mail server cannot be reached: the first pause, and the longest.
 AWAY_SECONDS, AWAY_MAX_SECONDS = 5.0, 300.0
-# How long a stop waits for the mails that are being sent.
+# How long a stop waits for what is under way: a mail that the server accepts meanwhile is not sent again.
 STOP_SECONDS = 2.0
 logger = logging.getLogger(__name__)
 
@@ -36,40 +37,43 @@ class Deliverer:
 
     def __init__(self) -> None:
         self._threads = Threads("mails", count=SENDERS)
-        self._sending: set[asyncio.Task[Outcome | None]] = set()
-        self._stopped = False
+        self._due = asyncio.Event()
+        self._stopped = asyncio.Event()
         self._away_seconds = 0.0
         self._away_until = 0.0
         self._rounds_at = 0.0
 
     async def run(self) -> None:
-        self._due = asyncio.Event()
         listening = asyncio.create_task(listen(self._due.set, name="mails"))
-        while not self._stopped:
-            pause = await self._round()
-            await self._wait(pause)
+        delivering = asyncio.create_task(self._deliver())
+        stopping = asyncio.create_task(self._stopped.wait())
+        await asyncio.wait({delivering, stopping}, return_when=asyncio.FIRST_COMPLETED)
         listening.cancel()
-        if self._sending:
-            await asyncio.wait(self._sending, timeout=STOP_SECONDS)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(delivering, STOP_SECONDS)
 
     def stop(self) -> None:
         """A mail that is being sent and does not end soon is sent again after the lease has expired."""
-        self._stopped = True
+        self._stopped.set()
         self._due.set()
+
+    async def _deliver(self) -> None:
+        while not self._stopped.is_set():
+            await self._wait(await self._round())
 
     async def _wait(self, seconds: float) -> None:
         try:
             await asyncio.wait_for(self._due.wait(), seconds)
         except TimeoutError:
             return
-        await asyncio.sleep(0 if self._stopped else PAUSE_SECONDS)
+        await asyncio.sleep(0 if self._stopped.is_set() else PAUSE_SECONDS)
         self._due.clear()
 
     async def _round(self) -> float:
         """Do what can be done now; returns the seconds until there may be more."""
         try:
             await self._run_rounds()
-            while await self._threads.run(collect) and not self._stopped:
+            while await self._threads.run(collect) and not self._stopped.is_set():
                 pass
             has_more = await self._send_due()
             return PAUSE_SECONDS if has_more else await self._idle_seconds()
@@ -97,23 +101,21 @@ class Deliverer:
 
     async def _send_due(self) -> bool:
         """Send what is due, unless the server is away; returns whether more is due."""
-        if self._away_for() or self._stopped:
+        if self._away_for() or self._stopped.is_set():
             return False
         mailings = await self._threads.run(due_mailings)
         queue = iter(mailings)
-        await asyncio.gather(*(self._send_each(queue) for _ in range(SENDERS)))
+        # All have ended then, also if one has failed: a stop waits for nothing but the round.
+        ended = await asyncio.gather(*(self._send_each(queue) for _ in range(SENDERS)), return_exceptions=True)
+        for failure in filter(None, ended):
+            raise failure
         return len(mailings) > 0 and not self._away_for()
 
     async def _send_each(self, queue: object) -> None:
         for mailing_id in queue:  # type: ignore[attr-defined]
-            if self._stopped or self._away_for():
+            if self._stopped.is_set() or self._away_for():
                 return
-            task = asyncio.create_task(self._threads.run(send, mailing_id))
-            self._sending.add(task)
-            try:
-                self._note(await asyncio.shield(task))
-            finally:
-                self._sending.discard(task)
+            self._note(await self._threads.run(send, mailing_id))
 
     def _note(self, outcome: Outcome | None) -> None:
         if outcome is Outcome.AWAY:

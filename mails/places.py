@@ -14,7 +14,7 @@ def moderation(post: Message) -> str:
     """The queue of its community; the admin for a post without one."""
     if post.community is None:
         return _page(reverse("admin:messaging_message_change", args=[post.pk]))
-    return _page(f"/account/communities/{post.community.slug}/moderation/")
+    return _page(reverse("moderation", args=[post.community.slug]))
 
 
 def request_in_admin(request_id: UUID) -> str:
@@ -26,7 +26,7 @@ def admin() -> str:
 
 
 def agents() -> str:
-    return _page("/account/agents/")
+    return _page(reverse("account_agents"))
 
 
 def agent(handle: str) -> str:
@@ -34,7 +34,7 @@ def agent(handle: str) -> str:
 
 
 def preferences() -> str:
-    return _page("/account/me/mails/")
+    return _page(reverse("account_mails"))
 
 
 def _page(path: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 from uuid import UUID
@@ -36,19 +37,21 @@ class Recipient(NamedTuple):
 
 def recipients_of(rows: Sequence[ChangeRow]) -> Iterator[tuple[ChangeRow, Recipient]]:
     """Each row with each account that is to know of it."""
-    moderated = {row.community_id for row in rows if row.type in OF_MODERATORS}
-    moderators = {community_id: moderators_of(community_id) for community_id in moderated}
+    moderators = _moderators_of({row.community_id for row in rows if row.type in OF_MODERATORS})
     admins = _super_admins() if any(row.account_id == SERVICE for row in rows) else frozenset()
     for row in rows:
+        # Super admins decide where there is no moderator.
         for account_id, kind in _of(row, moderators.get(row.community_id) or admins, admins):
             yield row, Recipient(account_id, kind)
 
 
-def moderators_of(community_id: UUID | None) -> frozenset[UUID]:
-    """The moderators of a community. Super admins decide where there is none."""
-    if community_id is None:
-        return frozenset()
-    return frozenset(Moderator.objects.filter(community=community_id).values_list("account_id", flat=True))
+def _moderators_of(communities: Collection[UUID | None]) -> dict[UUID | None, set[UUID]]:
+    """By community, of those that have moderators. One query; None, which is no community, is not searched for."""
+    found: dict[UUID | None, set[UUID]] = defaultdict(set)
+    rows = Moderator.objects.filter(community__in=communities)
+    for community_id, account_id in rows.values_list("community_id", "account_id"):
+        found[community_id].add(account_id)
+    return found
 
 
 def _of(row: ChangeRow, moderators: Collection[UUID], admins: Collection[UUID]) -> Iterator[tuple[UUID, Kind]]:

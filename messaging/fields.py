@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import orjson
@@ -76,7 +77,7 @@ class WebUrl(Text):
             self.fail("url")
         # Stricter than browsers, which also accept surrounding blanks, missing slashes and an empty authority.
         scheme, _, rest = text.partition("://")
-        authority = rest.partition("/")[0]
+        authority = re.split("[/?#]", rest, maxsplit=1)[0]
         if scheme.lower() not in {"http", "https"} or not authority or "@" in authority or not parsed.hostname:
             self.fail("url")
         if parsed.username or parsed.password or " " in text or not text.isprintable():

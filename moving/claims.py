@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from uuid import UUID
 
 from django.apps import apps
@@ -10,12 +11,13 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Lower, Now
 
 from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import database_now
+from config.database.sql import database_now, execute
 from config.writes.retries import retried
 from messaging.models import Account, AccountKind, HandleClaim, Message
 from moving.exceptions import ImportNotFound
 from moving.imports.writing import lock_source
 from moving.models import ImportedAuthor
+from reactions import queries
 from reactions.models import Reaction
 
 BATCH = 500
@@ -25,10 +27,14 @@ BATCHES_MAX = 20
 
 def claimable_by(person: Account) -> QuerySet[ImportedAuthor]:
     """The foreign authors with a verified address of the person whom nobody has claimed."""
-    addresses = apps.get_model("account", "EmailAddress")._default_manager.filter(user=person, verified=True)
-    mine = list(addresses.annotate(lower=Lower("email")).values_list("lower", flat=True))
-    authors = ImportedAuthor.objects.filter(email__in=mine, claimed_at=None, account__kind=AccountKind.HUMAN)
-    return authors.exclude(email="").select_related("account", "community").order_by("pk")
+    return unclaimed_of([person.pk]).select_related("account", "community")
+
+
+def unclaimed_of(account_ids: Collection[UUID]) -> QuerySet[ImportedAuthor]:
+    addresses = apps.get_model("account", "EmailAddress")._default_manager.filter(user__in=account_ids, verified=True)
+    theirs = list(addresses.annotate(lower=Lower("email")).values_list("lower", flat=True))
+    authors = ImportedAuthor.objects.filter(email__in=theirs, claimed_at=None, account__kind=AccountKind.HUMAN)
+    return authors.exclude(email="").order_by("pk")
 
 
 def claim(*, author_id: int, person: Account) -> bool:
@@ -58,7 +64,8 @@ def _give(from_id: UUID, to_id: UUID) -> int:
 @retried
 @transaction.atomic
 def _end(author: ImportedAuthor, person: Account) -> bool:
-    """Posts that an import writes from now on are the person's."""
+    """Posts that an import writes from now on are the person's. The person cannot react meanwhile."""
+    execute(queries.LOCK, {"account": person.pk})
     lock_source(author.move)
     if _give(author.account_id, person.pk) == BATCH:
         return False

@@ -164,9 +164,7 @@ class ImportedPost(OfSource):
 
     class Meta:
         indexes = [models.Index("move", "id", name="posts_of_move")]
-        constraints = [
-            models.UniqueConstraint(fields=["community", "format", "source_id"], name="foreign_post_once"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["community", "format", "source_id"], name="foreign_post_once")]
 
 
 class ImportedAuthor(OfSource):

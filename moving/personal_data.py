@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models.functions import Now
 
 from config.personal_data import Section, Subject
+from moving.claims import unclaimed_of
 from moving.models import ImportedAuthor, Move
 
 BATCH = 500
@@ -27,4 +28,6 @@ def erase(subject: Subject) -> int:
     started = Move.objects.filter(started_by__in=subject.account_ids).update(started_by=None)
     ids = list(ImportedAuthor.objects.filter(account__in=subject.account_ids).values_list("pk", flat=True)[:BATCH])
     forgotten = ImportedAuthor.objects.filter(pk__in=ids)
-    return started + forgotten.update(account=subject.heir_id, email="", claimed_at=Now())
+    unclaimed = list(unclaimed_of(subject.account_ids).values_list("pk", flat=True)[:BATCH])
+    without_address = ImportedAuthor.objects.filter(pk__in=unclaimed).update(email="")
+    return started + forgotten.update(account=subject.heir_id, email="", claimed_at=Now()) + without_address

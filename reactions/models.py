@@ -18,8 +18,8 @@ NO_EMOJI = Q(emoji="")
 class Reaction(models.Model):
     """An account's emoji on a post. A new emoji replaces it in the same row.
 
-    The counts on the post change in the transaction that changes the row (see `reactions.services`); nothing else
-    writes this table.
+    The counts on the post change in the transaction that changes the row: see `reactions.services`, and for the other
+    writers `reactions.personal_data`, `moving.imports` and `moving.claims`.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)

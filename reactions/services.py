@@ -1,4 +1,4 @@
-"""Adds, replaces and removes reactions. No other code writes reactions and their counts."""
+"""Adds, replaces and removes the reactions of a caller, with the counts on the post."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
-from django.conf import settings
 from django.contrib import messages
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
@@ -32,7 +31,6 @@ def address(request: HttpRequest) -> HttpResponse:
         "form": form,
         "verified": rows.get_verified(request.user),
         "pending": rows.get_new(request.user),
-        "mail_is_sent": settings.MAIL_IS_SENT,
     }
     return render(request, "account_area/sign_in/address.html", context)
 

@@ -31,8 +31,6 @@ from messaging.services import second_factor
 
 # The secret of an app that is being set up, encrypted: the rows of sessions are not.
 PENDING = "pending_totp"
-NAME_MAX = 60
-CREDENTIAL_MAX = 20_000
 
 
 @account_page

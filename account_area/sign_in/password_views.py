@@ -6,7 +6,6 @@ from uuid import UUID
 
 from allauth.account import app_settings
 from allauth.account.internal.flows.login import record_authentication
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse
@@ -35,9 +34,8 @@ def request_reset(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         address = form.cleaned_data["address"]
         if form.carry_out(_send_link, request=request, address=address):
-            context = {"address": address, "mail_is_sent": settings.MAIL_IS_SENT}
-            return render(request, "account_area/sign_in/reset_sent.html", context)
-    return render(request, "account_area/sign_in/reset.html", {"form": form, "mail_is_sent": settings.MAIL_IS_SENT})
+            return render(request, "account_area/sign_in/reset_sent.html", {"address": address})
+    return render(request, "account_area/sign_in/reset.html", {"form": form})
 
 
 @account_page(signed_in=False)

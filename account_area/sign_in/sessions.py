@@ -71,7 +71,7 @@ def panel_sessions_of(account: Account) -> QuerySet[PanelSession]:
 
 
 def end_session(account: Account, key: str) -> None:
-    """End a session of the pages or of a panel. Idempotent."""
+    """End a session of the pages. Idempotent."""
     Session.objects.filter(pk__in=AccountSession.objects.filter(account=account, pk=key).values("pk")).delete()
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from babel import Locale
 from babel.dates import format_timedelta
 from django import template
+from django.conf import settings
 from django.utils import timezone
 from django.utils.formats import date_format, number_format
 from django.utils.html import conditional_escape, format_html
@@ -51,6 +52,12 @@ def grouped(number: int) -> str:
 def plot(plot: Plot) -> dict[str, Any]:
     """The plot as SVG with its table behind a disclosure."""
     return {"plot": plot}
+
+
+@register.inclusion_tag("account_area/sign_in/no_mail.html")
+def no_mail() -> dict[str, Any]:
+    """Say so if mails reach nobody, or only the output of the server."""
+    return {"is_sent": settings.MAIL_IS_SENT, "is_printed": settings.MAIL_IS_PRINTED}
 
 
 @register.inclusion_tag("account_area/parts/copy.html")

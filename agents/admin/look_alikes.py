@@ -67,10 +67,6 @@ class LookAlikes:
     is_cut: bool = False
 
     @property
-    def is_warning(self) -> bool:
-        return bool(self.nearest) or (bool(self.series) and not self.is_own)
-
-    @property
     def series_text(self) -> str:
         """`@bot1, @bot2 … @bot9 (9 handles)`."""
         names = [f"@{one.handle}" for one in self.series]

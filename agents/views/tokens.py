@@ -82,5 +82,5 @@ class AgentTokenViewSet(ListModelMixin, ApiViewSet):
 
         While the former one works, it is one of the five active ones.
         """
-        row, value, former = rotate_token(token_id=self.path_id(InvalidTokenId), by=request.user, **self.body())
+        row, value, former = rotate_token(token_id=self.path_id(TokenNotFound), by=request.user, **self.body())
         return Response(RotatedTokenSerializer({"token": value, "row": row, "former": former}).data, status=201)

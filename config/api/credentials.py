@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from config.api.exceptions import AgentCommunityNotAllowed
+from config.api.exceptions import AgentCommunityNotAllowed, AgentScopeMissing
 
 
 class CredentialKind(StrEnum):
@@ -57,6 +58,12 @@ class Credential:
     @property
     def allowed_communities(self) -> list[str]:
         return sorted(map(str, self.community_ids))
+
+    def require_scopes(self, needed: Collection[str]) -> None:
+        """Raises AgentScopeMissing (403) for an agent that lacks one of them."""
+        for scope in needed if self.is_agent else ():
+            if scope not in self.scopes:
+                raise AgentScopeMissing(scope, needed=needed, allowed=self.scopes)
 
     def require_community(self, community_id: UUID | None) -> None:
         """Raises AgentCommunityNotAllowed (403) for an agent that is limited to other communities."""

@@ -1,4 +1,4 @@
-"""Pages for people in place of the JSON of a refusal: to clients that prefer `text/html`, except of operations."""
+"""Pages for people in place of the JSON of a refusal: to clients that prefer `text/html`, except from the API."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ HTML_TYPE = "text/html"
 # The pages under these paths have no JSON.
 ADMIN_PREFIX = "/admin/"
 HTML_PREFIXES = (ADMIN_PREFIX, "/account/")
+# Under these, an address that leads nowhere is taken for one of the API.
+API_PREFIXES = ("/api/", "/v1/")
 # What a reader may have meant by a wrong address.
 PLACES = (
     *("/demo/", "/account/", "/account/sign-in/", "/account/sites/", "/account/agents/", "/account/communities/"),
@@ -43,7 +45,7 @@ class HtmlErrorsMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        if not isinstance(response, Response) or response.error is None or _is_operation(request):
+        if not isinstance(response, Response) or response.error is None or _is_of_api(request):
             return response
         has_page = request.path_info.startswith(HTML_PREFIXES) or prefers_html(request)
         shown = _page(request, response.error, response) if has_page else response
@@ -56,15 +58,15 @@ def prefers_html(request: HttpRequest) -> bool:
     return request.get_preferred_type([JSON_TYPE, HTML_TYPE]) == HTML_TYPE
 
 
-def _is_operation(request: HttpRequest) -> bool:
-    """Whether the address is that of an operation, whose refusals are always JSON."""
+def _is_of_api(request: HttpRequest) -> bool:
+    """Whether the address is that of an operation, or may be meant as one: its refusals are always JSON."""
     match = request.resolver_match
     if match is None:
         # A middleware refused the request before its view was resolved.
         try:
             match = resolve(request.path_info)
         except Resolver404:
-            return False
+            return request.path_info.startswith(API_PREFIXES)
     return bool(getattr(match.func, "actions", None))
 
 

@@ -14,7 +14,7 @@ from config.api.authentication import credential_of
 from config.api.credentials import Credential
 from config.api.dry_runs import refuse_unknown_dry_run
 from config.api.exception_handler import response_to
-from config.api.exceptions import AgentRouteNotAllowed, AgentScopeMissing, MethodNotAllowed
+from config.api.exceptions import AgentRouteNotAllowed, MethodNotAllowed
 from config.api.operations import Operation, operation_of
 from config.api.parsers import parse_body
 
@@ -98,9 +98,6 @@ def _throttle(request: HttpRequest, operation: Operation, credential: Credential
 def _check_body(body: Any, operation: Operation, credential: Credential) -> None:
     fields = body if isinstance(body, dict) else {}
     if credential.is_agent:
-        needed = operation.required_scopes(fields)
-        for scope in needed:
-            if scope not in credential.scopes:
-                raise AgentScopeMissing(scope, needed=needed, allowed=credential.scopes)
+        credential.require_scopes(operation.required_scopes(fields))
     if operation.authorize is not None:
         operation.authorize(credential, fields)

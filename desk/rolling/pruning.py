@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from config.writes.pruning import delete_in_batches, delete_old_in_batches
 from desk.models import DailyCount, DailyTotal, Trouble
 
 COUNT_DAYS = 100
@@ -11,9 +12,16 @@ TROUBLE_DAYS = 7
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """Delete or count old numbers, for the command `prune`."""
-    old = {
-        "daily counts of the desk": DailyCount.objects.filter(day__lt=(now - timedelta(days=COUNT_DAYS)).date()),
-        "daily totals of the desk": DailyTotal.objects.filter(day__lt=(now - timedelta(days=TOTAL_DAYS)).date()),
-        "troubles of hosts that are gone": Trouble.objects.filter(seen_at__lt=now - timedelta(days=TROUBLE_DAYS)),
+    troubles = Trouble.objects.filter(seen_at__lt=now - timedelta(days=TROUBLE_DAYS))
+    return {
+        "daily counts of the desk": _prune(DailyCount, now - timedelta(days=COUNT_DAYS), dry_run=dry_run),
+        "daily totals of the desk": _prune(DailyTotal, now - timedelta(days=TOTAL_DAYS), dry_run=dry_run),
+        "troubles of hosts that are gone": troubles.count() if dry_run else delete_in_batches(troubles),
     }
-    return {kind: rows.count() if dry_run else rows.delete()[0] for kind, rows in old.items()}
+
+
+def _prune(model: type[DailyCount | DailyTotal], oldest: datetime, *, dry_run: bool) -> int:
+    """Delete or count the numbers of the days before that of `oldest`."""
+    if dry_run:
+        return model.objects.filter(day__lt=oldest.date()).count()
+    return delete_old_in_batches(model, column="day", before=oldest.date())

@@ -32,7 +32,7 @@ def record_event(*, embed_id: str, event: str, page_url: str, address: str, user
     """
     snapshot = find_active_embed(embed_id)
     page = _normalized(page_url)
-    host, path = domains.host_of_url(page_url), _path(page.normalized_url)
+    host, path = domains.host_of_url(page_url), path_of(page.normalized_url)
     snapshot.require_host(host)
     sightings.note(embed_id=snapshot.id, host=host, path=path)
     add_event(
@@ -69,15 +69,8 @@ def add_event(
         cursor.execute(INSERT, [origin, page_id, slot_of(day), day, embed_id, event, path, visitor])
 
 
-def path_of(page_url: str) -> str:
-    """Return the path of `page_url`, normalised as for page ids: `/a/` and `/a?utm_source=x` are `/a`.
-
-    A path over PATH_MAX characters is `_other`. Raises InvalidInput (400).
-    """
-    return _path(_normalized(page_url).normalized_url)
-
-
-def _path(normalized_url: str) -> str:
+def path_of(normalized_url: str) -> str:
+    """The path of the URL of a page as events store it: `_other` if it has more than PATH_MAX characters."""
     path = urlsplit(normalized_url).path or "/"
     return path if len(path) <= PATH_MAX else OTHER
 

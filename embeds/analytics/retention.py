@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 
 from django.db import connection
-from django.db.models import Model
 
-from config.database.sql import execute
+from config.writes.pruning import delete_old_in_batches
 from embeds.analytics.rollup import first_open_day, roll_up
 from embeds.models import DailyCount, DailySalt, DailyVisitors
 
 # Twice the longest summary (400 days), so that it can be compared with the period before.
 COUNTS_RETENTION_DAYS = 800
-PRUNE_BATCH = 5_000
-# Finds rows by the index of days. Django cannot lock rows with a composite key, as `delete_in_batches` does.
-DELETE = """
-DELETE FROM {table} WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM {table} WHERE day < %(before)s ORDER BY day LIMIT {count:d} FOR UPDATE SKIP LOCKED
-))
-"""
 
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
@@ -37,17 +29,8 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
         return {"analytics salts": salts.count()} | counts | hashes
     roll_up(at=now)
     counts = {"analytics salts": salts.delete()[0]}
-    return counts | {kind: _delete(model, before=oldest) for kind, model in old.items()} | hashes
-
-
-def _delete(model: type[Model], *, before: date) -> int:
-    """Delete the rows of the days before this one, a batch in each transaction; returns their number."""
-    statement = DELETE.format(table=model._meta.db_table, count=PRUNE_BATCH)
-    total, deleted = 0, PRUNE_BATCH
-    while deleted == PRUNE_BATCH:
-        deleted = execute(statement, {"before": before})
-        total += deleted
-    return total
+    counts |= {kind: delete_old_in_batches(model, column="day", before=oldest) for kind, model in old.items()}
+    return counts | hashes
 
 
 def _closed_hashes(now: datetime) -> int:

@@ -56,8 +56,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
 class Message(models.Model):
     """A post, a reply (`parent`) or a quote (`quote`) on a page.
 
-    The counts are of published replies, published quotes and reactions. A transaction that changes one of these updates
-    the counts.
+    The counts are of published replies, published quotes and reactions; they change in the same transaction as these.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -166,14 +165,13 @@ class Message(models.Model):
             ),
             models.Index(
                 Coalesce("community", "id", output_field=models.UUIDField()),
-                F("created_at").desc(),
-                F("id").desc(),
+                *(F("created_at").desc(), F("id").desc()),
                 condition=PUBLISHED & OPEN & Q(community__isnull=False),
                 name="feed_of_community",
             ),
         ]
         constraints = [
-            models.CheckConstraint(condition=Q(status__in=MessageStatus.values), name="message_status_known"),
+            models.CheckConstraint(condition=Q(status__in=MessageStatus.values), name="message_status_known")
         ]
 
     def __str__(self) -> str:

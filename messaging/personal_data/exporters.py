@@ -12,6 +12,7 @@ from messaging.permalinks import permalink
 from messaging.queries.message_fields import CONTENT_FIELDS
 
 BATCH = 200
+OF_AN_ACCOUNT = (*("id", "handle", "name", "kind", "language", "is_staff", "is_superuser", "created_at", "last_login"),)
 OF_A_WEBHOOK = (
     *("id", "target_kind", "target_id", "url", "types", "status", "disabled_reason", "disabled_details", "created_at"),
 )
@@ -44,8 +45,7 @@ def table(name: str, about: str, rows: Any, columns: Iterable[str]) -> Section:
 
 def _account(account_id: UUID) -> Iterator[dict[str, Any]]:
     account = Account.objects.get(pk=account_id)
-    names = ("id", "handle", "name", "kind", "is_staff", "is_superuser", "created_at", "last_login")
-    yield {name: getattr(account, name) for name in names} | {"has_password": account.has_usable_password()}
+    yield {name: getattr(account, name) for name in OF_AN_ACCOUNT} | {"has_password": account.has_usable_password()}
 
 
 def posts_of(account_id: UUID) -> Any:

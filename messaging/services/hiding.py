@@ -1,12 +1,10 @@
 """Hides all posts by an author, and restores them. Callers check that `by` is a super admin.
 
-An author may have very many posts, so they are changed in batches, each in its own transaction. An interrupted run has
-changed some of them; the next run changes the rest.
+An author may have very many posts, so a job (`bulk_jobs`) changes them in batches, each in its own transaction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 from uuid import UUID
 
@@ -27,7 +25,7 @@ from messaging.services.moderation import HIDDEN, PENDING, PUBLISHED
 from messaging.services.reporting import close_reports, open_closed_reports
 
 BATCH = 200
-# The statuses of the posts that are hidden, which `restore_posts_of` gives them again.
+# The statuses of the posts that are hidden together, which they get again when they are restored together.
 HIDEABLE = (PUBLISHED, PENDING)
 TO_HIDE = Q(status__in=HIDEABLE)
 HIDDEN_TOGETHER = Q(status=HIDDEN, status_before_hiding__in=HIDEABLE)
@@ -35,40 +33,16 @@ LOCKED = Message.objects.only(
     *("status", "status_before_hiding", "held_after_edit", "held_after_reports"),
     *("parent_id", "quote_id", "page_id", "community_id", "author_id"),
 )
-# (the posts of a batch, who decides, why) -> the posts that were changed.
-ChangeBatch = Callable[[list[UUID], Account, str], list[UUID]]
 
 
 def posts_to_hide(author: Account) -> MessageQuerySet:
-    """The posts that `hide_posts_of` hides."""
+    """All of them, if all posts of the author are hidden."""
     return Message.objects.filter(TO_HIDE, author=author)
 
 
 def posts_hidden_together(author: Account) -> MessageQuerySet:
-    """The posts that `restore_posts_of` restores."""
+    """Those that can be restored together. Posts that were hidden one by one stay hidden."""
     return Message.objects.filter(HIDDEN_TOGETHER, author=author)
-
-
-def hide_posts_of(*, author: Account, by: Account, reason: str = "") -> int:
-    """Hide every post by the author from public responses; returns their number."""
-    return _change(posts_to_hide(author), hide_batch, by=by, author=author, act=Act.HIDDEN, reason=reason)
-
-
-def restore_posts_of(*, author: Account, by: Account, reason: str = "") -> int:
-    """Undo `hide_posts_of`; returns the number of posts. Posts that were hidden one by one stay hidden."""
-    return _change(posts_hidden_together(author), restore_batch, by=by, author=author, act=Act.RESTORED, reason=reason)
-
-
-def _change(posts: MessageQuerySet, change: ChangeBatch, *, by: Account, author: Account, act: Act, reason: str) -> int:
-    ordered, changed = posts.order_by("id").values_list("id", flat=True), 0
-    ids = list(ordered)
-    if ids:
-        log_all_posts(posts, act, count=len(ids), by=by, author=author, reason=reason)
-    while ids:
-        changed += sum(len(change(ids[start : start + BATCH], by, reason)) for start in range(0, len(ids), BATCH))
-        # Posts that were written in the meantime.
-        ids = list(ordered.all())
-    return changed
 
 
 def log_all_posts(posts: MessageQuerySet, act: Act, *, count: int, by: Account, author: Account, reason: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from uuid import UUID
 
 from config.api.credentials import Credential
-from config.api.exceptions import AgentScopeMissing
 from messaging.exceptions import MessageNotFound, NotAuthor
 from messaging.models import Message, MessageStatus
 from messaging.services.locking import locked_post
@@ -26,7 +25,7 @@ def lock_own_post(*, auth: Credential, message_id: UUID) -> Message:
     if not is_own and not post.is_public:
         raise MessageNotFound
     # First, so that an agent without a scope to write posts is told so for every post.
-    _require_scopes(auth=auth, post=post)
+    auth.require_scopes(post.required_scopes)
     if not is_own:
         raise NotAuthor
     auth.require_community(post.community_id)
@@ -35,12 +34,5 @@ def lock_own_post(*, auth: Credential, message_id: UUID) -> Message:
 
 def require_rights(*, auth: Credential, post: Message) -> None:
     """Raises AgentScopeMissing or AgentCommunityNotAllowed (403) for an agent that might not write the post now."""
-    _require_scopes(auth=auth, post=post)
+    auth.require_scopes(post.required_scopes)
     auth.require_community(post.community_id)
-
-
-def _require_scopes(*, auth: Credential, post: Message) -> None:
-    needed = post.required_scopes
-    for scope in needed if auth.is_agent else ():
-        if scope not in auth.scopes:
-            raise AgentScopeMissing(scope, needed=needed, allowed=auth.scopes)

@@ -19,6 +19,7 @@ from rest_framework_simplejwt.utils import aware_utcnow
 from config.api import jwt, signing
 from config.api.jwt import UserToken
 from config.second_factor import needs_second_factor
+from config.writes.pruning import delete_in_batches
 from config.writes.retries import retried
 from messaging.exceptions import PanelSessionEnded, RecentSignInRequired
 from messaging.models import Account, AccountKind, PanelSession
@@ -30,7 +31,6 @@ SECRET = re.compile(r"[\w-]{43}\Z", re.ASCII)
 RECENT = timedelta(minutes=5)
 TOKEN_LIFETIME = timedelta(minutes=15)
 WRITTEN_EVERY = timedelta(days=1)
-BATCH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,28 +78,13 @@ def end_panel_session(*, secret: str) -> None:
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """Delete or count the sessions that were not used for 30 days, for the command `prune`."""
     old = PanelSession.objects.filter(last_used_at__lt=now - LIFETIME)
-    return {"unused panel sessions": old.count() if dry_run else _delete(old)}
+    return {"unused panel sessions": old.count() if dry_run else delete_in_batches(old)}
 
 
 def _sessions(secret: str) -> PanelSessionQuerySet:
     if not SECRET.match(secret):
         return PanelSession.objects.none()
     return PanelSession.objects.filter(digest=_digest(secret))
-
-
-def _delete(old: PanelSessionQuerySet) -> int:
-    """In batches, so that locks are short. A session that is being used is skipped."""
-    total = 0
-    while batch := _delete_batch(old):
-        total += batch
-    return total
-
-
-@retried
-@transaction.atomic
-def _delete_batch(old: PanelSessionQuerySet) -> int:
-    batch = list(old.select_for_update(skip_locked=True).order_by("pk").values_list("pk", flat=True)[:BATCH])
-    return old.filter(pk__in=batch).delete()[0]
 
 
 def _is_valid(session: PanelSession) -> bool:

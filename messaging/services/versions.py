@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.db.models import QuerySet
-
+from config.writes.pruning import delete_in_batches
 from messaging.models import Message, MessageStatus, MessageVersion
 from messaging.queries.message_fields import CONTENT_FIELDS
 
 # As long as the change log; the content of a deleted post is then gone.
 VERSION_DAYS = 30
-BATCH = 1_000
 
 
 def store_version(post: Message, *, now: datetime) -> None:
@@ -25,14 +23,4 @@ def store_version(post: Message, *, now: datetime) -> None:
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """Delete or count the versions that were replaced VERSION_DAYS ago, for the command `prune`."""
     old = MessageVersion.objects.filter(replaced_at__lt=now - timedelta(days=VERSION_DAYS))
-    return {"versions of posts": old.count() if dry_run else _delete(old)}
-
-
-def _delete(old: QuerySet[MessageVersion]) -> int:
-    """In batches, so that locks are short."""
-    total, deleted = 0, BATCH
-    while deleted:
-        batch = list(old.values_list("pk", flat=True)[:BATCH])
-        deleted, _by_model = MessageVersion.objects.filter(pk__in=batch).delete()
-        total += deleted
-    return total
+    return {"versions of posts": old.count() if dry_run else delete_in_batches(old)}

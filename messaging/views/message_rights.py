@@ -21,7 +21,7 @@ WRITING_SCOPES = frozenset({"post", "reply", "quote"})
 
 
 def scopes_of_body(data: Mapping[str, Any]) -> frozenset[str]:
-    """`reply` for a body with `parentId`, `quote` for one with `quoteId`, otherwise `post`."""
+    """`reply` for a body or post with `parentId`, `quote` for one with `quoteId`, otherwise `post`."""
     return frozenset(scopes_of(parent_id=data.get("parentId"), quote_id=data.get("quoteId")))
 
 
@@ -33,9 +33,11 @@ def authorize(credential: Credential, body: Mapping[str, Any]) -> None:
 
 
 def authorize_replay(request: HttpRequest, _body: Mapping[str, Any], replay: Replay) -> None:
-    """Checks the community of the stored response: the body of a retry may differ."""
-    community_id = orjson.loads(replay.body)["communityId"]
-    request.auth.require_community(community_id and UUID(community_id))  # type: ignore[attr-defined]
+    """Checks the scopes and the community of the stored post: the body of a retry may differ."""
+    credential: Credential = request.auth  # type: ignore[attr-defined]
+    post = orjson.loads(replay.body)
+    credential.require_scopes(scopes_of_body(post))
+    credential.require_community(post["communityId"] and UUID(post["communityId"]))
 
 
 def authorize_author_replay(request: HttpRequest, _body: Mapping[str, Any], _replay: Replay) -> None:

@@ -28,10 +28,6 @@ class Event:
     body: bytes
     cursor: Cursor | None
 
-    @property
-    def is_test(self) -> bool:
-        return self.cursor is None
-
 
 def event_of(row: ChangeRow, *, webhook: Webhook, channel: Channel, generation: int) -> Event:
     """The event has the same id at each attempt. Its post is as it is now, null if it is not public any more."""

@@ -29,11 +29,11 @@ from itertools import islice
 from sys import getsizeof
 
 from messaging.word_lists.cache import BoundedCache
-from messaging.word_lists.entries import WORD_MAX, InvalidWord, check_words, parse_entries
+from messaging.word_lists.entries import WORD_MAX, Fault, InvalidWord, check_words, parse_entries
 from messaging.word_lists.folding import fold, origins
 from messaging.word_lists.phrases import Match, Phrases
 
-__all__ = ["MATCHES_MAX", "WORD_MAX", "InvalidWord", "Match", "WordList", "check_words", "compile_words"]
+__all__ = ["MATCHES_MAX", "WORD_MAX", "Fault", "InvalidWord", "Match", "WordList", "check_words", "compile_words"]
 
 MATCHES_MAX = 1_000
 # The memory for the compiled lists of a process: 60 to 180 lists of the maximal size, or thousands of usual ones.

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import StrEnum
 
 from messaging.word_lists.characters import EVERY_MARK, MARKS, SIGNS
 from messaging.word_lists.folding import fold
@@ -25,8 +26,19 @@ _SEPARATORS = rf"(?:_|[^\w{SIGNS}{MARKS}])+"
 _SEPARATOR_EDGES = re.compile(rf"^{_SEPARATORS}|{_SEPARATORS}$")
 
 
+class Fault(StrEnum):
+    TOO_LONG = "too_long"
+    NO_LETTER = "no_letter"
+    TOO_MANY_SIGNS = "too_many_signs"
+    LIST_TOO_LARGE = "list_too_large"
+
+
 class InvalidWord(ValueError):
-    """An entry that could match no text, or is too long. The message states the reason."""
+    """An entry that could match no text, or is too long. The message states the reason; `fault` is for translations."""
+
+    def __init__(self, fault: Fault, message: str) -> None:
+        super().__init__(message)
+        self.fault = fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +67,18 @@ def word_pattern(folded: str) -> re.Pattern[str]:
 def parse_entry(word: str) -> Entry:
     """Parse one entry of a word list; raises `InvalidWord`."""
     if len(word) > WORD_MAX:
-        raise InvalidWord(f"A blocked word has at most {WORD_MAX} characters")
+        raise InvalidWord(Fault.TOO_LONG, f"A blocked word has at most {WORD_MAX} characters")
     folded = fold(word).strip()
     stem = folded.rstrip("*")
     spelling = _SEPARATOR_EDGES.sub("", stem).rstrip("!")
     matches = list(word_pattern(spelling).finditer(spelling))
     if not matches:
-        raise InvalidWord(f"A blocked word needs a letter or a digit: {word!r}")
+        raise InvalidWord(Fault.NO_LETTER, f"A blocked word needs a letter or a digit: {word!r}")
     before, after = matches[0].start(), len(spelling) - matches[-1].end()
     if max(before, after) > SIGNS_MAX:
-        raise InvalidWord(f"A blocked word has at most {SIGNS_MAX} signs on either side: {word!r}")
+        raise InvalidWord(
+            Fault.TOO_MANY_SIGNS, f"A blocked word has at most {SIGNS_MAX} signs on either side: {word!r}"
+        )
     *first, last = (match.group() for match in matches)
     prefix = folded.endswith("*") and not after
     tail = _underscores_after(last, stem) if prefix else ""
@@ -98,6 +112,8 @@ def check_words(words: Iterable[str]) -> None:
         total_words += len(entry.words)
         total_bytes += sum(len(word.encode()) for word in entry.words)
     if total_words > LIST_WORDS_MAX:
-        raise InvalidWord(f"A list has at most {LIST_WORDS_MAX} words in all its entries, this one has {total_words}")
+        message = f"A list has at most {LIST_WORDS_MAX} words in all its entries, this one has {total_words}"
+        raise InvalidWord(Fault.LIST_TOO_LARGE, message)
     if total_bytes > LIST_BYTES_MAX:
-        raise InvalidWord(f"A list has at most {LIST_BYTES_MAX} bytes in all its entries, this one has {total_bytes}")
+        message = f"A list has at most {LIST_BYTES_MAX} bytes in all its entries, this one has {total_bytes}"
+        raise InvalidWord(Fault.LIST_TOO_LARGE, message)

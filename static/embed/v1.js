@@ -226,8 +226,10 @@
       this.badge = make("b", { hidden: true }, this.trigger);
     }
 
-    /** Append the host outside the body, which single-page sites replace; unless it floats, it follows its script. */
-    /** `isEarly`: only if its place is there; it may follow. */
+    /**
+     * Append the host. One that floats is outside the body, which single-page sites replace; others are in their target, or
+     * after their script. Without that place in the body they are at its end; with `isEarly` nowhere, since it may follow.
+     */
     attach(isEarly) {
       if (this.host.isConnected) return;
       const spot = this.target ? document.querySelector(this.target) : this.script;

@@ -23,6 +23,7 @@ from agents.models import Agent, AgentRequest
 from agents.services import approve_request
 from config.admin.returning import returning
 from config.leases import take
+from messaging.admin.desk.jobs import refusals_of
 from messaging.admin.desk.many import ManyRowsAdmin
 from messaging.admin.desk.running import run_slice, run_soon, run_to_end
 from messaging.exceptions import JobFinished, TooManyRows
@@ -181,6 +182,24 @@ def test_rows_that_are_decided_meanwhile_are_counted_as_refused(boss: Account) -
     done = run_to_end(job.pk)
     assert (done.state, done.done, done.refused) == ("finished", 2, 1)
     assert "request not pending (status: approved)" in done.errors[0]
+
+
+def test_a_refusal_is_stored_without_names_and_shown_with_that_of_its_row(
+    admin_client: Client, boss: Account, django_assert_num_queries: Any
+) -> None:
+    requests = RequestFactory.create_batch(3)
+    job = a_job(requests, boss)
+    for row in requests[:2]:
+        approve_request(request_id=row.pk, by=boss)
+    done = run_to_end(job.pk)
+    names = [name for row in requests for name in (row.agent_handle, row.requester.handle)]
+    assert not [name for name in names if name in str(done.errors)]
+    AgentRequest.objects.filter(pk=requests[1].pk).delete()
+    with django_assert_num_queries(1):
+        shown = refusals_of(done)
+    assert shown[0].startswith(f"{requests[0]}: ")
+    assert shown[1].startswith("a deleted row: ")
+    assert str(requests[0]) in unescape(read(admin_client, job))
 
 
 def test_a_job_is_stopped_between_rows_continued_and_undone(admin_client: Client, boss: Account) -> None:

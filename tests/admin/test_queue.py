@@ -411,15 +411,14 @@ class TestLookAlikes:
         request = RequestFactory(requester=person, agent_handle="weather7")
         found = look_alikes_of([request])[request.pk]
         assert {one.handle for one in found.series} == {other.agent_handle for other in others}
-        assert not found.nearest
-        assert not found.is_warning
+        assert (found.nearest, found.is_own) == ([], True)
         assert found.series_text == "@weather1, @weather2 … @weather6 (6 handles)"
 
     def test_a_series_of_another_person_is_a_warning(self) -> None:
         RequestFactory(agent_handle="weather1")
         request = RequestFactory(agent_handle="weather2")
         found = look_alikes_of([request])[request.pk]
-        assert ([one.handle for one in found.series], found.is_own, found.is_warning) == (["weather1"], False, True)
+        assert ([one.handle for one in found.series], found.is_own) == (["weather1"], False)
 
     @pytest.mark.parametrize(("handle", "base"), [("bot_12", "bot"), ("bot12", "bot"), ("bot", ""), ("b0t", "")])
     def test_the_base_of_a_series(self, handle: str, base: str) -> None:

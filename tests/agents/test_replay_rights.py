@@ -111,6 +111,16 @@ def test_body_with_an_allowed_community_gets_no_replay_of_a_removed_one() -> Non
         assert summary(scenario.agent.api.post("/v1/reactions", body, key="react")) == REFUSED
 
 
+def test_body_with_an_allowed_scope_gets_no_replay_of_a_removed_one() -> None:
+    """The scopes of the stored post are checked, not only those of the retry."""
+    scenario = Scenario()
+    assert (
+        scenario.write(parentId=str(MessageFactory(page=scenario.page, community=scenario.community).pk)).status == 201
+    )
+    narrow_agent(agent=scenario.agent.agent, by=SuperAdminFactory(), scopes=["post"])
+    assert summary(scenario.write()) == (403, "agent_scope_missing:reply", None)
+
+
 def test_replay_found_after_the_lock_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first call committed after the token query of the retry."""
     scenario = Scenario()

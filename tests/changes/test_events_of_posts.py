@@ -12,12 +12,12 @@ from config.changes.models import Change
 from messaging.changes.mentions import LOOKUPS_MAX, MENTIONS_MAX, mentioned_handles
 from messaging.changes.service_events import SERVICE
 from messaging.models import Account, Message
-from messaging.services.hiding import hide_posts_of, restore_posts_of
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.changes.inbox import events, inbox, types
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+from tests.hiding import hide_posts_of, restore_posts_of
 
 pytestmark = pytest.mark.django_db
 

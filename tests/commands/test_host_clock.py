@@ -30,7 +30,6 @@ from config.runtime import scheduler
 from embeds.analytics import salts
 from embeds.models import DailySalt, DailyVisitors
 from messaging.models import Account, Message, Report
-from messaging.services.hiding import hide_posts_of
 from messaging.services.moderation import hide_message
 from messaging.services.reporting import dismiss_reports
 from messaging.services.sessions import end_session, start_session
@@ -39,6 +38,7 @@ from tests.api import Api
 from tests.commands.expiring_rows import EXPIRING, NOT_BY_AGE, NOT_DUE, OF_NO_AGE, WITHOUT_MODELS
 from tests.embeds.making import EVENTS, an_embed, rows_of
 from tests.factories import MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+from tests.hiding import hide_posts_of
 from tests.host_clock import AHEAD, DAY, run_ahead
 
 
@@ -225,7 +225,6 @@ HOST_CLOCK = {
     "config/discovery/views.py": "when a document expires",
     "config/runtime/backups/restoring.py": "refuses a time that has not come",
     "config/writes/rate_limits.py": "shows when a limit ends",
-    "embeds/personal_data.py": "when an embed was deleted, which is shown",
     "embeds/services.py": "when an embed was changed, which is shown",
     "messaging/models/personal_data.py": "wakes a process, which asks the database",
     "messaging/personal_data/archive.py": "times in an archive",

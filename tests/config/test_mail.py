@@ -9,9 +9,10 @@ from django.core import mail
 from django.core.exceptions import ImproperlyConfigured
 from django.core.mail import EmailMessage
 from django.db import transaction
+from django.test import Client
 
 from config.mail import send_after_commit
-from config.mail_settings import mail_settings
+from config.mail_settings import DROPPED, is_printed, mail_settings
 from tests.waiting import eventually
 
 
@@ -37,6 +38,29 @@ def test_invalid_address_is_refused_without_repeating_the_password(url: str) -> 
     with pytest.raises(ImproperlyConfigured, match="EMAIL_URL") as refused:
         mail_settings(url)
     assert "geheim" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "base_url", "printed"),
+    [("", "", True), ("", "http://intranet:8000", True), ("", "https://a.example", False), ("smtp://mail", "", False)],
+)
+def test_mails_are_printed_on_this_machine_only(url: str, base_url: str, printed: bool) -> None:
+    assert is_printed(url, base_url=base_url) is printed
+    assert mail_settings(DROPPED)["EMAIL_BACKEND"] == "django.core.mail.backends.dummy.EmailBackend"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("is_sent", "is_printed", "text"),
+    [(True, False, ""), (False, True, "its server prints them"), (False, False, "not connected to a mail server")],
+)
+def test_pages_that_send_a_link_say_if_it_is_not_sent(
+    client: Client, settings: Any, is_sent: bool, is_printed: bool, text: str
+) -> None:
+    settings.MAIL_IS_SENT, settings.MAIL_IS_PRINTED = is_sent, is_printed
+    page = client.get("/account/password/reset/").content.decode()
+    assert ('<p class="notice warning">' in page) is bool(text)
+    assert text in page
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,4 +1,4 @@
-"""Who prefers HTML gets a page for a refusal, everywhere but at operations."""
+"""Who prefers HTML gets a page for a refusal, everywhere but from the API."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def get(url: str, accept: str | None = BROWSER, method: str = "GET", **headers: 
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("url", ["/nowhere", "/api/nowhere", "/v1/", "/p/none", "/embed/none.js", "/static/none.css"])
+@pytest.mark.parametrize("url", ["/nowhere", "/docs/none", "/p/none", "/embed/none.js", "/static/none.css"])
 def test_a_browser_gets_a_page_for_a_wrong_address(url: str) -> None:
     page = get(url)
     assert (page.status_code, page["Content-Type"]) == (404, HTML)
@@ -46,9 +46,12 @@ def test_a_browser_gets_a_page_for_a_wrong_address(url: str) -> None:
         ("PATCH", "/api/messages", 405),
         ("POST", "/mcp", 400),
         ("GET", "/feeds/pages/none.atom", 404),
+        ("GET", "/api/nowhere", 404),
+        ("GET", "/api/messages/", 404),
+        ("POST", "/v1/", 404),
     ],
 )
-def test_an_operation_answers_with_json_also_to_a_browser(method: str, url: str, status: int) -> None:
+def test_the_api_answers_with_json_also_to_a_browser(method: str, url: str, status: int) -> None:
     for accept in (BROWSER, "text/html"):
         refused = get(url, accept, method)
         assert (refused.status_code // 100, refused["Content-Type"]) == (status // 100, JSON)
@@ -84,9 +87,7 @@ def test_a_form_without_its_token_gets_a_page_that_says_what_to_do(url: str, sta
         assert b"This form is no longer valid" in page.content
 
 
-@pytest.mark.parametrize(
-    ("url", "meant"), [("/acount", "/account/"), ("/Demo", "/demo/"), ("/api/doc", "/api/docs/"), ("/dmin/", "/admin/")]
-)
+@pytest.mark.parametrize(("url", "meant"), [("/acount", "/account/"), ("/Demo", "/demo/"), ("/dmin/", "/admin/")])
 def test_the_page_names_addresses_like_the_wrong_one(url: str, meant: str) -> None:
     assert f'href="{meant}"' in get(url).content.decode()
     assert b"Did you mean" not in get("/" + "x" * 5000).content

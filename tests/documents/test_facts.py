@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from django.conf import settings
 
@@ -56,6 +56,25 @@ def test_the_table_of_packages_lists_each_app_and_each_package_of_config() -> No
     of_config = {f"config/{file.parent.name}" for file in (ROOT / "config").glob("*/__init__.py")}
     assert {*PRODUCT, *of_config} - listed == set()
     assert {package for package in listed if not (ROOT / package).is_dir()} == set()
+
+
+def test_no_module_is_longer_than_the_style_allows() -> None:
+    assert "over 200 lines (settings, tests and migrations" in (ROOT / "CONTRIBUTING.md").read_text()
+    modules = [file for package in PRODUCT for file in (ROOT / package).rglob("*.py")]
+    lines = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in modules}
+    long = {name for name, number in lines.items() if number > 200 and "/migrations/" not in name}
+    assert long == {"config/settings.py"}
+
+
+def test_the_drawing_of_import_rules_shows_the_layers_of_the_contracts() -> None:
+    rules = section("docs/architecture.md", "Import rules").replace("inside config:", "").splitlines()
+    drawn = [layers(line.split("→"), "│") for line in rules if "→" in line]
+    contracts = PYPROJECT["tool"]["importlinter"]["contracts"]
+    assert drawn == [layers(contract["layers"], "|") for contract in contracts if contract["type"] == "layers"]
+
+
+def layers(rows: Iterable[str], separator: str) -> list[set[str]]:
+    return [{package.strip() for package in row.split(separator)} for row in rows]
 
 
 def test_the_errors_of_agents_are_documented() -> None:

@@ -12,6 +12,7 @@ from embeds.analytics.ingest import add_event, path_of
 from embeds.models import Embed
 from embeds.services import create_embed
 from messaging.models import Account
+from messaging.page_ids import normalize
 from tests.factories import CommunityFactory, PersonFactory
 
 INSTANCES = "/api/embeds/instances"
@@ -34,7 +35,7 @@ def send(embed: Embed, event: str, at: datetime, *, path: str = "/", address: st
         embed_id=embed.pk,
         day=at.date(),
         event=event,
-        path=path_of(f"https://site.example{path}"),
+        path=path_of(normalize(f"https://site.example{path}").normalized_url),
         address=address,
         user_agent="Mozilla/5.0 (Test)",
     )

@@ -13,11 +13,13 @@ from django.conf import settings
 from config.api.ids import is_id
 from embeds.models import Embed, EmbedStatus
 from embeds.services import disable_embed
-from messaging.models import Community
+from messaging.models import Community, Webhook, WebhookTarget
+from messaging.services.webhooks import create_webhook
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.embeds.making import INSTANCES, an_embed
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
+from tests.webhooks.making import GLOBAL_URL
 
 pytestmark = pytest.mark.django_db
 
@@ -284,6 +286,16 @@ def test_delete_is_soft_and_final() -> None:
     assert [api.delete(path).status, api.get(path).status, api.put(path, {}).status] == [404, 404, 404]
     assert Api().get(f"/api/embeds/config/{embed.pk}").error == "embed_not_found"
     assert Embed.objects.filter(pk=embed.pk).exists()
+
+
+def test_webhooks_end_with_their_embed(settings: Any) -> None:
+    settings.WEBHOOKS = True
+    embed = an_embed()
+    other = an_embed(embed.owner)
+    for target in (embed, other):
+        create_webhook(owner=embed.owner, target_kind=WebhookTarget.EMBED, target_id=target.pk, url=GLOBAL_URL)
+    assert Api.as_signed_in(embed.owner).delete(f"{INSTANCES}/{embed.pk}").status == 200
+    assert Webhook.objects.get().target_id == other.pk
 
 
 def test_blacklist_is_normalised_stored_and_validated() -> None:

@@ -17,7 +17,6 @@ import pytest
 from django.db import connection, transaction
 
 from messaging.models import Account, Community, CommunityCount, Message, Page, PageCount
-from messaging.services.hiding import hide_posts_of, restore_posts_of
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from messaging.services.moving import move_page
 from messaging.services.reporting import dismiss_reports, reopen_reports
@@ -27,6 +26,7 @@ from moving.models import Move
 from moving.own_format import FORMAT, VERSION
 from tests.api import Answer, Api
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+from tests.hiding import hide_posts_of, restore_posts_of
 from tests.moving.imports.importing import import_posts
 from tests.sessions import another_waits, in_background
 from tests.waiting import eventually

@@ -11,13 +11,13 @@ from messaging.admin.communities import CommunityAdmin
 from messaging.models import Community, Page
 from messaging.services.accounts import ensure_person
 from messaging.services.communities import change_community
-from messaging.services.hiding import hide_posts_of
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from messaging.services.moving import move_page
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.cache.conftest import Call, call, django_paths, store
 from tests.factories import CommunityFactory, MessageFactory, SuperAdminFactory
+from tests.hiding import hide_posts_of
 
 __all__ = ["call", "django_paths", "store"]
 pytestmark = pytest.mark.django_db(transaction=True)

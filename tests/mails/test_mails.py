@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.db.models.functions import Now
+from django.urls import include, path
 
 from agents.models import AgentToken
 from agents.services import approve_request, reject_request
 from agents.services.expiry import announce_expiring_tokens
 from config.changes.models import Change
+from config.changes.rows import ChangeRow
+from mails import places
 from mails.composing import ITEMS_MAX
 from mails.kinds import Frequency, Kind, next_mail_at
 from mails.models import Mailing, Notice
 from mails.preferences import set_preferences
+from mails.recipients import recipients_of
+from messaging.changes.service_events import ServiceEvent, about_stored_post
 from messaging.models import Message, Moderator
 from messaging.models.community import PreModeration
 from messaging.services.moderation import hide_message
@@ -196,6 +202,32 @@ def test_a_former_super_admin_gets_neither_requests_nor_posts(mail_server: MailS
     make_due()
     assert send_all() == [None, None]
     assert (mail_server.mails, Notice.objects.count()) == ([], 0)
+
+
+def pending(post: Message) -> ChangeRow:
+    """The row of the change log that says that a post waits."""
+    return ChangeRow(xid=0, id=0, at=post.created_at, **asdict(about_stored_post(ServiceEvent.POST_PENDING, post)))
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_the_moderators_of_any_number_of_communities_are_one_query(count: int, django_assert_num_queries: Any) -> None:
+    admin, without_moderators = SuperAdminFactory(), CommunityFactory()
+    moderators = [Moderator.objects.create(community=CommunityFactory(), account=PersonFactory()) for _ in range(count)]
+    communities = [each.community for each in moderators] + [without_moderators, None]
+    rows = [pending(MessageFactory(community=community)) for community in communities]
+    # The other one finds the super admins.
+    with django_assert_num_queries(2):
+        found = [(row.community_id, recipient.account_id) for row, recipient in recipients_of(rows)]
+    by_moderators = [(each.community_id, each.account_id) for each in moderators]
+    assert found == [*by_moderators, (without_moderators.pk, admin.pk), (None, admin.pk)]
+
+
+def test_links_are_the_addresses_of_the_pages(settings: Any) -> None:
+    settings.ROOT_URLCONF = (path("elsewhere/", include("config.urls")),)
+    pages = f"{BASE}/elsewhere/account"
+    post = MessageFactory(community=CommunityFactory(slug="harbour"))
+    assert places.moderation(post) == f"{pages}/communities/harbour/moderation/"
+    assert (places.agents(), places.preferences()) == (f"{pages}/agents/", f"{pages}/me/mails/")
 
 
 def test_super_admins_get_reports_of_posts_without_a_community(mail_server: MailServer) -> None:

@@ -16,7 +16,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models.functions import Now
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,15 +57,19 @@ def answered_post() -> Message:
 
 
 @contextmanager
-def delivering() -> Iterator[None]:
-    """A deliverer in a thread."""
+def delivering() -> Iterator[Callable[[], None]]:
+    """A deliverer in a thread. The block gets a function that begins to stop it."""
     loop, running = asyncio.new_event_loop(), Deliverer()
     thread = threading.Thread(target=lambda: loop.run_until_complete(running.run()))
+
+    def stop() -> None:
+        loop.call_soon_threadsafe(running.stop)
+
     thread.start()
     try:
-        yield
+        yield stop
     finally:
-        loop.call_soon_threadsafe(running.stop)
+        stop()
         thread.join()
         loop.close()
 
@@ -216,6 +220,55 @@ def test_a_stop_ends_the_process(mail_server: MailServer, settings: Any) -> None
         mail_server.wait_for(1)
         running.terminate()
         assert running.wait() == 0
+
+
+def test_a_stop_leaves_a_slow_mail_to_its_lease(mail_server: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server answers after the stop only: no other process sends the mail before the lease has expired."""
+    monkeypatch.setattr(deliverer, "STOP_SECONDS", 0.1)
+    reached, go_on = threading.Event(), threading.Event()
+
+    def wait_here(_address: str) -> None:
+        reached.set()
+        go_on.wait(PATIENCE_SECONDS)
+
+    mail_server.on_recipient = wait_here
+    answered_post()
+    with delivering():
+        assert eventually(reached.is_set)
+    assert Mailing.objects.filter(leased_until__gt=Now()).exists()
+    assert (due_mailings(), Notice.objects.count(), mail_server.recipients) == ([], 1, [])
+    go_on.set()
+    assert eventually(lambda: not Notice.objects.exists())
+    assert len(mail_server.recipients) == 1
+
+
+def test_a_stop_waits_for_a_mail_that_ends_soon(mail_server: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its outcome is recorded, so that it is not sent twice; also if the query of another mail has failed."""
+    monkeypatch.setattr(deliverer, "STOP_SECONDS", PATIENCE_SECONDS)
+    reached, failed, go_on = threading.Event(), threading.Event(), threading.Event()
+
+    def wait_here() -> None:
+        reached.set()
+        go_on.wait(PATIENCE_SECONDS)
+
+    def send_or_fail(mailing_id: int) -> Outcome | None:
+        if mailing_id != first:
+            return send(mailing_id)
+        assert reached.wait(PATIENCE_SECONDS)
+        failed.set()
+        raise OperationalError("no connection")
+
+    mail_server.on_message = wait_here
+    for _ in range(2):
+        answered_post()
+    collect_all()
+    first = min(due_mailings())
+    monkeypatch.setattr(deliverer, "send", send_or_fail)
+    with delivering() as stop:
+        assert eventually(failed.is_set)
+        stop()
+        go_on.set()
+    assert (Mailing.objects.filter(lease_id__isnull=False).count(), Notice.objects.count()) == (0, 1)
 
 
 def test_a_process_that_no_service_has_started_expects_no_stream_process_on_its_host(

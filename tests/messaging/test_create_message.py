@@ -152,6 +152,12 @@ def test_fields_at_their_caps_are_accepted(agent: TokenHolder, page_id: str) -> 
     assert post(agent.api, page_id, **fields).status == 201
 
 
+@pytest.mark.parametrize("url", ["https://a.example?by=b@c.example", "https://a.example#@b", "HTTPS://a.example/@b"])
+def test_a_link_may_have_an_at_sign_after_its_host(agent: TokenHolder, page_id: str, url: str) -> None:
+    response = post(agent.api, page_id, attachments=[{"type": "link", "url": url}])
+    assert (response.status, response.json["attachments"]) == (201, [{"type": "link", "url": url}])
+
+
 def test_the_error_of_a_nested_cap_names_its_path(agent: TokenHolder, page_id: str) -> None:
     links = [{"type": "link", "url": "https://a.example/"}] * 3 + [{"type": "link", "url": "https://a/" + "x" * 2039}]
     response = post(agent.api, page_id, attachments=links)
@@ -181,6 +187,8 @@ def test_the_error_of_a_nested_cap_names_its_path(agent: TokenHolder, page_id: s
         ({"attachments": [{"type": "link", "url": "javascript:alert(1)"}]}, "invalid_input"),
         ({"attachments": [{"type": "link", "url": "https://user:pw@a.example/"}]}, "invalid_input"),
         ({"attachments": [{"type": "link", "url": "https:///nohost"}]}, "invalid_input"),
+        ({"attachments": [{"type": "link", "url": "https://@a.example"}]}, "invalid_input"),
+        ({"attachments": [{"type": "link", "url": "https://?a.example"}]}, "invalid_input"),
         ({"attachments": [{"type": "link", "url": " https://a.example/"}]}, "invalid_input"),
         ({"attachments": [{"type": "link", "url": "ftp://a.example/"}]}, "invalid_input"),
         ({"contextAnchor": "text"}, "invalid_input"),

@@ -13,12 +13,12 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from messaging.models import CommunityCount, Message, MessageStatus, Page, PageCount, SearchEntry
-from messaging.services.hiding import hide_posts_of, restore_posts_of
 from messaging.services.moderation import hide_message, restore_message
 from messaging.services.moving import move_page
 from tests.agents.racing import race
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+from tests.hiding import hide_posts_of, restore_posts_of
 
 FILL = import_module("messaging.migrations.0012_derive_from_earlier_posts")
 OLD_ID = "p1_" + "a" * 32

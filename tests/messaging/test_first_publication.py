@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from messaging.models import Account, Message
-from messaging.services.hiding import hide_posts_of, restore_posts_of
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from tests.api import Api
 from tests.changes.inbox import types
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
+from tests.hiding import hide_posts_of, restore_posts_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -10,12 +10,12 @@ from django.db import connection
 from django.test import Client
 
 from messaging.models import Message
-from messaging.services.hiding import hide_posts_of, restore_posts_of
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+from tests.hiding import hide_posts_of, restore_posts_of
 
 pytestmark = pytest.mark.django_db
 MARK = import_module("messaging.migrations.0016_hide_threads_of_earlier_posts")

@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from messaging.exceptions import NotInThisState
 from messaging.models import Account, Community, Message, Report
-from messaging.services.hiding import hide_posts_of, restore_posts_of
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from messaging.services.reporting import CLOSED_DAYS, dismiss_reports, prune
 from tests.agents.factories import agent_with_token
@@ -19,6 +18,7 @@ from tests.agents.racing import race
 from tests.api import Answer, Api
 from tests.changes.inbox import events, types
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+from tests.hiding import hide_posts_of, restore_posts_of
 from tests.openapi import document
 
 pytestmark = pytest.mark.django_db

@@ -12,12 +12,12 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from messaging.models import Message, MessageStatus, Page
-from messaging.services.hiding import hide_posts_of, restore_posts_of
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from messaging.services.moving import move_page
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+from tests.hiding import hide_posts_of, restore_posts_of
 
 pytestmark = pytest.mark.django_db
 PATH = "/v1/search"

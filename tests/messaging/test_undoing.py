@@ -9,12 +9,12 @@ import pytest
 from django.contrib.admin.models import LogEntry
 
 from messaging.models import Account, Decision, Message, Report
-from messaging.services.hiding import hide_posts_of, restore_posts_of
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from messaging.services.reporting import dismiss_reports, reopen_reports
 from messaging.services.undoing import return_to_review, undo_hiding, undo_restoring
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+from tests.hiding import hide_posts_of, restore_posts_of
 
 pytestmark = pytest.mark.django_db
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, expect
 
+from embeds.widget.locales import words
 from messaging.models import Account
 from tests.widget.live import Live, wait_until_drawn
 
@@ -78,6 +79,28 @@ def test_cancel_closes_the_reply_box_and_the_text_stays_a_draft(live: Live) -> N
     expect(panel.get_by_label("Reply to")).to_have_count(0)
     reply.click()
     expect(panel.get_by_label("Reply to")).to_have_value("Half a thought")
+
+
+def test_focus_stays_on_the_button_for_more_posts_until_they_are_loaded(live: Live) -> None:
+    for n in range(21):
+        live.message(content=f"Post {n}")
+    page = live.open_alone()
+    pending = live.intercept("/api/messages?*")
+    more = page.get_by_role("button", name="Show more posts")
+    more.focus()
+    page.keyboard.press("Enter")
+    route = live.wait_for_first(pending)
+    expect(more).to_have_attribute("aria-disabled", "true")
+    page.keyboard.press("Enter")
+    route.abort()
+    expect(page.locator(".notice .problem")).to_have_text(words("en")["error"]["network"])
+    expect(more).to_be_focused()
+    expect(more).to_have_attribute("aria-disabled", "false")
+    assert len(pending) == 1
+    live.context.unroute(f"{live.app}/api/messages?*")
+    page.keyboard.press("Enter")
+    expect(page.locator("article")).to_have_count(21)
+    expect(page.locator("article").last).to_be_focused()
 
 
 def test_focus_is_on_the_sign_in_button_after_signing_out(live: Live, ada: Account) -> None:

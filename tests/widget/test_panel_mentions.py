@@ -85,6 +85,21 @@ def test_keys_choose_and_escape_closes_the_list_alone(live: Live, ada: Account) 
     assert not live.errors
 
 
+def test_a_list_whose_beginning_is_left_is_closed(live: Live, ada: Account) -> None:
+    live.message(author=PersonFactory(handle="ben"))
+    live.signed_in(ada)
+    _, panel = live.open()
+    area, options = field(panel), panel.locator("#write [role=option]")
+    area.press_sequentially("@be")
+    expect(options).to_have_count(1)
+    # No key or click has moved the caret.
+    area.evaluate("(area) => area.setSelectionRange(0, 0)")
+    area.press("Enter")
+    expect(options).to_have_count(0)
+    expect(area).to_have_value("@be")
+    assert not live.errors
+
+
 def test_without_the_participants_those_in_the_thread_are_completed(live: Live, ada: Account) -> None:
     live.message(author=PersonFactory(handle="ben"))
     live.context.route("**/v1/presence/participants?*", lambda route: route.abort())

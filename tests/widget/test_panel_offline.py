@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
+
 import pytest
 from playwright.sync_api import expect
 
 from embeds.widget.locales import words
+from tests.widget.clock import advance_and_stop
 from tests.widget.live import Live
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PANEL, LOADER = words("en")["panel"], words("en")["loader"]
-API = "**/v1/presence/normalize-url"
+API, LIST = "**/v1/presence/normalize-url", "**/api/messages?*"
+BEGINNING = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"messages": ['
+# The clock of Playwright does not advance `AbortSignal.timeout`; `expire()` does.
+OBSERVE = """
+const { json } = Response.prototype;
+Response.prototype.json = function () {
+  if (this.url.includes("/api/messages?")) document.documentElement.dataset.isReading = "";
+  return json.call(this);
+};
+const calls = [];
+AbortSignal.timeout = () => { calls.push(new AbortController()); return calls.at(-1).signal; };
+window.expire = () => calls.forEach((call) => call.abort(new DOMException("", "TimeoutError")));
+"""
 
 
 def test_posts_appear_by_themselves_when_the_browser_is_online_again(live: Live) -> None:
@@ -33,18 +51,77 @@ def test_posts_appear_by_themselves_when_the_browser_is_online_again(live: Live)
 def test_posts_appear_by_themselves_after_a_pause(live: Live) -> None:
     live.context.clock.install()
     live.message(content="Out of reach")
-    live.context.route("**/api/messages?*", lambda route: route.fulfill(status=503, json={"error": "x"}))
+    live.context.route(LIST, lambda route: route.fulfill(status=503, json={"error": "x"}))
     page, panel = live.open()
     expect(panel.get_by_role("alert")).to_contain_text(PANEL["retrying"])
-    live.context.unroute("**/api/messages?*")
+    live.context.unroute(LIST)
     page.clock.fast_forward(10_000)
     expect(panel.locator("article .content")).to_have_text(["Out of reach"])
+
+
+@contextmanager
+def broken_off() -> Iterator[tuple[str, Callable[[], None]]]:
+    """Begin a response to each request; yields the origin, and a function that closes the connections."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        connections: list[socket.socket] = []
+
+        def begin() -> None:
+            while True:
+                try:
+                    connection = server.accept()[0]
+                except OSError:
+                    return
+                connections.append(connection)
+                connection.recv(65536)
+                connection.sendall(BEGINNING)
+
+        def close() -> None:
+            for connection in connections:
+                connection.close()
+
+        thread = Thread(target=begin)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.getsockname()[1]}/", close
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join()
+            close()
+
+
+@pytest.mark.parametrize("code", ["network", "timeout"])
+def test_response_that_breaks_off_is_loaded_again_after_a_pause(live: Live, code: str) -> None:
+    live.context.clock.install()
+    live.context.add_init_script(OBSERVE)
+    live.message(content="Out of reach")
+    with broken_off() as (origin, close):
+        live.context.route(LIST, lambda route: route.continue_(url=origin), times=1)
+        page = live.context.new_page()
+        page.goto(live.panel_url())
+        page.locator("html[data-is-reading]").wait_for()
+        advance_and_stop(page, 2_000)
+        if code == "network":
+            close()
+        else:
+            page.evaluate("expire()")
+        notice = page.get_by_role("alert")
+        expect(notice).to_contain_text(words("en")["error"][code])
+        expect(notice).to_contain_text(PANEL["retrying"])
+        page.clock.fast_forward(10_000)
+        expect(page.locator("article .content")).to_have_text(["Out of reach"])
 
 
 def test_failure_that_another_attempt_does_not_change_is_not_repeated(live: Live) -> None:
     live.context.route(API, lambda route: route.fulfill(status=400, json={"error": "invalid_url"}))
     _, panel = live.open()
     expect(panel.get_by_role("alert")).to_contain_text(words("en")["error"]["invalid_url"])
+    expect(panel.get_by_role("alert")).not_to_contain_text(PANEL["retrying"])
+
+
+def test_response_that_is_not_json_is_explained_and_not_repeated(live: Live) -> None:
+    live.context.route(LIST, lambda route: route.fulfill(body="<p>Welcome to the network", content_type="text/html"))
+    _, panel = live.open()
+    expect(panel.get_by_role("alert")).to_contain_text(words("en")["error"]["internal_error"])
     expect(panel.get_by_role("alert")).not_to_contain_text(PANEL["retrying"])
 
 

@@ -56,6 +56,7 @@ def test_each_order_combines_with_the_filter_and_is_remembered(live: Live) -> No
     expect(page.get_by_label("Order")).to_have_value("reactions")
     expect(posts).to_have_count(20)
     expect(posts.first).to_have_text("Liked")
+    expect(live.open_alone().get_by_label("Order")).to_have_value("reactions")
     assert not live.errors
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, expect
 from messaging.models import Account
 from tests.browser import ARGUMENTS, PATIENCE_MS
 from tests.widget.live import Live, panel_frame, reopen
+from tests.widget.test_panel_orders import choose, posts_of
 from tests.widget.test_panel_session import (
     DRAFT,
     SIGNED_IN,
@@ -35,6 +37,39 @@ def context(browser: Browser, chromium: str) -> Iterator[BrowserContext]:
     context.set_default_timeout(PATIENCE_MS)
     yield context
     strict.close()
+
+
+def test_a_chosen_order_is_in_no_cookie_where_storage_is_blocked(live: Live) -> None:
+    for content in ("Older", "Newer"):
+        live.message(content=content)
+    page, panel = live.open()
+    assert panel_frame(page).evaluate(IS_BLOCKED)
+    choose(panel, "Order", "Oldest first")
+    expect(posts_of(panel)).to_have_text(["Older", "Newer"])
+    choose(panel, "Show posts by", "People")
+    expect(posts_of(panel)).to_have_text(["Older", "Newer"])
+    assert live.context.cookies() == []
+    draft_in(panel).fill(DRAFT)
+    (cookie,) = live.context.cookies()
+    assert cookie["name"] == "panel-drafts"
+    reopen(page)
+    expect(draft_in(panel)).to_have_value(DRAFT)
+    expect(panel.get_by_label("Order")).to_have_value("newest")
+    assert live.errors == []
+
+
+def test_what_is_void_is_deleted_from_the_cookie(live: Live) -> None:
+    live.message(content="Answered")
+    live.context.clock.install()
+    page, panel = live.open()
+    panel.get_by_role("button", name="Reply").click()
+    panel.get_by_label("Reply to").fill(DRAFT)
+    assert len(live.context.cookies()) == 1
+    page.clock.set_system_time(datetime.now(UTC) + timedelta(days=31))
+    # The browser, which ends the cookie by its age, has another clock.
+    draft_in(panel).fill("Of another day")
+    draft_in(panel).fill("")
+    assert live.context.cookies() == []
 
 
 def test_sign_in_and_drafts_survive_where_storage_is_blocked(live: Live, ada: Account) -> None:

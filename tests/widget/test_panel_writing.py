@@ -159,7 +159,8 @@ ERRORS = [
     (429, {"error": "rate_limited"}, {"Retry_After": "1700"}, "Try again in 29 minutes"),
     (500, {"error": "internal_error"}, {}, "Something broke on our side"),
     (503, {"error": "temporarily_unavailable"}, {}, "away for a moment"),
-    (502, None, {}, "This did not work (unreadable)"),
+    (502, None, {}, "away for a moment"),
+    (403, None, {}, "Something broke on our side"),
     (418, {"error": "teapot"}, {}, "This did not work (teapot)"),
 ]
 

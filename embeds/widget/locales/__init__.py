@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from django.utils.translation.trans_real import parse_accept_lang_header
+
 FOLDER = Path(__file__).parent
 DEFAULT_LANGUAGE = "en"
 LANGUAGES = tuple(sorted(file.stem for file in FOLDER.glob("*.json")))
@@ -23,7 +25,8 @@ def words(language: str) -> Mapping[str, Any]:
 
 def pick_language(requested: str | None, accept_language: str = "") -> str:
     """Return the first available language: the requested one, then those of Accept-Language, then English."""
-    for tag in (requested or "", *_by_preference(accept_language)):
+    accepted = parse_accept_lang_header(accept_language.lower())
+    for tag in (requested or "", *(tag for tag, _weight in accepted)):
         language = tag.strip().replace("_", "-").partition("-")[0].lower()
         if language in LANGUAGES:
             return language
@@ -32,15 +35,3 @@ def pick_language(requested: str | None, accept_language: str = "") -> str:
 
 def direction(language: str) -> str:
     return "rtl" if language in RIGHT_TO_LEFT else "ltr"
-
-
-def _by_preference(accept_language: str) -> list[str]:
-    """Return the tags of an Accept-Language header by descending weight. Tags with an invalid weight are ignored."""
-    weighted = []
-    for part in accept_language.split(",")[:20]:
-        tag, _, weight = part.partition(";q=")
-        try:
-            weighted.append((-float(weight or 1), tag))
-        except ValueError:
-            continue
-    return [tag for _, tag in sorted(weighted, key=lambda pair: pair[0])]

@@ -19,6 +19,7 @@ from config.admin.audit import log_entries_about
 from config.admin.formatting import NOTHING, age, badge, change_url, lines, link
 from config.admin.model_admin import ReadOnlyModelAdmin
 from config.admin.returning import return_url
+from config.api.ids import is_id
 from messaging.admin.desk.running import find_action, run_slice, run_soon
 from messaging.models import BulkJob, JobState
 from messaging.services.bulk_jobs import continue_job, start_undo, stop_job
@@ -47,6 +48,18 @@ def _continue(row: BulkJob, *, by: Any, reason: str = "") -> BulkJob:
     job = continue_job(job_id=row.pk, by=by, reason=reason)
     run_soon()
     return job
+
+
+def refusals_of(job: BulkJob) -> list[str]:
+    """What its first refusals said, with the names that the rows have now in place of their ids. At most one query."""
+    found = find_action(job.kind)
+    if found is None:
+        return job.errors
+    refusals = [refusal.partition(": ") for refusal in job.errors]
+    ids = [row_id for row_id, _colon, _text in refusals if is_id(row_id)]
+    names = dict.fromkeys(ids, "a deleted row")
+    names |= {str(row.pk): str(row) for row in found[0].model._default_manager.select_related().filter(pk__in=ids)}
+    return [names.get(row_id, row_id) + colon + text for row_id, colon, text in refusals]
 
 
 STOP = AdminAction(
@@ -168,4 +181,4 @@ class BulkJobAdmin(ReadOnlyModelAdmin):
 
     @admin.display(description="first refusals")
     def refusals(self, row: BulkJob) -> str | SafeString:
-        return lines(row.errors) if row.errors else NOTHING
+        return lines(refusals_of(row)) if row.errors else NOTHING

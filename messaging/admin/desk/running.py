@@ -163,5 +163,6 @@ def _perform(job: BulkJob, action: AdminAction, row: Model | None) -> str:
             if not count_rows(job, changed=[row.pk]):
                 raise JobInterrupted
     except ApiError as refusal:
-        return f"{row}: {error_text(refusal)}"
+        # The id, since the name of a row may be that of a person, who may be erased.
+        return f"{row.pk}: {error_text(refusal)}"
     return ""

@@ -105,9 +105,11 @@ export class Mentions {
   }
 
   complete(at) {
-    const { start } = this.begun();
+    const begun = this.begun();
+    // A script or the browser may have moved the caret, or changed the text.
+    if (!begun) return this.close();
     const { handle } = this.options[at];
-    this.area.setRangeText(`@${handle} `, start, this.area.selectionEnd, "end");
+    this.area.setRangeText(`@${handle} `, begun.start, this.area.selectionEnd, "end");
     this.area.dispatchEvent(new Event("input", { bubbles: true }));
   }
 }

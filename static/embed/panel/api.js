@@ -7,7 +7,7 @@ import { settings } from "./words.js";
 const TIMEOUT_MS = 15000;
 const IN_PROGRESS_ATTEMPTS = 6;
 
-/** A failed call: `code` of the API, or `network`, `timeout` or `unreadable`; `retryAfter` in seconds, if sent. */
+/** A failed call: `code` of the API, or `network`, `timeout` or `unreadable` (no JSON); `retryAfter` in seconds, if sent. */
 export class Failure extends Error {
   constructor(code, { status = 0, field, max, retryAfter } = {}) {
     super(code);
@@ -23,24 +23,30 @@ export class Failure extends Error {
 export async function call(method, path, { query, body, headers, credentials = "omit" } = {}) {
   const url = new URL(path, location.origin);
   for (const [name, value] of Object.entries(query || {})) if (value) url.searchParams.set(name, value);
-  const response = await send(url, {
+  const { response, record } = await send(url, {
     method,
     credentials,
     headers: { Accept: "application/json", ...(body && { "Content-Type": "application/json" }), ...headers },
     body: body && JSON.stringify(body),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  const record = await response.json().catch(() => null);
   if (!response.ok || record === null) throw failureOf(response, record);
   return { record, headers: response.headers };
 }
 
+/** Returns the response with its body, which may break off: `record` is null if the body is no JSON. */
 async function send(url, request) {
   try {
-    return await fetch(url, request);
-  } catch (error) {
-    throw new Failure(error.name === "TimeoutError" ? "timeout" : "network");
+    const response = await fetch(url, request);
+    return { response, record: await response.json().catch(nullUnlessLost) };
+  } catch {
+    throw new Failure(request.signal.aborted ? "timeout" : "network");
   }
+}
+
+function nullUnlessLost(error) {
+  if (error instanceof SyntaxError) return null;
+  throw error;
 }
 
 function failureOf(response, record) {

@@ -53,10 +53,11 @@ export async function append(thread, messages) {
   return added;
 }
 
-/** Load and append the next posts, and focus the first of them. */
+/** Load and append the next posts, and focus the first of them. Until then, the button keeps the focus. */
 export async function loadMore(thread) {
-  const { run, more, notice, cursor } = thread;
-  more.disabled = true;
+  if (thread.isLoadingMore) return;
+  const { run, notice, cursor } = thread;
+  setLoadingMore(thread, true);
   fill(notice);
   try {
     const page = await collect(thread, cursor);
@@ -67,8 +68,13 @@ export async function loadMore(thread) {
   } catch (failure) {
     if (run === thread.run) fill(notice, h("p", { class: "problem", role: "alert" }, explain(failure)));
   } finally {
-    more.disabled = false;
+    setLoadingMore(thread, false);
   }
+}
+
+function setLoadingMore(thread, isLoadingMore) {
+  thread.isLoadingMore = isLoadingMore;
+  thread.more.setAttribute("aria-disabled", String(isLoadingMore));
 }
 
 /**

@@ -1,6 +1,8 @@
 /**
- * Stores drafts and pending posts on this site for 30 days, so that they survive a reload and are in other tabs. Where the
- * browser blocks storage, in a cookie of the panel's page, which has no room for long texts; else for the life of the panel.
+ * Stores on this site, for 30 days and for all tabs: drafts, own posts that await review, the emoji of the last reactions,
+ * and the chosen order of the posts. Where the browser blocks storage, all but the order is in a cookie of the panel's
+ * page: a reader who neither writes nor signs in gets none. The order, and what the cookie has no room for, last as long
+ * as the panel.
  */
 
 const PREFIX = "panel ";
@@ -28,10 +30,10 @@ export function load(name) {
   }
 }
 
-/** Store a JSON value; null deletes it. */
-export function store(name, value) {
+/** Store a JSON value; null deletes it. `mayBeCookie`: only for what a person has written, or has done while signed in. */
+export function store(name, value, { mayBeCookie = true } = {}) {
   const entry = value === null ? null : [value, Date.now() + 1000 * SECONDS];
-  const isStored = storage ? storeItem(PREFIX + name, entry) : storeInCookie(name, entry);
+  const isStored = storage ? storeItem(PREFIX + name, entry) : mayBeCookie && storeInCookie(name, entry);
   if (isStored) unstored.delete(name);
   else unstored.set(name, value);
 }
@@ -58,7 +60,8 @@ function storeItem(name, entry) {
 
 /** Store an entry in the cookie in place of the oldest ones; returns whether it fits, and the browser accepts it. */
 function storeInCookie(name, entry) {
-  const { [name]: _replaced, ...entries } = inCookie();
+  const isCurrent = ([other, [, until]]) => other !== name && until > Date.now();
+  const entries = Object.fromEntries(Object.entries(inCookie()).filter(isCurrent));
   if (entry && JSON.stringify(entry).length < COOKIE_MAX) entries[name] = entry;
   for (const oldest of Object.keys(entries)) {
     if (encode(entries).length <= COOKIE_MAX) break;

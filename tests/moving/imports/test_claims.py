@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.apps import apps
+from django.db import transaction
 from django.test import Client
 
+from config.database.sql import execute
+from config.personal_data import Subject
 from messaging.models import Account, HandleClaim, Message
+from messaging.personal_data.erasing import heirs
 from moving import claims
 from moving.exceptions import ImportNotFound
 from moving.models import ImportedAuthor
-from tests.factories import CommunityFactory, PersonFactory
+from moving.personal_data import erase
+from reactions import queries
+from reactions.models import Reaction
+from tests.agents.racing import race
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory
 from tests.moving.imports.generating import disqus
 from tests.moving.imports.importing import import_posts
+from tests.sessions import wait_until_another_waits
 
 pytestmark = pytest.mark.django_db
 PATH = "/account/me/imported-posts/"
@@ -80,6 +90,34 @@ def test_many_posts_are_taken_over_in_several_requests(author: ImportedAuthor, m
         calls += 1
     assert calls > 2
     assert Message.objects.filter(author=person).count() == posts
+
+
+def test_an_erasure_forgets_the_address_of_an_author_whom_the_person_has_not_claimed(author: ImportedAuthor) -> None:
+    person, other = person_with("A1@big.example"), ImportedAuthor.objects.get(email="a2@big.example")
+    subject = Subject((person.pk,), (person.handle,), heirs(), delete_posts=True)
+    assert (erase(subject), erase(subject)) == (1, 0)
+    author.refresh_from_db()
+    assert (author.email, author.claimed_at, author.account.is_active) == ("", None, author.account.is_active)
+    assert ImportedAuthor.objects.get(pk=other.pk).email == "a2@big.example"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reaction_of_the_person_that_is_written_meanwhile_stays(author: ImportedAuthor) -> None:
+    """The claim waits for the end of the write, and then leaves the reaction of the author where it is."""
+    person, post = person_with("a1@big.example"), MessageFactory()
+    Reaction.objects.create(message=post, account=author.account, emoji="👍")
+
+    def claim(_number: int) -> bool:
+        return claims.claim(author_id=author.pk, person=person)
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            execute(queries.LOCK, {"account": person.pk})
+            Reaction.objects.create(message=post, account=person, emoji="🎉")
+            claimed = pool.submit(race, 1, claim)
+            wait_until_another_waits()
+        assert claimed.result() == [True]
+    assert set(post.reactions.values_list("account", "emoji")) == {(person.pk, "🎉"), (author.account_id, "👍")}
 
 
 @pytest.mark.parametrize("sent", ["", "x", "-1", "9" * 30, "²"])

@@ -1,0 +1,84 @@
+"""What is left of a deleted embed: a row without texts, to which its posts refer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+
+from config.cache.versions import invalidate
+from config.database.sql import database_now, execute
+from config.writes.retries import retried
+from embeds.analytics.rollup import LOCK
+from embeds.cache_tags import embed_tag
+from embeds.models import DailyCount, DailyVisitors, Embed, EmbedStatus, Sighting
+from embeds.models.embed import default_page_rules, default_trigger_config
+from messaging.deleted_accounts import DELETED_NAME
+
+BATCH = 5_000
+# Raw events first: the roll-up would count them again.
+TABLES = ("embeds_event", "embeds_visitor", *(model._meta.db_table for model in (DailyCount, DailyVisitors, Sighting)))
+# A partition may have a row at the same ctid, of another embed.
+DELETE = """
+DELETE FROM {table} WHERE embed_id = ANY(%(ids)s) AND ctid = ANY(ARRAY(
+    SELECT ctid FROM {table} WHERE embed_id = ANY(%(ids)s) LIMIT {count:d} FOR UPDATE SKIP LOCKED
+))
+"""
+IS_BLANK = Q(name=DELETED_NAME, description="", domain_whitelist=[], domain_blacklist=[], blocked_words=[])
+
+
+def delete_numbers(ids: Collection[UUID]) -> int:
+    """Delete at most a batch of rows about these embeds; returns their number, 0 if there are none."""
+    execute(LOCK)
+    for table in TABLES:
+        if deleted := execute(DELETE.format(table=table, count=BATCH), {"ids": list(ids)}):
+            return deleted
+    return 0
+
+
+def blank(embed: Embed) -> None:
+    """Delete an embed, unless it is, and what its owner wrote. The caller saves it."""
+    embed.name, embed.description = DELETED_NAME, ""
+    embed.domain_whitelist, embed.domain_blacklist, embed.blocked_words = [], [], []
+    embed.page_rules, embed.trigger_config = default_page_rules(), default_trigger_config()
+    # A super admin's decision ends with the embed.
+    embed.status = embed.status_to_restore = EmbedStatus.ACTIVE
+    embed.deleted_at = embed.deleted_at or database_now()
+    invalidate(embed_tag(embed.pk))
+
+
+def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
+    """Delete the numbers and texts of deleted embeds, for the command `prune`."""
+    counts = DailyCount.objects.filter(embed_id=OuterRef("pk"))
+    left = Embed.objects.filter(~IS_BLANK | Exists(counts), deleted_at__isnull=False)
+    if dry_run:
+        return {"deleted embeds": left.count()}
+    ids = list(left.order_by("pk").values_list("pk", flat=True))
+    return {"deleted embeds": sum(map(_forget, ids))}
+
+
+def _forget(embed_id: UUID) -> bool:
+    while _delete_batch(embed_id):
+        pass
+    return _blank(embed_id)
+
+
+@retried
+@transaction.atomic
+def _delete_batch(embed_id: UUID) -> int:
+    return delete_numbers([embed_id])
+
+
+@retried
+@transaction.atomic
+def _blank(embed_id: UUID) -> bool:
+    """False if another transaction has locked the row: the next run blanks it."""
+    embed = Embed.objects.select_for_update(skip_locked=True).filter(pk=embed_id).first()
+    if embed is None:
+        return False
+    blank(embed)
+    embed.save()
+    return True
