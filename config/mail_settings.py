@@ -1,6 +1,6 @@
 """The settings of mail, from EMAIL_URL.
 
-Without it, a service on this machine prints mails. One behind https sends none: its output is stored in logs, and a
+Without it, a service over http prints mails. One over https sends none: its output is stored in logs, and a
 mail may have a link that sets a new password.
 """
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, Model, OuterRef, Q
 
 from config.cache.versions import invalidate
 from config.database.sql import database_now, execute
@@ -17,17 +19,28 @@ from embeds.cache_tags import embed_tag
 from embeds.models import DailyCount, DailyVisitors, Embed, EmbedStatus, Sighting
 from embeds.models.embed import default_page_rules, default_trigger_config
 from messaging.deleted_accounts import DELETED_NAME
+from messaging.models import Webhook, WebhookTarget
+from messaging.services.webhooks import delete_webhooks_of
 
 BATCH = 5_000
+COUNTED: tuple[type[Model], ...] = (DailyCount, DailyVisitors, Sighting)
 # Raw events first: the roll-up would count them again.
-TABLES = ("embeds_event", "embeds_visitor", *(model._meta.db_table for model in (DailyCount, DailyVisitors, Sighting)))
+TABLES = ("embeds_event", "embeds_visitor", *(model._meta.db_table for model in COUNTED))
 # A partition may have a row at the same ctid, of another embed.
 DELETE = """
 DELETE FROM {table} WHERE embed_id = ANY(%(ids)s) AND ctid = ANY(ARRAY(
     SELECT ctid FROM {table} WHERE embed_id = ANY(%(ids)s) LIMIT {count:d} FOR UPDATE SKIP LOCKED
 ))
 """
-IS_BLANK = Q(name=DELETED_NAME, description="", domain_whitelist=[], domain_blacklist=[], blocked_words=[])
+IS_BLANK = Q(
+    name=DELETED_NAME,
+    description="",
+    domain_whitelist=[],
+    domain_blacklist=[],
+    blocked_words=[],
+    page_rules=default_page_rules(),
+    trigger_config=default_trigger_config(),
+)
 
 
 def delete_numbers(ids: Collection[UUID]) -> int:
@@ -52,8 +65,9 @@ def blank(embed: Embed) -> None:
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """Delete the numbers and texts of deleted embeds, for the command `prune`."""
-    counts = DailyCount.objects.filter(embed_id=OuterRef("pk"))
-    left = Embed.objects.filter(~IS_BLANK | Exists(counts), deleted_at__isnull=False)
+    numbers = (Exists(model._default_manager.filter(embed_id=OuterRef("pk"))) for model in COUNTED)
+    webhooks = Exists(Webhook.objects.ending_with(WebhookTarget.EMBED, OuterRef("pk")))
+    left = Embed.objects.filter(~IS_BLANK | reduce(or_, numbers, Q(webhooks)), deleted_at__isnull=False)
     if dry_run:
         return {"deleted embeds": left.count()}
     ids = list(left.order_by("pk").values_list("pk", flat=True))
@@ -81,4 +95,5 @@ def _blank(embed_id: UUID) -> bool:
         return False
     blank(embed)
     embed.save()
+    delete_webhooks_of(target_kind=WebhookTarget.EMBED, target_id=embed_id)
     return True

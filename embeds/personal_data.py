@@ -6,7 +6,10 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from config.admin.audit import forget_entries_about
+from config.cache.versions import invalidate
+from config.database.sql import database_now
 from config.personal_data import Section, Subject
+from embeds.cache_tags import embed_tag
 from embeds.forgetting import blank, delete_numbers
 from embeds.models import Embed, Sighting
 from messaging.personal_data.exporters import table
@@ -29,6 +32,12 @@ def sections(account_id: UUID) -> Iterable[Section]:
 def erase(subject: Subject) -> int:
     """Delete a batch of embeds as their owner would, with what they say; posts still refer to the rows."""
     ids = list(Embed.objects.filter(owner__in=subject.account_ids).values_list("pk", flat=True)[:BATCH])
+    # First, so that no further events are counted.
+    live = Embed.objects.live().filter(pk__in=ids)
+    if deleted := live.update(deleted_at=database_now()):
+        for embed_id in ids:
+            invalidate(embed_tag(embed_id))
+        return deleted
     if deleted := delete_numbers(ids):
         return deleted
     embeds = list(Embed.objects.select_for_update().filter(pk__in=ids).order_by("pk"))

@@ -65,8 +65,8 @@ def _give(from_id: UUID, to_id: UUID) -> int:
 @transaction.atomic
 def _end(author: ImportedAuthor, person: Account) -> bool:
     """Posts that an import writes from now on are the person's. The person cannot react meanwhile."""
-    execute(queries.LOCK, {"account": person.pk})
     lock_source(author.move)
+    execute(queries.LOCK, {"account": person.pk})
     if _give(author.account_id, person.pk) == BATCH:
         return False
     claimed = ImportedAuthor.objects.filter(pk=author.pk, claimed_at=None)

@@ -1,4 +1,4 @@
-"""The imports of a person and the foreign authors that the person has claimed, for exports, and their erasure."""
+"""The imports of a person and the foreign authors that the person is, claimed or not: for exports, and erasure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def sections(account_id: UUID) -> Iterable[Section]:
 
 
 def erase(subject: Subject) -> int:
-    """Leave no name and no address. The foreign ids stay, so that a later import does not bring the author back."""
+    """Leave no address, and of claimed authors no name. The foreign ids stay: no later import brings them back."""
     started = Move.objects.filter(started_by__in=subject.account_ids).update(started_by=None)
     ids = list(ImportedAuthor.objects.filter(account__in=subject.account_ids).values_list("pk", flat=True)[:BATCH])
     forgotten = ImportedAuthor.objects.filter(pk__in=ids)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from messaging.admin.desk.running import run_to_end
+from messaging.admin.desk.running import run_slice
 from messaging.models import Account, BulkJob
 from messaging.services.bulk_jobs import start_on_posts_of
+from tests.waiting import PATIENCE_SECONDS
 
 
 def hide_posts_of(*, author: Account, by: Account, reason: str = "") -> int:
@@ -17,4 +18,5 @@ def restore_posts_of(*, author: Account, by: Account, reason: str = "") -> int:
 
 
 def _run(kind: str, author: Account, by: Account, reason: str) -> int:
-    return run_to_end(start_on_posts_of(author, kind=kind, by=by, reason=reason).pk).done
+    job = start_on_posts_of(author, kind=kind, by=by, reason=reason)
+    return run_slice(job.pk, seconds=PATIENCE_SECONDS).done

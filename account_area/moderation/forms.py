@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from account_area.fields import MultilineField
+from account_area.fields import WORD_FAULTS, MultilineField
 from account_area.forms import AccountForm, FieldRenderer
 from account_area.submissions import OnceForm
 from config.admin.actions import REASON_MAX
@@ -74,6 +74,7 @@ class RulesForm(CommunityForm):
         super().__init__(*args, **kwargs)
         self.label_suffix = ""
         words, tags, number = (self.fields[name] for name in ("blocked_words", "allowed_tag_types", "reports_to_hide"))
+        words.error_messages |= WORD_FAULTS
         words.label, words.help_text = _("Blocked words"), _("One word or phrase a line. spam* also matches spammer.")
         tags.label, tags.help_text = _("Smart tags that posts may have"), _("None selected: all of them.")
         number.widget.attrs["max"] = REPORTS_TO_HIDE_MAX

@@ -10,19 +10,14 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
+from account_area.fields import WORD_FAULTS
 from embeds.checkup import ADDRESS_MAX, NoAddress, parts_of
 from embeds.domains import InvalidDomain, normalize_entry
 from embeds.models.embed import DOMAIN_MAX, DOMAINS_MAX, PATTERN_MAX, PATTERNS_MAX, WORD_MAX, WORDS_MAX
-from messaging.word_lists import Fault, InvalidWord, check_words
+from messaging.word_lists import InvalidWord, check_words
 from messaging.word_lists.entries import parse_entry
 
 TEXT_MAX = 700_000
-FAULTS = {
-    Fault.TOO_LONG: _("This is too long."),
-    Fault.NO_LETTER: _("A blocked word needs a letter or a digit."),
-    Fault.TOO_MANY_SIGNS: _("A blocked word has at most four signs on either side."),
-    Fault.LIST_TOO_LARGE: _("All entries together are too long. Remove some."),
-}
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -75,7 +70,7 @@ class WordsField(LinesField):
         try:
             check_words(words)
         except InvalidWord as failure:
-            raise ValidationError(FAULTS[failure.fault]) from None
+            raise ValidationError(WORD_FAULTS[failure.fault]) from None
         return words
 
 
@@ -131,5 +126,5 @@ def _word(line: str) -> str:
     try:
         parse_entry(line)
     except InvalidWord as failure:
-        raise ValidationError(FAULTS[failure.fault]) from None
+        raise ValidationError(WORD_FAULTS[failure.fault]) from None
     return line

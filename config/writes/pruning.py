@@ -19,7 +19,7 @@ from config.writes.rate_limits import WINDOW_SECONDS
 from config.writes.retries import retried
 
 BATCH = 5_000
-# Django cannot lock rows with a composite key, as `_delete_batch` does. In the order of the column, by its index.
+# Django cannot lock rows with a composite key, as `_delete_batch` does. Large tables have an index of the column.
 DELETE_OLD = """
 DELETE FROM {table} WHERE ctid = ANY(ARRAY(
     SELECT ctid FROM {table} WHERE {column} < %(before)s ORDER BY {column} LIMIT {count:d} FOR UPDATE SKIP LOCKED

@@ -101,7 +101,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
 
     @operation("deleteEmbedInstance", callers=OWNERS, response=DeletedSerializer, errors=NOT_YOURS)
     def destroy(self, request: ApiRequest, id: str) -> Response:
-        """Delete an embed. The posts written through it stay."""
+        """Delete an embed with its webhooks. The posts written through it stay."""
         embed_id = self.path_id(EmbedNotFound)
         delete_embed(embed_id=embed_id, owner=request.user)
         return Response({"id": embed_id, "deleted": True})

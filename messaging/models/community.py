@@ -39,7 +39,7 @@ def validate_words(words: list[str]) -> None:
     try:
         check_words(words)
     except InvalidWord as failure:
-        raise ValidationError(str(failure)) from None
+        raise ValidationError(str(failure), code=failure.fault) from None
 
 
 def validate_tag_types(types: list[str]) -> None:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, OuterRef, Q
 from django.db.models.functions import Now
 
 from config.api.ids import new_id
@@ -63,6 +63,11 @@ class DeliveryError(models.TextChoices):
 class WebhookQuerySet(LeasedQuerySet["Webhook"]):
     def owned_by(self, owner_id: UUID) -> WebhookQuerySet:
         return self.filter(owner_id=owner_id)
+
+    def ending_with(self, kind: WebhookTarget, target_id: UUID | OuterRef) -> WebhookQuerySet:
+        """Those of an embed or agent that end with it: those that a super admin has disabled stay."""
+        of_target = self.filter(target_kind=kind, target_id=target_id)
+        return of_target.exclude(disabled_reason=DisabledReason.SUPER_ADMIN)
 
     def due(self) -> WebhookQuerySet:
         """Those that may have something to send now and that no process is sending."""

@@ -94,8 +94,7 @@ def delete_webhook(*, webhook_id: UUID, owner: Account) -> None:
 @transaction.atomic
 def delete_webhooks_of(*, target_kind: WebhookTarget, target_id: UUID) -> None:
     """Delete the webhooks of an embed or agent that ends, except those that a super admin has disabled."""
-    webhooks = Webhook.objects.filter(target_kind=target_kind, target_id=target_id)
-    webhooks.exclude(disabled_reason=DisabledReason.SUPER_ADMIN).delete()
+    Webhook.objects.ending_with(target_kind, target_id).delete()
 
 
 @retried

@@ -298,6 +298,17 @@ def test_a_change_by_another_moderator_is_not_overwritten(client: Client, commun
     assert community.pre_moderation == "everyone"
 
 
+@pytest.mark.parametrize(("word", "text"), [("!!!", "braucht einen Buchstaben"), ("#####a", "höchstens vier Zeichen")])
+def test_an_entry_of_blocked_words_is_refused_in_the_language_of_the_person(
+    client: Client, community: Community, word: str, text: str
+) -> None:
+    sent = rules_form(client, community) | {"blocked_words": f"casino*\n{word}"}
+    response = client.post(path(community, "rules/"), sent, headers={"Accept-Language": "de"})
+    assert text in response.content.decode()
+    community.refresh_from_db()
+    assert community.blocked_words == []
+
+
 def test_blocked_words_can_be_tried(client: Client, community: Community) -> None:
     Community.objects.filter(pk=community.pk).update(blocked_words=["casino*"])
     sent = {"try": "1", "text": "<i>The casinos"}

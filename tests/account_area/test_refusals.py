@@ -51,4 +51,4 @@ def test_an_emptied_post_is_refused_in_the_language_of_the_person(client: Client
     post = MessageFactory(author=person)
     path = f"/account/me/posts/{post.pk}/edit/"
     page = client.post(path, {"content": " "}, headers={"Accept-Language": "fr"}).content.decode()
-    assert "Un message a besoin d’un texte." in page
+    assert "Un message doit contenir du texte." in page

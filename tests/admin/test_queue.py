@@ -405,7 +405,7 @@ class TestLookAlikes:
         assert {one.handle for one in found.rest} == {"librarians", "libarian"}
         assert "2 more" in read(admin_client, request)
 
-    def test_a_numbered_series_of_the_requester_is_one_and_no_warning(self) -> None:
+    def test_a_numbered_series_of_the_requester_is_one(self) -> None:
         person = PersonFactory()
         others = [ApprovedFactory(requester=person, agent_handle=f"weather{n}") for n in range(1, 7)]
         request = RequestFactory(requester=person, agent_handle="weather7")
@@ -414,7 +414,7 @@ class TestLookAlikes:
         assert (found.nearest, found.is_own) == ([], True)
         assert found.series_text == "@weather1, @weather2 … @weather6 (6 handles)"
 
-    def test_a_series_of_another_person_is_a_warning(self) -> None:
+    def test_a_series_of_another_person_is_not_their_own(self) -> None:
         RequestFactory(agent_handle="weather1")
         request = RequestFactory(agent_handle="weather2")
         found = look_alikes_of([request])[request.pk]

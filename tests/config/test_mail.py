@@ -44,7 +44,7 @@ def test_invalid_address_is_refused_without_repeating_the_password(url: str) -> 
     ("url", "base_url", "printed"),
     [("", "", True), ("", "http://intranet:8000", True), ("", "https://a.example", False), ("smtp://mail", "", False)],
 )
-def test_mails_are_printed_on_this_machine_only(url: str, base_url: str, printed: bool) -> None:
+def test_mails_are_printed_over_http_only(url: str, base_url: str, printed: bool) -> None:
     assert is_printed(url, base_url=base_url) is printed
     assert mail_settings(DROPPED)["EMAIL_BACKEND"] == "django.core.mail.backends.dummy.EmailBackend"
 

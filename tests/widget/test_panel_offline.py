@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Thread
 
 import pytest
@@ -72,8 +72,10 @@ def broken_off() -> Iterator[tuple[str, Callable[[], None]]]:
                 except OSError:
                     return
                 connections.append(connection)
-                connection.recv(65536)
-                connection.sendall(BEGINNING)
+                # Of a browser that opens a connection for later, or closes it.
+                with suppress(OSError):
+                    connection.recv(65536)
+                    connection.sendall(BEGINNING)
 
         def close() -> None:
             for connection in connections:
@@ -85,6 +87,9 @@ def broken_off() -> Iterator[tuple[str, Callable[[], None]]]:
             yield f"http://127.0.0.1:{server.getsockname()[1]}/", close
         finally:
             server.shutdown(socket.SHUT_RDWR)
+            for connection in connections:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
             thread.join()
             close()
 

@@ -3,7 +3,8 @@
 import { has, t } from "./words.js";
 
 // Every response of the service is JSON. Another one is of a proxy; with a status of 5xx, it did not reach the service.
-const codeOf = ({ code, status }) => (code !== "unreadable" ? code : status >= 500 ? "temporarily_unavailable" : "internal_error");
+const OF_PROXIES = { 413: "payload_too_large", 429: "rate_limited" };
+const codeOf = ({ code, status }) => (code !== "unreadable" ? code : OF_PROXIES[status] || (status >= 500 ? "temporarily_unavailable" : "internal_error"));
 
 export function explain(failure) {
   const { max, retryAfter } = failure;
