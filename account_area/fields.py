@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from messaging.word_lists import Fault
 
 # What is wrong with an entry of a word list.
-WORD_FAULTS = {
+WORD_FAULTS: dict[str, Any] = {
     Fault.TOO_LONG: _("This is too long."),
     Fault.NO_LETTER: _("A blocked word needs a letter or a digit."),
     Fault.TOO_MANY_SIGNS: _("A blocked word has at most four signs on either side."),

@@ -33,7 +33,7 @@ export function load(name) {
 /** Store a JSON value; null deletes it. `mayBeCookie`: only for what a person has written, or has done while signed in. */
 export function store(name, value, { mayBeCookie = true } = {}) {
   const entry = value === null ? null : [value, Date.now() + 1000 * SECONDS];
-  const isStored = storage ? storeItem(PREFIX + name, entry) : mayBeCookie && storeInCookie(name, entry);
+  const isStored = storage ? storeItem(PREFIX + name, entry) : (mayBeCookie || !entry) && storeInCookie(name, entry);
   if (isStored) unstored.delete(name);
   else unstored.set(name, value);
 }
