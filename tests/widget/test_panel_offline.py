@@ -126,7 +126,7 @@ def test_failure_that_another_attempt_does_not_change_is_not_repeated(live: Live
 def test_response_that_is_not_json_is_explained_and_not_repeated(live: Live) -> None:
     live.context.route(LIST, lambda route: route.fulfill(body="<p>Welcome to the network", content_type="text/html"))
     _, panel = live.open()
-    expect(panel.get_by_role("alert")).to_contain_text(words("en")["error"]["internal_error"])
+    expect(panel.get_by_role("alert")).to_contain_text(words("en")["error"]["temporarily_unavailable"])
     expect(panel.get_by_role("alert")).not_to_contain_text(PANEL["retrying"])
 
 

@@ -161,8 +161,7 @@ ERRORS = [
     (503, {"error": "temporarily_unavailable"}, {}, "away for a moment"),
     (502, None, {}, "away for a moment"),
     (429, None, {"Retry_After": "40"}, "Try again in 40 seconds"),
-    (413, None, {}, "too much in one post"),
-    (403, None, {}, "Something broke on our side"),
+    (403, None, {}, "away for a moment"),
     (418, {"error": "teapot"}, {}, "This did not work (teapot)"),
 ]
 

@@ -6,8 +6,10 @@ import { settings } from "./words.js";
 
 const TIMEOUT_MS = 15000;
 const IN_PROGRESS_ATTEMPTS = 6;
+// Of responses that are no JSON, by status: they are of a proxy.
+const OF_PROXIES = { 401: "signed_out", 429: "rate_limited" };
 
-/** A failed call: `code` of the API, or `network`, `timeout` or `unreadable` (no JSON); `retryAfter` in seconds, if sent. */
+/** A failed call: `code` of the API, or `network` or `timeout`; `retryAfter` in seconds, if sent. */
 export class Failure extends Error {
   constructor(code, { status = 0, field, max, retryAfter } = {}) {
     super(code);
@@ -23,36 +25,35 @@ export class Failure extends Error {
 export async function call(method, path, { query, body, headers, credentials = "omit" } = {}) {
   const url = new URL(path, location.origin);
   for (const [name, value] of Object.entries(query || {})) if (value) url.searchParams.set(name, value);
-  const { response, record } = await send(url, {
-    method,
-    credentials,
-    headers: { Accept: "application/json", ...(body && { "Content-Type": "application/json" }), ...headers },
-    body: body && JSON.stringify(body),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
-  if (!response.ok || record === null) throw failureOf(response, record);
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  let response, record;
+  try {
+    response = await fetch(url, {
+      method,
+      credentials,
+      headers: { Accept: "application/json", ...(body && { "Content-Type": "application/json" }), ...headers },
+      body: body && JSON.stringify(body),
+      signal,
+    });
+    record = await response.json().catch(throwUnlessNoJson);
+  } catch {
+    // The body too may break off.
+    throw new Failure(signal.aborted ? "timeout" : "network");
+  }
+  if (!response.ok || !record) throw failureOf(response, record);
   return { record, headers: response.headers };
 }
 
-/** Returns the response with its body, which may break off: `record` is null if the body is no JSON. */
-async function send(url, request) {
-  try {
-    const response = await fetch(url, request);
-    return { response, record: await response.json().catch(nullUnlessLost) };
-  } catch {
-    throw new Failure(request.signal.aborted ? "timeout" : "network");
-  }
-}
-
-function nullUnlessLost(error) {
-  if (error instanceof SyntaxError) return null;
-  throw error;
+function throwUnlessNoJson(error) {
+  if (!(error instanceof SyntaxError)) throw error;
 }
 
 function failureOf(response, record) {
   const { error, field, max } = record || {};
   const retryAfter = Number(response.headers.get("Retry-After")) || undefined;
-  return new Failure(typeof error === "string" ? error : "unreadable", { status: response.status, field, max, retryAfter });
+  const { status } = response;
+  const code = typeof error === "string" ? error : OF_PROXIES[status] || "temporarily_unavailable";
+  return new Failure(code, { status, field, max, retryAfter });
 }
 
 const credentialOf = ({ token, userId }) => ({ Authorization: `Bearer ${token}`, "X-User-Id": userId });

@@ -55,9 +55,9 @@ export async function append(thread, messages) {
 
 /** Load and append the next posts, and focus the first of them. Until then, the button keeps the focus. */
 export async function loadMore(thread) {
-  if (thread.isLoadingMore) return;
-  const { run, notice, cursor } = thread;
-  setLoadingMore(thread, true);
+  const { run, more, notice, cursor } = thread;
+  if (more.ariaDisabled === "true") return;
+  more.ariaDisabled = "true";
   fill(notice);
   try {
     const page = await collect(thread, cursor);
@@ -68,13 +68,8 @@ export async function loadMore(thread) {
   } catch (failure) {
     if (run === thread.run) fill(notice, h("p", { class: "problem", role: "alert" }, explain(failure)));
   } finally {
-    setLoadingMore(thread, false);
+    more.ariaDisabled = "false";
   }
-}
-
-function setLoadingMore(thread, isLoadingMore) {
-  thread.isLoadingMore = isLoadingMore;
-  thread.more.setAttribute("aria-disabled", String(isLoadingMore));
 }
 
 /**

@@ -31,9 +31,9 @@ export function load(name) {
 }
 
 /** Store a JSON value; null deletes it. `mayBeCookie`: only for what a person has written, or has done while signed in. */
-export function store(name, value, { mayBeCookie = true } = {}) {
+export function store(name, value, onlyInStorage = false) {
   const entry = value === null ? null : [value, Date.now() + 1000 * SECONDS];
-  const isStored = storage ? storeItem(PREFIX + name, entry) : (mayBeCookie || !entry) && storeInCookie(name, entry);
+  const isStored = storage ? storeItem(PREFIX + name, entry) : !(onlyInStorage && entry) && storeInCookie(name, entry);
   if (isStored) unstored.delete(name);
   else unstored.set(name, value);
 }
@@ -60,8 +60,8 @@ function storeItem(name, entry) {
 
 /** Store an entry in the cookie in place of the oldest ones; returns whether it fits, and the browser accepts it. */
 function storeInCookie(name, entry) {
-  const isCurrent = ([other, [, until]]) => other !== name && until > Date.now();
-  const entries = Object.fromEntries(Object.entries(inCookie()).filter(isCurrent));
+  const entries = inCookie();
+  for (const other in entries) if (other === name || entries[other][1] < Date.now()) delete entries[other];
   if (entry && JSON.stringify(entry).length < COOKIE_MAX) entries[name] = entry;
   for (const oldest of Object.keys(entries)) {
     if (encode(entries).length <= COOKIE_MAX) break;

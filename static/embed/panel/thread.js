@@ -16,7 +16,7 @@ import { showPending } from "./written.js";
 export class Thread {
   /** `panel`: see main.js. */
   constructor(panel) {
-    Object.assign(this, { panel, posts: new Map(), cursor: null, kind: "", sort: load("sort") in ORDERS ? load("sort") : "newest", pageId: null, run: 0, loaded: null, hasFailed: false, isLoaded: false, isSearching: false, isLoadingMore: false });
+    Object.assign(this, { panel, posts: new Map(), cursor: null, kind: "", sort: load("sort") in ORDERS ? load("sort") : "newest", pageId: null, run: 0, loaded: null, hasFailed: false, isLoaded: false, isSearching: false });
     this.retry = new Retry(() => this.reload({ quietly: true }));
     this.list = h("div", { class: "list" });
     this.notice = h("div", { class: "notice" });
@@ -36,7 +36,7 @@ export class Thread {
   /** Show other posts, or another order, which is remembered: `{ kind, sort }`. */
   choose(choice) {
     Object.assign(this, choice);
-    store("sort", this.sort === "newest" ? null : this.sort, { mayBeCookie: false });
+    store("sort", this.sort === "newest" ? null : this.sort, true);
     this.panel.chosen(this);
     return this.reload();
   }
