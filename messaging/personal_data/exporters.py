@@ -12,7 +12,7 @@ from messaging.permalinks import permalink
 from messaging.queries.message_fields import CONTENT_FIELDS
 
 BATCH = 200
-OF_AN_ACCOUNT = (*("id", "handle", "name", "kind", "language", "is_staff", "is_superuser", "created_at", "last_login"),)
+OF_AN_ACCOUNT = ("id", "handle", "name", "kind", "language", "is_staff", "is_superuser", "created_at", "last_login")
 OF_A_WEBHOOK = (
     *("id", "target_kind", "target_id", "url", "types", "status", "disabled_reason", "disabled_details", "created_at"),
 )

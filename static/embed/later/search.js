@@ -14,11 +14,11 @@ const LINE = 160;
 
 export class Search {
   constructor(panel, thread) {
-    Object.assign(this, { panel, thread, run: 0, text: "", timer: 0, hasFailed: false, busy: false });
+    Object.assign(this, { panel, thread, run: 0, text: "", timer: 0, hasFailed: false });
     this.field = h("input", { type: "search", maxlength: 200, "aria-label": t("panel.search"), placeholder: t("panel.search"), oninput: () => this.later() });
     this.status = h("p", { class: "meta", role: "status" });
     this.results = h("ul", { class: "results" });
-    this.more = h("button", { type: "button", class: "wide", hidden: true, onclick: () => this.busy || this.load(this.cursor) }, t("panel.more_results"));
+    this.more = h("button", { type: "button", class: "wide", hidden: true, onclick: () => this.more.ariaDisabled === "true" || this.load(this.cursor) }, t("panel.more_results"));
     this.element = h("form", { class: "search", role: "search", hidden: true }, this.field, this.status, this.results, this.more);
     this.element.onsubmit = (event) => {
       event.preventDefault();
@@ -80,7 +80,8 @@ export class Search {
   async load(cursor) {
     const run = ++this.run;
     this.hasFailed = false;
-    this.setBusy(true);
+    // Not disabled: the button keeps the focus.
+    this.more.ariaDisabled = "true";
     try {
       const { messages, nextCursor } = await searchMessages({ q: this.text, pageId: this.thread.pageId, limit: AT_ONCE, cursor });
       if (run !== this.run) return;
@@ -96,13 +97,7 @@ export class Search {
       this.hasFailed = true;
       fill(this.status, h("span", { class: "problem" }, explain(failure)));
     }
-    this.setBusy(false);
-  }
-
-  /** The button for more results keeps the focus while they are loading. */
-  setBusy(busy) {
-    this.busy = busy;
-    this.more.setAttribute("aria-disabled", String(busy));
+    this.more.ariaDisabled = "false";
   }
 
   result({ id, author, createdAt, content, payload }) {

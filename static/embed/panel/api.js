@@ -35,17 +35,15 @@ export async function call(method, path, { query, body, headers, credentials = "
       body: body && JSON.stringify(body),
       signal,
     });
-    record = await response.json().catch(throwUnlessNoJson);
+    record = await response.json().catch((error) => {
+      if (!(error instanceof SyntaxError)) throw error;
+    });
   } catch {
     // The body too may break off.
     throw new Failure(signal.aborted ? "timeout" : "network");
   }
   if (!response.ok || !record) throw failureOf(response, record);
   return { record, headers: response.headers };
-}
-
-function throwUnlessNoJson(error) {
-  if (!(error instanceof SyntaxError)) throw error;
 }
 
 function failureOf(response, record) {

@@ -30,7 +30,7 @@ export function load(name) {
   }
 }
 
-/** Store a JSON value; null deletes it. `mayBeCookie`: only for what a person has written, or has done while signed in. */
+/** Store a JSON value; null deletes it. `onlyInStorage`: in no cookie, for what readers choose before they write or sign in. */
 export function store(name, value, onlyInStorage = false) {
   const entry = value === null ? null : [value, Date.now() + 1000 * SECONDS];
   const isStored = storage ? storeItem(PREFIX + name, entry) : !(onlyInStorage && entry) && storeInCookie(name, entry);
