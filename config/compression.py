@@ -15,7 +15,7 @@ Environ = dict[str, Any]
 Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
 BYTES_MIN = 1000
-LEVEL = 4
+LEVEL = 5
 TYPES = ("application/json", "text/")
 
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
+from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
+from django.utils.decorators import decorator_from_middleware
 from django.views.decorators.clickjacking import xframe_options_exempt
-from django.views.decorators.gzip import gzip_page
 
 from config.api.exception_handler import read_only
 from config.api.ids import is_id
@@ -24,6 +25,15 @@ LOADER_CACHE = "public, max-age=3600, stale-while-revalidate=86400"
 DEMO_MODES, DEMO_THEMES = ("panel", "inline"), ("auto", "site", "light", "dark")
 # The panel's page names its script and styles by their digests.
 ASSET_CACHE = "public, max-age=31536000, immutable"
+
+
+class WithoutPadding(GZipMiddleware):
+    """Compression without random bytes, which would hide the length of a secret: the panel's page has none."""
+
+    max_random_bytes = 0
+
+
+gzip_page = decorator_from_middleware(WithoutPadding)
 
 
 @read_only
@@ -71,10 +81,10 @@ def panel_styles(request: HttpRequest) -> HttpResponse:
     return _named_by_digest(request, assets.panel_styles(context.scheme(request)))
 
 
+@gzip_page
 @read_only
 @xframe_options_exempt
 @page
-@gzip_page
 def panel(request: HttpRequest) -> HttpResponse:
     """Render the panel for the frame that the loader creates. Its script reads the page's URL from the fragment.
 

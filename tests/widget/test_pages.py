@@ -51,6 +51,13 @@ def test_loader_has_cache_headers_gzip_and_no_comments(client: Client) -> None:
     assert b"\n//" not in plain.content
 
 
+def test_panel_page_is_gzipped_without_padding(client: Client) -> None:
+    embed = an_embed()
+    gzipped = [panel(client, embed, **{"Accept-Encoding": "gzip"}).content for _ in range(5)]
+    assert len({len(content) for content in gzipped}) == 1
+    assert gzip.decompress(gzipped[0]) == panel(client, embed).content
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_pages_have_a_strict_policy_and_set_no_cookie(client: Client, path: str) -> None:
     response = client.get(path)
