@@ -11,6 +11,7 @@ from html import unescape
 
 from bs4.exceptions import ParserRejectedMarkup
 
+from config.html_references import without_long_references
 from messaging.markdown.html import to_plain
 from moving.html_elements import Converter
 from moving.html_soup import soup_of
@@ -34,7 +35,7 @@ def html_to_markdown(html: str, *, has_line_breaks: bool = False) -> str:
     Of HTML of over 100,000 characters the rest is left out, and an ellipsis says so.
     """
     is_cut = len(html) > HTML_MAX
-    html = html[:HTML_MAX].replace("\r\n", "\n").replace("\r", "\n")
+    html = without_long_references(html[:HTML_MAX].replace("\r\n", "\n").replace("\r", "\n"))
     markdown = _simple(html, has_line_breaks) if PARAGRAPHS.fullmatch(html) else _converted(html, has_line_breaks)
     return f"{markdown}…" if is_cut else markdown
 

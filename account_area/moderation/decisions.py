@@ -30,6 +30,7 @@ POST_DECISIONS: dict[str, Decide] = {
     "approve": moderating.approve,
     "hide": moderating.hide,
     "restore": moderating.restore,
+    "undo-hiding": moderating.undo_hiding,
 }
 NOTHING = _("Nothing was chosen. Select posts first.")
 
@@ -72,10 +73,12 @@ def _carry_out(
 def _tell(request: HttpRequest, decision: str, done: list[UUID], refusals: list[ApiError]) -> None:
     number = len(done)
     if number:
+        restored = ngettext("%(number)s post restored.", "%(number)s posts restored.", number)
         texts = {
             "approve": ngettext("%(number)s post approved.", "%(number)s posts approved.", number),
             "hide": ngettext("%(number)s post hidden.", "%(number)s posts hidden.", number),
-            "restore": ngettext("%(number)s post restored.", "%(number)s posts restored.", number),
+            "restore": restored,
+            "undo-hiding": restored,
             "ban": gettext("The author is banned from this community."),
         }
         messages.success(request, texts[decision] % {"number": number})

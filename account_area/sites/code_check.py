@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from config.html_references import without_long_references
 from embeds.embed_code import LOADER_PATH
 from embeds.models import Embed
 
@@ -34,7 +35,7 @@ def faults_of_code(html: str, site: Embed) -> list[str]:
     """What is wrong with the code in the HTML of a page. Empty: it is right."""
     parser = _Scripts()
     # html.parser would look for the end from each begin.
-    parser.feed(_without_open(_without_open(html, "<!--", "-->"), "<", ">"))
+    parser.feed(without_long_references(_without_open(_without_open(html, "<!--", "-->"), "<", ">")))
     parser.close()
     ours = [script for script in parser.found if _is_ours(script, site)]
     if not ours:

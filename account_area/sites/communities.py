@@ -31,21 +31,26 @@ class CommunityField(forms.CharField):
     """Cleans to the slug of a community. `community` is the one that was found."""
 
     community: Community | None = None
+    present: Community | None = None
     account: Account
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=NAME_MAX, widget=CommunityInput(), label=_("Community"), **options)
 
-    def suggest_for(self, account: Account) -> None:
-        """Offer the communities that the account moderates, then others. Of one name, its own is meant."""
-        self.account = account
+    def suggest_for(self, account: Account, *, present: Community | None = None) -> None:
+        """Offer the communities that the account moderates, then others. Of one name, its own is meant.
+
+        `present`: what the form is filled with, which its slug always means.
+        """
+        self.account, self.present = account, present
         self.widget.suggestions = suggested_communities(account)
 
     def clean(self, value: Any) -> str:
         text = super().clean(value)
         if not text:
             return ""
-        found = communities_called(text, by=self.account)
+        present = [self.present] if self.present and text == self.present.slug else []
+        found = present or communities_called(text, by=self.account)
         if not found:
             raise ValidationError(_("There is no such community."))
         if len(found) > 1:

@@ -96,7 +96,7 @@ class SettingsForm(EditForm):
 
     def __init__(self, embed: Embed, data: QueryDict | None = None) -> None:
         super().__init__(embed, data)
-        self.fields["community"].suggest_for(embed.owner)  # type: ignore[attr-defined]
+        self.fields["community"].suggest_for(embed.owner, present=embed.community)  # type: ignore[attr-defined]
 
     def values_of(self, embed: Embed) -> dict[str, Any]:
         return {

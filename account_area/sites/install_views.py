@@ -78,7 +78,9 @@ def allow(request: HttpRequest, embed: UUID) -> HttpResponse:
 @transaction.atomic
 def _allow(site: Embed, entry: str) -> None:
     row = locked(site.pk)
-    if entry not in row.domain_whitelist:
+    verdict = explain(entry, whitelist=row.domain_whitelist, blacklist=row.domain_blacklist)
+    # An empty list, which somebody else may have saved meanwhile, allows every domain.
+    if entry not in row.domain_whitelist and not verdict.is_allowed:
         changes = validated(EmbedChanges, {"domainWhitelist": [*row.domain_whitelist, entry]})
         update_embed(embed_id=row.pk, owner=row.owner, **changes)
 

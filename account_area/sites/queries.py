@@ -38,10 +38,14 @@ def last_seen(embed_ids: Sequence[UUID]) -> dict[UUID, Sighting]:
 
 
 def communities_called(text: str, *, by: Account) -> list[Community]:
-    """At most two with this slug or name; if some have exactly the slug or are moderated by the account, of these."""
+    """At most two with this slug or name; if some have exactly the slug or are moderated by the account, of these.
+
+    One of which both is true is meant alone.
+    """
     called = Community.objects.filter(Q(slug=text.lower()) | Q(name=text)).order_by("pk")
+    own = called.filter(moderators__account=by)
     meant = called.filter(Q(slug=text) | Q(moderators__account=by)).distinct()
-    return list(meant[:SAME_NAME_MAX]) or list(called[:SAME_NAME_MAX])
+    return list(own.filter(slug=text)) or list(meant[:SAME_NAME_MAX]) or list(called[:SAME_NAME_MAX])
 
 
 def suggested_communities(account: Account) -> list[Community]:

@@ -14,6 +14,7 @@ from config.api.exceptions import InvalidInput
 from config.writes.retries import retried
 from messaging.exceptions import NotInThisState
 from messaging.models import Account, Community, Message
+from messaging.services import undoing
 from messaging.services.communities import RULES, change_community
 from messaging.services.differences import describe_changes
 from messaging.services.moderation import approve_message, hide_message, restore_message
@@ -46,6 +47,12 @@ def restore(*, message_id: UUID, by: Account, reason: str = "") -> Message:
     """Publish a hidden post. Raises as `approve`."""
     require_moderator_of_post(message_id=message_id, by=by)
     return restore_message(message_id=message_id, by=by, reason=reason)
+
+
+def undo_hiding(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+    """Give a hidden post the status of before, and open its reports again. Raises as `approve`."""
+    require_moderator_of_post(message_id=message_id, by=by)
+    return undoing.undo_hiding(message_id=message_id, by=by, reason=reason)
 
 
 @retried

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from html import unescape
 
+from config.html_references import without_long_references
 from moving.formats.records import Post, Record, State, Unusable
 from moving.formats.spill import SpillingMap
 from moving.formats.values import ADDRESS_MAX, author_of, clean, identifier, line, score_of, time_of_seconds
@@ -39,7 +40,7 @@ def post_of(row: Mapping[str, object], threads: SpillingMap) -> Record:
         source_id=source_id,
         parent_id=_id(row["parent"]),
         address=address,
-        author=author_of(name=unescape(as_text(row["author"])), email=as_text(row["email"])),
+        author=author_of(name=unescape(without_long_references(as_text(row["author"]))), email=as_text(row["email"])),
         created_at=time_of_seconds(row["created"]),
         thread_created_at=None,
         edited_at=time_of_seconds(row["modified"]),

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from messaging.exceptions import ModeratorRequired
 from messaging.models import Account, Ban, Community, Decision, Message, MessageStatus, Moderator
+from messaging.models.report import open_reports
 from messaging.personal_data.erasing import heirs
+from messaging.services import moderating
 from messaging.services.bans import ban_account
 from messaging.services.communities import create_community
 from messaging.services.reporting import report_message
@@ -159,9 +162,31 @@ def test_what_was_hidden_is_restored_by_one_button(client: Client, community: Co
     page = decide(client, community, "hide", post, back=f"{path(community)}?state=recent")
     assert "Undo" in page
     assert f'name="posts" value="{post.pk}"' in page
-    decide(client, community, "restore", post)
+    decide(client, community, sent_by_undo(page), post)
     post.refresh_from_db()
     assert post.status == "published"
+
+
+def sent_by_undo(page: str) -> str:
+    return page.partition('class="undo"')[2].partition('name="decision" value="')[2].partition('"')[0]
+
+
+def test_undo_publishes_no_post_that_waited_and_opens_its_reports_again(client: Client, community: Community) -> None:
+    waiting, complained = MessageFactory(community=community, status=PENDING), reported(community)
+    page = decide(client, community, "hide", waiting, complained)
+    assert not open_reports().exists()
+    decide(client, community, sent_by_undo(page), waiting, complained)
+    statuses = dict(Message.objects.values_list("pk", "status"))
+    assert statuses == {waiting.pk: "pending", complained.pk: "published"}
+    assert open_reports().count() == 1
+
+
+def test_only_a_moderator_can_undo(community: Community) -> None:
+    hidden = MessageFactory(community=community, status="hidden")
+    with pytest.raises(ModeratorRequired):
+        moderating.undo_hiding(message_id=hidden.pk, by=PersonFactory())
+    hidden.refresh_from_db()
+    assert hidden.status == "hidden"
 
 
 def test_a_repeated_decision_changes_nothing_and_says_so(client: Client, community: Community) -> None:

@@ -77,6 +77,13 @@ def test_a_refused_domain_is_told_and_can_be_added(client: Client, site: Embed) 
     assert seen(client, site) == ("seen", "We have seen your widget on shop.example:8443.")
 
 
+def test_a_host_that_every_domain_includes_by_now_is_not_added(client: Client, site: Embed, person: Account) -> None:
+    update_embed(embed_id=site.pk, owner=person, domain_whitelist=[])
+    client.post(f"{SITES}{site.pk}/allow/", {"host": "shop.example"})
+    site.refresh_from_db()
+    assert site.domain_whitelist == []
+
+
 @pytest.mark.parametrize("host", ["", "a b", "null;", "x" * 400])
 def test_only_a_host_can_be_added(client: Client, site: Embed, host: str) -> None:
     assert client.post(f"{SITES}{site.pk}/allow/", {"host": host}).status_code == 400
@@ -152,6 +159,8 @@ def test_the_code_of_a_page_is_compared(client: Client, site: Embed) -> None:
     assert fault == f"data-service-id is {UNKNOWN_ID}; it should be {site.pk}"
     (fault,) = faults_of_code(code(site, type="text/plain"), site)
     assert "a browser does not run it" in fault
+    for reference in (f"&#{'1' * 5000};", f"<a title='&#{'1' * 5000}'>"):
+        assert faults_of_code(f"{reference}{code(site)}", site) == []
     assert faults_of_code(f"<![foo bar]>{code(site)}<![if IE]><![CDATA[x", site) == []
 
 

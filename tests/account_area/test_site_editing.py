@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from embeds.models import Embed
 from embeds.services import update_embed
-from messaging.models import Account
+from messaging.models import Account, Moderator
 from tests.embeds.making import an_embed
 from tests.factories import CommunityFactory
 
@@ -81,6 +81,24 @@ def test_only_changed_fields_are_saved(client: Client, site: Embed, person: Acco
     assert client.post(f"{SITES}{site.pk}/look/", form).status_code == 302
     site.refresh_from_db()
     assert (site.trigger_config["size"], site.name) == ("small", "Meanwhile")
+
+
+def test_settings_are_saved_beside_a_community_with_the_name_of_the_address(
+    client: Client, site: Embed, person: Account
+) -> None:
+    mine, namesake = CommunityFactory(slug="blog", name="My blog"), CommunityFactory(slug="blog-2", name="blog")
+    Moderator.objects.create(community=namesake, account=person)
+    update_embed(embed_id=site.pk, owner=person, community_id=mine.pk)
+    assert save(client, site, "settings", community="blog").status_code == 302
+    site.refresh_from_db()
+    assert (site.community, site.name) == (mine, "New name")
+    # What the form is filled with is one, a moderator's own community is another reason to mean the address.
+    update_embed(embed_id=site.pk, owner=person, community_id=namesake.pk)
+    assert save(client, site, "settings", community="blog").status_code == 200
+    Moderator.objects.create(community=mine, account=person)
+    assert save(client, site, "settings", community="blog").status_code == 302
+    site.refresh_from_db()
+    assert site.community == mine
 
 
 def test_a_change_in_another_tab_is_told_once_and_nothing_is_lost(client: Client, site: Embed, person: Account) -> None:

@@ -83,6 +83,19 @@ def test_a_second_press_makes_no_token_and_says_that_it_was_shown(client: Client
     assert AgentToken.objects.count() == 2
 
 
+def test_a_second_press_of_a_replacement_that_filled_the_list_says_that_it_was_shown(
+    client: Client, holder: TokenHolder
+) -> None:
+    for _ in range(ACTIVE_MAX - 2):
+        create_token(request_id=holder.request.pk, by=holder.request.requester)
+    key = uuid4()
+    assert rotate(client, holder, "day", key).context["value"]
+    assert "made=" in rotate(client, holder, "day", key)["Location"]
+    assert AgentToken.objects.active().count() == ACTIVE_MAX
+    assert rotate(client, holder, "day").context["form"].non_field_errors()
+    assert AgentToken.objects.active().count() == ACTIVE_MAX
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_token_of_an_aborted_try_is_not_shown(client: Client, holder: TokenHolder) -> None:
     found = f"{list_of(holder)}?made={holder.token.pk}"
@@ -161,7 +174,7 @@ def test_at_the_limit_the_former_token_ends_at_once(client: Client, holder: Toke
     fill(holder)
     offered = client.get(page_of(holder, "rotate")).context["form"].fields["old_ends_in"].choices
     assert [choice for choice, _label in offered] == ["now"]
-    assert rotate(client, holder, "day").context["form"].errors["old_ends_in"]
+    assert rotate(client, holder, "day").context["form"].non_field_errors()
     assert works(holder.value)
     assert works(rotate(client, holder, "now").context["value"])
     assert not works(holder.value)

@@ -122,6 +122,29 @@ def test_a_success_that_is_no_json_object_is_an_error(body: bytes) -> None:
     assert (failed.value.code, failed.value.status) == ("invalid_response", 200)
 
 
+def test_a_response_that_cannot_be_decoded_is_an_error() -> None:
+    with (
+        scripted(Answer(200, b"no gzip", {"Content-Encoding": "gzip"})) as server,
+        Client(server.base_url) as client,
+        pytest.raises(ServiceError) as failed,
+    ):
+        client.smart_tags()
+    assert (failed.value.code, failed.value.is_unreachable, len(server.received)) == ("invalid_response", True, 1)
+
+
+def test_the_first_result_of_a_key_is_no_success_of_another_write() -> None:
+    first = Answer(201, {"id": "m1"}, {"Idempotency-Replayed": "true", "Idempotency-Payload-Mismatch": "true"})
+    with (
+        scripted(first) as server,
+        Client(server.base_url, AGENT, retry=QUICK) as client,
+        pytest.raises(ServiceError) as refused,
+    ):
+        client.post("p1_x", "Another text", key="mine")
+    assert (refused.value.code, refused.value.body["first"]) == ("idempotency_key_reused", {"id": "m1"})
+    assert not refused.value.is_unreachable
+    assert len(server.received) == 1
+
+
 def test_a_redirect_is_an_error_that_names_the_address() -> None:
     moved = Answer(301, b"", {"Location": "https://elsewhere.example/"})
     with (

@@ -15,7 +15,11 @@ from moving.html_to_markdown import HTML_MAX, html_to_markdown
 from moving.markdown_escapes import escape
 from tests.waiting import ATTEMPTS
 
+LONG_REFERENCE = f"&#{'1' * 5000};"
 CASES = {
+    f"<p>a {LONG_REFERENCE}</p>": "a \ufffd",
+    f'<b>a</b><a href="{LONG_REFERENCE}">{LONG_REFERENCE}</a>': "**a**\ufffd",
+    "&#0000000000000065;": "A",
     "<p>One</p><p>Two\n three</p>": "One\n\nTwo three",
     "One<br>Two<br/><br/>Three": "One\nTwo\n\nThree",
     "<b>bold</b>, <strong>strong</strong>, <i>i</i>, <em>em</em>": "**bold**, **strong**, *i*, *em*",

@@ -65,7 +65,8 @@ def create(request: HttpRequest, handle: str) -> HttpResponse:
 def rotate(request: HttpRequest, handle: str, token_id: UUID) -> HttpResponse:
     agent = _own(request, handle)
     token = queries.own_token(agent, token_id)
-    is_full = queries.active_tokens(agent) >= ACTIVE_MAX
+    # A second press sends the choice of the first, which may have filled the list.
+    is_full = request.method != "POST" and queries.active_tokens(agent) >= ACTIVE_MAX
     form = RotationForm(request.POST if request.method == "POST" else None, is_full=is_full)
     if request.method == "POST" and form.is_valid():
 

@@ -89,6 +89,11 @@ def test_damage_in_the_middle_ends_the_reading_with_a_reason(tmp_path: Path) -> 
     )
 
 
+def test_a_name_may_have_a_reference_of_thousands_of_digits(path: Path) -> None:
+    run(path, f"UPDATE comments SET author = 'Ada &#{'1' * 5000};' WHERE id = 2")
+    assert "Ada \ufffd" in {post.author.name for post in posts(read("isso", path))}
+
+
 def test_a_text_that_is_too_long_is_left_out_with_a_reason(path: Path) -> None:
     run(path, "UPDATE comments SET text = printf('%.*c', 17000000, 'a') WHERE id = 2")
     records = read("isso", path)

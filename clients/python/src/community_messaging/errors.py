@@ -6,6 +6,8 @@ from typing import Any
 
 import httpx
 
+# The service's own code, if it is configured to refuse; else it answers with the first result, and says so.
+KEY_REUSED, PAYLOAD_MISMATCH = "idempotency_key_reused", "Idempotency-Payload-Mismatch"
 UNREACHABLE = "unreachable"
 INVALID_RESPONSE = "invalid_response"
 INVALID_INPUT = "invalid_input"
@@ -17,10 +19,10 @@ PASSING_CODES = frozenset({UNREACHABLE, "idempotency_in_progress"})
 class ServiceError(Exception):
     """A refusal of the service, or no usable response of it.
 
-    `code` is what a program decides by: a code of the service, `unreachable` (no response), `invalid_response` (a
-    success without the expected JSON) or `http_502` and the like (an error that is not the service's own). What no
-    request can carry is `invalid_input`, and nothing is sent. `status` is 0 if there was no response. `body` has all
-    keys of the response.
+    `code` is what a program decides by: a code of the service, `unreachable` (no response), `invalid_response` (one
+    that cannot be read, or a success without the expected JSON) or `http_502` and the like (an error that is not the
+    service's own). What no request can carry is `invalid_input`, and nothing is sent. `status` is 0 if there was no
+    response. `body` has all keys of the response.
     """
 
     def __init__(self, code: str, message: str, *, status: int = 0, body: dict[str, Any] | None = None) -> None:
@@ -67,9 +69,11 @@ class ServiceError(Exception):
         return cls(INVALID_INPUT, message, body={"error": INVALID_INPUT, "message": message, "field": field})
 
     @classmethod
-    def of_transport(cls, error: httpx.TransportError) -> ServiceError:
+    def of_transport(cls, error: httpx.RequestError) -> ServiceError:
         reason = str(error) or type(error).__name__
-        return cls(UNREACHABLE, f"The service does not answer: {reason}")
+        if isinstance(error, httpx.TransportError):
+            return cls(UNREACHABLE, f"The service does not answer: {reason}")
+        return cls(INVALID_RESPONSE, f"The response cannot be read: {reason}")
 
     @classmethod
     def of_response(cls, response: httpx.Response) -> ServiceError:
@@ -86,11 +90,14 @@ class ServiceError(Exception):
 
 
 def json_object(response: httpx.Response) -> dict[str, Any]:
-    """The JSON object of a success."""
+    """The JSON object of a success that is the answer to this very request."""
     body = object_in(response)
     if not body:
         message = "The response is no JSON object: is this the base address of the service?"
         raise ServiceError(INVALID_RESPONSE, message, status=response.status_code)
+    if PAYLOAD_MISMATCH in response.headers:
+        message = "Nothing is written: this key belongs to a write with another content. Send another key."
+        raise ServiceError(KEY_REUSED, message, status=response.status_code, body={"error": KEY_REUSED, "first": body})
     return body
 
 

@@ -67,12 +67,15 @@ def _stream(session: Session, channel: Channel, cursor: str) -> Generator[Step, 
         raise
     try:
         while event := (yield Read()):
+            is_resync = event.event == RESYNC
+            # Before the position moves: an item that cannot be read is listed after the last one that was.
+            item = json.loads(event.data) if event.data and not is_resync else None
             cursor = event.id or cursor
-            if event.event == RESYNC:
+            if is_resync:
                 yield Item(channel.resync(cursor))
-            elif event.data:
-                yield Item(json.loads(event.data))
-    except (httpx.TransportError, ValueError):
+            elif item is not None:
+                yield Item(item)
+    except (httpx.RequestError, ValueError):
         pass  # The connection is cut. The stream continues after the last event that has been read.
     return cursor, True
 

@@ -70,7 +70,7 @@ class Session:
                 if response.is_success:
                     return response
                 error = ServiceError.of_response(response)
-            except httpx.TransportError as failure:
+            except httpx.RequestError as failure:
                 error = ServiceError.of_transport(failure)
             if may_renew and (refresh_token := self._renewable(request, error)):
                 may_renew = False

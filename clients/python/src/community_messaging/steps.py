@@ -56,9 +56,9 @@ class Progress(Generic[Result]):
         self.advance(None)
 
     def advance(self, outcome: Any) -> None:
-        """Hand the outcome of the step to the call. An httpx.TransportError is raised where the call waits."""
+        """Hand the outcome of the step to the call. An httpx.RequestError is raised where the call waits."""
         try:
-            if isinstance(outcome, httpx.TransportError):
+            if isinstance(outcome, httpx.RequestError):
                 self.step = self._steps.throw(outcome)
             else:
                 self.step = self._steps.send(outcome)

@@ -52,7 +52,7 @@ class SyncTransport:
                     return next(stream.events, None)
                 case Pause(seconds):
                     return time.sleep(seconds)
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             return error
 
 
@@ -113,7 +113,7 @@ class AsyncTransport:
                     return await anext(stream.events, None)
                 case Pause(seconds):
                     return await asyncio.sleep(seconds)
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             return error
 
 

@@ -67,7 +67,7 @@ class Bridge:
             for answer in _messages(response):
                 self._learn(answer)
                 yield _with_id(answer, message)
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             yield from _refused(message, ServiceError.of_transport(error))
         except ServiceError as error:
             yield from _refused(message, error)
