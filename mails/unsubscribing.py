@@ -1,6 +1,6 @@
 """Links that switch off one kind of mail without signing in (RFC 8058).
 
-They do not expire, and serve for nothing else.
+They work as long as the root key that has signed them is known, and serve for nothing else.
 """
 
 from __future__ import annotations
