@@ -19,15 +19,15 @@ from account_area.sign_in.throttles import count_mail
 @recent_sign_in_needed
 def address(request: HttpRequest) -> HttpResponse:
     rows = EmailAddress.objects
+    own = rows.filter(user_id=request.user.pk)
     form = AddressForm(request.POST if "address" in request.POST else None)
     if request.method == "POST" and "remove" in request.POST:
-        of_person = rows.filter(user_id=request.user.pk)
-        (of_person.filter(verified=False) if request.POST["remove"] == "pending" else of_person).delete()
+        removed = own.filter(verified=False) if request.POST["remove"] == "pending" else own
+        removed.delete()
         messages.success(request, _("Your mail address is removed."))
         return redirect("account_email")
     if form.is_valid() and form.carry_out(_add, request=request, address=form.cleaned_data["address"]):
-        is_confirmed = rows.filter(user_id=request.user.pk, email=form.cleaned_data["address"].lower(), verified=True)
-        if is_confirmed.exists():
+        if own.filter(email=form.cleaned_data["address"].lower(), verified=True).exists():
             messages.success(request, _("Your mail address is confirmed."))
         else:
             messages.success(request, _("Open the link in the mail to confirm the address."))

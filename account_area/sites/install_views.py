@@ -79,7 +79,7 @@ def allow(request: HttpRequest, embed: UUID) -> HttpResponse:
 def _allow(site: Embed, entry: str) -> None:
     row = locked(site.pk)
     verdict = explain(entry, whitelist=row.domain_whitelist, blacklist=row.domain_blacklist)
-    # An empty list, which somebody else may have saved meanwhile, allows every domain.
+    # The list may have changed since the page was opened. An empty one allows every domain.
     if entry not in row.domain_whitelist and not verdict.is_allowed:
         changes = validated(EmbedChanges, {"domainWhitelist": [*row.domain_whitelist, entry]})
         update_embed(embed_id=row.pk, owner=row.owner, **changes)

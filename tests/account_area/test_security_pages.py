@@ -189,19 +189,16 @@ def test_a_new_address_replaces_the_old_one_when_it_is_confirmed(
     assert eventually(lambda: mail.outbox[-1].to == ["old@example.com"])
 
 
-def test_a_mistyped_address_can_be_taken_back_and_the_confirmed_one_is_told(
-    client: Client, person: Account, mailoutbox: list[Any]
-) -> None:
+def test_a_mistyped_address_can_be_taken_back_and_the_confirmed_one_is_told(client: Client, person: Account) -> None:
     EmailAddress.objects.create(user=person, email="ada@example.com", verified=True, primary=True)
     client.post(ADDRESS, {"address": "mistyped@example.com"})
     page = client.get(ADDRESS).content.decode()
     assert ("mistyped@example.com" in page, 'value="pending"' in page) == (True, True)
     client.post(ADDRESS, {"remove": "pending"})
     assert [row.email for row in EmailAddress.objects.filter(user=person)] == ["ada@example.com"]
-    mailoutbox.clear()
     page = client.post(ADDRESS, {"address": "Ada@example.com"}, follow=True).content.decode()
     assert "Your mail address is confirmed." in page
-    assert mailoutbox == []
+    assert "Open the link" not in page
 
 
 def test_an_address_belongs_to_one_account(

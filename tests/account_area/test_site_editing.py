@@ -92,7 +92,7 @@ def test_settings_are_saved_beside_a_community_with_the_name_of_the_address(
     assert save(client, site, "settings", community="blog").status_code == 302
     site.refresh_from_db()
     assert (site.community, site.name) == (mine, "New name")
-    # What the form is filled with is one, a moderator's own community is another reason to mean the address.
+    # The address of another community than the present one is meant by its moderator alone.
     update_embed(embed_id=site.pk, owner=person, community_id=namesake.pk)
     assert save(client, site, "settings", community="blog").status_code == 200
     Moderator.objects.create(community=mine, account=person)

@@ -69,7 +69,7 @@ class ServiceError(Exception):
         return cls(INVALID_INPUT, message, body={"error": INVALID_INPUT, "message": message, "field": field})
 
     @classmethod
-    def of_transport(cls, error: httpx.RequestError) -> ServiceError:
+    def of_failure(cls, error: httpx.RequestError) -> ServiceError:
         reason = str(error) or type(error).__name__
         if isinstance(error, httpx.TransportError):
             return cls(UNREACHABLE, f"The service does not answer: {reason}")

@@ -71,7 +71,7 @@ class Session:
                     return response
                 error = ServiceError.of_response(response)
             except httpx.RequestError as failure:
-                error = ServiceError.of_transport(failure)
+                error = ServiceError.of_failure(failure)
             if may_renew and (refresh_token := self._renewable(request, error)):
                 may_renew = False
                 yield from self.renew(refresh_token)

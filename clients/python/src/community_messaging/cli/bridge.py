@@ -68,7 +68,7 @@ class Bridge:
                 self._learn(answer)
                 yield _with_id(answer, message)
         except httpx.RequestError as error:
-            yield from _refused(message, ServiceError.of_transport(error))
+            yield from _refused(message, ServiceError.of_failure(error))
         except ServiceError as error:
             yield from _refused(message, error)
 
