@@ -55,6 +55,6 @@ EMAIL_HOST_PASSWORD = _read["EMAIL_HOST_PASSWORD"] or ""
 EMAIL_USE_TLS = _read.get("EMAIL_USE_TLS", False)
 EMAIL_USE_SSL = _read.get("EMAIL_USE_SSL", False)
 EMAIL_FILE_PATH = _read["EMAIL_FILE_PATH"]
-# Seconds that a connection to the mail server may take.
+# Seconds that each step to a connection to the mail server may take.
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "Community Messaging <no-reply@localhost>")

@@ -56,6 +56,8 @@ class RollUp(models.Model):
     last_day = models.DateField(null=True)
     # The end of the last complete run.
     finished_at = models.DateTimeField(null=True)
+    # HOUSEKEEPING_MINUTES of the process that ran it: the settings of a host that only checks may differ.
+    interval_minutes = models.IntegerField(null=True)
 
     class Meta:
         constraints = [models.CheckConstraint(condition=Q(id=1), name="one_roll_up")]

@@ -49,8 +49,8 @@ class Mailing(Leased):
     `next_at` is null while no notice waits. A process that sends has a lease.
     """
 
-    # Longer than sending one mail takes.
-    LEASE = timedelta(minutes=2)
+    # Longer than sending one mail takes (mails.smtp).
+    LEASE = timedelta(minutes=10)
 
     account = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(max_length=KIND_MAX, choices=Kind)

@@ -29,7 +29,7 @@ class Outcome(Enum):
     DEFERRED = "deferred"
     # The recipient's address is not accepted.
     REFUSED = "refused"
-    # The server cannot be reached, or accepts nothing from this service: try all mails later.
+    # The server cannot be reached, or does not let this service in: try all mails later.
     AWAY = "away"
 
 
@@ -41,18 +41,26 @@ class Result:
     reason: str = ""
 
 
-def result_of(failure: smtplib.SMTPException | OSError) -> Result:
-    """What an exception of `smtplib` means."""
+def of_connection(failure: OSError) -> Result:
+    """What it means that no connection could be opened. The exceptions of `smtplib` are OSErrors."""
+    if isinstance(failure, smtplib.SMTPResponseException):
+        return Result(Outcome.AWAY, _text(failure.smtp_code, failure.smtp_error))
+    return Result(Outcome.AWAY, _without_addresses(str(failure)))
+
+
+def of_mail(failure: OSError) -> Result:
+    """What it means that a mail was not sent through an open connection.
+
+    Without an answer, the server may have accepted the mail. It is sent again after a pause, which grows with each
+    failure, and others do not wait for it.
+    """
     match failure:
         case smtplib.SMTPRecipientsRefused():
             return _of_recipient(*next(iter(failure.recipients.values()), (450, b"")))
-        case smtplib.SMTPAuthenticationError() | smtplib.SMTPConnectError() | smtplib.SMTPHeloError():
-            return Result(Outcome.AWAY, _text(failure.smtp_code, failure.smtp_error))
-        case smtplib.SMTPSenderRefused() | smtplib.SMTPDataError():
+        case smtplib.SMTPResponseException():
             return Result(Outcome.DEFERRED, _text(failure.smtp_code, failure.smtp_error))
-        case smtplib.SMTPResponseException() | smtplib.SMTPServerDisconnected() | OSError():
-            # SMTPException is an OSError: without a reply to this mail, the server is taken for unreachable.
-            return Result(Outcome.AWAY, _without_addresses(str(failure)))
+        case _:
+            return Result(Outcome.DEFERRED, _without_addresses(str(failure)))
 
 
 def pause_after(failures: int) -> timedelta:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from smtplib import SMTPException
 from uuid import UUID
 
 from django.db import DatabaseError, transaction
@@ -17,7 +16,8 @@ from mails.collecting import OLD
 from mails.composing import compose
 from mails.kinds import Frequency, Kind, next_mail_at
 from mails.models import Mailing, Notice, RefusedAddress
-from mails.outcomes import Outcome, Result, failed, result_of
+from mails.outcomes import Outcome, Result, failed
+from mails.smtp import deliver
 
 DUE_MAX = 100
 # Of one mail. Those that do not fit into it follow in the next one.
@@ -58,20 +58,16 @@ def _send(mailing: Mailing, notices: Sequence[Notice], *, address: str) -> Resul
     """None: there is nothing to tell any more."""
     try:
         mail = compose(mailing, notices, address=address)
-        if mail is None:
-            return None
-        mail.send()
-    except (SMTPException, OSError) as failure:
-        result = result_of(failure)
-        logger.warning("A mail was not sent (%s): %s", result.outcome.value, result.reason)
-        return result
+        result = None if mail is None else deliver(mail)
     except DatabaseError:
         raise
     except Exception:
         # A defect, which must not block the mails of others.
         logger.exception("A mail of the kind %s was not sent", mailing.kind)
         return Result(Outcome.DEFERRED)
-    return Result(Outcome.SENT)
+    if result is not None and result.outcome is not Outcome.SENT:
+        logger.warning("A mail was not sent (%s): %s", result.outcome.value, result.reason)
+    return result
 
 
 @transaction.atomic

@@ -4,12 +4,11 @@ The wheel with the programs has code to start a server. It is not used: after it
 ever, all users of a machine share one lock file, and it mistakes any live process for PostgreSQL.
 """
 
-import hashlib
-import os
+import logging
 import re
 import shlex
 import shutil
-import tempfile
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -18,17 +17,17 @@ from urllib.parse import quote
 import psutil
 import psycopg
 
-from config.runtime import postgres_binaries, wal_archive
+from config.runtime import postgres_binaries, sockets, wal_archive
 from config.runtime.postgres_binaries import PostgresError
 
 SUPERUSER = "postgres"
 DATABASE = "community"
-SOCKET_NAME = ".s.PGSQL.5432"
-# The maximum is 107 bytes on Linux and 103 on macOS.
-SOCKET_PATH_MAX = 103
+# How long `pg_ctl` waits for a start; the recovery after a crash may take longer.
 START_SECONDS = 60
+RECOVERY_POLL_SECONDS = 0.2
 # How long a fast stop may take. With the stop of the workers (config.runtime.granian) it is less than ten seconds.
 STOP_SECONDS = 3
+logger = logging.getLogger(__name__)
 
 SETTINGS = {
     "listen_addresses": "",
@@ -58,7 +57,7 @@ class Cluster:
     def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
         self.folder = folder
         self.settings = SETTINGS | dict(settings or {})
-        self.socket_folder = socket_folder(folder)
+        self.socket_folder = sockets.folder_of(folder)
 
     @property
     def url(self) -> str:
@@ -88,9 +87,11 @@ class Cluster:
             postgres_binaries.hand_over(self.folder)
             if "archive_command" in self.settings:
                 wal_archive.prepare()
-            self._prepare_socket_folder()
+            if self.socket_folder != self.folder:
+                sockets.prepare(self.socket_folder)
             self._forget_dead_server()
-            self._control("start", "-t", str(START_SECONDS), "-l", str(self.folder / "log"), "-o", self._options())
+            self._launch()
+        self._await_recovery()
         self._make_database()
 
     def stop(self, mode: str = "fast") -> None:
@@ -123,21 +124,27 @@ class Cluster:
         postgres_binaries.run("initdb", "--pgdata", draft, "--no-instructions", *locale, *access, *sync)
         draft.rename(self.folder)
 
+    def _launch(self) -> None:
+        try:
+            self._control("start", "-t", str(START_SECONDS), "-l", str(self.folder / "log"), "-o", self._options())
+        except PostgresError:
+            if not self.is_running():
+                raise
+
+    def _await_recovery(self) -> None:
+        """Stopping the server instead would begin the recovery anew at each start."""
+        if postgres_binaries.accepts(self.socket_folder):
+            return
+        logger.warning("PostgreSQL recovers after a crash. Its log says how far it is: %s", self.folder / "log")
+        while not postgres_binaries.accepts(self.socket_folder):
+            if not self.is_running():
+                raise PostgresError(f"PostgreSQL did not recover after a crash. Its log: {self.folder / 'log'}")
+            time.sleep(RECOVERY_POLL_SECONDS)
+
     def _make_database(self) -> None:
         with psycopg.connect(self._url("postgres"), autocommit=True) as connection:
             if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone():
                 connection.execute(f'CREATE DATABASE "{DATABASE}"')
-
-    def _prepare_socket_folder(self) -> None:
-        """Create the socket folder. In the shared temporary folder it must belong to this user."""
-        if self.socket_folder == self.folder:
-            return
-        owner = postgres_binaries.owner().pw_uid
-        self.socket_folder.mkdir(mode=0o700, exist_ok=True)
-        if self.socket_folder.is_symlink() or self.socket_folder.stat().st_uid not in (owner, os.geteuid()):
-            raise PostgresError(f"{self.socket_folder} belongs to another user; remove it.")
-        os.chown(self.socket_folder, owner, -1)
-        self.socket_folder.chmod(0o700)
 
     def _forget_dead_server(self) -> None:
         """Remove the lock files of a crash: another process may have their process id."""
@@ -146,7 +153,7 @@ class Cluster:
         with suppress(FileNotFoundError):
             if not _is_postgres(pid_file.read_text().partition("\n")[0]):
                 pid_file.unlink()
-                (self.socket_folder / f"{SOCKET_NAME}.lock").unlink()
+                (self.socket_folder / f"{sockets.NAME}.lock").unlink()
 
     def _options(self) -> str:
         return " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in self._all_settings().items())
@@ -172,14 +179,6 @@ class Cluster:
 def embedded(data: Path) -> Cluster:
     """The cluster of a data folder (DATA_DIR), running or not."""
     return Cluster(data / "postgres", wal_archive.settings())
-
-
-def socket_folder(folder: Path) -> Path:
-    """The folder of the cluster, or a short one if its path is too long or has special characters."""
-    path = folder / SOCKET_NAME
-    if len(os.fsencode(path)) <= SOCKET_PATH_MAX and re.fullmatch(r"[\w /.+-]+", str(path), re.ASCII):
-        return folder
-    return Path(tempfile.gettempdir()) / f"postgres-{hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]}"
 
 
 def _is_postgres(pid: str) -> bool:

@@ -30,8 +30,16 @@ def binaries() -> Path:
 
 def answers(socket_folder: Path) -> bool:
     """Whether a server listens on the socket; it may still be starting or recovering."""
-    status = subprocess.run([binaries() / "pg_isready", "-q", "-h", socket_folder], check=False).returncode
-    return status in (0, 1)
+    return _readiness(socket_folder) in (0, 1)
+
+
+def accepts(socket_folder: Path) -> bool:
+    """Whether a server on the socket accepts connections."""
+    return _readiness(socket_folder) == 0
+
+
+def _readiness(socket_folder: Path) -> int:
+    return subprocess.run([binaries() / "pg_isready", "-q", "-h", socket_folder], check=False).returncode
 
 
 def run(program: str, *arguments: str | Path) -> None:

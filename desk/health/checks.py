@@ -63,11 +63,10 @@ def _check(name: str, label: str, trouble: str, missing: set[str], *, good: str 
 def _housekeeping() -> Check:
     """Of all hosts together."""
     row = RollUp.objects.first()
-    at = row.finished_at if row else None
-    minutes = settings.HOUSEKEEPING_MINUTES
-    allowed = timedelta(minutes=2 * minutes) + GRACE if minutes else CRON
-    if at is None:
+    if row is None or row.finished_at is None:
         return Check("housekeeping", "Housekeeping", "has not run yet")
+    at, minutes = row.finished_at, row.interval_minutes
+    allowed = timedelta(minutes=2 * minutes) + GRACE if minutes else CRON
     if database_now() - at <= allowed:
         return Check("housekeeping", "Housekeeping", "last run", at=at)
     return Check("housekeeping", "Housekeeping", "late, last run", "Housekeeping does not run", at=at)

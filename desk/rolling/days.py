@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 
+from django.conf import settings
 from django.db import transaction
 
 from agents.models import RequestStatus
@@ -95,8 +96,8 @@ def recount_days(*, at: datetime) -> None:
     for top, kinds in TOPS.items():
         since = today - timedelta(days=DAYS)
         execute(TOP, {"top": top, "since": since, "today": today, "kinds": kinds, "limit": TOP_MAX})
-    row.last_day, row.finished_at = today, at
-    row.save(update_fields=["last_day", "finished_at"])
+    row.last_day, row.finished_at, row.interval_minutes = today, at, settings.HOUSEKEEPING_MINUTES
+    row.save(update_fields=["last_day", "finished_at", "interval_minutes"])
 
 
 def _first_day(last: date | None, today: date) -> date:

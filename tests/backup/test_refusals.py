@@ -129,6 +129,15 @@ def test_other_secrets_are_refused_and_previous_ones_are_not(
     checking.check_secrets(found, data=tmp_path, debug=False)
 
 
+def test_a_check_compares_the_secrets_also_with_an_archive(
+    backups: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ROOT_KEY", "another-root-key" * 5)
+    assert "ROOT_KEY is not of the service" in refused(
+        "restore", str(backups[PHYSICAL]), "--check", "--wal", str(tmp_path)
+    )
+
+
 def test_a_folder_that_is_not_empty_or_nowhere_is_refused(source: str, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()

@@ -1,18 +1,23 @@
 """The embedded PostgreSQL, with separate clusters."""
 
+import logging
 import os
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
 import psycopg
 import pytest
 
+from config.runtime import postgres
 from config.runtime.data_folder import CannotRun, InUse, embedded_postgres, postgres_of_command, sole_use
-from config.runtime.postgres import Cluster, embedded, socket_folder
+from config.runtime.postgres import Cluster, embedded
 from config.runtime.postgres_binaries import owner
+from config.runtime.sockets import folder_of
 from tests.temporary_cluster import SETTINGS, TemporaryCluster
+from tests.waiting import eventually
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +87,32 @@ def test_a_stale_pid_file_does_not_prevent_a_start(cluster: Cluster) -> None:
     assert query(cluster, "SELECT 1") == 1
 
 
+def test_a_start_waits_for_a_recovery_that_takes_longer_than_pg_ctl_waits(
+    temporary: TemporaryCluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The recovery waits for a file of its log, until the start has said that the server recovers."""
+    monkeypatch.setattr(postgres, "START_SECONDS", 5)
+    gate = temporary.home / "gate"
+    gate.touch()
+    waiting = f"while test -e {gate}; do sleep 0.1; done; false"
+    third = Cluster(temporary.home / "third", SETTINGS | {"restore_command": waiting, "hot_standby": "off"})
+    third.start()
+    third.stop("immediate")
+    signal = third.folder / "recovery.signal"
+    signal.touch()
+    os.chown(signal, owner().pw_uid, -1)
+    try:
+        with caplog.at_level(logging.WARNING), ThreadPoolExecutor(1) as pool:
+            started = pool.submit(third.start)
+            assert eventually(lambda: "recovers" in caplog.text or started.done())
+            gate.unlink()
+            started.result()
+        assert query(third, "SELECT pg_is_in_recovery()") is False
+    finally:
+        gate.unlink(missing_ok=True)
+        third.stop("immediate")
+
+
 def test_an_interrupted_creation_is_repeated(temporary: TemporaryCluster) -> None:
     draft = temporary.home / "second.new"
     draft.mkdir()
@@ -111,7 +142,7 @@ def test_a_path_that_is_unfit_for_a_socket_gets_a_short_one(temporary: Temporary
 
 
 def test_an_ordinary_folder_contains_its_socket() -> None:
-    assert socket_folder(Path("/srv/app/.data/postgres")) == Path("/srv/app/.data/postgres")
+    assert folder_of(Path("/srv/app/.data/postgres")) == Path("/srv/app/.data/postgres")
 
 
 @pytest.mark.usefixtures("cluster")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.contrib.contenttypes.models import ContentType
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -75,12 +76,23 @@ def test_a_decision_about_a_row_without_a_page_is_shown_as_text(overview: Any) -
 
 def test_housekeeping_that_is_late_is_shown_with_its_last_run(overview: Any) -> None:
     assert "has not run yet" in overview()
-    RollUp.objects.create(finished_at=timezone.now() - timedelta(hours=1))
+    RollUp.objects.create(finished_at=timezone.now() - timedelta(hours=1), interval_minutes=60)
     assert "late, last run" not in overview()
     RollUp.objects.update(finished_at=timezone.now() - timedelta(hours=5))
     text = overview()
     assert "late, last run" in text
     assert "5 hours" in text
+
+
+def test_all_hosts_agree_whether_housekeeping_is_late(settings: Any) -> None:
+    """By the interval of the host that ran it. Else their mails would say in turns that it runs and does not run."""
+    settings.HOUSEKEEPING_MINUTES = 60
+    call_command("roll_up_desk")
+    RollUp.objects.update(finished_at=timezone.now() - timedelta(hours=2))
+    for minutes in (5, 60, 0):
+        settings.HOUSEKEEPING_MINUTES = minutes
+        (housekeeping,) = (check for check in health_checks.checks() if check.name == "housekeeping")
+        assert housekeeping.trouble == ""
 
 
 def test_the_health_names_what_is_away_and_the_release(

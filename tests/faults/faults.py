@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import psycopg
 
-from config.runtime.postgres import SOCKET_NAME
+from config.runtime import sockets
 from config.runtime.scheduler import COMMANDS
 from tests.faults import slow
 from tests.faults.environment import SERVICE_NAME, SETTINGS, Environment, freeze, thaw
@@ -93,7 +93,7 @@ def backend_killed(environment: Environment) -> None:
 
 def connections_exhausted(environment: Environment) -> None:
     """Another client opens every free connection and sends nothing."""
-    address = str(environment.service.cluster.socket_folder / SOCKET_NAME)
+    address = str(environment.service.cluster.socket_folder / sockets.NAME)
     with ExitStack() as stack:
         administrator = stack.enter_context(_connection(environment))
         end = time.monotonic() + FAULT_SECONDS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import email
 import threading
 from collections.abc import Callable, Iterator
@@ -16,12 +17,16 @@ from tests.waiting import PATIENCE_SECONDS, eventually
 
 
 class MailServer:
-    """Stores what it accepts. `on_recipient` and `on_message` return another answer than 250, or None."""
+    """Stores what it accepts. `on_recipient` and `on_message` return another answer than 250, or None.
+
+    `is_silent`: it never answers a message.
+    """
 
     def __init__(self) -> None:
         self.raw: list[tuple[str, bytes]] = []
         self.on_recipient: Callable[[str], str | None] = lambda _address: None
         self.on_message: Callable[[], str | None] = lambda: None
+        self.is_silent = False
         self._added = threading.Lock()
 
     async def handle_RCPT(self, server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:  # noqa: N802
@@ -32,6 +37,8 @@ class MailServer:
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
         answer = self.on_message()
+        if self.is_silent:
+            await asyncio.Event().wait()
         if answer is None:
             with self._added:
                 self.raw += [(address, envelope.content) for address in envelope.rcpt_tos]

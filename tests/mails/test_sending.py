@@ -23,13 +23,13 @@ from hypothesis import strategies as st
 from psycopg.conninfo import make_conninfo
 
 from desk.models import Trouble
-from mails import deliverer, sending
+from mails import deliverer, sending, smtp
 from mails.collecting import collect
 from mails.composing import compose
 from mails.deliverer import Deliverer
 from mails.kinds import Frequency, Kind
 from mails.models import Mailing, Notice, RefusedAddress
-from mails.outcomes import LONGEST_PAUSE, Outcome, pause_after, result_of
+from mails.outcomes import LONGEST_PAUSE, Outcome, of_connection, of_mail, pause_after
 from mails.preferences import preferences_of, set_preferences, try_address_again
 from mails.sending import due_mailings, send
 from messaging.models import Message
@@ -140,6 +140,34 @@ def test_the_refusal_of_one_mail_blocks_no_other(mail_server: MailServer) -> Non
     with delivering():
         mail_server.wait_for(1)
     assert mail_server.recipients == [address_of(second.author)]
+
+
+def test_a_mail_without_an_answer_is_tried_again_after_a_pause_and_blocks_no_other(
+    mail_server: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server may have accepted it: without a growing pause, it would arrive again and again."""
+    monkeypatch.setattr(smtp, "ANSWER_SECONDS", 0.2)
+    answered_post(), answered_post()
+    mail_server.is_silent = True
+    assert send_all() == [Outcome.DEFERRED, Outcome.DEFERRED]
+    assert set(Mailing.objects.filter(next_at__isnull=False).values_list("failures", flat=True)) == {1}
+    mail_server.is_silent = False
+    monkeypatch.undo()
+    make_due()
+    assert send_all() == [Outcome.SENT, Outcome.SENT]
+
+
+def test_an_answer_may_take_longer_than_a_connection(mail_server: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    send_data, waits = smtplib.SMTP.data, []
+
+    def record_wait(client: smtplib.SMTP, message: bytes) -> Any:
+        waits.append(client.sock.gettimeout())
+        return send_data(client, message)
+
+    monkeypatch.setattr(smtplib.SMTP, "data", record_wait)
+    answered_post()
+    assert send_all() == [Outcome.SENT]
+    assert waits == [smtp.ANSWER_SECONDS]
 
 
 def test_a_defect_of_one_mail_blocks_no_other(mail_server: MailServer) -> None:
@@ -378,9 +406,9 @@ def test_every_answer_has_an_outcome_without_an_address(code: int, text: bytes) 
         smtplib.SMTPServerDisconnected("a@b.example"),
         OSError("no route"),
     ):
-        result = result_of(failure)
-        assert "@b" not in result.reason
-        assert result.reason.isprintable()
+        for result in (of_connection(failure), of_mail(failure)):
+            assert "@b" not in result.reason
+            assert result.reason.isprintable()
 
 
 def test_the_pause_grows_up_to_the_longest() -> None:

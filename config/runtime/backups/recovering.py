@@ -27,9 +27,7 @@ def recover(server: Cluster, archive: Path | None, say: Callable[[str], None]) -
     try:
         server.start()
     except PostgresError as error:
-        # A long recovery takes longer than `start` waits.
-        if not server.is_running():
-            raise BackupError(_reason(_said(server), archive)) from error
+        raise BackupError(_reason(_said(server), archive)) from error
     while not _takes_writes(server):
         if not server.is_running():
             raise BackupError(_reason(_said(server), archive))

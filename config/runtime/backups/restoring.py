@@ -17,12 +17,12 @@ from pathlib import Path
 import psycopg
 
 from config import fingerprints
-from config.runtime import postgres_binaries, wal_archive
+from config.runtime import postgres_binaries, sockets, wal_archive
 from config.runtime.backups import BackupError, log_end, manifest, recovering
 from config.runtime.backups.afterwards import begin_again
 from config.runtime.backups.making import check_space
 from config.runtime.backups.manifest import PHYSICAL, Manifest
-from config.runtime.postgres import SOCKET_NAME, Cluster
+from config.runtime.postgres import Cluster
 from config.runtime.postgres_binaries import PostgresError
 
 # What a server of another kind of set-up says about itself, and the embedded one must not.
@@ -46,6 +46,9 @@ class Target:
 
 class _Draft(Cluster):
     """It has the databases of the backup only."""
+
+    def _await_recovery(self) -> None:
+        """`recovering` waits, and says how far it is."""
 
     def _make_database(self) -> None:
         """During the recovery, nothing can be created."""
@@ -97,7 +100,7 @@ def _check_target(found: Manifest, target: Target) -> None:
 def _copy(source: Path, to: Path) -> None:
     shutil.copytree(source, to, symlinks=True)
     # Of the server before.
-    for name in ("log", "postmaster.opts", "backup_manifest", "standby.signal", f"{SOCKET_NAME}.lock"):
+    for name in ("log", "postmaster.opts", "backup_manifest", "standby.signal", f"{sockets.NAME}.lock"):
         (to / name).unlink(missing_ok=True)
     for name in ("postgresql.conf", "pg_ident.conf"):
         (to / name).touch()
