@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from config.database.sql import database_now
 from config.writes.retries import retried
@@ -29,11 +30,13 @@ def preferences_of(account: Account) -> dict[Kind, Frequency]:
 @transaction.atomic
 def set_preferences(*, account_id: UUID, frequencies: Mapping[Kind, Frequency]) -> None:
     """What waits for a mail of a kind that is switched off is dropped."""
-    rows = [Mailing(account_id=account_id, kind=kind) for kind in sorted(frequencies)]
-    Mailing.objects.bulk_create(rows, ignore_conflicts=True)
-    stored = Mailing.objects.select_for_update(no_key=True).filter(account=account_id, kind__in=frequencies)
-    for mailing in stored.order_by("pk"):
+    for mailing in _locked(account_id, frequencies):
         _set(mailing, frequencies[Kind(mailing.kind)])
+
+
+def lock_preferences(account: Account) -> dict[Kind, Frequency]:
+    """As `preferences_of`; nothing else changes them until the end of the transaction."""
+    return {Kind(mailing.kind): Frequency(mailing.chosen) for mailing in _locked(account.pk, kinds_of(account))}
 
 
 def unsubscribe(*, account_id: UUID, kind: Kind) -> None:
@@ -45,6 +48,13 @@ def unsubscribe(*, account_id: UUID, kind: Kind) -> None:
 def try_address_again(*, account: Account) -> None:
     """Send mails to an address again that the mail server has refused."""
     RefusedAddress.objects.filter(account=account).delete()
+
+
+def _locked(account_id: UUID, kinds: Collection[Kind]) -> QuerySet[Mailing]:
+    """The rows of these kinds, which are created if they do not exist."""
+    rows = [Mailing(account_id=account_id, kind=kind) for kind in sorted(kinds)]
+    Mailing.objects.bulk_create(rows, ignore_conflicts=True)
+    return Mailing.objects.select_for_update(no_key=True).filter(account=account_id, kind__in=kinds).order_by("pk")
 
 
 def _set(mailing: Mailing, frequency: Frequency) -> None:

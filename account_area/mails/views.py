@@ -13,6 +13,7 @@ from account_area.page import account_page
 from account_area.people import person_of
 from mails import preferences
 from mails.addresses import refusal_of, verified_addresses
+from messaging.models import Account
 
 
 @account_page
@@ -24,9 +25,10 @@ def mails(request: HttpRequest) -> HttpResponse:
         return redirect("account_mails")
     form = MailsForm(preferences.preferences_of(account), request.POST if request.method == "POST" else None)
     if form.is_valid():
-        preferences.set_preferences(account_id=account.pk, frequencies=form.frequencies)
-        messages.success(request, _("Your choice is saved."))
-        return redirect("account_mails")
+        form.carry_out(_save, form=form, account=account)
+        if not form.errors:
+            messages.success(request, _("Your choice is saved."))
+            return redirect("account_mails")
     address = verified_addresses([account.pk]).get(account.pk)
     context = {
         "form": form,
@@ -35,3 +37,8 @@ def mails(request: HttpRequest) -> HttpResponse:
         "mail_is_sent": settings.MAIL_IS_SENT,
     }
     return render(request, "account_area/mails/mails.html", context)
+
+
+def _save(*, form: MailsForm, account: Account) -> None:
+    chosen = preferences.lock_preferences(account)
+    preferences.set_preferences(account_id=account.pk, frequencies=form.frequencies(chosen))

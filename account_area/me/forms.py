@@ -3,28 +3,34 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from account_area import languages
+from account_area.comparing import ComparedForm
 from account_area.fields import MultilineField
 from account_area.forms import AccountForm
-from messaging.models import Account, PostsChoice
+from messaging.models import Account, Message, PostsChoice
 from messaging.models.account import NAME_MAX, NAME_MIN
 from messaging.models.message import CONTENT_MAX
 
 SEARCH_MAX = 100
 
 
-class ProfileForm(AccountForm):
+class ProfileForm(ComparedForm):
     name = forms.CharField(
         label=_("Name"), min_length=NAME_MIN, max_length=NAME_MAX, help_text=_("It is shown beside your posts.")
     )
     language = forms.ChoiceField(label=_("Language of these pages"), required=False)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, person: Account, data: QueryDict | None = None) -> None:
+        super().__init__(self.values_of(person), data)
         self.fields["name"].widget.attrs["autocomplete"] = "name"
         self.fields["language"].choices = [("", _("As in the browser")), *languages.choices()]  # type: ignore[attr-defined]
+
+    @staticmethod
+    def values_of(person: Account) -> dict[str, str]:
+        return {"name": person.name, "language": person.language}
 
 
 class ListQuery(forms.Form):
@@ -34,8 +40,15 @@ class ListQuery(forms.Form):
     before = forms.UUIDField(required=False)
 
 
-class PostForm(AccountForm):
+class PostForm(ComparedForm):
     content = MultilineField(label=_("Text"), max_length=CONTENT_MAX, strip=False, required=False, rows=8)
+
+    def __init__(self, post: Message, data: QueryDict | None = None) -> None:
+        super().__init__(self.values_of(post), data)
+
+    @staticmethod
+    def values_of(post: Message) -> dict[str, str]:
+        return {"content": post.content.replace("\r\n", "\n")}
 
 
 class ErasureForm(AccountForm):

@@ -34,10 +34,9 @@ def posts(request: HttpRequest) -> HttpResponse:
 @account_page
 def edit_post(request: HttpRequest, message_id: UUID) -> HttpResponse:
     post = queries.own_post(person_of(request), message_id)
-    form = PostForm(request.POST or None, initial={"content": post.content})
+    form = PostForm(post, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        auth, content = credential_of(request), form.cleaned_data["content"]
-        form.carry_out(_edit, auth=auth, message_id=message_id, content=content)
+        form.carry_out(_edit, form=form, auth=credential_of(request), message_id=message_id)
         if not form.errors:
             messages.success(request, _("Saved."))
             return redirect("account_posts")
@@ -69,10 +68,10 @@ def remove_own_reaction(request: HttpRequest, reaction_id: UUID) -> HttpResponse
     return redirect("account_reactions")
 
 
-def _edit(*, auth: Credential, message_id: UUID, content: str) -> None:
+def _edit(*, form: PostForm, auth: Credential, message_id: UUID) -> None:
     with write_transaction() as transaction:
         post = lock_for_edit(auth=auth, message_id=message_id)
-        edit_message(post=post, changes={"content": content}, transaction=transaction)
+        edit_message(post=post, changes=form.changes(form.values_of(post)), transaction=transaction)
 
 
 @retried

@@ -25,6 +25,11 @@ class Listed(NamedTuple):
     before: UUID | None
 
 
+def locked_person(account_id: UUID) -> Account:
+    """The person's row, until the end of the transaction."""
+    return Account.objects.select_for_update(no_key=True).get(pk=account_id)
+
+
 def own_posts(account: Account, *, words: str, before: UUID | None) -> Listed:
     posts = Message.objects.filter(author=account).exclude(status=MessageStatus.DELETED).select_related("page")
     if words:

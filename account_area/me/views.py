@@ -8,18 +8,25 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from account_area.me.forms import ProfileForm
+from account_area.me.queries import locked_person
 from account_area.page import account_page
 from account_area.people import person_of
+from messaging.models import Account
 from messaging.services.accounts import change_profile
 
 
 @account_page
 def overview(request: HttpRequest) -> HttpResponse:
     person = person_of(request)
-    form = ProfileForm(request.POST or None, initial={"name": person.name, "language": person.language})
+    form = ProfileForm(person, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        form.carry_out(change_profile, account=person, **form.cleaned_data)
+        form.carry_out(_change, form=form, person=person)
         if not form.errors:
             messages.success(request, _("Saved."))
             return redirect("account_me")
     return render(request, "account_area/me/overview.html", {"form": form, "person": person})
+
+
+def _change(*, form: ProfileForm, person: Account) -> None:
+    current = form.values_of(locked_person(person.pk))
+    change_profile(account=person, **(current | form.changes(current)))

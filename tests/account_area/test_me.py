@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from datetime import timedelta
 from typing import Any
@@ -35,6 +36,17 @@ def posts(count: int, author: Account, **fields: Any) -> list[Message]:
     return [MessageFactory(author=author, page=page, **fields) for _ in range(count)]
 
 
+def opened(client: Client, path: str) -> str:
+    """The hidden field of a form that is open in a tab."""
+    return field_of(client.get(path).content.decode())
+
+
+def field_of(page: str) -> str:
+    match = re.search(r'name="opened" value="([^"]*)"', page)
+    assert match
+    return match.group(1)
+
+
 def test_a_new_name_is_shown_on_all_posts_at_once(client: Client, person: Account) -> None:
     (post,) = posts(1, person)
     assert Api().get(f"/api/messages/{post.pk}").json["author"]["name"] == person.name
@@ -42,6 +54,33 @@ def test_a_new_name_is_shown_on_all_posts_at_once(client: Client, person: Accoun
     assert response.status_code == 200
     assert b'lang="de"' in response.content
     assert Api().get(f"/api/messages/{post.pk}").json["author"]["name"] == "Ada  Byron"
+
+
+def test_a_profile_that_was_opened_before_a_newer_save_changes_only_what_was_typed(
+    client: Client, person: Account
+) -> None:
+    stale = {"opened": opened(client, ME), "name": person.name, "language": "de"}
+    assert client.post(ME, {"opened": opened(client, ME), "name": "Newer", "language": ""}).status_code == 302
+    page = client.post(ME, stale).content.decode()
+    assert "changed elsewhere" in page
+    assert 'value="Newer"' in page
+    person.refresh_from_db()
+    assert (person.name, person.language) == ("Newer", "")
+    again = stale | {"opened": field_of(page), "name": "Newer"}
+    assert client.post(ME, again).status_code == 302
+    person.refresh_from_db()
+    assert (person.name, person.language) == ("Newer", "de")
+
+
+def test_a_profile_says_which_newer_values_it_would_replace(client: Client, person: Account) -> None:
+    stale = {"opened": opened(client, ME), "name": "Typed", "language": "fr"}
+    client.post(ME, {"opened": opened(client, ME), "name": "Newer", "language": "es"})
+    page = client.post(ME, stale).content.decode()
+    assert 'value="Typed"' in page
+    assert all(text in page for text in (": Newer", ": Español"))
+    assert client.post(ME, stale | {"opened": field_of(page)}).status_code == 302
+    person.refresh_from_db()
+    assert (person.name, person.language) == ("Typed", "fr")
 
 
 @pytest.mark.parametrize("name", ["", "x", "x" * 61, "a\u202eb", "\u200b\u200b", "a\x07b"])
@@ -109,6 +148,24 @@ def test_line_ends_of_a_form_are_those_of_the_post(client: Client, person: Accou
     assert client.post(edit, {"content": content.replace("\n", "\r\n")}).status_code == 302
     post.refresh_from_db()
     assert (post.content, post.edited_at, post.versions.count()) == (content, None, 0)
+
+
+def test_an_edit_that_was_opened_before_a_newer_one_is_refused_and_shows_it(client: Client, person: Account) -> None:
+    (post,) = posts(1, person, content="First\r\ntext")
+    edit = f"/account/me/posts/{post.pk}/edit/"
+    stale = {"opened": opened(client, edit), "content": "Of the first tab"}
+    untouched = {"opened": opened(client, edit), "content": "First\r\ntext"}
+    assert Api.as_person(person).put(f"/api/messages/{post.pk}", {"content": "Newer text"}).status == 200
+    page = client.post(edit, stale).content.decode()
+    assert "changed elsewhere" in page
+    assert "Saved meanwhile: Newer text" in page
+    assert "Of the first tab</textarea>" in page
+    assert "Newer text</textarea>" in client.post(edit, untouched).content.decode()
+    post.refresh_from_db()
+    assert (post.content, post.versions.count()) == ("Newer text", 1)
+    assert client.post(edit, stale | {"opened": field_of(page)}).status_code == 302
+    post.refresh_from_db()
+    assert (post.content, post.versions.count()) == ("Of the first tab", 2)
 
 
 def test_a_blocked_word_in_an_edit_is_refused_in_the_form(client: Client, person: Account) -> None:

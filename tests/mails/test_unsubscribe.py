@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -30,6 +31,12 @@ def signed_in(account: Account) -> Client:
     client = Client()
     client.force_login(account)
     return client
+
+
+def opened(client: Client) -> str:
+    """The hidden field of a form that is open in a tab."""
+    match = re.search(r'name="opened" value="([^"]*)"', client.get(PAGE).content.decode())
+    return match.group(1) if match else ""
 
 
 def test_only_a_post_unsubscribes_and_from_that_kind_alone() -> None:
@@ -116,6 +123,27 @@ def test_a_person_chooses_on_the_page() -> None:
     assert Kind.REQUEST in preferences_of(SuperAdminFactory())
     assert client.post(PAGE, {"decision": "hourly"}).status_code == 200
     assert client.post(PAGE, {"decision": "a\x00b"}).status_code == 400
+
+
+def test_choices_that_were_opened_before_an_unsubscription_leave_it_as_it_is() -> None:
+    person = reachable()
+    client = signed_in(person)
+    form = {"opened": opened(client), "decision": "at_once", "token": "at_once", "answer": "daily"}
+    unsubscribe(account_id=person.pk, kind=Kind.DECISION)
+    page = client.post(PAGE, form).content.decode()
+    assert "changed elsewhere" in page
+    assert '<option value="off" selected>' in page
+    chosen = preferences_of(person)
+    assert (chosen[Kind.DECISION], chosen[Kind.ANSWER]) == ("off", "off")
+    # The person has changed the same kind.
+    assert "Saved meanwhile: Never" in client.post(PAGE, form | {"decision": "daily"}).content.decode()
+
+
+def test_only_changed_choices_are_saved() -> None:
+    person = reachable()
+    client = signed_in(person)
+    assert client.post(PAGE, {"opened": opened(client), "decision": "at_once", "answer": "daily"}).status_code == 302
+    assert list(Mailing.objects.exclude(frequency="").values_list("kind", flat=True)) == [Kind.ANSWER]
 
 
 def test_the_page_shows_why_an_address_is_off_and_tries_it_again() -> None:
