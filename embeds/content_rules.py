@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from django.conf import settings
-
 from embeds.exceptions import DomainNotAllowed, EmbedNotActive, EmbedNotFound
 from embeds.lookup import find_active_embed
 from embeds.models import Embed
+from embeds.widget.demo import panel_origins
 from messaging.content_rules import Draft, refuse_blocked
 from messaging.exceptions import CommunityMismatch
 
@@ -24,9 +23,9 @@ class EmbedRule:
         if draft.embed_id is None:
             return
         snapshot = find_active_embed(draft.embed_id)
-        # The panel posts from the app's own origin. Its Content-Security-Policy lists the sites that may frame it
+        # The panel posts from an origin of the app. Its Content-Security-Policy lists the sites that may frame it
         # (`embeds.widget.csp`).
-        if draft.origin != settings.APP_URL:
+        if draft.origin not in panel_origins():
             snapshot.require_origin(draft.origin)
         draft.source_embed = snapshot.id
         # A reply belongs to the community of its parent: a page may have messages of several communities.

@@ -44,6 +44,12 @@ def app_origin(host: str, *, secure: bool) -> str:
     return origin.replace(host, twin(host))
 
 
+def panel_origins() -> set[str]:
+    """Return the origins of the panel: the app's, and on the local host that of its other name."""
+    scheme, _, host = settings.APP_URL.partition("://")
+    return {f"{scheme}://{name}" for name in (host, twin(host))}
+
+
 def twin(host: str) -> str:
     """Return the other name of the local host, with the port; any other host unchanged."""
     name, _, port = host.partition(":")

@@ -3,12 +3,14 @@
 (() => {
   const config = JSON.parse(document.getElementById("config").textContent);
   const request = window.fetch.bind(window);
+  const src = Object.getOwnPropertyDescriptor(HTMLIFrameElement.prototype, "src");
 
   window.fetch = (url, options) => String(url).includes("/api/embeds/config/")
     ? Promise.resolve(new Response(JSON.stringify({ ...config, ink: inkOn(config.triggerConfig.color) })))
     : request(url, options);
-  // A preview is no visit.
+  // A preview is no visit. The panel reads the rest of its fragment (static/embed/panel/host.js).
   navigator.sendBeacon = () => true;
+  Object.defineProperty(HTMLIFrameElement.prototype, "src", { ...src, set(url) { src.set.call(this, `${url}&preview=1`); } });
 
   /** Black or white: the one with more contrast, as the service computes it (embeds/widget/ink.py). */
   function inkOn(color) {

@@ -11,10 +11,13 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from embeds import sightings
 from embeds.models import DailyCount, Embed
+from messaging.models import Page as PageRow
 from tests.account_area.conftest import sign_in
 from tests.account_area.looks import BOTH_SIZES, check_at_both_sizes
 from tests.embeds.making import an_embed
 from tests.factories import PersonFactory
+from tests.widget.live import panel_frame, store_session
+from tests.widget.test_panel_own import COLLECT_EVENTS, write
 
 if TYPE_CHECKING:
     from messaging.models import Account
@@ -82,6 +85,22 @@ def test_the_preview_opens_the_panel_although_the_rules_of_the_site_refuse_it(
     frame = page.frame_locator(".preview iframe")
     frame.locator("community-embed .trigger").click()
     expect(frame.frame_locator("community-embed iframe").get_by_role("textbox").first).to_be_visible()
+
+
+def test_the_preview_counts_nothing(owner: Account, browser_context: BrowserContext, settings: Any) -> None:
+    site = an_embed(owner, domain_whitelist=["site.example"])
+    store_session(browser_context, settings.APP_URL, owner)
+    browser_context.add_init_script(COLLECT_EVENTS)
+    page = browser_context.new_page()
+    page.goto(f"/account/sites/{site.pk}/look/")
+    preview = page.frame_locator(".preview iframe")
+    preview.locator("community-embed .trigger").click()
+    panel = preview.frame_locator("community-embed iframe")
+    panel.locator(".thread[aria-busy=false]").wait_for()
+    write(panel, "From the preview")
+    expect(panel.locator("article", has_text="From the preview")).to_be_visible()
+    assert panel_frame(page).evaluate("beacons") == []
+    assert PageRow.objects.get(normalized_url="https://site.example/").last_embedded_on is None
 
 
 def test_every_page_passes_axe_and_fits_the_window(owner: Account, browser_context: BrowserContext) -> None:

@@ -87,6 +87,26 @@ def test_the_embed_has_to_allow_the_origin(origin: str | None, status: int) -> N
 
 
 @pytest.mark.parametrize(
+    ("app", "origin", "status"),
+    [
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8000", 201),
+        ("http://127.0.0.1:8000", "http://localhost:8000", 201),
+        ("http://localhost:8000", "http://127.0.0.1:8000", 201),
+        ("http://127.0.0.1:8000", "http://localhost:9000", 403),
+        ("http://127.0.0.1:8000", "https://localhost:8000", 403),
+        ("https://app.example", "https://app.example", 201),
+        ("https://app.example", "http://app.example", 403),
+        ("https://app.example", "http://localhost:8000", 403),
+    ],
+)
+def test_the_panel_of_the_app_may_post_and_on_the_local_host_that_of_its_other_name(
+    settings: Any, app: str, origin: str, status: int
+) -> None:
+    settings.APP_URL = app
+    assert post(an_embed(domain_whitelist=["example.com"]), origin=origin).status == status
+
+
+@pytest.mark.parametrize(
     "body",
     [
         {"content": "So much SPAM here"},

@@ -74,11 +74,7 @@ class Live:
 
     def signed_in(self, account: Account) -> None:
         """Store a session of this person in the tab."""
-        token = jwt.issue_user_token(account)
-        user = {"id": str(account.pk), "name": account.name, "handle": account.handle, "kind": account.kind}
-        expires = jwt.expiry_of(token).isoformat()
-        session = {"token": str(token), "userId": str(account.pk), "expiresAt": expires, "user": user}
-        self.context.add_init_script(f"({SIGN_IN})({json.dumps([self.app, session])})")
+        store_session(self.context, self.app, account)
 
     def open(self) -> tuple[Page, FrameLocator]:
         """Open the host page and its panel; return both when the thread is loaded."""
@@ -131,6 +127,15 @@ class Live:
         code = CODE.format(app=self.app, id=self.embed.pk, more=self.attributes)
         body = html(self.before + code + self.after)
         route.fulfill(body=body, headers={"content-type": "text/html"} | self.headers)
+
+
+def store_session(context: BrowserContext, app: str, account: Account) -> None:
+    """Sign this person in in each panel of `app`."""
+    token = jwt.issue_user_token(account)
+    user = {"id": str(account.pk), "name": account.name, "handle": account.handle, "kind": account.kind}
+    expires = jwt.expiry_of(token).isoformat()
+    session = {"token": str(token), "userId": str(account.pk), "expiresAt": expires, "user": user}
+    context.add_init_script(f"({SIGN_IN})({json.dumps([app, session])})")
 
 
 def panel_frame(page: Page) -> Frame:

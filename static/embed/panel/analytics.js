@@ -1,5 +1,6 @@
-/** Sends analytics events of the panel, except with Global Privacy Control. */
+/** Sends analytics events of the panel, except with Global Privacy Control and of a preview. */
 
+import { isPreview } from "./host.js";
 import { settings } from "./words.js";
 
 let page = null;
@@ -9,7 +10,7 @@ export function setPage(url) {
 }
 
 export function count(event) {
-  if (navigator.globalPrivacyControl || !page || !navigator.sendBeacon) return;
+  if (isPreview || navigator.globalPrivacyControl || !page || !navigator.sendBeacon) return;
   const body = JSON.stringify({ serviceId: settings.serviceId, event, pageUrl: page });
   navigator.sendBeacon("/api/embeds/analytics/events", new Blob([body], { type: "text/plain" }));
 }

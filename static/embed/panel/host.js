@@ -5,6 +5,8 @@ const origin = params.get("origin");
 export const embedded = window.parent !== window;
 /** Whether the thread is part of the page around it, which scrolls. */
 export const isInline = embedded && params.get("mode") === "inline";
+/** Whether the page around it is the preview of an embed's look, which is no visit. */
+export const isPreview = params.has("preview");
 export const firstPageUrl = params.get("pageUrl");
 export const firstVariables = params.get("variables");
 
