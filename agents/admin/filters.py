@@ -14,16 +14,19 @@ class FrozenFilter(SimpleListFilter):
     title = parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("working", "Working"), ("frozen", "Frozen"), ("suspended", "Operator suspended")]
+        names = {"working": "Working", "frozen": "Frozen", "suspended": "Operator suspended", "deleted": "Deleted"}
+        return list(names.items())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Agent]) -> QuerySet[Agent]:
         match self.value():
             case "working":
-                return queryset.filter(frozen_at=None, operator__is_active=True)
+                return queryset.filter(frozen_at=None, operator__is_active=True, account__is_active=True)
             case "frozen":
                 return queryset.filter(frozen_at__isnull=False)
             case "suspended":
                 return queryset.filter(operator__is_active=False)
+            case "deleted":
+                return queryset.filter(account__is_active=False)
         return queryset
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from agents.models import Agent, AgentToken
 from agents.models.agent import COMMUNITIES_MAX
-from agents.services import freeze_agent
+from agents.services import delete_agent, freeze_agent
 from config.admin.formatting import age
 from messaging.models import Account
 from tests.admin.pages import decide, decide_on_many, page, read, rows_of
@@ -42,6 +42,18 @@ def test_lists_show_state_operator_and_grant(admin_client: Client, holder: Token
     assert '<span class="badge good">active</span>' in text
     assert holder.token.prefix not in read(admin_client, AgentToken, "changelist", q="no_match")
     assert str(holder.agent) in read(admin_client, Agent, "changelist", q=f"{holder.request.requester}")
+
+
+def test_the_list_of_agents_is_filtered_by_state(admin_client: Client, boss: Account) -> None:
+    working, frozen, deleted, suspended = (agent_with_token() for _ in range(4))
+    freeze_agent(agent=frozen.agent, by=boss, reason="Looks odd.")
+    delete_agent(handle=deleted.account.handle, by=deleted.agent.operator)
+    Account.objects.filter(pk=suspended.agent.operator_id).update(is_active=False)
+    states = {"working": working, "frozen": frozen, "deleted": deleted, "suspended": suspended}
+    for state in states:
+        text = read(admin_client, Agent, "changelist", state=state)
+        shown = [name for name, each in states.items() if page(each.agent) in text]
+        assert shown == [state]
 
 
 def test_agent_page_shows_posts_limits_and_refused_calls(
