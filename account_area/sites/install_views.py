@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from account_area.page import READ_METHODS, account_page
 from account_area.sites.access import is_new, own_site, site_page
-from account_area.sites.checks import answer, content_policy, page_of, state_of
+from account_area.sites.checks import SENTENCES, answer, content_policy, page_of, state_of
 from account_area.sites.code_check import faults_of_code
 from account_area.sites.fields import domain_entry
 from account_area.sites.forms import AddressForm, CodeForm
@@ -23,6 +23,7 @@ from account_area.sites.queries import locked, sightings_of
 from config.api.exceptions import InvalidInput
 from config.api.serializers import validated
 from config.writes.retries import retried
+from embeds.checkup import Reason
 from embeds.domains import OPAQUE, explain
 from embeds.embed_code import embed_code
 from embeds.models import Embed, Sighting
@@ -66,23 +67,31 @@ def allow(request: HttpRequest, embed: UUID) -> HttpResponse:
         entry = domain_entry(request.POST.get("host", ""))
     except ValidationError:
         raise InvalidInput("Send a host.", field="host") from None
-    _allow(site, entry)
-    messages.success(
-        request, _("%(domain)s is one of the domains of the site now. Reload your page.") % {"domain": entry}
-    )
+    messages.add_message(request, *_allow(site, entry))
     step = "?new=1" if is_new(request) else ""
     return redirect(reverse("site-install", args=[site.pk]) + step)
 
 
 @retried
 @transaction.atomic
-def _allow(site: Embed, entry: str) -> None:
+def _allow(site: Embed, entry: str) -> tuple[int, str]:
+    """Add an entry, unless the lists, which may have changed since the page was opened, decide without it.
+
+    Returns the level and the text of the message.
+    """
     row = locked(site.pk)
     verdict = explain(entry, whitelist=row.domain_whitelist, blacklist=row.domain_blacklist)
-    # The list may have changed since the page was opened. An empty one allows every domain.
-    if entry not in row.domain_whitelist and not verdict.is_allowed:
+    if verdict.entry and not verdict.is_allowed:
+        return messages.ERROR, SENTENCES[Reason.BLACKLISTED] % {"host": entry, "rule": verdict.entry}
+    if entry not in row.domain_whitelist:
+        # An empty list allows every domain, and an entry would end that.
+        if verdict.is_allowed:
+            text = _("The widget is allowed on %(domain)s already: nothing was added. Reload your page.")
+            return messages.INFO, text % {"domain": entry}
         changes = validated(EmbedChanges, {"domainWhitelist": [*row.domain_whitelist, entry]})
         update_embed(embed_id=row.pk, owner=row.owner, **changes)
+    text = _("%(domain)s is one of the domains of the site now. Reload your page.")
+    return messages.SUCCESS, text % {"domain": entry}
 
 
 def _refused(site: Embed, seen: list[Sighting]) -> Sighting | None:

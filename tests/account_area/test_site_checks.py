@@ -73,15 +73,29 @@ def test_a_refused_domain_is_told_and_can_be_added(client: Client, site: Embed) 
     assert response["Location"] == f"{SITES}{site.pk}/install/?new=1"
     site.refresh_from_db()
     assert site.domain_whitelist == ["site.example", "shop.example:8443"]
+    assert "shop.example:8443 is one of the domains of the site now." in install(client, site)
     load(site, "https://shop.example:8443")
     assert seen(client, site) == ("seen", "We have seen your widget on shop.example:8443.")
 
 
-def test_a_host_that_every_domain_includes_by_now_is_not_added(client: Client, site: Embed, person: Account) -> None:
-    update_embed(embed_id=site.pk, owner=person, domain_whitelist=[])
-    client.post(f"{SITES}{site.pk}/allow/", {"host": "shop.example"})
+@pytest.mark.parametrize(
+    ("whitelist", "blacklist", "sentence"),
+    [
+        ([], [], "The widget is allowed on shop.example already: nothing was added."),
+        (["*.example"], [], "The widget is allowed on shop.example already: nothing was added."),
+        (["shop.example"], [], "shop.example is one of the domains of the site now."),
+        ([], ["shop.example"], "Not shown on shop.example: your entry shop.example refuses this domain."),
+        (["site.example"], ["*.example"], "Not shown on shop.example: your entry *.example refuses this domain."),
+    ],
+)
+def test_a_host_that_other_entries_decide_by_now_is_not_added(
+    client: Client, site: Embed, person: Account, whitelist: list[str], blacklist: list[str], sentence: str
+) -> None:
+    update_embed(embed_id=site.pk, owner=person, domain_whitelist=whitelist, domain_blacklist=blacklist)
+    page = client.post(f"{SITES}{site.pk}/allow/", {"host": "shop.example"}, follow=True).content.decode()
+    assert sentence in page
     site.refresh_from_db()
-    assert site.domain_whitelist == []
+    assert site.domain_whitelist == whitelist
 
 
 @pytest.mark.parametrize("host", ["", "a b", "null;", "x" * 400])
