@@ -116,14 +116,12 @@ class RotationForm(OnceForm):
         help_text=_("Until then both work."),
     )
 
-    def __init__(self, *args: Any, is_full: bool, **kwargs: Any) -> None:
-        """`is_full`: with one more token, the agent would have too many."""
-        super().__init__(*args, **kwargs)
-        if is_full:
-            field: Any = self.fields["old_ends_in"]
-            field.choices = [(OldEnds.NOW, OLD_ENDS[OldEnds.NOW])]
-            field.initial = OldEnds.NOW
-            field.help_text = _("The agent has five tokens that work, the most allowed. Revoke one for another choice.")
+    def offer_now_only(self) -> None:
+        """With one more token, the agent would have too many. Another choice that was sent is not replaced."""
+        field: Any = self.fields["old_ends_in"]
+        field.choices = [(OldEnds.NOW, OLD_ENDS[OldEnds.NOW])]
+        field.initial = OldEnds.NOW
+        field.help_text = _("The agent has five tokens that work, the most allowed. Revoke one for another choice.")
 
 
 class DeletionForm(AccountForm):

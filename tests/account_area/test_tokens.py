@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any
 from uuid import uuid4
 
@@ -172,9 +173,12 @@ def test_a_token_is_replaced_and_the_former_one_works_on(client: Client, holder:
 
 def test_at_the_limit_the_former_token_ends_at_once(client: Client, holder: TokenHolder) -> None:
     fill(holder)
-    offered = client.get(page_of(holder, "rotate")).context["form"].fields["old_ends_in"].choices
-    assert [choice for choice, _label in offered] == ["now"]
-    assert rotate(client, holder, "day").context["form"].non_field_errors()
+    opened = client.get(page_of(holder, "rotate"))
+    refused = rotate(client, holder, "day")
+    assert refused.context["form"].non_field_errors()
+    for response in (opened, refused):
+        assert re.findall(r'name="old_ends_in" value="(\w+)"', response.content.decode()) == ["now"]
+    assert ("checked" in opened.content.decode(), "checked" in refused.content.decode()) == (True, False)
     assert works(holder.value)
     assert works(rotate(client, holder, "now").context["value"])
     assert not works(holder.value)

@@ -65,9 +65,7 @@ def create(request: HttpRequest, handle: str) -> HttpResponse:
 def rotate(request: HttpRequest, handle: str, token_id: UUID) -> HttpResponse:
     agent = _own(request, handle)
     token = queries.own_token(agent, token_id)
-    # A second press sends the choice of the first, which may have filled the list.
-    is_full = request.method != "POST" and queries.active_tokens(agent) >= ACTIVE_MAX
-    form = RotationForm(request.POST if request.method == "POST" else None, is_full=is_full)
+    form = RotationForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
 
         def make() -> tuple[AgentToken, str]:
@@ -76,6 +74,9 @@ def rotate(request: HttpRequest, handle: str, token_id: UUID) -> HttpResponse:
 
         if response := _made_once(request, agent, form, make):
             return response
+    # Only of what is shown: a second press sends the choice of the first, which may have filled the list.
+    if queries.active_tokens(agent) >= ACTIVE_MAX:
+        form.offer_now_only()
     context = {"agent": agent, "tab": "tokens", "form": form, "token": token}
     return render(request, "account_area/agents/token_rotate.html", context)
 
