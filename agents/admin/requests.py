@@ -24,10 +24,11 @@ from agents.admin.grant import LISTED_MAX, offered_communities
 from agents.admin.look_alikes import look_alikes_of
 from agents.admin.review import agents_of, next_pending, other_requests, recently_decided
 from agents.models import AgentRequest, RequestStatus, Scope
-from config.admin.actions import AdminAction
+from config.admin.actions import AdminAction, AdminActionForm
 from config.admin.formatting import NOTHING, age, ago, badge, change_url, external_link, lines, link, plain
 from config.admin.queues import QueueSummary
 from messaging.admin.desk.counted import CountedChoices
+from messaging.admin.desk.deciding import choices_of
 from messaging.admin.desk.lists import DecidingAdmin
 from messaging.admin.desk.saved import came_from, first_found
 from messaging.models import ReasonFor
@@ -91,7 +92,7 @@ class AgentRequestAdmin(DecidingAdmin):
         return {
             "status_text": self.status_text(row),
             "look_alikes": look_alikes_of([row])[row.pk],
-            "grant_form": APPROVE.form(row=row, action=APPROVE) if row.status == RequestStatus.PENDING else None,
+            "grant_form": self._grant_form(request, row) if row.status == RequestStatus.PENDING else None,
             "freeze_url": self._freeze_url(row),
             "agents": agents_of(row.requester, exclude=row.agent_id),
             "requests": other_requests(row),
@@ -129,6 +130,9 @@ class AgentRequestAdmin(DecidingAdmin):
     def instead(self, row: AgentRequest, action: AdminAction) -> tuple[str, str] | None:
         url = self._freeze_url(row)
         return ("Freeze the agent…", url) if url and action is UNDO else None
+
+    def _grant_form(self, request: HttpRequest, row: AgentRequest) -> AdminActionForm:
+        return APPROVE.form(row=row, action=APPROVE, initial=choices_of(request, APPROVE))
 
     def _freeze_url(self, row: AgentRequest) -> str:
         return reverse("admin:agents_agent_freeze", args=[row.agent_id]) if row.agent_id else ""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from datetime import timedelta
 from typing import Any
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -203,6 +204,28 @@ def test_the_summary_of_a_row_names_communities(admin_client: Client) -> None:
         "quote in every community<",
     ):
         assert part in text, part
+
+
+@pytest.mark.parametrize("filters", [{}, FILTERS])
+def test_a_refused_decision_on_the_page_of_a_request_keeps_what_was_chosen(
+    admin_client: Client, filters: dict[str, str]
+) -> None:
+    asked, other = CommunityFactory(), CommunityFactory()
+    limited, unlimited = RequestFactory(community_ids=[asked.pk, other.pk]), RequestFactory(scopes=["post"])
+
+    def chosen(row: AgentRequest, **sent: Any) -> set[str]:
+        """What is selected on the page that follows the approval."""
+        url = page(row, "decide") + f"?{urlencode(filters)}"
+        text = admin_client.post(url, {"decision": "approve"} | sent, follow=True).content.decode()
+        assert "Select at least one." in text or "Nothing was changed" in text
+        assert quote(filters.get("_changelist_filters", "")) in text
+        return set(re.findall(r'value="([^"]+)"[^>]* (?:checked|selected)', text))
+
+    assert chosen(limited, scopes=["post", "react"]) == {"post", "react"}
+    assert chosen(limited, community_ids=[str(asked.pk)]) == {str(asked.pk)}
+    assert chosen(unlimited, community_ids=[str(asked.pk)]) == {str(asked.pk)}
+    assert not AgentRequest.objects.exclude(status="pending").exists()
+    assert "checked" in read(admin_client, limited)
 
 
 def test_the_list_of_communities_to_narrow_to_says_that_there_are_more(

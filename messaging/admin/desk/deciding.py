@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -16,6 +17,8 @@ from config.api.exceptions import ApiError
 from config.api.ids import is_id
 from messaging.admin.desk.decidable import DecidableRows
 
+# Of a field in a URL: proxies refuse long ones.
+CHOICES_MAX = 50
 UNKNOWN = "Choose one of the decisions that the row offers."
 
 
@@ -30,13 +33,18 @@ def decide_one(rows: DecidableRows, request: HttpRequest, pk: UUID) -> HttpRespo
     action = found[0]
     form = action.form(request.POST, row=row, action=action)
     if not form.is_valid():
-        return _refused(rows, request, row, _problems(form), status=400)
+        return _refused(rows, request, row, _problems(form), status=400, form=form)
     try:
         action.run(row, by=request.user, **form.arguments())
     except ApiError as refusal:
         text = f"Nothing was changed: {rows.name_of(row)}: {error_text(refusal)}."
-        return _refused(rows, request, row, text, status=409, instead=rows.instead(row, action))
+        return _refused(rows, request, row, text, status=409, form=form, instead=rows.instead(row, action))
     return _done(rows, request, row, action)
+
+
+def choices_of(request: HttpRequest, action: AdminAction) -> dict[str, list[str]]:
+    """The initial values of the action's form on the page of a row: what a refused decision had chosen."""
+    return {name: request.GET.getlist(name) for name in action.form.base_fields if name in request.GET}
 
 
 def _done(rows: DecidableRows, request: HttpRequest, row: Any, action: AdminAction) -> HttpResponse:
@@ -50,7 +58,14 @@ def _done(rows: DecidableRows, request: HttpRequest, row: Any, action: AdminActi
 
 
 def _refused(
-    rows: DecidableRows, request: HttpRequest, row: Any, text: str, *, status: int, instead: Any = None
+    rows: DecidableRows,
+    request: HttpRequest,
+    row: Any,
+    text: str,
+    *,
+    status: int,
+    form: AdminActionForm | None = None,
+    instead: Any = None,
 ) -> HttpResponse:
     if _is_script(request):
         link = dict(zip(("text", "url"), instead, strict=True)) if instead else None
@@ -59,7 +74,15 @@ def _refused(
     rows.message_user(request, shown, messages.ERROR)
     if "from_list" in request.POST:
         return HttpResponseRedirect(_list_url(rows, request, row.pk))
-    return HttpResponseRedirect(rows.with_filters(request, reverse(f"admin:{rows.url_name('change')}", args=[row.pk])))
+    url = rows.with_filters(request, reverse(f"admin:{rows.url_name('change')}", args=[row.pk]))
+    return HttpResponseRedirect(f"{url}{'&' if '?' in url else '?'}{_query(form)}" if form else url)
+
+
+def _query(form: AdminActionForm) -> str:
+    """The choices of a form for `choices_of`. An empty value is a field without one."""
+    sent: Any = form.data
+    chosen = {name: sent.getlist(name)[:CHOICES_MAX] or [""] for name in form.fields if name != "reason"}
+    return urlencode(chosen, doseq=True)
 
 
 def _next_place(rows: DecidableRows, request: HttpRequest, action: AdminAction, row: Any) -> str:
