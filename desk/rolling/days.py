@@ -1,7 +1,7 @@
 """Recounts the latest days of what has an indexed time, and chooses the agents and communities with the most posts.
 
-A recount replaces the numbers of a day, so it may be repeated. The day before the last one is recounted as well: a
-transaction that began on it may have committed later.
+A recount replaces the numbers of a day, those of views by higher ones only, so it may be repeated. The day before the
+last one is recounted as well: a transaction that began on it may have committed later.
 """
 
 from __future__ import annotations
@@ -26,7 +26,11 @@ FORGET = f"""
 DELETE FROM desk_dailytotal
 WHERE kind = ANY(%(kinds)s) AND (day >= %(first)s OR kind = '{Total.MEDIAN_SECONDS.value}')
 """  # noqa: S608  constants, as below
-COUNT = "INSERT INTO desk_dailytotal (kind, day, name, count) {select}"
+# Views are not deleted before: the counts of a deleted embed are gone, and must not lower what was counted.
+COUNT = """
+INSERT INTO desk_dailytotal (kind, day, name, count) {select}
+ON CONFLICT (kind, day, name) DO UPDATE SET count = greatest(desk_dailytotal.count, excluded.count)
+"""
 DAY_OF = "({column} AT TIME ZONE 'UTC')::date"
 REQUESTS = f"""
 SELECT '{Total.REQUESTS.value}', {DAY_OF.format(column="created_at")}, '', count(*) FROM agents_agentrequest
@@ -89,7 +93,7 @@ def recount_days(*, at: datetime) -> None:
     row = RollUp.objects.select_for_update().get()
     today = at.astimezone(UTC).date()
     values = _values(first=_first_day(row.last_day, today), today=today)
-    execute(FORGET, {"kinds": [kind.value for kind in RECOUNTED], "first": values["first"]})
+    execute(FORGET, {"kinds": [kind.value for kind in RECOUNTED if kind != Total.VIEWS], "first": values["first"]})
     for select in RECOUNTED.values():
         execute(COUNT.format(select=select), values)
     execute(FORGET_TOP)

@@ -21,6 +21,7 @@ from desk.rolling import log
 from desk.rolling.days import recount_days
 from desk.rolling.pruning import COUNT_DAYS
 from embeds.models import DailyCount as EmbedCount
+from embeds.services import delete_embed
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.api import Api
 from tests.days import today
@@ -187,6 +188,20 @@ def test_refusals_by_code_and_views_of_the_days_since_the_last_run() -> None:
     roll_up()
     assert (total(Total.REFUSALS, "missing_scope"), total(Total.REFUSALS, "missing_scope", day=yesterday)) == (4, 6)
     assert total(Total.VIEWS) == 7
+
+
+def test_the_deletion_of_a_site_does_not_lower_the_views_of_a_day() -> None:
+    popular, other = an_embed(), an_embed()
+    for embed, count in ((popular, 7), (other, 2)):
+        EmbedCount.objects.create(embed_id=embed.pk, day=today(), path="/a", event="trigger_view", count=count)
+    roll_up()
+    delete_embed(embed_id=popular.pk, owner=popular.owner)
+    call_command("prune", verbosity=0)
+    roll_up()
+    assert (EmbedCount.objects.get().embed_id, total(Total.VIEWS)) == (other.pk, 9)
+    EmbedCount.objects.update(count=12)
+    roll_up()
+    assert total(Total.VIEWS) == 12
 
 
 def test_a_pause_of_weeks_is_caught_up() -> None:
