@@ -32,7 +32,8 @@ class Channel:
     keys: tuple[str, ...]
 
     def request(self, **query: Any) -> Request:
-        return replace(get(self.path), query={name: value for name, value in self.query.items() if value} | query)
+        given = self.query | query
+        return replace(get(self.path), query={name: value for name, value in given.items() if value not in (None, "")})
 
     def resync(self, cursor: str) -> dict[str, Any]:
         return dict.fromkeys(self.keys) | {"id": cursor, "type": RESYNC, "data": {}}

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from community_messaging.declarations import call, listing
 from community_messaging.following import Channel, follow
-from community_messaging.records import Change, Event, Unread
+from community_messaging.records import Change, Event, Inbox, Unread
 from community_messaging.requests import write
 from community_messaging.session import Session
 from community_messaging.steps import Steps
@@ -21,6 +21,13 @@ class EventCalls(Session):
     def inbox(self, cursor: str | None = None, *, types: Iterable[str] | None = None) -> Steps[None]:
         """What has concerned the caller after the cursor, the oldest first (listInbox)."""
         return self._list(_inbox(types), cursor)
+
+    @call
+    def inbox_page(
+        self, cursor: str | None = None, *, types: Iterable[str] | None = None, page_size: int | None = None
+    ) -> Steps[Inbox]:
+        """One page of the inbox (listInbox). `nextCursor` advances without events too, so that it does not expire."""
+        return self.ask(Inbox, _inbox(types).request(limit=page_size, cursor=cursor))
 
     @listing(Event)
     def follow_inbox(
@@ -69,8 +76,7 @@ class EventCalls(Session):
         yield from follow(self, _changes(page_id, community_id, types), cursor, poll_seconds)
 
     def _list(self, channel: Channel, cursor: str | None) -> Steps[None]:
-        position = {"cursor": cursor} if cursor else {}
-        return self.list_all(channel.items, channel.request(limit=100, **position))
+        return self.list_all(channel.items, channel.request(limit=100, cursor=cursor))
 
 
 def _inbox(types: Iterable[str] | None) -> Channel:

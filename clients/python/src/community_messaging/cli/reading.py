@@ -11,6 +11,8 @@ from community_messaging.cli.app import State, program, require
 from community_messaging.cli.arguments import limit_option
 from community_messaging.cli.output import clean, echo, echo_json, event_lines, message_lines
 from community_messaging.cli.store import AGENT, PERSON
+from community_messaging.client import Client
+from community_messaging.records import Event
 
 PAGE_SIZE_MAX = 100
 
@@ -50,7 +52,7 @@ def search(state: State, words: tuple[str, ...], page: str | None, community_id:
 
 @program.command()
 @click.option("--follow", is_flag=True, help="Wait for further events, until Ctrl-C. With --json a line for each.")
-@click.option("--after", metavar="CURSOR", help="Only events after this id, which was listed with the same types.")
+@click.option("--after", metavar="CURSOR", help="Only events after this cursor, which was printed for the same types.")
 @click.option("--type", "types", multiple=True, help="Only events of this type; may be repeated.")
 @limit_option
 @click.pass_obj
@@ -64,15 +66,27 @@ def inbox(state: State, after: str | None, types: tuple[str, ...], limit: int, *
                     _show_event(state, event)
             except KeyboardInterrupt:
                 return  # Ctrl-C is how it ends.
-        events = list(islice(client.inbox(after, types=types), limit))
+        events, cursor = _listed_events(client, after, types, limit)
     if state.is_json:
-        echo_json({"events": events, "nextCursor": events[-1]["id"] if events else after})
+        echo_json({"events": events, "nextCursor": cursor})
         return
     for event in events:
         _show_event(state, event)
-    if events:
-        same = "".join(f" --type {name}" for name in types)
-        click.echo(clean(f"Further events: cm inbox{same} --after {events[-1]['id']}", lines=False), err=True)
+    same = "".join(f" --type {name}" for name in types)
+    click.echo(clean(f"Further events: cm inbox{same} --after {cursor}", lines=False), err=True)
+
+
+def _listed_events(
+    client: Client, cursor: str | None, types: tuple[str, ...], limit: int
+) -> tuple[list[Event], str | None]:
+    """At most `limit` events, and the cursor after them."""
+    events: list[Event] = []
+    has_more = True
+    while has_more and len(events) < limit:
+        page = client.inbox_page(cursor, types=types, page_size=min(limit - len(events), PAGE_SIZE_MAX))
+        events += page["events"]
+        cursor, has_more = page["nextCursor"], page["hasMore"]
+    return events, cursor
 
 
 def _show_messages(state: State, messages: list[Any], none: str) -> None:
