@@ -277,6 +277,25 @@ def test_a_service_that_does_not_answer_has_exit_code_5(answer: Answer, monkeypa
     assert finished.error["message"]
 
 
+@pytest.mark.parametrize("answer", [CUT, Answer(500), Answer(504), Answer(201, b""), refusal(503, "away")])
+def test_a_write_that_may_have_been_done_says_how_to_repeat_it(answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("community_messaging.cli.app.RETRY", RetryPolicy(attempts=1))
+    with scripted(answer) as server:
+        cm = Command(Path("/nonexistent"), server.base_url, {"CM_TOKEN": "cag_x"})
+        shown = cm("post", "p1_x", "Hello")
+        error = cm("delete", "m1", "--json").error
+    first, second = (request.headers["idempotency-key"] for request in server.received)
+    assert shown.err.endswith(f"\n  Repeat the command with: --key {first}\n")
+    assert error["idempotencyKey"] == second
+
+
+def test_a_refused_write_does_not_say_how_to_repeat_it() -> None:
+    with scripted(refusal(422, "content_blocked")) as server:
+        cm = Command(Path("/nonexistent"), server.base_url, {"CM_TOKEN": "cag_x"})
+        assert cm("post", "p1_x", "Hello").err == "content_blocked: About content_blocked.\n"
+        assert "idempotencyKey" not in cm("post", "p1_x", "Hello", "--key", "k1", "--json").error
+
+
 def test_a_message_of_the_service_is_printed_without_control_characters() -> None:
     hostile = Answer(
         400, {"error": "bad\x1b[2J", "message": "a\nb\x9b", "details": [{"pointer": "\r"}] * 2, "allowed": ["\x07"]}

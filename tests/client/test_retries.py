@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -38,6 +39,49 @@ def test_all_attempts_of_a_write_have_one_key(failure: Answer) -> None:
     keys = [request.headers["idempotency-key"] for request in server.received]
     assert len(keys) == 4
     assert keys[0] == keys[1] == keys[2] != keys[3]
+
+
+UNANSWERED = [
+    *PASSING,
+    Answer(500),
+    Answer(200, b"<html></html>"),
+    Answer(200, b"no gzip", {"Content-Encoding": "gzip"}),
+]
+
+
+@pytest.mark.parametrize("key", [None, "mine"])
+@pytest.mark.parametrize("failure", UNANSWERED, ids=range(len(UNANSWERED)))
+def test_the_error_of_a_write_has_its_key(failure: Answer, key: str | None) -> None:
+    once = RetryPolicy(attempts=1)
+    with (
+        scripted(failure) as server,
+        Client(server.base_url, AGENT, retry=once) as client,
+        pytest.raises(ServiceError) as failed,
+    ):
+        client.post("p1_x", "Hello", key=key)
+    assert failed.value.key == server.received[0].headers["idempotency-key"]
+    assert key in (None, failed.value.key)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda client: client.smart_tags(),
+        lambda client: client.dry_run("p1_x", "Hello"),
+        lambda client: client.post("https://a.example", "Hello"),
+        lambda client: client.sign_in("ada", "a password"),
+    ],
+    ids=["read", "dry run", "before the write", "sign-in"],
+)
+def test_the_error_of_what_no_key_repeats_has_none(call: Callable[[Client], Any]) -> None:
+    signed_in = Answer(200, {"accessToken": "access", "refreshToken": "refresh", "user": {}})
+
+    def service(request: Received) -> Answer:
+        return signed_in if request.path == "/api/auth/login" else Answer(500)
+
+    with scripted(service) as server, Client(server.base_url) as client, pytest.raises(ServiceError) as failed:
+        call(client)
+    assert (failed.value.status, failed.value.key) == (500, None)
 
 
 def test_a_given_key_is_sent() -> None:

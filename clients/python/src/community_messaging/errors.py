@@ -22,7 +22,8 @@ class ServiceError(Exception):
     `code` is what a program decides by: a code of the service, `unreachable` (no response), `invalid_response` (one
     that cannot be read, or a success without the expected JSON) or `http_502` and the like (an error that is not the
     service's own). What no request can carry is `invalid_input`, and nothing is sent. `status` is 0 if there was no
-    response. `body` has all keys of the response.
+    response. `body` has all keys of the response. `key` is the Idempotency-Key of the write that has failed: the same
+    call with `key=` repeats it, and if it was done nevertheless, returns its result.
     """
 
     def __init__(self, code: str, message: str, *, status: int = 0, body: dict[str, Any] | None = None) -> None:
@@ -32,6 +33,7 @@ class ServiceError(Exception):
         self.status = status
         self.body = body or {}
         self.retry_after: int | None = None
+        self.key: str | None = None
 
     @property
     def field(self) -> str | None:

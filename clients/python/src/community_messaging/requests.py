@@ -36,6 +36,11 @@ class Request:
     is_repeatable: bool = True
     sender: Sender = Sender.CALLER
 
+    @property
+    def key(self) -> str | None:
+        """The Idempotency-Key of a write."""
+        return self.headers.get(KEY_HEADER)
+
     def asking(self, **query: str) -> Request:
         """With further query parameters."""
         return replace(self, query=self.query | query)
@@ -47,8 +52,8 @@ def get(template: str, *ids: str, **query: Any) -> Request:
 
 
 def post(template: str, *, is_repeatable: bool = True, **body: Any) -> Request:
-    """A call that takes no Idempotency-Key."""
-    return Request("POST", template, body=_given(body), is_repeatable=is_repeatable)
+    """A call that needs no Idempotency-Key."""
+    return Request("POST", template, body=_given(body) or None, is_repeatable=is_repeatable)
 
 
 def write(method: str, template: str, *ids: str, key: str | None, **body: Any) -> Request:

@@ -12,7 +12,7 @@ import httpx
 
 from community_messaging.credentials import Credential
 from community_messaging.errors import ServiceError, json_object
-from community_messaging.requests import Request, Sender, from_nobody, post, write
+from community_messaging.requests import Request, Sender, from_nobody, post
 from community_messaging.retries import RetryPolicy
 from community_messaging.steps import Item, Open, Pause, Send, Steps
 
@@ -45,8 +45,12 @@ class Session:
 
     def ask(self, record: type[Record], request: Request) -> Steps[Record]:
         """The JSON object that answers the request, typed as `record`."""
-        response = yield from self.attempt(request)
-        return cast("Record", json_object(response))
+        try:
+            response = yield from self.attempt(request)
+            return cast("Record", json_object(response))
+        except ServiceError as error:
+            error.key = request.key
+            raise
 
     def list_all(self, items: str, request: Request) -> Steps[None]:
         """The items of a list, from page to page."""
@@ -91,7 +95,7 @@ class Session:
     def take_sign_in(self, access_token: str, refresh_token: str) -> Steps[None]:
         """Call as the person who has signed in."""
         signed_in = {"Authorization": f"Bearer {access_token}"}
-        request = from_nobody(write("POST", "/api/auth/embed-token", key=None))
+        request = from_nobody(post("/api/auth/embed-token"))
         issued = yield from self.ask(dict, replace(request, headers=request.headers | signed_in))
         self.credential = Credential(issued["token"], issued["userId"], access_token, refresh_token)
 

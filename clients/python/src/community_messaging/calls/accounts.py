@@ -6,7 +6,7 @@ from typing import Any
 
 from community_messaging.declarations import call
 from community_messaging.records import Account, AgentSelf
-from community_messaging.requests import from_nobody, get, post, with_sign_in, write
+from community_messaging.requests import from_nobody, get, post, with_sign_in
 from community_messaging.session import Session
 from community_messaging.steps import Steps
 
@@ -56,7 +56,7 @@ class AccountCalls(Session):
     @call
     def sign_out_everywhere(self) -> Steps[None]:
         """End every sign-in and every user token of the person (logoutAll)."""
-        yield from self.ask(dict, with_sign_in(write("POST", "/api/auth/logout-all", key=None)))
+        yield from self.ask(dict, with_sign_in(post("/api/auth/logout-all")))
         self.credential = None
 
     def _signed_in(self, session: dict[str, Any]) -> Steps[Account]:

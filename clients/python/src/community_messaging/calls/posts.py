@@ -101,7 +101,11 @@ class PostCalls(Session):
             quote_id=quote_id,
             **fields,
         )
-        checked = yield from self.ask(DryRun, request.asking(dryRun="true"))
+        try:
+            checked = yield from self.ask(DryRun, request.asking(dryRun="true"))
+        except ServiceError as error:
+            error.key = None  # There is no write to repeat.
+            raise
         if "wouldBe" not in checked:
             raise ServiceError(INVALID_RESPONSE, "This service does not know dryRun: it has written the post.")
         return checked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -111,10 +112,13 @@ def exit_code(error: ServiceError) -> int:
 
 def report(error: ServiceError, *, is_json: bool) -> None:
     """Print the error to stderr."""
+    # Only then: a refused write is corrected first, and another write needs another key.
+    may_repeat = error.key and (error.is_passing or error.is_unreachable)
     if is_json:
         known = {"error": error.code, "message": error.message, "status": error.status}
         waiting = {} if error.retry_after is None else {"retryAfter": error.retry_after}
-        echo_json(known | waiting | error.body | {"status": error.status}, err=True)
+        repeating = {"idempotencyKey": error.key} if may_repeat else {}
+        echo_json(known | waiting | error.body | repeating | {"status": error.status}, err=True)
         return
     lines = [f"{error.code}: {error.message}" if error.message else error.code]
     if len(error.details) > 1:  # The message says what a single one says.
@@ -123,6 +127,8 @@ def report(error: ServiceError, *, is_json: bool) -> None:
         lines.append(f"  allowed: {', '.join(map(str, error.allowed))}")
     if error.retry_after is not None:
         lines.append(f"  Try again in {error.retry_after} seconds.")
+    if may_repeat:
+        lines.append(f"  Repeat the command with: --key {shlex.quote(str(error.key))}")
     if error.status == 401:
         unset = ", and unset CM_TOKEN, which comes first" if os.environ.get("CM_TOKEN") else ""
         lines.append(f"  Sign in with: cm login{unset}")
